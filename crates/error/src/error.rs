@@ -1,0 +1,113 @@
+//! The one error type of the engine.
+
+use crate::ErrorCode;
+
+/// The result of anything that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A place in a query's text, both counted from 1, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Line of the text, from 1.
+    pub line: u32,
+    /// Character of the line, from 1.
+    pub column: u32,
+}
+
+/// What went wrong: a code for programs, a message for people.
+///
+/// The message starts with what the reader can do about it (the hint), then says what was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    inner: Box<Inner>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    code: ErrorCode,
+    message: String,
+    position: Option<Position>,
+}
+
+impl Error {
+    /// Makes an error; `message` has no full stop at its end.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            inner: Box::new(Inner {
+                code,
+                message: message.into(),
+                position: None,
+            }),
+        }
+    }
+
+    /// A broken invariant of ours, never the user's fault.
+    pub fn bug(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::LOGICAL_ERROR, message)
+    }
+
+    /// Something the dialect has and the engine does not run yet; names the construct.
+    pub fn not_implemented(construct: impl std::fmt::Display) -> Self {
+        Self::new(
+            ErrorCode::NOT_IMPLEMENTED,
+            format!("{construct} is not supported yet"),
+        )
+    }
+
+    /// Adds where in the query's text the error is; the innermost position stays.
+    #[must_use]
+    pub fn at(mut self, position: Position) -> Self {
+        self.inner.position.get_or_insert(position);
+        self
+    }
+
+    /// Puts `context` before the message, as `context: message`.
+    #[must_use]
+    pub fn within(mut self, context: impl std::fmt::Display) -> Self {
+        self.inner.message = format!("{context}: {}", self.inner.message);
+        self
+    }
+
+    /// The code that programs check.
+    pub fn code(&self) -> ErrorCode {
+        self.inner.code
+    }
+
+    /// The message without code, name and position.
+    pub fn message(&self) -> &str {
+        &self.inner.message
+    }
+
+    /// Where in the query's text, if known.
+    pub fn position(&self) -> Option<Position> {
+        self.inner.position
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Inner {
+            code,
+            message,
+            position,
+        } = &*self.inner;
+        write!(f, "Code: {}. DB::Exception: {message}", code.number)?;
+        if let Some(Position { line, column }) = position {
+            write!(f, " (line {line}, column {column})")?;
+        }
+        write!(f, ". ({})", code.name)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<std::io::Error> for Error {
+    fn from(e: std::io::Error) -> Self {
+        let code = match e.kind() {
+            std::io::ErrorKind::NotFound => ErrorCode::FILE_DOESNT_EXIST,
+            std::io::ErrorKind::UnexpectedEof => ErrorCode::CANNOT_READ_ALL_DATA,
+            _ => ErrorCode::CANNOT_OPEN_FILE,
+        };
+        Self::new(code, e.to_string())
+    }
+}

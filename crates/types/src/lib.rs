@@ -1,0 +1,24 @@
+//! The dialect's data types: their names, their Arrow arrays, their common supertypes.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`data_type`] | [`DataType`], its printed name and its predicates |
+//! | [`parse`] | a type's name to a [`DataType`] |
+//! | [`physical`] | the Arrow type that holds a [`DataType`] inside the engine |
+//! | [`arrow_edge`] | Arrow types of files and clients, to and from ours |
+//! | [`supertype`] | the least type that holds several types' values |
+//! | [`calendar`] | days, civil dates and time zones |
+
+#![forbid(unsafe_code)]
+
+pub mod arrow_edge;
+pub mod calendar;
+pub mod data_type;
+pub mod parse;
+pub mod physical;
+pub mod supertype;
+
+pub use chrono_tz::Tz;
+pub use data_type::{AggregateType, DataType, EnumType, IntervalUnit, TupleType};
+pub use parse::parse_data_type;
+pub use supertype::least_supertype;
