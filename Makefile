@@ -1,0 +1,65 @@
+# The chores of the project. `make` alone lists them.
+#
+# What is built lies outside the clone, so that the next clone on the same machine finds it:
+# $BASALT_TARGET_DIR, or $BASALT_CACHE/target, or ~/.cache/basalt/target.
+
+SHELL := /bin/bash
+BASALT_CACHE ?= $(HOME)/.cache/basalt
+BASALT_TARGET_DIR ?= $(BASALT_CACHE)/target
+CARGO_TARGET_DIR ?= $(BASALT_TARGET_DIR)
+export BASALT_CACHE CARGO_TARGET_DIR
+
+# One profile and one set of features for everything: DataFusion is compiled once.
+BUILD := --release --workspace
+# `make -s` stays silent while it builds, too.
+QUIET := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),--quiet)
+BINARY = $(abspath $(CARGO_TARGET_DIR))/release/basalt
+
+.DEFAULT_GOAL := help
+.PHONY: help binary demo test check fmt tidy clippy bench record fuzz build require-rust
+
+help: ## list these targets
+	@echo 'make demo is the first thing to try. All targets:'
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@echo 'Compiled code goes to $(CARGO_TARGET_DIR) (set BASALT_TARGET_DIR to change it).'
+
+demo: build ## build, generate 10 million taxi trips and 1 million page views, query them
+	@demo/run.sh '$(BINARY)'
+
+test: require-rust ## run all tests
+	cargo test $(BUILD) $(QUIET)
+
+check: fmt tidy clippy ## check format, house rules and lints, changing nothing
+
+binary: build ## build the release binary if needed; the last line is its path
+	@echo '$(BINARY)'
+
+build: require-rust
+	@cargo build $(BUILD) --bins $(QUIET)
+
+bench: build ## run the benchmark queries beside the peers; BENCH='--rows 1' and so on
+	benchmarks/setup.sh
+	benchmarks/run.py '$(BINARY)' $(BENCH)
+
+record: require-rust ## take the expected output of the SQL tests from ClickHouse again
+	cargo xtask record $(FILES)
+
+fuzz: require-rust ## fuzz the front end for FUZZ_SECONDS a target (60), with cargo-fuzz
+	@rustup toolchain list | grep -q nightly || rustup toolchain install nightly --profile minimal
+	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
+	@for target in $$(cargo +nightly fuzz list); do \
+	    cargo +nightly fuzz run $$target -- -max_total_time=$(or $(FUZZ_SECONDS),60) || exit 1; \
+	done
+
+fmt: require-rust
+	cargo fmt --all --check
+
+tidy: require-rust
+	cargo xtask tidy
+
+clippy: require-rust
+	cargo clippy $(BUILD) --all-targets $(QUIET) -- -D warnings
+
+require-rust:
+	@command -v cargo >/dev/null || { echo 'cargo is missing: install the Rust toolchain from https://rustup.rs' >&2; exit 1; }
+	@command -v cc >/dev/null || { echo 'cc is missing: install a C compiler (Debian: apt-get install gcc)' >&2; exit 1; }
