@@ -1,0 +1,18 @@
+/* sum_nullable */ SELECT sum(x) FROM dbl;
+/* avg_by_passengers */ SELECT passenger_count, avg(total_amount) FROM trips GROUP BY passenger_count;
+/* mod345 */ SELECT max(number), sum(number) FROM numbers_mt({1_000_000_000}) GROUP BY number % 3, number % 4, number % 5 LIMIT 10;
+/* keys_100m, large */ SELECT number % toUInt32(1e8) AS k, count() FROM numbers_mt(toUInt32({100_000_000})) GROUP BY k;
+/* keys_10m, large */ SELECT number % 10000000 AS k, count() FROM numbers_mt({80_000_000}) GROUP BY k;
+/* keys_1m, large */ SELECT number % 1000000 AS k, count() FROM numbers_mt({160_000_000}) GROUP BY k;
+/* keys_100k, large */ SELECT number % 100000 AS k, count() FROM numbers_mt({160_000_000}) GROUP BY k;
+/* expression, large */ SELECT a + b * c + 5 FROM abc;
+/* multi_aggregate */ SELECT sum(a), avg(b), count(c) FROM abc;
+/* sort, large */ SELECT * FROM abc ORDER BY a, b, c;
+/* bit_count, large */ SELECT bitCount(number) FROM numbers({100_000_000});
+/* bit_count_32, large */ SELECT bitCount(toUInt32(number)) FROM numbers({100_000_000});
+/* bit_not, large */ SELECT bitNot(number) FROM numbers({100_000_000});
+/* bit_not_32, large */ SELECT bitNot(toUInt32(number)) FROM numbers({100_000_000});
+/* abs, large */ SELECT abs(number) FROM numbers({100_000_000});
+/* abs_32, large */ SELECT abs(toUInt32(number)) FROM numbers({100_000_000});
+/* language, large */ SELECT detectLanguageUnknown(SearchPhrase) FROM hits LIMIT 500000;
+/* charset, large */ SELECT detectCharset(SearchPhrase) FROM hits LIMIT 500000;
