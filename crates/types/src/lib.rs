@@ -5,20 +5,25 @@
 //! | [`data_type`] | [`DataType`], its printed name and its predicates |
 //! | [`parse`] | a type's name to a [`DataType`] |
 //! | [`physical`] | the Arrow type that holds a [`DataType`] inside the engine |
+//! | [`builder`] | columns that grow value by value |
 //! | [`arrow_edge`] | Arrow types of files and clients, to and from ours |
 //! | [`supertype`] | the least type that holds several types' values |
 //! | [`calendar`] | days, civil dates and time zones |
+//! | [`text`] | values as text, out and in |
 
 #![forbid(unsafe_code)]
 
 pub mod arrow_edge;
+pub mod builder;
 pub mod calendar;
 pub mod data_type;
 pub mod parse;
 pub mod physical;
 pub mod supertype;
+pub mod text;
 
-pub use chrono_tz::Tz;
+pub use builder::ColumnBuilder;
+pub use chrono_tz::{TZ_VARIANTS, Tz};
 pub use data_type::{AggregateType, DataType, EnumType, IntervalUnit, TupleType};
 pub use parse::parse_data_type;
 pub use supertype::least_supertype;

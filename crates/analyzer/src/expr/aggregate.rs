@@ -1,0 +1,173 @@
+//! Resolves calls of aggregate functions.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_functions::Arg;
+use basalt_functions::aggregate::{BoundAggregate, bind};
+use basalt_parser::ast::{self, NullsAction};
+use basalt_types::DataType;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::Expr;
+
+use super::Resolver;
+use crate::{Typed, udaf};
+
+/// An aggregate function with its resolved arguments.
+pub(crate) struct ResolvedAggregate {
+    /// Tells apart what name, parameters and types differ in.
+    pub(crate) key: String,
+    pub(crate) bound: BoundAggregate,
+    pub(crate) args: Vec<Expr>,
+}
+
+impl Resolver<'_> {
+    /// `sum(x)`, `quantile(0.9)(x)`, `countIf(c)`.
+    pub(crate) fn aggregate_call(&self, f: &ast::Function) -> Result<Typed> {
+        let resolved = self.resolve_aggregate(f)?;
+        let data_type = resolved.bound.return_type.clone();
+        Ok(Typed::new(
+            udaf::call(resolved.key, resolved.bound, resolved.args),
+            data_type,
+        ))
+    }
+
+    pub(crate) fn resolve_aggregate(&self, f: &ast::Function) -> Result<ResolvedAggregate> {
+        {
+            let mut state = self.state.borrow_mut();
+            if state.aggregate_depth > 0 {
+                return Err(Error::new(
+                    ErrorCode::ILLEGAL_AGGREGATION,
+                    format!(
+                        "Aggregate function {} is found inside another aggregate function",
+                        f.name
+                    ),
+                ));
+            }
+            state.aggregate_depth += 1;
+        }
+        let result = self.resolve_parts(f);
+        self.state.borrow_mut().aggregate_depth -= 1;
+        result
+    }
+
+    fn resolve_parts(&self, f: &ast::Function) -> Result<ResolvedAggregate> {
+        let mut name = self.implementation_name(f);
+        if self.analyzer.flag("aggregate_functions_null_for_empty")
+            && !name.contains("Or")
+            && !name.starts_with("count")
+        {
+            name.push_str("OrNull");
+        }
+        let mut args = self.resolve_all(&f.args)?;
+        if name == "count" && args.len() == 1 && !args[0].data_type.is_nullable() {
+            args.clear();
+        }
+        let params = self.resolve_all(f.params.as_deref().unwrap_or_default())?;
+        let types: Vec<DataType> = args
+            .iter()
+            .map(|a| a.data_type.without_low_cardinality().clone())
+            .collect();
+        let param_args: Vec<Arg> = params.iter().map(Typed::arg).collect();
+        if let Some(i) = param_args.iter().position(|p| p.constant.is_none()) {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                format!(
+                    "Parameter {} of aggregate function {name} must be constant",
+                    i + 1
+                ),
+            ));
+        }
+        let bound = bind(
+            &name,
+            &param_args,
+            &types,
+            self.analyzer.environment.context(),
+        )?;
+        let mut key = format!("{name}->{}", bound.return_type);
+        for param in &params {
+            key.push_str(&format!(":{}", param.expr));
+        }
+        for data_type in &types {
+            key.push_str(&format!(",{data_type}"));
+        }
+        let mut exprs: Vec<Expr> = args.into_iter().map(|a| a.expr).collect();
+        if exprs.is_empty() {
+            // DataFusion counts the rows of a batch by its arguments' arrays.
+            exprs.push(super::literal::unsigned(1)?.expr);
+        }
+        Ok(ResolvedAggregate {
+            key,
+            bound,
+            args: exprs,
+        })
+    }
+
+    /// Names that stand for another function by a setting or a modifier.
+    fn implementation_name(&self, f: &ast::Function) -> String {
+        let settings = self.analyzer.environment.settings();
+        let implementation = settings.get("count_distinct_implementation");
+        let distinct = implementation.map_or("uniqExact", String::as_str);
+        let lower = f.name.to_ascii_lowercase();
+        if let Some(rest) = lower.strip_prefix("countdistinct") {
+            return format!("{distinct}{}", &f.name[f.name.len() - rest.len()..]);
+        }
+        match (f.nulls, lower.as_str()) {
+            (Some(NullsAction::Respect), "any" | "first_value" | "any_value") => {
+                "anyRespectNulls".to_owned()
+            }
+            (Some(NullsAction::Respect), "anylast" | "last_value") => {
+                "anyLastRespectNulls".to_owned()
+            }
+            _ => f.name.clone(),
+        }
+    }
+
+    /// `grouping(key, …)`: a marker that the GROUP BY above replaces.
+    pub(crate) fn grouping_call(&self, args: Vec<Typed>) -> Result<Typed> {
+        let bound = basalt_functions::BoundFunction::from_parts(
+            GROUPING,
+            DataType::UInt64,
+            std::sync::Arc::new(|_, _| {
+                Err(Error::new(
+                    ErrorCode::BAD_ARGUMENTS,
+                    "Function grouping can only be used with GROUP BY",
+                ))
+            }),
+        );
+        let exprs = args.into_iter().map(|a| a.expr).collect();
+        Ok(Typed::new(
+            crate::udf::call(GROUPING.to_owned(), bound, exprs),
+            DataType::UInt64,
+        ))
+    }
+}
+
+/// Name of the marker function of `grouping()`.
+pub(crate) const GROUPING: &str = "grouping";
+
+/// Whether an aggregate function is in the expression.
+pub(crate) fn has_aggregate(expr: &Expr) -> bool {
+    let mut found = false;
+    // The closure never fails, and so neither does the walk.
+    let _ = expr.apply(|e| {
+        if matches!(e, Expr::AggregateFunction(_)) {
+            found = true;
+            return Ok(TreeNodeRecursion::Stop);
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    found
+}
+
+/// Checks that a clause has no aggregate function.
+///
+/// # Errors
+/// `ILLEGAL_AGGREGATION`, naming the clause.
+pub(crate) fn forbid_aggregates(expr: &Expr, clause: &str) -> Result<()> {
+    if has_aggregate(expr) {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_AGGREGATION,
+            format!("Use HAVING: an aggregate function is found in {clause}"),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! Collects the names that a query gives to expressions, wherever it gives them.
+
+use std::collections::HashMap;
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, ExprKind, FromElement, GroupBy, OrderBy, WithItem};
+
+/// Aliases of one SELECT: usable in all of its clauses, also before the place they stand at.
+#[derive(Debug, Default)]
+pub(crate) struct Aliases<'a> {
+    by_name: HashMap<&'a str, &'a ast::Expr>,
+}
+
+impl<'a> Aliases<'a> {
+    /// Collects the aliases of `select`.
+    ///
+    /// # Errors
+    /// `MULTIPLE_EXPRESSIONS_FOR_ALIAS` if a name stands for different expressions.
+    pub(crate) fn of_select(select: &'a ast::Select) -> Result<Self> {
+        let mut aliases = Self::default();
+        for item in &select.with {
+            if let WithItem::Expr(expr) = item {
+                aliases.walk(expr)?;
+            }
+        }
+        let clauses = [
+            &select.prewhere,
+            &select.where_,
+            &select.having,
+            &select.qualify,
+        ];
+        let mut exprs: Vec<&'a ast::Expr> = select.columns.iter().collect();
+        exprs.extend(clauses.into_iter().flatten());
+        match &select.group_by {
+            Some(GroupBy::Exprs { exprs: keys, .. }) => exprs.extend(keys),
+            Some(GroupBy::GroupingSets(sets)) => exprs.extend(sets.iter().flatten()),
+            Some(GroupBy::All) | None => {}
+        }
+        if let Some(OrderBy::Items { items, .. }) = &select.order_by {
+            exprs.extend(items.iter().map(|i| &i.expr));
+        }
+        exprs.extend(select.limit_by.iter().flat_map(|l| &l.by));
+        for element in &select.from {
+            if let FromElement::Table {
+                join: Some(join), ..
+            } = element
+                && let Some(ast::JoinConstraint::On(on)) = &join.constraint
+            {
+                exprs.push(on);
+            }
+        }
+        for expr in exprs {
+            aliases.walk(expr)?;
+        }
+        Ok(aliases)
+    }
+
+    /// Collects the aliases inside one expression.
+    ///
+    /// # Errors
+    /// As [`Aliases::of_select`].
+    pub(crate) fn walk(&mut self, expr: &'a ast::Expr) -> Result<()> {
+        match &expr.kind {
+            ExprKind::Alias { expr: inner, name } => {
+                self.walk(inner)?;
+                self.add(name, inner)
+            }
+            ExprKind::Array(items) | ExprKind::Tuple(items) => {
+                items.iter().try_for_each(|i| self.walk(i))
+            }
+            ExprKind::Function(f) => f
+                .params
+                .iter()
+                .flatten()
+                .chain(&f.args)
+                .try_for_each(|a| self.walk(a)),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn add(&mut self, name: &'a str, expr: &'a ast::Expr) -> Result<()> {
+        match self.by_name.insert(name, expr) {
+            Some(other) if other != expr => Err(Error::new(
+                ErrorCode::MULTIPLE_EXPRESSIONS_FOR_ALIAS,
+                format!("Different expressions with the same alias `{name}`"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&'a ast::Expr> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.by_name.keys().copied()
+    }
+}

@@ -1,0 +1,175 @@
+//! Resolves function calls: finds out which kind of function a name is and binds it.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_functions::aggregate::is_aggregate;
+use basalt_functions::{BoundFunction, Purity, higher_order, registry};
+use basalt_parser::ast::{self, ExprKind};
+
+use super::format_query::is_format_query;
+use super::{ArrayJoinCall, Resolver};
+use crate::{Typed, udf};
+
+impl Resolver<'_> {
+    /// Resolves a call or an operator.
+    pub(crate) fn function(&self, f: &ast::Function) -> Result<Typed> {
+        if f.over.is_some() {
+            return self.window_call(f);
+        }
+        if let Some(typed) = self.special_form(f)? {
+            return Ok(typed);
+        }
+        if is_aggregate(&f.name) || f.name.starts_with("countDistinct") {
+            return self.aggregate_call(f);
+        }
+        if let Some(function) = higher_order::find(&f.name) {
+            let has_lambda = f.args.first().is_some_and(|a| self.is_lambda(a));
+            if has_lambda || function.lambda_is_optional {
+                return self.higher_order_call(function, f);
+            }
+        }
+        if let Some(lambda) = self.analyzer.environment.sql_function(&f.name) {
+            return self.sql_function_call(&f.name, &lambda, &f.args);
+        }
+        if f.params.is_some() && registry::find_scalar(&f.name).is_some() {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                format!(
+                    "Function {} is no aggregate function and takes no parameters",
+                    f.name
+                ),
+            ));
+        }
+        self.call_by_name(&f.name, self.resolve_all(&f.args)?)
+    }
+
+    /// Calls whose arguments are not simply values, or that DataFusion runs itself.
+    fn special_form(&self, f: &ast::Function) -> Result<Option<Typed>> {
+        let name = f.name.as_str();
+        let standard = ["and", "or", "not", "if", "cast", "coalesce", "ifnull"];
+        let lower = name.to_ascii_lowercase();
+        let name = if standard.contains(&lower.as_str()) {
+            lower.as_str()
+        } else {
+            name
+        };
+        let args = || self.resolve_all(&f.args);
+        Ok(Some(match name {
+            "and" | "or" => self.logic(name == "and", args()?)?,
+            "not" => self.not(args()?)?,
+            "if" => self.branches("if", args()?)?,
+            "multiIf" => self.branches("multiIf", args()?)?,
+            "caseWithExpression" => self.case_with_expression(args()?)?,
+            "isNull" => self.is_null(args()?, true)?,
+            "isNotNull" => self.is_null(args()?, false)?,
+            "equals" | "notEquals" | "less" | "greater" | "lessOrEquals" | "greaterOrEquals" => {
+                self.comparison(name, args()?)?
+            }
+            "in" | "globalIn" | "notIn" | "globalNotIn" | "nullIn" | "notNullIn" => {
+                self.in_call(name, &f.args)?
+            }
+            "cast" | "_CAST" => {
+                self.cast_call(args()?, self.analyzer.flag("cast_keep_nullable"))?
+            }
+            "exists" => self.exists(&f.args)?,
+            "arrayJoin" => self.array_join_call(&f.args)?,
+            "grouping" => self.grouping_call(args()?)?,
+            _ if is_format_query(name) => self.format_query(name, args()?)?,
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Calls the scalar function of that name.
+    pub(crate) fn call_by_name(&self, name: &str, args: Vec<Typed>) -> Result<Typed> {
+        let function = registry::get_scalar(name)?;
+        let types: Vec<_> = args.iter().map(Typed::arg).collect();
+        let context = self.analyzer.environment.context();
+        let bound = BoundFunction::bind(function, &types, context)?;
+        let mut key = format!("{}->{}", function.name, bound.return_type);
+        for arg in &args {
+            key.push(':');
+            key.push_str(&arg.data_type.to_string());
+        }
+        let fold = bound.purity != Purity::PerRow && args.iter().all(|a| a.constant.is_some());
+        let data_type = bound.return_type.clone();
+        let exprs = args.into_iter().map(|a| a.expr).collect();
+        let typed = Typed::new(udf::call(key, bound, exprs), data_type);
+        if fold { typed.folded() } else { Ok(typed) }
+    }
+
+    fn is_lambda(&self, expr: &ast::Expr) -> bool {
+        self.as_lambda(expr).is_some()
+    }
+
+    /// The lambda that an argument is, or the alias of one.
+    pub(crate) fn as_lambda<'e>(&'e self, expr: &'e ast::Expr) -> Option<&'e ast::Lambda> {
+        match &expr.unaliased().kind {
+            ExprKind::Lambda(lambda) => Some(lambda),
+            ExprKind::Identifier(parts) if parts.len() == 1 => {
+                match &self.aliases.get(&parts[0])?.kind {
+                    ExprKind::Lambda(lambda) => Some(lambda),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// A function made by CREATE FUNCTION: its body with the arguments in place.
+    fn sql_function_call(
+        &self,
+        name: &str,
+        lambda: &ast::Lambda,
+        args: &[ast::Expr],
+    ) -> Result<Typed> {
+        if lambda.params.len() != args.len() {
+            return Err(Error::new(
+                ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                format!(
+                    "Function {name} takes {} arguments, got {}",
+                    lambda.params.len(),
+                    args.len()
+                ),
+            ));
+        }
+        let args = self.resolve_all(args)?;
+        let frame = lambda.params.iter().cloned().zip(args).collect();
+        self.with_frame(frame, || self.resolve(&lambda.body))
+    }
+
+    /// `arrayJoin(x)`: a column of its own, the same for the same argument.
+    fn array_join_call(&self, args: &[ast::Expr]) -> Result<Typed> {
+        let [argument] = <[Typed; 1]>::try_from(self.resolve_all(args)?).map_err(|_| {
+            Error::new(
+                ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                "Function arrayJoin takes one argument, an array",
+            )
+        })?;
+        let element = array_element(&argument.data_type).ok_or_else(|| {
+            Error::new(
+                ErrorCode::TYPE_MISMATCH,
+                "Argument of arrayJoin must be an array or a map",
+            )
+        })?;
+        let mut calls = self.array_joins.borrow_mut();
+        if let Some(known) = calls.iter().find(|c| c.argument.expr == argument.expr) {
+            return Ok(Typed::column(&known.internal, element));
+        }
+        let internal = self.analyzer.fresh("arrayJoin");
+        let typed = Typed::column(&internal, element);
+        calls.push(ArrayJoinCall { argument, internal });
+        Ok(typed)
+    }
+}
+
+/// Type of the rows that joining an array (or a map, as its pairs) gives.
+pub(crate) fn array_element(data_type: &basalt_types::DataType) -> Option<basalt_types::DataType> {
+    use basalt_types::{DataType, TupleType};
+    match data_type {
+        DataType::Array(element) => Some(element.as_ref().clone()),
+        DataType::Map(key, value) => Some(DataType::Tuple(std::sync::Arc::new(TupleType {
+            types: vec![key.as_ref().clone(), value.as_ref().clone()],
+            names: vec!["keys".to_owned(), "values".to_owned()],
+        }))),
+        _ => None,
+    }
+}

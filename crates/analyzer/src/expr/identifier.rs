@@ -1,0 +1,97 @@
+//! Resolves names: lambda parameters, aliases, columns, elements of tuples.
+
+use basalt_error::{Error, ErrorCode, Result};
+
+use super::{Resolver, literal};
+use crate::Typed;
+
+/// First part of the names that matchers make for exactly one column of the scope: no user's
+/// identifier can be it.
+pub(crate) const EXACT_COLUMN: &str = "\0column";
+
+impl Resolver<'_> {
+    /// What `parts`, separated by dots in the query, name.
+    pub(crate) fn identifier(&self, parts: &[String]) -> Result<Typed> {
+        if let [marker, index] = parts
+            && marker == EXACT_COLUMN
+        {
+            let index: usize = index.parse().map_err(|_| Error::bug("column marker"))?;
+            return Ok(self.scope.columns[index].typed());
+        }
+        let first = parts.first().map_or("", String::as_str);
+        if let Some(parameter) = self.lambda_parameter(first) {
+            return self.elements(parameter, &parts[1..]);
+        }
+        let column_first = self.analyzer.flag("prefer_column_name_to_alias");
+        if !(column_first && self.scope.find(parts)?.is_some())
+            && let Some(typed) = self.alias(first)?
+        {
+            // A table's alias may be the same word as an expression's.
+            if parts.len() == 1 || self.scope.find(parts)?.is_none() {
+                return self.elements(typed, &parts[1..]);
+            }
+        }
+        if let Some((column, taken)) = self.scope.find(parts)? {
+            return self.elements(column.typed(), &parts[taken..]);
+        }
+        if let Some(expr) = self.outer.expression(first) {
+            return self.elements(self.resolve(expr)?, &parts[1..]);
+        }
+        let names: Vec<&str> = self.aliases.names().collect();
+        Err(self.scope.unknown(parts, &names))
+    }
+
+    fn lambda_parameter(&self, name: &str) -> Option<Typed> {
+        let state = self.state.borrow();
+        let frames = state.lambda_frames.iter().rev();
+        frames
+            .flatten()
+            .find(|(n, _)| n == name)
+            .map(|(_, typed)| typed.clone())
+    }
+
+    fn alias(&self, name: &str) -> Result<Option<Typed>> {
+        let Some(expr) = self.aliases.get(name) else {
+            return Ok(None);
+        };
+        let in_lambda = {
+            let state = self.state.borrow();
+            if state.alias_stack.iter().any(|a| a == name) {
+                let known = self.scope.find(&[name.to_owned()])?.is_some();
+                return if known { Ok(None) } else { Err(cyclic(name)) };
+            }
+            if let Some(typed) = state.alias_cache.get(name) {
+                return Ok(Some(typed.clone()));
+            }
+            !state.lambda_frames.is_empty()
+        };
+        self.state.borrow_mut().alias_stack.push(name.to_owned());
+        let result = self.resolve(expr);
+        let mut state = self.state.borrow_mut();
+        state.alias_stack.pop();
+        let typed = result?;
+        // Inside another alias of the same name a column may have been meant instead.
+        if !in_lambda && state.alias_stack.is_empty() {
+            state.alias_cache.insert(name.to_owned(), typed.clone());
+        }
+        Ok(Some(typed))
+    }
+
+    /// `t.a.b`: elements of tuples by name.
+    fn elements(&self, mut typed: Typed, names: &[String]) -> Result<Typed> {
+        for name in names {
+            typed = self.call_by_name(
+                "tupleElement",
+                vec![typed, literal::string(name.as_bytes())?],
+            )?;
+        }
+        Ok(typed)
+    }
+}
+
+fn cyclic(name: &str) -> Error {
+    Error::new(
+        ErrorCode::UNKNOWN_IDENTIFIER,
+        format!("Alias `{name}` uses itself and no column has that name"),
+    )
+}

@@ -1,0 +1,254 @@
+//! Resolves IN: its right side becomes a set of the left side's type before the query runs.
+//!
+//! Values that are none of the left type (`300 IN (…)` for a `UInt8`) cannot match and are left
+//! out, NULL too: only a NULL on the left gives NULL.
+
+use std::sync::Arc;
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_functions::{Arg, BoundFunction, Column, registry};
+use basalt_parser::ast::{self, ExprKind};
+use basalt_types::DataType;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, StructArray};
+use datafusion::arrow::compute::{concat, is_not_null};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::InList;
+
+use super::native::fold_if;
+use super::value_set::ValueSet;
+use super::{Resolver, literal};
+use crate::{Typed, udf};
+
+/// Up to here a set is a list that DataFusion's optimizer and the scan see through.
+const MAX_LIST_LEN: usize = 32;
+
+impl Resolver<'_> {
+    /// `x IN …`, `x NOT IN …`.
+    pub(crate) fn in_call(&self, name: &str, args: &[ast::Expr]) -> Result<Typed> {
+        let [left, right] = args else {
+            return Err(Error::new(
+                ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                format!("Operator {name} takes a value and a set"),
+            ));
+        };
+        let negated = matches!(name, "notIn" | "globalNotIn" | "notNullIn");
+        let left = self.resolve(left)?;
+        let values = self.set_values(&left.data_type, right)?;
+        let result = self.member(left, values)?;
+        if negated {
+            self.not(vec![result])
+        } else {
+            Ok(result)
+        }
+    }
+
+    /// The set's values as one array of the left side's type without NULLs.
+    fn set_values(&self, left: &DataType, right: &ast::Expr) -> Result<ArrayRef> {
+        let wanted = left.base();
+        let columns = match &right.unaliased().kind {
+            ExprKind::Subquery(query) => {
+                let planned = self.analyzer.query(query, self.outer)?;
+                return self.convert_rows(self.rows_of(planned, None)?, wanted);
+            }
+            ExprKind::Identifier(_) if self.is_table(right) => {
+                let name = right
+                    .as_object_name()
+                    .ok_or_else(|| Error::bug("table name"))?;
+                let planned = self.analyzer.whole_table(&name, self.outer)?;
+                return self.convert_rows(self.rows_of(planned, None)?, wanted);
+            }
+            ExprKind::Tuple(items) => self.tuple_items(left, items)?,
+            ExprKind::Function(f) if f.name == "tuple" => self.tuple_items(left, &f.args)?,
+            _ => self.single_item(left, self.resolve(right)?)?,
+        };
+        let mut arrays = Vec::with_capacity(columns.len());
+        for typed in columns {
+            let array = typed.constant.clone().ok_or_else(|| {
+                Error::new(
+                    ErrorCode::UNSUPPORTED_METHOD,
+                    "Right side of IN must be constants, a table or a subquery",
+                )
+            })?;
+            arrays.push(self.convert(&array, &typed.data_type, wanted)?);
+        }
+        let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
+        if arrays.is_empty() {
+            return Ok(datafusion::arrow::array::new_empty_array(
+                &wanted.physical(),
+            ));
+        }
+        without_nulls(&concat(&arrays).map_err(|e| Error::bug(e.to_string()))?)
+    }
+
+    /// `(1, 2)` is two values, unless the left side is a tuple and it is one of its kind.
+    fn tuple_items(&self, left: &DataType, items: &[ast::Expr]) -> Result<Vec<Typed>> {
+        let resolved = self.resolve_all(items)?;
+        let is_tuple = |t: &Typed| matches!(t.data_type.base(), DataType::Tuple(_));
+        match left.base() {
+            DataType::Tuple(elements) if !resolved.iter().any(is_tuple) => {
+                if elements.types.len() != resolved.len() {
+                    return Err(columns_mismatch(elements.types.len(), resolved.len()));
+                }
+                Ok(vec![self.call_by_name("tuple", resolved)?])
+            }
+            _ => Ok(resolved),
+        }
+    }
+
+    /// A constant array (or tuple behind a name) gives its elements, anything else itself.
+    fn single_item(&self, left: &DataType, typed: Typed) -> Result<Vec<Typed>> {
+        let Some(array) = typed.constant.clone() else {
+            return Ok(vec![typed]);
+        };
+        match &typed.data_type {
+            DataType::Array(element) if !matches!(left.base(), DataType::Array(_)) => {
+                let values = array.as_list::<i32>().value(0);
+                let of_row = |i| Typed::constant(values.slice(i, 1), element.as_ref().clone());
+                (0..values.len()).map(of_row).collect()
+            }
+            DataType::Tuple(tuple) => {
+                let items = array.as_struct().columns().iter().zip(&tuple.types);
+                let items: Vec<Typed> = items
+                    .map(|(c, t)| Typed::constant(Arc::clone(c), t.clone()))
+                    .collect::<Result<_>>()?;
+                let nested = items
+                    .iter()
+                    .any(|t| matches!(t.data_type, DataType::Tuple(_)));
+                let left_is_tuple = matches!(left.base(), DataType::Tuple(_));
+                if left_is_tuple && !nested {
+                    Ok(vec![typed])
+                } else {
+                    Ok(items)
+                }
+            }
+            _ => Ok(vec![typed]),
+        }
+    }
+
+    fn is_table(&self, expr: &ast::Expr) -> bool {
+        let Some(name) = expr.as_object_name() else {
+            return false;
+        };
+        let parts: Vec<String> = name.database.iter().chain([&name.name]).cloned().collect();
+        let known_name = self.scope.find(&parts).is_ok_and(|f| f.is_some())
+            || self.aliases.get(&name.name).is_some()
+            || self.outer.expression(&name.name).is_some();
+        !known_name
+            && (self.outer.subquery(&name.name).is_some()
+                || self.analyzer.environment.table(&name).is_ok())
+    }
+
+    /// Rows of a subquery: one column is the value, several are a tuple.
+    fn convert_rows(
+        &self,
+        (columns, types): (Vec<ArrayRef>, Vec<DataType>),
+        wanted: &DataType,
+    ) -> Result<ArrayRef> {
+        match (wanted, columns.as_slice()) {
+            (_, [column]) => without_nulls(&self.convert(column, &types[0], wanted)?),
+            (DataType::Tuple(tuple), columns) if tuple.types.len() == columns.len() => {
+                let converted: Vec<ArrayRef> = columns
+                    .iter()
+                    .zip(types.iter().zip(&tuple.types))
+                    .map(|(c, (from, to))| self.convert(c, from, to))
+                    .collect::<Result<_>>()?;
+                let field =
+                    |(i, t): (usize, &DataType)| t.clone().to_nullable().field(tuple.name(i));
+                let fields = tuple.types.iter().enumerate().map(field).collect();
+                let rows = StructArray::try_new(fields, converted, None);
+                Ok(Arc::new(rows.map_err(|e| Error::bug(e.to_string()))?))
+            }
+            (DataType::Tuple(tuple), columns) => {
+                Err(columns_mismatch(tuple.types.len(), columns.len()))
+            }
+            (_, columns) => Err(columns_mismatch(1, columns.len())),
+        }
+    }
+
+    /// Values of `from` as values of `to`; NULL where they are none.
+    fn convert(&self, array: &ArrayRef, from: &DataType, to: &DataType) -> Result<ArrayRef> {
+        if from.base() == to || from.base() == to.base() {
+            return Ok(Arc::clone(array));
+        }
+        if let (DataType::Tuple(source), DataType::Tuple(target)) = (from.base(), to)
+            && source.types.len() == target.types.len()
+        {
+            let columns = array.as_struct().columns().to_vec();
+            return self.convert_rows((columns, source.types.clone()), to);
+        }
+        let type_name = literal::string(to.to_string().as_bytes())?;
+        let args = [Arg::new(from.clone()), type_name.arg()];
+        let function = registry::get_scalar("accurateCastOrNull")?;
+        let bound = BoundFunction::bind(function, &args, self.analyzer.environment.context())?;
+        let name = type_name
+            .constant
+            .ok_or_else(|| Error::bug("constant type name"))?;
+        bound.call(
+            &[Column::new(Arc::clone(array)), Column::constant(name)],
+            array.len(),
+        )
+    }
+
+    fn member(&self, left: Typed, values: ArrayRef) -> Result<Typed> {
+        let constant = left.constant.is_some();
+        let nullable = left.data_type.is_nullable();
+        if *left.data_type.base() == DataType::Nothing {
+            return literal::null();
+        }
+        if values.len() <= MAX_LIST_LEN && is_listable(left.data_type.base()) {
+            let scalar =
+                |i| ScalarValue::try_from_array(&values, i).map(|s| Expr::Literal(s, None));
+            let list: Vec<Expr> = (0..values.len())
+                .map(scalar)
+                .collect::<datafusion::error::Result<_>>()
+                .map_err(crate::plan_error)?;
+            if list.is_empty() && !nullable {
+                return literal::unsigned(0);
+            }
+            if !list.is_empty() {
+                let expr = Expr::InList(InList::new(Box::new(left.expr), list, false));
+                return fold_if(constant, Typed::from_predicate(expr, nullable));
+            }
+        }
+        let set = ValueSet::new(&values)?;
+        let return_type = if nullable {
+            DataType::UInt8.to_nullable()
+        } else {
+            DataType::UInt8
+        };
+        let bound = BoundFunction::from_parts(
+            "in",
+            return_type.clone(),
+            Arc::new(move |columns, num_rows| {
+                Ok(Arc::new(set.contains(&columns[0].expand(num_rows)?)?) as ArrayRef)
+            }),
+        );
+        let key = self.analyzer.fresh("set");
+        fold_if(
+            constant,
+            Typed::new(udf::call(key, bound, vec![left.expr]), return_type),
+        )
+    }
+}
+
+/// Whether Arrow's equality is the dialect's for the type.
+fn is_listable(base: &DataType) -> bool {
+    (base.is_integer() && *base != DataType::Bool)
+        || matches!(
+            base,
+            DataType::String | DataType::Date | DataType::DateTime(_)
+        )
+}
+
+fn without_nulls(array: &ArrayRef) -> Result<ArrayRef> {
+    let valid = is_not_null(array).map_err(|e| Error::bug(e.to_string()))?;
+    datafusion::arrow::compute::filter(array, &valid).map_err(|e| Error::bug(e.to_string()))
+}
+
+fn columns_mismatch(left: usize, right: usize) -> Error {
+    Error::new(
+        ErrorCode::NUMBER_OF_COLUMNS_DOESNT_MATCH,
+        format!("Number of columns in IN does not match: {left} on the left, {right} on the right"),
+    )
+}

@@ -1,0 +1,205 @@
+//! Expands `*`, `t.*` and `COLUMNS(…)` with EXCEPT, REPLACE and APPLY.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, ColumnTransformer, ExprKind, MatcherPattern};
+
+use super::Resolver;
+use super::identifier::EXACT_COLUMN;
+use crate::Typed;
+
+/// A column that a matcher gave.
+pub(crate) struct Matched {
+    /// The expression as users would write it, for the name of the result.
+    pub(crate) shown: ast::Expr,
+    pub(crate) typed: Typed,
+}
+
+impl Resolver<'_> {
+    /// The columns of a matcher, transformed and resolved.
+    pub(crate) fn expand_matcher(&self, matcher: &ast::ColumnMatcher) -> Result<Vec<Matched>> {
+        let mut columns = self.matching_columns(matcher)?;
+        for transformer in &matcher.transformers {
+            self.transform(transformer, &mut columns)?;
+        }
+        if columns.is_empty() {
+            return Err(Error::new(
+                ErrorCode::EMPTY_LIST_OF_COLUMNS_QUERIED,
+                "Empty list of columns after matching",
+            ));
+        }
+        columns
+            .into_iter()
+            .map(|c| {
+                let typed = self.resolve(&c.expr)?;
+                Ok(Matched {
+                    shown: c.shown,
+                    typed,
+                })
+            })
+            .collect()
+    }
+
+    fn matching_columns(&self, matcher: &ast::ColumnMatcher) -> Result<Vec<Candidate>> {
+        let qualifier = matcher.qualifier.as_deref().unwrap_or_default();
+        let regexp = match &matcher.pattern {
+            MatcherPattern::Regexp(pattern) => Some(compile(pattern)?),
+            _ => None,
+        };
+        if let MatcherPattern::List(names) = &matcher.pattern {
+            return names.iter().map(|n| Ok(Candidate::named(n))).collect();
+        }
+        let mut found = Vec::new();
+        for (i, column) in self.scope.columns.iter().enumerate() {
+            let matches = match &regexp {
+                Some(r) => r.is_match(&column.name),
+                None => true,
+            };
+            if !column.hidden && matches && column.qualifier.ends_with(qualifier) {
+                found.push(Candidate::exact(i, &column.name));
+            }
+        }
+        if found.is_empty() && !qualifier.is_empty() {
+            return Err(Error::new(
+                ErrorCode::UNKNOWN_IDENTIFIER,
+                format!("Unknown table `{}` in `{0}.*`", qualifier.join(".")),
+            ));
+        }
+        Ok(found)
+    }
+
+    fn transform(
+        &self,
+        transformer: &ColumnTransformer,
+        columns: &mut Vec<Candidate>,
+    ) -> Result<()> {
+        match transformer {
+            ColumnTransformer::Except {
+                strict,
+                columns: names,
+            } => {
+                if *strict {
+                    check_strict(columns, names.iter().filter_map(|n| n.last()), "EXCEPT")?;
+                }
+                columns.retain(|c| !names.iter().any(|n| n.last() == Some(&c.name)));
+            }
+            ColumnTransformer::ExceptRegexp(pattern) => {
+                let regexp = compile(pattern)?;
+                columns.retain(|c| !regexp.is_match(&c.name));
+            }
+            ColumnTransformer::Replace { strict, items } => {
+                if *strict {
+                    check_strict(columns, items.iter().map(|(_, n)| n), "REPLACE")?;
+                }
+                for column in columns.iter_mut() {
+                    if let Some((expr, _)) = items.iter().find(|(_, n)| *n == column.name) {
+                        column.expr = expr.clone();
+                        column.shown = identifier(std::slice::from_ref(&column.name));
+                    }
+                }
+            }
+            ColumnTransformer::Apply {
+                function,
+                params,
+                prefix: _,
+            } => {
+                for column in columns.iter_mut() {
+                    column.wrap(|inner| {
+                        let mut call = ast::Function::call(function.clone(), vec![inner]);
+                        call.params.clone_from(params);
+                        ast::Expr::new(ExprKind::Function(Box::new(call)), ast::Span::default())
+                    });
+                }
+            }
+            ColumnTransformer::ApplyLambda(lambda) => {
+                for column in columns.iter_mut() {
+                    column.wrap(|inner| substitute(&lambda.body, &lambda.params, &inner));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Candidate {
+    name: String,
+    expr: ast::Expr,
+    shown: ast::Expr,
+}
+
+impl Candidate {
+    fn exact(index: usize, name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            expr: identifier(&[EXACT_COLUMN.to_owned(), index.to_string()]),
+            shown: identifier(&[name.to_owned()]),
+        }
+    }
+
+    fn named(parts: &[String]) -> Self {
+        let name = parts.last().cloned().unwrap_or_default();
+        Self {
+            shown: identifier(std::slice::from_ref(&name)),
+            name,
+            expr: identifier(parts),
+        }
+    }
+
+    fn wrap(&mut self, f: impl Fn(ast::Expr) -> ast::Expr) {
+        self.expr = f(self.expr.clone());
+        self.shown = f(self.shown.clone());
+    }
+}
+
+fn identifier(parts: &[String]) -> ast::Expr {
+    ast::Expr::new(ExprKind::Identifier(parts.to_vec()), ast::Span::default())
+}
+
+fn compile(pattern: &str) -> Result<regex::Regex> {
+    regex::Regex::new(pattern).map_err(|e| {
+        Error::new(
+            ErrorCode::CANNOT_COMPILE_REGEXP,
+            format!("Cannot compile {pattern}: {e}"),
+        )
+    })
+}
+
+fn check_strict<'n>(
+    columns: &[Candidate],
+    names: impl Iterator<Item = &'n String>,
+    what: &str,
+) -> Result<()> {
+    for name in names {
+        if !columns.iter().any(|c| c.name == *name) {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                format!("Columns transformer {what} expects the column `{name}`"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// `body` with `value` in the place of the one parameter.
+fn substitute(body: &ast::Expr, params: &[String], value: &ast::Expr) -> ast::Expr {
+    let all = |items: &[ast::Expr]| -> Vec<ast::Expr> {
+        items.iter().map(|i| substitute(i, params, value)).collect()
+    };
+    let kind = match &body.kind {
+        ExprKind::Identifier(parts) if parts.len() == 1 && params.contains(&parts[0]) => {
+            return value.clone();
+        }
+        ExprKind::Array(items) => ExprKind::Array(all(items)),
+        ExprKind::Tuple(items) => ExprKind::Tuple(all(items)),
+        ExprKind::Function(f) => {
+            let mut f = f.clone();
+            f.args = all(&f.args);
+            ExprKind::Function(f)
+        }
+        ExprKind::Alias { expr, name } => ExprKind::Alias {
+            expr: Box::new(substitute(expr, params, value)),
+            name: name.clone(),
+        },
+        other => other.clone(),
+    };
+    ast::Expr::new(kind, body.span)
+}

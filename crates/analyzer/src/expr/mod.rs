@@ -1,0 +1,230 @@
+//! Resolves expressions: every name found, every type known, every cast written out.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`aliases`] | names that the query gives to expressions |
+//! | [`literal`] | constants |
+//! | [`identifier`] | names of columns, aliases, lambda parameters, tuple elements |
+//! | [`call`] | function calls: which kind of function, and binding it |
+//! | [`native`] | what DataFusion runs itself: comparisons, logic, conditions |
+//! | [`cast`] | conversions |
+//! | [`format_query`] | functions that lay out queries |
+//! | [`in_set`] | IN with constants, tables and subqueries |
+//! | [`lambda`] | higher-order functions |
+//! | [`aggregate`] | aggregate functions with their combinators |
+//! | [`window`] | window functions |
+//! | [`matcher`] | `*`, `t.*`, `COLUMNS(…)` and their transformers |
+//! | [`subquery`] | scalar subqueries and EXISTS |
+
+pub mod aggregate;
+pub mod aliases;
+pub mod call;
+pub mod cast;
+pub mod format_query;
+pub mod identifier;
+pub mod in_set;
+pub mod lambda;
+pub mod literal;
+pub mod matcher;
+pub mod native;
+pub mod subquery;
+pub(crate) mod value_set;
+pub mod window;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use basalt_error::{Error, ErrorCode, Position, Result};
+use basalt_parser::ast::{self, ExprKind};
+use datafusion::logical_expr::Expr;
+
+use crate::query::{Analyzer, Outer};
+use crate::scope::Scope;
+use crate::typed::Typed;
+use aliases::Aliases;
+
+/// An `arrayJoin(x)` of the query: the column that it becomes.
+#[derive(Clone, Debug)]
+pub(crate) struct ArrayJoinCall {
+    pub(crate) argument: Typed,
+    pub(crate) internal: String,
+}
+
+/// Resolves the expressions of one SELECT.
+pub(crate) struct Resolver<'a> {
+    pub(crate) analyzer: &'a Analyzer<'a>,
+    pub(crate) outer: &'a Outer,
+    pub(crate) scope: &'a Scope,
+    pub(crate) aliases: &'a Aliases<'a>,
+    pub(crate) windows: &'a [ast::NamedWindow],
+    /// The GROUP BY keys, for `grouping()`.
+    pub(crate) array_joins: RefCell<Vec<ArrayJoinCall>>,
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Aliases being resolved: inside its own expression an alias means the column.
+    alias_stack: Vec<String>,
+    /// Results of aliases resolved outside of lambdas.
+    alias_cache: HashMap<String, Typed>,
+    /// Parameters of the lambdas around the expression, innermost last.
+    lambda_frames: Vec<Vec<(String, Typed)>>,
+    /// Depth of aggregate calls around the expression.
+    aggregate_depth: usize,
+    depth: usize,
+}
+
+/// Expressions nested deeper are refused, so that no query exhausts the stack.
+const MAX_DEPTH: usize = 1000;
+
+impl<'a> Resolver<'a> {
+    pub(crate) fn new(
+        analyzer: &'a Analyzer<'a>,
+        outer: &'a Outer,
+        scope: &'a Scope,
+        aliases: &'a Aliases<'a>,
+    ) -> Self {
+        Self {
+            analyzer,
+            outer,
+            scope,
+            aliases,
+            windows: &[],
+            array_joins: RefCell::default(),
+            state: RefCell::default(),
+        }
+    }
+
+    /// Resolves one expression.
+    ///
+    /// # Errors
+    /// What is wrong with it, with its position.
+    pub(crate) fn resolve(&self, expr: &ast::Expr) -> Result<Typed> {
+        {
+            let mut state = self.state.borrow_mut();
+            state.depth += 1;
+            if state.depth > MAX_DEPTH {
+                return Err(Error::new(
+                    ErrorCode::TOO_DEEP_RECURSION,
+                    format!("Expression is nested deeper than {MAX_DEPTH} levels"),
+                ));
+            }
+        }
+        let result = self.resolve_kind(expr);
+        self.state.borrow_mut().depth -= 1;
+        result.map_err(|e| match self.analyzer.position(expr.span) {
+            Some(position) => e.at(position),
+            None => e,
+        })
+    }
+
+    fn resolve_kind(&self, expr: &ast::Expr) -> Result<Typed> {
+        match &expr.kind {
+            ExprKind::Literal(literal) => literal::literal(literal),
+            ExprKind::Array(items) => self.call_by_name("array", self.resolve_all(items)?),
+            ExprKind::Tuple(items) => self.call_by_name("tuple", self.resolve_all(items)?),
+            ExprKind::Identifier(parts) => self.identifier(parts),
+            ExprKind::Matcher(_) => Err(Error::new(
+                ErrorCode::UNSUPPORTED_METHOD,
+                "Columns cannot be matched here: write *, t.* and COLUMNS(…) in SELECT or as \
+                 arguments of a function",
+            )),
+            ExprKind::Function(function) => self.function(function),
+            ExprKind::Lambda(_) => Err(Error::new(
+                ErrorCode::UNSUPPORTED_METHOD,
+                "A lambda can only be the first argument of a higher-order function",
+            )),
+            ExprKind::Subquery(query) => self.scalar_subquery(query),
+            ExprKind::Alias { expr, .. } => self.resolve(expr),
+            ExprKind::QueryParameter(parameter) => self.parameter(parameter),
+        }
+    }
+
+    pub(crate) fn resolve_all(&self, exprs: &[ast::Expr]) -> Result<Vec<Typed>> {
+        let mut resolved = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            match &expr.unaliased().kind {
+                ExprKind::Matcher(matcher) => {
+                    for item in self.expand_matcher(matcher)? {
+                        resolved.push(item.typed);
+                    }
+                }
+                _ => resolved.push(self.resolve(expr)?),
+            }
+        }
+        Ok(resolved)
+    }
+
+    /// Resolves a condition of WHERE, HAVING and the like.
+    ///
+    /// # Errors
+    /// As [`Resolver::resolve`], and if the expression is no number.
+    pub(crate) fn condition(&self, expr: &ast::Expr) -> Result<Expr> {
+        let position = |e: Error| match self.analyzer.position(expr.span) {
+            Some(p) => e.at(p),
+            None => e,
+        };
+        self.resolve(expr)?.to_predicate().map_err(position)
+    }
+
+    fn parameter(&self, parameter: &ast::QueryParameter) -> Result<Typed> {
+        let name = &parameter.name;
+        let text = self.analyzer.environment.parameter(name).ok_or_else(|| {
+            Error::new(
+                ErrorCode::UNKNOWN_QUERY_PARAMETER,
+                format!(
+                    "Set it by --param_{name} or SET param_{name}: substitution `{name}` is not set"
+                ),
+            )
+        })?;
+        let type_name = basalt_parser::format_data_type(&parameter.data_type);
+        if type_name == "Identifier" {
+            return self.identifier(&[text]);
+        }
+        let data_type = basalt_types::parse_data_type(&type_name)?;
+        if data_type.is_nullable() && text == "\\N" {
+            return literal::null()?.cast_to(&data_type, self.analyzer);
+        }
+        literal::string(text.as_bytes())?
+            .cast_to(&data_type, self.analyzer)
+            .map_err(|e| {
+                Error::new(
+                    ErrorCode::BAD_QUERY_PARAMETER,
+                    format!(
+                        "Value {text} of query parameter `{name}` is no {data_type}: {}",
+                        e.message()
+                    ),
+                )
+            })
+    }
+
+    /// Runs `f` with more lambda parameters in sight.
+    fn with_frame<T>(
+        &self,
+        frame: Vec<(String, Typed)>,
+        f: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        self.state.borrow_mut().lambda_frames.push(frame);
+        let result = f();
+        self.state.borrow_mut().lambda_frames.pop();
+        result
+    }
+}
+
+impl Analyzer<'_> {
+    /// Line and column of a place in the query's text.
+    pub(crate) fn position(&self, span: ast::Span) -> Option<Position> {
+        let text = self.text.get(..span.start as usize)?;
+        if span.start == 0 && span.end == 0 {
+            return None;
+        }
+        let line = text.matches('\n').count() + 1;
+        let column = text.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Some(Position {
+            line: number(line),
+            column: number(column),
+        })
+    }
+}

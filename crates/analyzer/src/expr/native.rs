@@ -1,0 +1,263 @@
+//! Builds what DataFusion runs itself and its optimizer understands: comparisons, logic, branches.
+//!
+//! Short circuit comes with it: a branch that is not taken is not evaluated.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::{DataType, least_supertype};
+use datafusion::logical_expr::expr::Case;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+
+use super::{Resolver, literal};
+use crate::Typed;
+
+impl Resolver<'_> {
+    /// `AND` and `OR` of any number of conditions, three-valued.
+    pub(crate) fn logic(&self, is_and: bool, args: Vec<Typed>) -> Result<Typed> {
+        let name = if is_and { "and" } else { "or" };
+        if args.len() < 2 {
+            return Err(Error::new(
+                ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                format!(
+                    "Function {name} takes at least 2 arguments, got {}",
+                    args.len()
+                ),
+            ));
+        }
+        let constant = args.iter().all(|a| a.constant.is_some());
+        let nullable = args.iter().any(|a| a.data_type.is_nullable());
+        let predicates = args.iter().map(logical).collect::<Result<Vec<_>>>()?;
+        let operator = if is_and { Operator::And } else { Operator::Or };
+        let combined = predicates
+            .into_iter()
+            .reduce(|a, b| Expr::BinaryExpr(BinaryExpr::new(Box::new(a), operator, Box::new(b))));
+        let combined = combined.ok_or_else(|| Error::bug("logic without arguments"))?;
+        fold_if(constant, Typed::from_predicate(combined, nullable))
+    }
+
+    pub(crate) fn not(&self, args: Vec<Typed>) -> Result<Typed> {
+        let [arg] = one("not", args)?;
+        let predicate = Expr::Not(Box::new(logical(&arg)?));
+        fold_if(
+            arg.constant.is_some(),
+            Typed::from_predicate(predicate, arg.data_type.is_nullable()),
+        )
+    }
+
+    pub(crate) fn is_null(&self, args: Vec<Typed>, is_null: bool) -> Result<Typed> {
+        let [arg] = one(if is_null { "isNull" } else { "isNotNull" }, args)?;
+        if !arg.data_type.is_nullable() {
+            return literal::unsigned(u64::from(!is_null));
+        }
+        let constant = arg.constant.is_some();
+        let inner = Box::new(arg.expr);
+        let predicate = if is_null {
+            Expr::IsNull(inner)
+        } else {
+            Expr::IsNotNull(inner)
+        };
+        fold_if(constant, Typed::from_predicate(predicate, false))
+    }
+
+    /// `if(c, a, b)` and `multiIf(c1, a1, …, b)`.
+    pub(crate) fn branches(&self, name: &str, args: Vec<Typed>) -> Result<Typed> {
+        let fits = if name == "if" {
+            args.len() == 3
+        } else {
+            args.len() >= 3 && args.len() % 2 == 1
+        };
+        if !fits {
+            return Err(Error::new(
+                ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                format!("Function {name} takes conditions, each with a value, and a last value"),
+            ));
+        }
+        let mut conditions = Vec::new();
+        let mut values = Vec::new();
+        let mut args = args.into_iter().peekable();
+        while let Some(arg) = args.next() {
+            if args.peek().is_some() {
+                conditions.push(check_condition(name, arg)?);
+                values.extend(args.next());
+            } else {
+                values.push(arg);
+            }
+        }
+        self.case(conditions, values)
+    }
+
+    fn case(&self, conditions: Vec<Typed>, values: Vec<Typed>) -> Result<Typed> {
+        let types: Vec<DataType> = values.iter().map(|v| v.data_type.clone()).collect();
+        let common = least_supertype(&types)?;
+        let constant = conditions
+            .iter()
+            .chain(&values)
+            .all(|t| t.constant.is_some());
+        let mut values = values
+            .into_iter()
+            .map(|v| v.cast_to(&common, self.analyzer).map(|t| Box::new(t.expr)))
+            .collect::<Result<Vec<_>>>()?;
+        let last = values.pop();
+        let mut when_then = Vec::with_capacity(values.len());
+        for (condition, value) in conditions.iter().zip(values) {
+            when_then.push((Box::new(condition.to_predicate()?), value));
+        }
+        fold_if(
+            constant,
+            Typed::new(Expr::Case(Case::new(None, when_then, last)), common),
+        )
+    }
+
+    /// `CASE x WHEN v THEN r … ELSE e END`; a NULL matches a NULL.
+    pub(crate) fn case_with_expression(&self, args: Vec<Typed>) -> Result<Typed> {
+        let mut args = args.into_iter();
+        let subject = args
+            .next()
+            .ok_or_else(|| Error::bug("CASE without expression"))?;
+        let rest: Vec<Typed> = args.collect();
+        let (mut conditions, mut values) = (Vec::new(), Vec::new());
+        let mut rest = rest.into_iter().peekable();
+        while let Some(first) = rest.next() {
+            match rest.next() {
+                Some(value) => {
+                    conditions.push(self.matches(subject.clone(), first)?);
+                    values.push(value);
+                }
+                None => values.push(first),
+            }
+        }
+        self.case(conditions, values)
+    }
+
+    fn matches(&self, a: Typed, b: Typed) -> Result<Typed> {
+        let both_null = match (a.data_type.is_nullable(), b.data_type.is_nullable()) {
+            (true, true) => Some(a.expr.clone().is_null().and(b.expr.clone().is_null())),
+            _ => None,
+        };
+        let equal = if *b.data_type.base() == DataType::Nothing {
+            literal::unsigned(0)?
+        } else {
+            self.comparison("equals", vec![a, b])?
+        };
+        match both_null {
+            Some(both) => Ok(Typed::from_predicate(both.or(equal.to_predicate()?), true)),
+            None => Ok(equal),
+        }
+    }
+
+    /// `=`, `<` and the others: natively where Arrow's order of values is the dialect's.
+    pub(crate) fn comparison(&self, name: &str, args: Vec<Typed>) -> Result<Typed> {
+        let native = args.len() == 2 && native_type(&args[0], &args[1]).is_some();
+        if !native {
+            return self.call_by_name(name, args);
+        }
+        let [a, b] = <[Typed; 2]>::try_from(args).map_err(|_| Error::bug("comparison of two"))?;
+        let constant = a.constant.is_some() && b.constant.is_some();
+        let nullable = a.data_type.is_nullable() || b.data_type.is_nullable();
+        let common = native_type(&a, &b).ok_or_else(|| Error::bug("no common type"))?;
+        let (a, b) = (self.narrow_to(a, &common)?, self.narrow_to(b, &common)?);
+        let operator = match name {
+            "equals" => Operator::Eq,
+            "notEquals" => Operator::NotEq,
+            "less" => Operator::Lt,
+            "greater" => Operator::Gt,
+            "lessOrEquals" => Operator::LtEq,
+            _ => Operator::GtEq,
+        };
+        let expr = Expr::BinaryExpr(BinaryExpr::new(Box::new(a), operator, Box::new(b)));
+        fold_if(constant, Typed::from_predicate(expr, nullable))
+    }
+
+    fn narrow_to(&self, typed: Typed, common: &DataType) -> Result<Expr> {
+        let to = if typed.data_type.is_nullable() {
+            common.clone().to_nullable()
+        } else {
+            common.clone()
+        };
+        Ok(typed.cast_to(&to, self.analyzer)?.expr)
+    }
+}
+
+/// The type that two values can be compared in by Arrow's kernels, with the dialect's result.
+///
+/// A constant takes the type of the other side where its value is one of that type, so that a
+/// column is compared as it is stored.
+fn native_type(a: &Typed, b: &Typed) -> Option<DataType> {
+    let (x, y) = (a.data_type.base(), b.data_type.base());
+    if x.is_integer() && y.is_integer() {
+        for (constant, column) in [(a, y), (b, x)] {
+            let value = constant.constant.as_ref();
+            if value.is_some_and(|v| fits_integer(v, column)) && column != constant.data_type.base()
+            {
+                return Some(column.clone());
+            }
+        }
+        return least_supertype(&[x.clone(), y.clone()])
+            .ok()
+            .filter(|t| *t != DataType::Bool)
+            .or_else(|| (x == y).then(|| x.clone()));
+    }
+    let same_kind = x == y
+        && matches!(
+            x,
+            DataType::String
+                | DataType::Date
+                | DataType::Date32
+                | DataType::Uuid
+                | DataType::Ipv4
+                | DataType::Ipv6
+                | DataType::Decimal { .. }
+        );
+    let times = matches!((x, y), (DataType::DateTime(_), DataType::DateTime(_)));
+    let ticks =
+        matches!((x, y), (DataType::DateTime64(p, _), DataType::DateTime64(q, _)) if p == q);
+    (same_kind || times || ticks).then(|| x.clone())
+}
+
+fn fits_integer(value: &datafusion::arrow::array::ArrayRef, data_type: &DataType) -> bool {
+    use datafusion::arrow::array::Array;
+    use datafusion::arrow::compute::cast;
+    value.is_valid(0)
+        && *data_type != DataType::Bool
+        && cast(value, &data_type.physical()).is_ok_and(|v| v.is_valid(0))
+}
+
+fn logical(typed: &Typed) -> Result<Expr> {
+    typed.to_predicate().map_err(|_| {
+        Error::new(
+            ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+            format!(
+                "Compare it with something: a condition of type {} is no number",
+                typed.data_type
+            ),
+        )
+    })
+}
+
+fn check_condition(name: &str, condition: Typed) -> Result<Typed> {
+    let base = condition.data_type.base();
+    let fits = matches!(base, DataType::UInt8 | DataType::Bool | DataType::Nothing)
+        || (condition.constant.is_some() && base.is_integer());
+    if fits {
+        return Ok(condition);
+    }
+    Err(Error::new(
+        ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+        format!(
+            "Compare it with something: illegal type {} of a condition of function {name}. Must be UInt8",
+            condition.data_type
+        ),
+    ))
+}
+
+fn one(name: &str, args: Vec<Typed>) -> Result<[Typed; 1]> {
+    <[Typed; 1]>::try_from(args).map_err(|args| {
+        Error::new(
+            ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+            format!("Function {name} takes 1 argument, got {}", args.len()),
+        )
+    })
+}
+
+pub(crate) fn fold_if(constant: bool, typed: Typed) -> Result<Typed> {
+    if constant { typed.folded() } else { Ok(typed) }
+}

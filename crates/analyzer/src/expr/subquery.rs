@@ -1,0 +1,99 @@
+//! Evaluates scalar subqueries and EXISTS while the query is planned.
+
+use std::sync::Arc;
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, ExprKind};
+use basalt_types::DataType;
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, new_null_array};
+use datafusion::arrow::compute::concat;
+use datafusion::logical_expr::LogicalPlanBuilder;
+
+use super::{Resolver, literal};
+use crate::query::Planned;
+use crate::{Typed, plan_error};
+
+impl Resolver<'_> {
+    /// `(SELECT …)` as a value: one row, several columns make a tuple, no row is NULL.
+    pub(crate) fn scalar_subquery(&self, query: &ast::Query) -> Result<Typed> {
+        let planned = self.analyzer.query(query, self.outer)?;
+        let (columns, types) = self.rows_of(planned, Some(2))?;
+        let num_rows = columns.first().map_or(0, |c| c.len());
+        if num_rows > 1 {
+            return Err(Error::new(
+                ErrorCode::INCORRECT_RESULT_OF_SCALAR_SUBQUERY,
+                "Add LIMIT 1 or an aggregate: a scalar subquery returned more than one row",
+            ));
+        }
+        let mut values = Vec::with_capacity(columns.len());
+        for (array, data_type) in columns.into_iter().zip(types) {
+            if num_rows == 0 {
+                let nullable = data_type.to_nullable();
+                if !nullable.is_nullable() {
+                    return Err(Error::new(
+                        ErrorCode::INCORRECT_RESULT_OF_SCALAR_SUBQUERY,
+                        format!(
+                            "Scalar subquery returned no row for type {nullable}, which has no NULL"
+                        ),
+                    ));
+                }
+                values.push(Typed::constant(
+                    new_null_array(&nullable.physical(), 1),
+                    nullable,
+                )?);
+            } else {
+                let nullable = data_type.clone().to_nullable();
+                values.push(Typed::constant(array, nullable)?);
+            }
+        }
+        match <[Typed; 1]>::try_from(values) {
+            Ok([value]) => Ok(value),
+            Err(values) => self.call_by_name("tuple", values),
+        }
+    }
+
+    /// `EXISTS (SELECT …)`.
+    pub(crate) fn exists(&self, args: &[ast::Expr]) -> Result<Typed> {
+        let Some(ExprKind::Subquery(query)) = args.first().map(|a| &a.kind) else {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                "EXISTS takes a subquery",
+            ));
+        };
+        let planned = self.analyzer.query(query, self.outer)?;
+        let (columns, _) = self.rows_of(planned, Some(1))?;
+        literal::unsigned(u64::from(columns.first().is_some_and(|c| !c.is_empty())))
+    }
+
+    /// Runs a subquery: its columns whole, with their types.
+    pub(crate) fn rows_of(
+        &self,
+        planned: Planned,
+        limit: Option<usize>,
+    ) -> Result<(Vec<ArrayRef>, Vec<DataType>)> {
+        let types: Vec<DataType> = planned.columns.into_iter().map(|c| c.data_type).collect();
+        let plan = match limit {
+            Some(n) => LogicalPlanBuilder::from(planned.plan)
+                .limit(0, Some(n))
+                .and_then(|b| b.build()),
+            None => Ok(planned.plan),
+        };
+        let batches = self.analyzer.environment.run(plan.map_err(plan_error)?)?;
+        let columns = types
+            .iter()
+            .enumerate()
+            .map(|(i, t)| whole_column(&batches, i, t));
+        Ok((columns.collect::<Result<_>>()?, types))
+    }
+}
+
+fn whole_column(batches: &[RecordBatch], idx: usize, data_type: &DataType) -> Result<ArrayRef> {
+    let arrays: Vec<&dyn Array> = batches.iter().map(|b| b.column(idx).as_ref()).collect();
+    match arrays.as_slice() {
+        [] => Ok(datafusion::arrow::array::new_empty_array(
+            &data_type.physical(),
+        )),
+        [_] => Ok(Arc::clone(batches[0].column(idx))),
+        arrays => concat(arrays).map_err(|e| Error::bug(e.to_string())),
+    }
+}

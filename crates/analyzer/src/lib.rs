@@ -1,0 +1,31 @@
+//! Turns the dialect's syntax tree into DataFusion's logical plan.
+//!
+//! Names and aliases are resolved, every cast is explicit, and what the analyzer does not know is
+//! an error, never ignored. One file per construct.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`environment`] | what the analyzer asks the engine for: tables, settings, subqueries |
+//! | [`query`] | SELECT and its clauses, set operations: the shape of the plan |
+//! | [`expr`] | expressions: identifiers, functions, casts, IN, lambdas, aggregates, windows |
+//! | [`scope`] | columns in sight, and finding them by name |
+//! | [`plan`] | the plan's nodes that DataFusion does not have |
+//! | [`typed`] | an expression with its type and constant |
+//! | [`udf`], [`udaf`] | the dialect's functions as DataFusion's |
+
+#![forbid(unsafe_code)]
+
+pub mod environment;
+pub mod expr;
+pub mod plan;
+pub mod query;
+pub mod scope;
+pub mod typed;
+pub mod udaf;
+pub mod udf;
+
+pub use environment::{ConstantArg, Environment, TableColumn, TableEntry};
+pub use expr::cast::cast;
+pub use query::insert::TargetColumn;
+pub use query::{Analyzer, OutputColumn, Planned};
+pub use typed::{Typed, into_plan_error, plan_error};

@@ -1,0 +1,5 @@
+//! Adds the plan's nodes that DataFusion does not have; `exec` runs them.
+
+pub mod stream_node;
+
+pub use stream_node::{FillColumn, FillStep, StreamNode, StreamOperator, stream_node};

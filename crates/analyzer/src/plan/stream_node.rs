@@ -1,0 +1,261 @@
+//! Defines [`StreamNode`]: a step over a stream of rows that keeps the input's columns.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{DataType as ArrowType, Field};
+use datafusion::common::{DFSchema, DFSchemaRef, plan_err};
+use datafusion::error::Result;
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
+
+/// What a [`StreamNode`] does; columns are named as in its input.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
+pub enum StreamOperator {
+    /// A row for each element of the lists; `outputs` are the elements, as new columns behind the
+    /// input's. All lists of a row must have the same length.
+    ArrayJoin {
+        /// Whether rows with empty lists stay, with default elements.
+        left: bool,
+        /// The lists.
+        columns: Vec<String>,
+        /// Names of the elements' columns.
+        outputs: Vec<String>,
+    },
+    /// At most `limit` rows for each value of the keys, after `offset`; in the order of the input.
+    LimitBy {
+        /// The keys.
+        keys: Vec<String>,
+        /// Rows to skip for each value.
+        offset: u64,
+        /// Rows to keep for each value.
+        limit: u64,
+    },
+    /// `limit` rows after `offset`, and those that are equal to the last in the sorted `keys`.
+    LimitWithTies {
+        /// The sort keys.
+        keys: Vec<String>,
+        /// Rows to skip.
+        offset: u64,
+        /// Rows to keep.
+        limit: u64,
+    },
+    /// Inserts rows where sorted columns skip values.
+    WithFill {
+        /// Columns that are filled, most significant first.
+        columns: Vec<FillColumn>,
+        /// Columns that INTERPOLATE repeats from the row before.
+        repeat: Vec<String>,
+    },
+}
+
+/// A column of ORDER BY … WITH FILL; bounds are in the column's own unit, as text of `i128` or,
+/// for floats, of `f64`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
+pub struct FillColumn {
+    /// Name of the column.
+    pub name: String,
+    /// Whether it is sorted downwards.
+    pub descending: bool,
+    /// First value, if given.
+    pub from: Option<String>,
+    /// The value before which filling ends, if given.
+    pub to: Option<String>,
+    /// Distance of values.
+    pub step: FillStep,
+}
+
+/// How far filled values are apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
+pub enum FillStep {
+    /// A fixed number in the column's unit.
+    Number(String),
+    /// Calendar months; the unit of the column is needed to add them.
+    Months {
+        /// Number of months.
+        count: i64,
+        /// Ticks of the column in a day: 1 for dates, 86 400 for DateTime.
+        ticks_per_day: i64,
+    },
+}
+
+impl StreamOperator {
+    /// Name for EXPLAIN.
+    pub fn name(&self) -> &'static str {
+        match self {
+            StreamOperator::ArrayJoin { .. } => "ArrayJoin",
+            StreamOperator::LimitBy { .. } => "LimitBy",
+            StreamOperator::LimitWithTies { .. } => "LimitWithTies",
+            StreamOperator::WithFill { .. } => "WithFill",
+        }
+    }
+
+    /// Columns of the input that the step reads.
+    fn used(&self) -> Vec<&String> {
+        match self {
+            StreamOperator::ArrayJoin { columns, .. } => columns.iter().collect(),
+            StreamOperator::LimitBy { keys, .. } | StreamOperator::LimitWithTies { keys, .. } => {
+                keys.iter().collect()
+            }
+            StreamOperator::WithFill { columns, repeat } => {
+                columns.iter().map(|c| &c.name).chain(repeat).collect()
+            }
+        }
+    }
+}
+
+impl fmt::Display for StreamOperator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name())?;
+        match self {
+            StreamOperator::ArrayJoin { left, columns, .. } => {
+                write!(
+                    f,
+                    "{}: {}",
+                    if *left { " (left)" } else { "" },
+                    columns.join(", ")
+                )
+            }
+            StreamOperator::LimitBy {
+                keys,
+                offset,
+                limit,
+            } => {
+                write!(f, ": {limit} offset {offset} by {}", keys.join(", "))
+            }
+            StreamOperator::LimitWithTies {
+                keys,
+                offset,
+                limit,
+            } => {
+                write!(f, ": {limit} offset {offset}, ties of {}", keys.join(", "))
+            }
+            StreamOperator::WithFill { columns, .. } => {
+                let names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();
+                write!(f, ": {}", names.join(", "))
+            }
+        }
+    }
+}
+
+/// A step over a stream of rows: the input's columns, and for some steps new ones behind them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StreamNode {
+    /// Gives the rows.
+    pub input: LogicalPlan,
+    /// What is done with them.
+    pub operator: StreamOperator,
+    schema: DFSchemaRef,
+}
+
+impl StreamNode {
+    /// A step over `input`.
+    ///
+    /// # Errors
+    /// If a column that the step reads is missing or has the wrong type.
+    pub fn try_new(input: LogicalPlan, operator: StreamOperator) -> Result<Self> {
+        for name in operator.used() {
+            input.schema().field_with_unqualified_name(name)?;
+        }
+        let schema = match &operator {
+            StreamOperator::ArrayJoin {
+                columns, outputs, ..
+            } => {
+                let mut fields: Vec<_> = input
+                    .schema()
+                    .iter()
+                    .map(|(q, f)| (q.cloned(), Arc::clone(f)))
+                    .collect();
+                for (name, output) in columns.iter().zip(outputs) {
+                    let list = input.schema().field_with_unqualified_name(name)?;
+                    let ArrowType::List(item) = list.data_type() else {
+                        return plan_err!("{name} is no list");
+                    };
+                    let field = Field::new(output, item.data_type().clone(), true);
+                    fields.push((None, Arc::new(field)));
+                }
+                Arc::new(DFSchema::new_with_metadata(fields, Default::default())?)
+            }
+            _ => Arc::clone(input.schema()),
+        };
+        Ok(Self {
+            input,
+            operator,
+            schema,
+        })
+    }
+}
+
+/// The plan of a step over `input`.
+///
+/// # Errors
+/// As [`StreamNode::try_new`].
+pub fn stream_node(input: LogicalPlan, operator: StreamOperator) -> Result<LogicalPlan> {
+    let node = Arc::new(StreamNode::try_new(input, operator)?);
+    Ok(LogicalPlan::Extension(Extension { node }))
+}
+
+impl PartialOrd for StreamNode {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.operator.partial_cmp(&other.operator)
+    }
+}
+
+impl UserDefinedLogicalNodeCore for StreamNode {
+    fn name(&self) -> &str {
+        self.operator.name()
+    }
+
+    fn inputs(&self) -> Vec<&LogicalPlan> {
+        vec![&self.input]
+    }
+
+    fn schema(&self) -> &DFSchemaRef {
+        &self.schema
+    }
+
+    fn expressions(&self) -> Vec<Expr> {
+        Vec::new()
+    }
+
+    fn prevent_predicate_push_down_columns(&self) -> HashSet<String> {
+        let all = self.schema.fields().iter().map(|f| f.name().clone());
+        match &self.operator {
+            // A condition on the keys keeps or drops whole groups, one on other columns of the
+            // input whole runs of elements.
+            StreamOperator::LimitBy { keys, .. } => all.filter(|n| !keys.contains(n)).collect(),
+            StreamOperator::ArrayJoin { outputs, .. } => outputs.iter().cloned().collect(),
+            _ => all.collect(),
+        }
+    }
+
+    fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.operator)
+    }
+
+    fn with_exprs_and_inputs(&self, _exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+        match <[LogicalPlan; 1]>::try_from(inputs) {
+            Ok([input]) => Self::try_new(input, self.operator.clone()),
+            Err(_) => plan_err!("{} has one input", self.operator.name()),
+        }
+    }
+
+    fn necessary_children_exprs(&self, output_columns: &[usize]) -> Option<Vec<Vec<usize>>> {
+        if matches!(self.operator, StreamOperator::WithFill { .. }) {
+            return None;
+        }
+        let num_inputs = self.input.schema().fields().len();
+        let mut needed: Vec<usize> = output_columns
+            .iter()
+            .copied()
+            .filter(|i| *i < num_inputs)
+            .collect();
+        for name in self.operator.used() {
+            needed.push(self.input.schema().index_of_column_by_name(None, name)?);
+        }
+        needed.sort_unstable();
+        needed.dedup();
+        Some(vec![needed])
+    }
+}

@@ -1,0 +1,115 @@
+//! Plans ARRAY JOIN and the `arrayJoin` function.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, ExprKind};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+
+use super::from::Source;
+use super::{Analyzer, Outer};
+use crate::expr::aliases::Aliases;
+use crate::expr::call::array_element;
+use crate::expr::{ArrayJoinCall, Resolver};
+use crate::plan::{StreamOperator, stream_node};
+use crate::plan_error;
+use crate::scope::ScopeColumn;
+
+impl Analyzer<'_> {
+    /// `[LEFT] ARRAY JOIN a, b AS x`: a column under its own name becomes its element, an alias a
+    /// column beside it.
+    pub(crate) fn array_join(
+        &self,
+        source: Source,
+        left: bool,
+        exprs: &[ast::Expr],
+        outer: &Outer,
+    ) -> Result<Source> {
+        let aliases = Aliases::default();
+        let Source { plan, mut scope } = source;
+        let mut arrays = Vec::new();
+        {
+            let resolver = Resolver::new(self, outer, &scope, &aliases);
+            for expr in exprs {
+                let typed = resolver.resolve(expr)?;
+                let element = array_element(&typed.data_type).ok_or_else(|| {
+                    Error::new(
+                        ErrorCode::TYPE_MISMATCH,
+                        format!(
+                            "ARRAY JOIN requires an array or a map, not {}",
+                            typed.data_type
+                        ),
+                    )
+                })?;
+                arrays.push((expr, typed, element));
+            }
+        }
+        let mut projected: Vec<Expr> = plan
+            .schema()
+            .iter()
+            .map(|(q, f)| Expr::from((q, f)))
+            .collect();
+        let (mut columns, mut outputs) = (Vec::new(), Vec::new());
+        for (expr, typed, element) in arrays {
+            let list = self.fresh("array");
+            projected.push(typed.expr.alias(&list));
+            columns.push(list);
+            let name = match (&expr.kind, expr.alias()) {
+                (_, Some(alias)) => alias.to_owned(),
+                (ExprKind::Identifier(parts), None) => parts.last().cloned().unwrap_or_default(),
+                _ => basalt_parser::column_name(expr),
+            };
+            let internal = self.fresh(&name);
+            outputs.push(internal.clone());
+            let replaced = expr
+                .alias()
+                .is_none()
+                .then(|| scope.columns.iter_mut().find(|c| c.name == name));
+            match replaced.flatten() {
+                Some(column) => {
+                    column.internal = internal;
+                    column.data_type = element;
+                }
+                None => scope.columns.push(ScopeColumn {
+                    qualifier: Vec::new(),
+                    name,
+                    internal,
+                    data_type: element,
+                    hidden: true,
+                }),
+            }
+        }
+        let plan = LogicalPlanBuilder::from(plan)
+            .project(projected)
+            .and_then(|b| b.build());
+        let operator = StreamOperator::ArrayJoin {
+            left,
+            columns,
+            outputs,
+        };
+        let plan = stream_node(plan.map_err(plan_error)?, operator).map_err(plan_error)?;
+        Ok(Source { plan, scope })
+    }
+
+    /// `arrayJoin(x)`: its column stands behind the plan's.
+    pub(crate) fn apply_array_join_call(
+        &self,
+        plan: LogicalPlan,
+        call: ArrayJoinCall,
+    ) -> Result<LogicalPlan> {
+        let list = self.fresh("array");
+        let mut exprs: Vec<Expr> = plan
+            .schema()
+            .iter()
+            .map(|(q, f)| Expr::from((q, f)))
+            .collect();
+        exprs.push(call.argument.expr.alias(&list));
+        let plan = LogicalPlanBuilder::from(plan)
+            .project(exprs)
+            .and_then(|b| b.build());
+        let operator = StreamOperator::ArrayJoin {
+            left: false,
+            columns: vec![list],
+            outputs: vec![call.internal],
+        };
+        stream_node(plan.map_err(plan_error)?, operator).map_err(plan_error)
+    }
+}

@@ -1,0 +1,330 @@
+//! Plans FROM: tables, views, table functions, subqueries, files, and their joins in order.
+
+use std::sync::Arc;
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, ExprKind, FromElement, TableSource};
+use datafusion::catalog::TableProvider;
+use datafusion::common::{Column, TableReference};
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+
+use super::{Analyzer, Outer, Planned};
+use crate::environment::{ConstantArg, TableColumn, TableEntry};
+use crate::expr::Resolver;
+use crate::expr::aliases::Aliases;
+use crate::plan_error;
+use crate::scope::{Scope, ScopeColumn};
+
+/// A plan with the columns that expressions can name.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) plan: LogicalPlan,
+    pub(crate) scope: Scope,
+}
+
+impl Analyzer<'_> {
+    /// Plans the FROM clause; without one there is one row without columns.
+    pub(crate) fn from(
+        &self,
+        select: &ast::Select,
+        outer: &Outer,
+        aliases: &Aliases<'_>,
+    ) -> Result<Source> {
+        let mut source: Option<Source> = None;
+        for element in &select.from {
+            source = Some(match (element, source) {
+                (FromElement::Table { table, .. }, None) => self.table(table, outer)?,
+                (
+                    FromElement::Table {
+                        join: Some(join),
+                        table,
+                    },
+                    Some(left),
+                ) => {
+                    let right = self.table(table, outer)?;
+                    self.join(left, right, join, outer, aliases)?
+                }
+                (FromElement::Table { join: None, .. }, Some(_)) => {
+                    return Err(Error::bug("table without join"));
+                }
+                (FromElement::ArrayJoin { left, exprs }, before) => {
+                    let before = before.map_or_else(|| one_row(), Ok)?;
+                    self.array_join(before, *left, exprs, outer)?
+                }
+            });
+        }
+        source.map_or_else(one_row, Ok)
+    }
+
+    fn table(&self, table: &ast::TableExpr, outer: &Outer) -> Result<Source> {
+        if table.final_ {
+            return Err(Error::new(
+                ErrorCode::ILLEGAL_FINAL,
+                "Remove FINAL: only tables that merge rows (ReplacingMergeTree and the like) have it",
+            ));
+        }
+        if table.sample.is_some() {
+            return Err(Error::not_implemented("SAMPLE"));
+        }
+        let at = |e: Error| match self.position(table.span) {
+            Some(position) => e.at(position),
+            None => e,
+        };
+        let mut source = match &table.source {
+            TableSource::Table(name) => self.named_table(name, outer).map_err(at)?,
+            TableSource::Function(function) => self.table_function(function, outer).map_err(at)?,
+            TableSource::Subquery(query) => subquery_source(self.query(query, outer)?),
+            TableSource::File(path) => {
+                let arg = ast::Expr::new(
+                    ExprKind::Literal(ast::Literal::String(path.clone().into_bytes())),
+                    table.span,
+                );
+                self.function_by_name("file", &[arg], outer).map_err(at)?
+            }
+        };
+        if let Some(alias) = &table.alias {
+            for column in &mut source.scope.columns {
+                column.qualifier = vec![alias.clone()];
+            }
+        }
+        rename(&mut source.scope, &table.column_aliases)?;
+        Ok(source)
+    }
+
+    fn named_table(&self, name: &ast::ObjectName, outer: &Outer) -> Result<Source> {
+        if name.database.is_none()
+            && let Some(with) = outer.subquery(&name.name)
+        {
+            if with.recursive && mentions_itself(with.query, &name.name) {
+                return Err(Error::not_implemented("WITH RECURSIVE"));
+            }
+            let mut source = subquery_source(self.query(with.query, with.outer)?);
+            rename(&mut source.scope, with.columns)?;
+            qualify(&mut source.scope, &[name.name.clone()]);
+            return Ok(source);
+        }
+        let database = name.database.iter().cloned();
+        let qualifier: Vec<String> = database.chain([name.name.clone()]).collect();
+        let mut source = self.entry(self.environment.table(name)?, &name.name)?;
+        qualify(&mut source.scope, &qualifier);
+        Ok(source)
+    }
+
+    /// `SELECT * FROM name`.
+    pub(crate) fn whole_table(&self, name: &ast::ObjectName, outer: &Outer) -> Result<Planned> {
+        let source = self.named_table(name, outer)?;
+        let shown = source.scope.columns.into_iter().filter(|c| !c.hidden);
+        let columns: Vec<super::OutputColumn> = shown
+            .map(|c| super::OutputColumn {
+                name: c.name,
+                internal: c.internal,
+                data_type: c.data_type,
+            })
+            .collect();
+        let exprs = columns.iter().map(|c| crate::typed::column(&c.internal));
+        let plan = LogicalPlanBuilder::from(source.plan).project(exprs.collect::<Vec<_>>());
+        let plan = plan.and_then(|b| b.build()).map_err(plan_error)?;
+        Ok(Planned {
+            plan,
+            columns,
+            totals: None,
+        })
+    }
+
+    fn entry(&self, entry: TableEntry, name: &str) -> Result<Source> {
+        match entry {
+            TableEntry::Table { provider, columns } => self.scan(name, provider, columns),
+            TableEntry::View(query) => Ok(subquery_source(self.query(&query, &Outer::default())?)),
+        }
+    }
+
+    fn scan(
+        &self,
+        name: &str,
+        provider: Arc<dyn TableProvider>,
+        columns: Vec<TableColumn>,
+    ) -> Result<Source> {
+        let reference = TableReference::bare(name);
+        let scan = LogicalPlanBuilder::scan(reference.clone(), provider_as_source(provider), None);
+        let mut scope = Scope::default();
+        let mut exprs = Vec::with_capacity(columns.len());
+        for column in &columns {
+            let internal = self.fresh(&column.name);
+            if column.alias.is_none() {
+                let stored = Column::new(Some(reference.clone()), column.name.clone());
+                exprs.push(Expr::Column(stored).alias(&internal));
+            }
+            scope.columns.push(ScopeColumn {
+                qualifier: Vec::new(),
+                name: column.name.clone(),
+                internal,
+                data_type: column.data_type.clone(),
+                hidden: column.hidden,
+            });
+        }
+        let plan = scan
+            .and_then(|b| b.project(exprs))
+            .and_then(|b| b.build())
+            .map_err(plan_error)?;
+        self.computed_columns(Source { plan, scope }, &columns)
+    }
+
+    /// Adds the ALIAS columns of a table, which are computed from the others.
+    fn computed_columns(&self, source: Source, columns: &[TableColumn]) -> Result<Source> {
+        if columns.iter().all(|c| c.alias.is_none()) {
+            return Ok(source);
+        }
+        let mut exprs: Vec<Expr> = Vec::new();
+        let (outer, aliases) = (Outer::default(), Aliases::default());
+        let mut stored = source.scope.clone();
+        let computed: Vec<bool> = columns.iter().map(|c| c.alias.is_some()).collect();
+        let mut index = 0;
+        stored.columns.retain(|_| {
+            index += 1;
+            !computed[index - 1]
+        });
+        let resolver = Resolver::new(self, &outer, &stored, &aliases);
+        for (column, in_scope) in columns.iter().zip(&source.scope.columns) {
+            exprs.push(match &column.alias {
+                None => crate::typed::column(&in_scope.internal),
+                Some(expr) => {
+                    let typed = resolver.resolve(expr)?.cast_to(&column.data_type, self)?;
+                    typed.expr.alias(&in_scope.internal)
+                }
+            });
+        }
+        let plan = LogicalPlanBuilder::from(source.plan)
+            .project(exprs)
+            .and_then(|b| b.build());
+        Ok(Source {
+            plan: plan.map_err(plan_error)?,
+            scope: source.scope,
+        })
+    }
+
+    fn table_function(&self, function: &ast::TableFunction, outer: &Outer) -> Result<Source> {
+        self.function_by_name(&function.name, &function.args, outer)
+    }
+
+    fn function_by_name(&self, name: &str, args: &[ast::Expr], outer: &Outer) -> Result<Source> {
+        if name == "view" || name == "viewExplain" {
+            let Some(ExprKind::Subquery(query)) = args.first().map(|a| &a.kind) else {
+                return Err(Error::new(
+                    ErrorCode::BAD_ARGUMENTS,
+                    "Table function view takes a query",
+                ));
+            };
+            return Ok(subquery_source(self.query(query, outer)?));
+        }
+        let args = args
+            .iter()
+            .map(|a| self.table_argument(a, outer))
+            .collect::<Result<Vec<_>>>()?;
+        let entry = self.environment.table_function(name, &args)?;
+        let mut source = self.entry(entry, name)?;
+        qualify(&mut source.scope, &[name.to_owned()]);
+        Ok(source)
+    }
+
+    /// A constant; a bare word (`file(x.csv, CSV)`) is the string of its name.
+    fn table_argument(&self, expr: &ast::Expr, outer: &Outer) -> Result<ConstantArg> {
+        let (name, value) = match &expr.kind {
+            ExprKind::Function(f) if f.name == "equals" && f.args.len() == 2 => {
+                match &f.args[0].kind {
+                    ExprKind::Identifier(parts) => (Some(parts.join(".")), &f.args[1]),
+                    _ => (None, expr),
+                }
+            }
+            _ => (None, expr),
+        };
+        let (scope, aliases) = (Scope::default(), Aliases::default());
+        let typed = match &value.kind {
+            ExprKind::Identifier(parts) if outer.expression(&parts[0]).is_none() => {
+                crate::expr::literal::string(parts.join(".").as_bytes())?
+            }
+            _ => Resolver::new(self, outer, &scope, &aliases).resolve(value)?,
+        };
+        let value = typed.constant.ok_or_else(|| {
+            Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                "Arguments of a table function must be constant",
+            )
+        })?;
+        Ok(ConstantArg {
+            name,
+            data_type: typed.data_type,
+            value,
+        })
+    }
+}
+
+fn one_row() -> Result<Source> {
+    let plan = LogicalPlanBuilder::empty(true)
+        .build()
+        .map_err(plan_error)?;
+    Ok(Source {
+        plan,
+        scope: Scope::default(),
+    })
+}
+
+/// A planned subquery as a table without a name.
+pub(crate) fn subquery_source(planned: Planned) -> Source {
+    let column = |c: super::OutputColumn| ScopeColumn {
+        qualifier: Vec::new(),
+        name: c.name,
+        internal: c.internal,
+        data_type: c.data_type,
+        hidden: false,
+    };
+    let columns = planned.columns.into_iter().map(column).collect();
+    Source {
+        plan: planned.plan,
+        scope: Scope { columns },
+    }
+}
+
+fn qualify(scope: &mut Scope, qualifier: &[String]) {
+    for column in &mut scope.columns {
+        column.qualifier = qualifier.to_vec();
+    }
+}
+
+fn rename(scope: &mut Scope, names: &[String]) -> Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    if names.len() != scope.columns.len() {
+        return Err(Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            format!(
+                "{} column aliases for {} columns",
+                names.len(),
+                scope.columns.len()
+            ),
+        ));
+    }
+    for (column, name) in scope.columns.iter_mut().zip(names) {
+        column.name.clone_from(name);
+    }
+    Ok(())
+}
+
+fn mentions_itself(query: &ast::Query, name: &str) -> bool {
+    fn in_set(set: &ast::SetExpr, name: &str) -> bool {
+        match set {
+            ast::SetExpr::Select(select) => select.from.iter().any(|e| match e {
+                FromElement::Table { table, .. } => match &table.source {
+                    TableSource::Table(t) => t.database.is_none() && t.name == name,
+                    TableSource::Subquery(q) => in_set(&q.body, name),
+                    _ => false,
+                },
+                FromElement::ArrayJoin { .. } => false,
+            }),
+            ast::SetExpr::Nested(inner) => in_set(inner, name),
+            ast::SetExpr::Operation { branches, .. } => branches.iter().any(|b| in_set(b, name)),
+        }
+    }
+    in_set(&query.body, name)
+}

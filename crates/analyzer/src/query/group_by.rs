@@ -1,0 +1,370 @@
+//! Plans GROUP BY: keys, aggregates, and the sets of ROLLUP, CUBE and GROUPING SETS.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, GroupBy, GroupByKind};
+use datafusion::arrow::datatypes::DataType as ArrowType;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{
+    Aggregate, Cast, Expr, GroupingSet, LogicalPlan, LogicalPlanBuilder, Operator, lit,
+};
+
+use super::Analyzer;
+use super::items::Item;
+use super::select::{Clauses, replace};
+use crate::expr::Resolver;
+use crate::expr::aggregate::{GROUPING, has_aggregate};
+use crate::typed::column;
+use crate::udf::FunctionUdf;
+use crate::{Typed, plan_error};
+
+/// The keys of a GROUP BY.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Grouping {
+    /// All keys, each once.
+    pub(crate) keys: Vec<Typed>,
+    /// The sets of keys, as positions; empty for one set of all keys.
+    pub(crate) sets: Vec<Vec<usize>>,
+}
+
+/// More sets than this are refused (CUBE doubles them with each key).
+const MAX_GROUPING_SETS: usize = 4096;
+
+impl Analyzer<'_> {
+    /// Resolves the keys of GROUP BY, positions and aliases included.
+    pub(crate) fn grouping(
+        &self,
+        resolver: &Resolver<'_>,
+        select: &ast::Select,
+        items: &[Item],
+    ) -> Result<Option<Grouping>> {
+        let mut grouping = Grouping::default();
+        match &select.group_by {
+            None => return Ok(None),
+            Some(GroupBy::All) => {
+                for item in items.iter().filter(|i| !has_aggregate(&i.typed.expr)) {
+                    grouping.add(item.typed.clone());
+                }
+            }
+            Some(GroupBy::Exprs { kind, exprs }) => {
+                let mut positions = Vec::new();
+                for key in self.keys(resolver, exprs, items, "GROUP BY")? {
+                    positions.push(grouping.add(key));
+                }
+                grouping.sets = match kind {
+                    GroupByKind::Plain => Vec::new(),
+                    GroupByKind::Rollup => (0..=positions.len())
+                        .rev()
+                        .map(|n| positions[..n].to_vec())
+                        .collect(),
+                    GroupByKind::Cube => subsets(&positions)?,
+                };
+            }
+            Some(GroupBy::GroupingSets(sets)) => {
+                for set in sets {
+                    let keys = self.keys(resolver, set, items, "GROUP BY")?;
+                    let positions = keys.into_iter().map(|k| grouping.add(k)).collect();
+                    grouping.sets.push(positions);
+                }
+            }
+        }
+        Ok(Some(grouping))
+    }
+
+    /// Resolves keys; an integer from 1 up is the position of an item.
+    pub(crate) fn keys(
+        &self,
+        resolver: &Resolver<'_>,
+        exprs: &[ast::Expr],
+        items: &[Item],
+        clause: &str,
+    ) -> Result<Vec<Typed>> {
+        let mut keys = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            let key = match expr.unaliased().as_u64() {
+                Some(position) if self.flag("enable_positional_arguments") => {
+                    let item = usize::try_from(position)
+                        .ok()
+                        .and_then(|p| p.checked_sub(1));
+                    let item = item.and_then(|i| items.get(i)).ok_or_else(|| {
+                        Error::new(
+                            ErrorCode::BAD_ARGUMENTS,
+                            format!(
+                                "Position {position} in {clause} is out of bounds: SELECT has {} columns",
+                                items.len()
+                            ),
+                        )
+                    })?;
+                    item.typed.clone()
+                }
+                _ => {
+                    keys.extend(resolver.resolve_all(std::slice::from_ref(expr))?);
+                    continue;
+                }
+            };
+            keys.push(key);
+        }
+        if clause == "GROUP BY" && keys.iter().any(|k| has_aggregate(&k.expr)) {
+            return Err(Error::new(
+                ErrorCode::ILLEGAL_AGGREGATION,
+                "An aggregate function is found in GROUP BY",
+            ));
+        }
+        Ok(keys)
+    }
+
+    /// Groups the rows and puts the keys' and aggregates' columns into the clauses.
+    pub(crate) fn aggregated(
+        &self,
+        plan: LogicalPlan,
+        grouping: Grouping,
+        clauses: &mut Clauses,
+    ) -> Result<LogicalPlan> {
+        let aggregates = collect_aggregates(clauses)?;
+        let named: Vec<(Expr, String)> = aggregates
+            .into_iter()
+            .map(|a| (a, self.fresh("aggregate")))
+            .collect();
+        let (plan, keys) = self.group(plan, &grouping, &named)?;
+        let mut outputs: Vec<String> = named.iter().map(|(_, name)| name.clone()).collect();
+        outputs.extend(keys.iter().map(|k| k.internal.clone()));
+        for expr in clauses.exprs_mut() {
+            *expr = replace(expr.clone(), |e| {
+                if let Some(grouping) = grouping_value(e, &keys) {
+                    return Some(grouping);
+                }
+                if let Some(key) = keys.iter().find(|k| k.expr == *e) {
+                    return Some(column(&key.internal));
+                }
+                named
+                    .iter()
+                    .find(|(a, _)| a == e)
+                    .map(|(_, name)| column(name))
+            })?;
+            check_grouped(expr, &outputs, &clauses_names(plan.schema()))?;
+        }
+        if !grouping.sets.is_empty() && self.flag("group_by_use_nulls") {
+            for item in &mut clauses.items {
+                let is_key = matches!(&item.typed.expr, Expr::Column(c) if keys.iter().any(|k| k.internal == c.name));
+                if is_key {
+                    item.typed.data_type = item.typed.data_type.clone().to_nullable();
+                }
+            }
+        }
+        Ok(plan)
+    }
+
+    /// The plan of the aggregation, and where its keys are.
+    fn group(
+        &self,
+        plan: LogicalPlan,
+        grouping: &Grouping,
+        aggregates: &[(Expr, String)],
+    ) -> Result<(LogicalPlan, Vec<KeyColumn>)> {
+        let mut keys: Vec<KeyColumn> = grouping
+            .keys
+            .iter()
+            .map(|k| KeyColumn {
+                expr: k.expr.clone(),
+                internal: self.fresh("key"),
+                bit: None,
+            })
+            .collect();
+        let aggr: Vec<Expr> = aggregates
+            .iter()
+            .map(|(e, name)| e.clone().alias(name))
+            .collect();
+        if grouping.sets.is_empty() {
+            let group: Vec<Expr> = keys
+                .iter()
+                .map(|k| k.expr.clone().alias(&k.internal))
+                .collect();
+            let plan = LogicalPlanBuilder::from(plan).aggregate(group, aggr);
+            return Ok((plan.and_then(|b| b.build()).map_err(plan_error)?, keys));
+        }
+        // Keys become columns first, so that each set names them and nothing is computed twice.
+        let mut exprs: Vec<Expr> = plan
+            .schema()
+            .iter()
+            .map(|(q, f)| Expr::from((q, f)))
+            .collect();
+        exprs.extend(keys.iter().map(|k| k.expr.clone().alias(&k.internal)));
+        let sets = grouping.sets.iter().map(|set| {
+            set.iter()
+                .map(|i| column(&keys[*i].internal))
+                .collect::<Vec<_>>()
+        });
+        let sets = Expr::GroupingSet(GroupingSet::GroupingSets(sets.collect()));
+        let grouped = LogicalPlanBuilder::from(plan)
+            .project(exprs)
+            .and_then(|b| b.aggregate(vec![sets], aggr))
+            .and_then(|b| b.build())
+            .map_err(plan_error)?;
+        let plan = self.default_keys(grouped, grouping, &mut keys, aggregates)?;
+        Ok((plan, keys))
+    }
+
+    /// Keys that a row's set leaves out show their type's default (or NULL by a setting).
+    fn default_keys(
+        &self,
+        plan: LogicalPlan,
+        grouping: &Grouping,
+        keys: &mut [KeyColumn],
+        aggregates: &[(Expr, String)],
+    ) -> Result<LogicalPlan> {
+        let id = Aggregate::INTERNAL_GROUPING_ID;
+        let as_u64 = Expr::Cast(Cast::new(Box::new(column(id)), ArrowType::UInt64));
+        let mut exprs: Vec<Expr> = aggregates.iter().map(|(_, name)| column(name)).collect();
+        let grouping_id = self.fresh("grouping_id");
+        exprs.push(as_u64.clone().alias(&grouping_id));
+        // DataFusion numbers keys in the order in which the sets first name them; the first key
+        // has the highest bit.
+        let mut order: Vec<usize> = Vec::new();
+        for i in grouping.sets.iter().flatten() {
+            if !order.contains(i) {
+                order.push(*i);
+            }
+        }
+        for (position, i) in order.iter().enumerate() {
+            let shift = order.len() - 1 - position;
+            let mask = 1_u64 << shift;
+            let key = column(&keys[*i].internal);
+            let internal = self.fresh("key");
+            let shown = if self.flag("group_by_use_nulls") {
+                key
+            } else {
+                let default = super::default_array(&grouping.keys[*i].data_type)?;
+                let default = Typed::constant(default, grouping.keys[*i].data_type.clone())?;
+                let left_out = masked(as_u64.clone(), mask).not_eq(lit(0_u64));
+                Expr::Case(datafusion::logical_expr::expr::Case::new(
+                    None,
+                    vec![(Box::new(left_out), Box::new(default.expr))],
+                    Some(Box::new(key)),
+                ))
+            };
+            exprs.push(shown.alias(&internal));
+            keys[*i].internal = internal;
+            keys[*i].bit = Some((grouping_id.clone(), mask));
+        }
+        let plan = LogicalPlanBuilder::from(plan)
+            .project(exprs)
+            .and_then(|b| b.build());
+        plan.map_err(plan_error)
+    }
+}
+
+impl Grouping {
+    fn add(&mut self, key: Typed) -> usize {
+        if let Some(position) = self.keys.iter().position(|k| k.expr == key.expr) {
+            return position;
+        }
+        self.keys.push(key);
+        self.keys.len() - 1
+    }
+}
+
+/// A key and its column behind the aggregation.
+struct KeyColumn {
+    expr: Expr,
+    internal: String,
+    /// Column of the grouping id and the key's bit in it: set if the row's set leaves it out.
+    bit: Option<(String, u64)>,
+}
+
+fn masked(id: Expr, mask: u64) -> Expr {
+    datafusion::logical_expr::binary_expr(id, Operator::BitwiseAnd, lit(mask))
+}
+
+fn subsets(positions: &[usize]) -> Result<Vec<Vec<usize>>> {
+    let count = u32::try_from(positions.len())
+        .ok()
+        .and_then(|n| 1_usize.checked_shl(n));
+    let count = count.filter(|c| *c <= MAX_GROUPING_SETS).ok_or_else(|| {
+        Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            "CUBE has too many keys: it makes 2^keys sets",
+        )
+    })?;
+    let all = (0..count).rev().map(|bits| {
+        let chosen = positions
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| bits >> (positions.len() - 1 - i) & 1 == 1);
+        chosen.map(|(_, p)| *p).collect()
+    });
+    Ok(all.collect())
+}
+
+/// The value of a `grouping(key, …)` call: a bit for each key, 1 where the set leaves it out.
+fn grouping_value(expr: &Expr, keys: &[KeyColumn]) -> Option<Expr> {
+    let Expr::ScalarFunction(call) = expr else {
+        return None;
+    };
+    let function = call.func.inner().as_ref() as &dyn std::any::Any;
+    let function = function.downcast_ref::<FunctionUdf>()?;
+    if function.function_name() != GROUPING {
+        return None;
+    }
+    let mut value = lit(0_u64);
+    for (i, arg) in call.args.iter().enumerate() {
+        let key = keys.iter().find(|k| k.expr == *arg)?;
+        let Some((id, mask)) = &key.bit else { continue };
+        let weight = 1_u64 << (call.args.len() - 1 - i);
+        let bit = Expr::Case(datafusion::logical_expr::expr::Case::new(
+            None,
+            vec![(
+                Box::new(masked(column(id), *mask).not_eq(lit(0_u64))),
+                Box::new(lit(weight)),
+            )],
+            Some(Box::new(lit(0_u64))),
+        ));
+        value = value + bit;
+    }
+    Some(value)
+}
+
+/// Every aggregate call of the clauses, each once.
+pub(crate) fn collect_aggregates(clauses: &mut Clauses) -> Result<Vec<Expr>> {
+    let mut found: Vec<Expr> = Vec::new();
+    for expr in clauses.exprs_mut() {
+        expr.apply(|e| {
+            if matches!(e, Expr::AggregateFunction(_)) {
+                if !found.contains(e) {
+                    found.push(e.clone());
+                }
+                return Ok(TreeNodeRecursion::Jump);
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })
+        .map_err(plan_error)?;
+    }
+    Ok(found)
+}
+
+fn clauses_names(schema: &datafusion::common::DFSchema) -> Vec<String> {
+    schema.fields().iter().map(|f| f.name().clone()).collect()
+}
+
+/// Checks that an expression above GROUP BY uses only keys and aggregates.
+fn check_grouped(expr: &Expr, outputs: &[String], available: &[String]) -> Result<()> {
+    let columns = expr.column_refs();
+    let missing = columns.iter().find(|c| {
+        !outputs.contains(&c.name)
+            && !available.contains(&c.name)
+            && !c.name.starts_with("arrayJoin_")
+    });
+    match missing {
+        None => Ok(()),
+        Some(column) => {
+            let name = column
+                .name
+                .rsplit_once('_')
+                .map_or(column.name.as_str(), |(n, _)| n);
+            Err(Error::new(
+                ErrorCode::NOT_AN_AGGREGATE,
+                format!(
+                    "Add `{name}` to GROUP BY or put it into an aggregate function: column `{name}` is not under aggregate function and not in GROUP BY keys"
+                ),
+            ))
+        }
+    }
+}

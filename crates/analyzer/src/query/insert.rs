@@ -1,0 +1,141 @@
+//! Plans what an INSERT stores: given columns cast, the others by their defaults.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast;
+use basalt_types::DataType;
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+
+use super::from::subquery_source;
+use super::{Analyzer, Outer, Planned, default_array};
+use crate::expr::Resolver;
+use crate::expr::aliases::Aliases;
+use crate::{Typed, plan_error};
+
+/// A column that an INSERT fills.
+#[derive(Clone, Copy, Debug)]
+pub struct TargetColumn<'a> {
+    /// Name of the column.
+    pub name: &'a str,
+    /// Type of the column.
+    pub data_type: &'a DataType,
+    /// Its DEFAULT or MATERIALIZED expression; the type's default without one.
+    pub default: Option<&'a ast::Expr>,
+}
+
+impl Analyzer<'_> {
+    /// The plan of the stored columns, in the order of `targets`, from the rows of `source`, whose
+    /// columns are those named `given`.
+    ///
+    /// # Errors
+    /// `NUMBER_OF_COLUMNS_DOESNT_MATCH`, and what casts and defaults report.
+    pub fn for_insert(
+        &self,
+        source: Planned,
+        given: &[String],
+        targets: &[TargetColumn<'_>],
+    ) -> Result<LogicalPlan> {
+        if source.columns.len() != given.len() {
+            return Err(Error::new(
+                ErrorCode::NUMBER_OF_COLUMNS_DOESNT_MATCH,
+                format!(
+                    "Number of columns doesn't match: the INSERT has {}, its source gives {}",
+                    given.len(),
+                    source.columns.len()
+                ),
+            ));
+        }
+        let mut source = subquery_source(source);
+        for (column, name) in source.scope.columns.iter_mut().zip(given) {
+            column.name.clone_from(name);
+        }
+        let mut aliases = Aliases::default();
+        for target in targets
+            .iter()
+            .filter(|t| !given.iter().any(|g| g == t.name))
+        {
+            if let Some(default) = target.default {
+                aliases.add(target.name, default)?;
+            }
+        }
+        let outer = Outer::default();
+        let resolver = Resolver::new(self, &outer, &source.scope, &aliases);
+        let mut exprs = Vec::with_capacity(targets.len());
+        for target in targets {
+            let position = given.iter().position(|g| g == target.name);
+            let typed = match (position, target.default) {
+                (Some(i), _) => {
+                    self.null_as_default(source.scope.columns[i].typed(), target, &resolver)?
+                }
+                (None, Some(default)) => resolver.resolve(default)?,
+                (None, None) => self.type_default(target.data_type)?,
+            };
+            let cast = typed
+                .cast_to(target.data_type, self)
+                .map_err(|e| e.within(format!("While converting column `{}`", target.name)))?;
+            exprs.push(cast.expr.alias(self.fresh(target.name)));
+        }
+        let plan = LogicalPlanBuilder::from(source.plan)
+            .project(exprs)
+            .and_then(|b| b.build());
+        plan.map_err(plan_error)
+    }
+
+    /// A NULL for a column that holds none becomes the column's default, by the setting.
+    fn null_as_default(
+        &self,
+        typed: Typed,
+        target: &TargetColumn<'_>,
+        resolver: &Resolver<'_>,
+    ) -> Result<Typed> {
+        let fill = typed.data_type.is_nullable()
+            && !target.data_type.is_nullable()
+            && self.flag("insert_null_as_default");
+        if !fill {
+            return Ok(typed);
+        }
+        let default = match target.default {
+            Some(default) => resolver.resolve(default)?,
+            None => self.type_default(target.data_type)?,
+        };
+        if *typed.data_type.base() == DataType::Nothing {
+            return Ok(default);
+        }
+        let nullable = target.data_type.clone().to_nullable();
+        let value = typed.cast_to(&nullable, self)?;
+        resolver.call_by_name(
+            "ifNull",
+            vec![value, default.cast_to(target.data_type, self)?],
+        )
+    }
+
+    fn type_default(&self, data_type: &DataType) -> Result<Typed> {
+        Typed::constant(default_array(data_type)?, data_type.clone())
+    }
+
+    /// The type of a column that is declared by its default alone.
+    ///
+    /// # Errors
+    /// What is wrong with the expression.
+    pub fn type_of_default(
+        &self,
+        expr: &ast::Expr,
+        columns: &[(String, DataType)],
+    ) -> Result<DataType> {
+        let scope = crate::scope::Scope {
+            columns: columns
+                .iter()
+                .map(|(name, data_type)| crate::scope::ScopeColumn {
+                    qualifier: Vec::new(),
+                    name: name.clone(),
+                    internal: self.fresh(name),
+                    data_type: data_type.clone(),
+                    hidden: false,
+                })
+                .collect(),
+        };
+        let (outer, aliases) = (Outer::default(), Aliases::default());
+        Ok(Resolver::new(self, &outer, &scope, &aliases)
+            .resolve(expr)?
+            .data_type)
+    }
+}

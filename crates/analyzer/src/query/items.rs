@@ -1,0 +1,73 @@
+//! Resolves the select list: its expressions, and the names that users see.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, ExprKind};
+use basalt_parser::column_name;
+
+use crate::Typed;
+use crate::expr::Resolver;
+use crate::scope::Scope;
+
+/// An expression of the select list.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    /// Name that users see.
+    pub(crate) name: String,
+    /// The expression.
+    pub(crate) typed: Typed,
+}
+
+impl Resolver<'_> {
+    /// Resolves a select list, matchers expanded.
+    pub(crate) fn items(&self, columns: &[ast::Expr]) -> Result<Vec<Item>> {
+        let mut items = Vec::with_capacity(columns.len());
+        for expr in columns {
+            if let ExprKind::Matcher(matcher) = &expr.kind {
+                for matched in self.expand_matcher(matcher)? {
+                    let name = self.shown_name(&matched.shown, &matched.typed);
+                    items.push(Item {
+                        name,
+                        typed: matched.typed,
+                    });
+                }
+                continue;
+            }
+            let typed = self.resolve(expr)?;
+            let name = self.shown_name(expr, &typed);
+            if let ExprKind::Function(f) = &expr.unaliased().kind
+                && f.name == "untuple"
+            {
+                return Err(Error::not_implemented("Function untuple"));
+            }
+            items.push(Item { name, typed });
+        }
+        if items.is_empty() {
+            return Err(Error::new(
+                ErrorCode::EMPTY_LIST_OF_COLUMNS_QUERIED,
+                "SELECT needs at least one column",
+            ));
+        }
+        Ok(items)
+    }
+
+    fn shown_name(&self, expr: &ast::Expr, typed: &Typed) -> String {
+        if let ExprKind::Identifier(_) = &expr.kind
+            && let datafusion::logical_expr::Expr::Column(column) = &typed.expr
+            && let Some(name) = shown_column(self.scope, &column.name)
+        {
+            return name;
+        }
+        column_name(expr)
+    }
+}
+
+/// A column's name where several tables may have it: the first is plain, the others qualified.
+fn shown_column(scope: &Scope, internal: &str) -> Option<String> {
+    let index = scope.columns.iter().position(|c| c.internal == internal)?;
+    let column = &scope.columns[index];
+    let taken = scope.columns[..index].iter().any(|c| c.name == column.name);
+    match column.qualifier.last() {
+        Some(table) if taken => Some(format!("{table}.{}", column.name)),
+        _ => Some(column.name.clone()),
+    }
+}

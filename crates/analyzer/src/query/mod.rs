@@ -1,0 +1,158 @@
+//! Plans queries: SELECT with its clauses, and set operations.
+//!
+//! Every column of a plan has a name that is unique in the whole query (`number_7`), so that
+//! joins and subqueries need no qualifiers; what users see is in [`OutputColumn`].
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`outer`] | names of WITH that a query and its subqueries see |
+//! | [`select`] | the order of a SELECT's steps |
+//! | [`insert`] | what an INSERT stores: casts and defaults |
+//! | [`items`] | the select list: its expressions and their names |
+//! | [`from`] | tables, table functions, views, subqueries |
+//! | [`join`] | joins |
+//! | [`array_join`] | ARRAY JOIN and `arrayJoin()` |
+//! | [`group_by`] | keys, aggregates, ROLLUP, CUBE, GROUPING SETS |
+//! | [`totals`] | WITH TOTALS |
+//! | [`order_by`] | ORDER BY, LIMIT, LIMIT BY, DISTINCT |
+//! | [`with_fill`] | ORDER BY … WITH FILL |
+//! | [`set_operations`] | UNION, EXCEPT, INTERSECT |
+
+pub mod array_join;
+pub mod from;
+pub mod group_by;
+pub mod insert;
+pub mod items;
+pub mod join;
+pub mod order_by;
+pub mod outer;
+pub mod select;
+pub mod set_operations;
+pub mod totals;
+pub mod with_fill;
+
+use std::cell::Cell;
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast;
+use basalt_types::DataType;
+use datafusion::arrow::array::{ArrayRef, new_null_array};
+use datafusion::logical_expr::LogicalPlan;
+
+pub(crate) use outer::Outer;
+
+use crate::Environment;
+
+/// A column of a query's result.
+#[derive(Clone, Debug)]
+pub struct OutputColumn {
+    /// Name that users see.
+    pub name: String,
+    /// Name in the plan.
+    pub internal: String,
+    /// Type of the column.
+    pub data_type: DataType,
+}
+
+/// A planned query.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// Gives the rows; its fields are `columns`, in order.
+    pub plan: LogicalPlan,
+    /// Columns of the result.
+    pub columns: Vec<OutputColumn>,
+    /// Gives the one row of WITH TOTALS, with the same columns.
+    pub totals: Option<LogicalPlan>,
+}
+
+/// Plans one statement's queries.
+pub struct Analyzer<'a> {
+    pub(crate) environment: &'a dyn Environment,
+    pub(crate) text: String,
+    next_id: Cell<u64>,
+    depth: Cell<usize>,
+}
+
+/// Subqueries and views nested deeper are refused.
+const MAX_SUBQUERY_DEPTH: usize = 100;
+
+impl<'a> Analyzer<'a> {
+    /// An analyzer for the statement whose text is `text` (for positions in errors).
+    pub fn new(environment: &'a dyn Environment, text: &str) -> Self {
+        Self {
+            environment,
+            text: text.to_owned(),
+            next_id: Cell::new(0),
+            depth: Cell::new(0),
+        }
+    }
+
+    /// Plans a whole query.
+    ///
+    /// # Errors
+    /// What is wrong with it, with its position.
+    pub fn plan(&self, query: &ast::Query) -> Result<Planned> {
+        self.query(query, &Outer::default())
+    }
+
+    /// Evaluates an expression that may use no columns: a setting, a default, a LIMIT.
+    ///
+    /// # Errors
+    /// What is wrong with it, and `BAD_ARGUMENTS` if it is no constant.
+    pub fn constant(&self, expr: &ast::Expr) -> Result<(ArrayRef, DataType)> {
+        let scope = crate::scope::Scope::default();
+        let aliases = crate::expr::aliases::Aliases::default();
+        let outer = Outer::default();
+        let resolver = crate::expr::Resolver::new(self, &outer, &scope, &aliases);
+        let typed = resolver.resolve(expr)?;
+        let typed = if typed.constant.is_none() {
+            typed.folded()?
+        } else {
+            typed
+        };
+        let array = typed.constant.ok_or_else(|| {
+            Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                "A constant expression is expected",
+            )
+        })?;
+        Ok((array, typed.data_type))
+    }
+
+    pub(crate) fn query(&self, query: &ast::Query, outer: &Outer) -> Result<Planned> {
+        self.depth.set(self.depth.get() + 1);
+        if self.depth.get() > MAX_SUBQUERY_DEPTH {
+            return Err(Error::new(
+                ErrorCode::TOO_DEEP_RECURSION,
+                format!("Subqueries or views are nested deeper than {MAX_SUBQUERY_DEPTH}"),
+            ));
+        }
+        let result = self.set_expr(&query.body, outer);
+        self.depth.set(self.depth.get() - 1);
+        result
+    }
+
+    /// A name that no other column of the query has.
+    pub(crate) fn fresh(&self, name: &str) -> String {
+        let id = self.next_id.get();
+        self.next_id.set(id + 1);
+        format!("{name}_{id}")
+    }
+
+    pub(crate) fn flag(&self, setting: &str) -> bool {
+        self.environment.flag(setting)
+    }
+}
+
+/// One row with the default of a type: 0, '', [], NULL for a Nullable.
+///
+/// # Errors
+/// `LOGICAL_ERROR` if Arrow cannot build it.
+pub(crate) fn default_array(data_type: &DataType) -> Result<ArrayRef> {
+    if data_type.is_nullable() || *data_type == DataType::Nothing {
+        return Ok(new_null_array(&data_type.physical(), 1));
+    }
+    let mut builder = basalt_types::ColumnBuilder::new(data_type, 1)?;
+    builder.append_default();
+    builder.finish()
+}

@@ -1,0 +1,263 @@
+//! Plans DISTINCT, ORDER BY, LIMIT BY and LIMIT, and the final projection.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, Distinct, OrderBy};
+use basalt_types::DataType;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
+
+use super::items::Item;
+use super::select::{Clauses, row_count};
+use super::{Analyzer, OutputColumn};
+use crate::expr::Resolver;
+use crate::plan::{StreamOperator, stream_node};
+use crate::typed::column;
+use crate::{Typed, plan_error};
+
+/// The sort keys of one ORDER BY item: NaN behind all values and NULL behind NaN, up and down.
+pub(crate) fn sort_keys(
+    key: &Typed,
+    item: &ast::OrderItem,
+    resolver: &Resolver<'_>,
+) -> Result<Vec<SortExpr>> {
+    if item.collate.is_some() {
+        return Err(Error::not_implemented("ORDER BY … COLLATE"));
+    }
+    let nulls_first = item.nulls_first.unwrap_or(false);
+    let sort = |expr: Expr, asc: bool| SortExpr {
+        expr,
+        asc,
+        nulls_first,
+    };
+    let mut keys = Vec::new();
+    if key.data_type.is_float() && (item.descending || nulls_first) && key.constant.is_none() {
+        let is_nan = resolver.call_by_name("isNaN", vec![key.clone()])?;
+        keys.push(sort(is_nan.expr, !nulls_first));
+    }
+    keys.push(sort(key.expr.clone(), !item.descending));
+    Ok(keys)
+}
+
+impl Analyzer<'_> {
+    /// Resolves ORDER BY; constants order nothing.
+    pub(crate) fn order_by(
+        &self,
+        resolver: &Resolver<'_>,
+        select: &ast::Select,
+        items: &[Item],
+    ) -> Result<Vec<SortExpr>> {
+        let mut keys = Vec::new();
+        match &select.order_by {
+            None => {}
+            Some(OrderBy::All(all)) => {
+                for item in items {
+                    keys.extend(sort_keys(&item.typed, all, resolver)?);
+                }
+            }
+            Some(OrderBy::Items { items: order, .. }) => {
+                for item in order {
+                    let exprs = std::slice::from_ref(&item.expr);
+                    for key in self.keys(resolver, exprs, items, "ORDER BY")? {
+                        keys.extend(sort_keys(&key, item, resolver)?);
+                    }
+                }
+            }
+        }
+        Ok(keys)
+    }
+
+    pub(crate) fn limit_by_keys(
+        &self,
+        resolver: &Resolver<'_>,
+        select: &ast::Select,
+        items: &[Item],
+    ) -> Result<Vec<Expr>> {
+        let Some(limit_by) = &select.limit_by else {
+            return Ok(Vec::new());
+        };
+        if limit_by.all {
+            return Ok(items.iter().map(|i| i.typed.expr.clone()).collect());
+        }
+        let keys = self.keys(resolver, &limit_by.by, items, "LIMIT BY")?;
+        Ok(keys.into_iter().map(|k| k.expr).collect())
+    }
+
+    /// The last steps of a SELECT, ending in exactly its columns.
+    pub(crate) fn ordered(
+        &self,
+        plan: LogicalPlan,
+        select: &ast::Select,
+        clauses: Clauses,
+    ) -> Result<(LogicalPlan, Vec<OutputColumn>)> {
+        let mut computed = Computed {
+            analyzer: self,
+            exprs: Vec::new(),
+        };
+        let items: Vec<String> = clauses
+            .items
+            .iter()
+            .map(|i| computed.name(&i.typed.expr, &i.name))
+            .collect();
+        let mut order_by = Vec::new();
+        for sort in &clauses.order_by {
+            let name = computed.name(&sort.expr, "order");
+            order_by.push((
+                name,
+                SortExpr {
+                    expr: Expr::default(),
+                    ..sort.clone()
+                },
+            ));
+        }
+        let limit_by: Vec<String> = clauses
+            .limit_by
+            .iter()
+            .map(|e| computed.name(e, "limit_by"))
+            .collect();
+        let only_items = computed.exprs.iter().all(|(_, name)| items.contains(name));
+        let mut plan = computed.project(plan)?;
+        plan = match &select.distinct {
+            Distinct::None => plan,
+            Distinct::All if only_items => distinct(plan)?,
+            Distinct::All => first_of_each(plan, &items)?,
+        };
+        let names: Vec<String> = order_by.iter().map(|(name, _)| name.clone()).collect();
+        if !order_by.is_empty() {
+            let sorts = order_by.into_iter().map(|(name, s)| SortExpr {
+                expr: column(&name),
+                ..s
+            });
+            let sorted = LogicalPlanBuilder::from(plan).sort(sorts.collect::<Vec<_>>());
+            plan = sorted.and_then(|b| b.build()).map_err(plan_error)?;
+            plan = self.with_fill(plan, select, &names)?;
+        }
+        plan = self.limits(plan, select, names, limit_by)?;
+        self.final_projection(plan, clauses.items, items)
+    }
+
+    fn limits(
+        &self,
+        mut plan: LogicalPlan,
+        select: &ast::Select,
+        order_keys: Vec<String>,
+        limit_by_keys: Vec<String>,
+    ) -> Result<LogicalPlan> {
+        if let Some(by) = &select.limit_by {
+            let limit = row_count(self, &by.limit, "LIMIT BY")?;
+            let offset = by
+                .offset
+                .as_ref()
+                .map_or(Ok(0), |o| row_count(self, o, "OFFSET"))?;
+            let operator = StreamOperator::LimitBy {
+                keys: limit_by_keys,
+                offset,
+                limit,
+            };
+            plan = stream_node(plan, operator).map_err(plan_error)?;
+        }
+        let count = |e: &Option<ast::Expr>, clause| {
+            e.as_ref().map(|e| row_count(self, e, clause)).transpose()
+        };
+        let limit = count(&select.limit, "LIMIT")?;
+        let offset = count(&select.offset, "OFFSET")?.unwrap_or(0);
+        if select.with_ties {
+            let limit = limit.ok_or_else(|| Error::bug("WITH TIES without LIMIT"))?;
+            if order_keys.is_empty() {
+                return Err(Error::new(
+                    ErrorCode::SYNTAX_ERROR,
+                    "Add ORDER BY: LIMIT WITH TIES needs it to know what is equal",
+                ));
+            }
+            let operator = StreamOperator::LimitWithTies {
+                keys: order_keys,
+                offset,
+                limit,
+            };
+            return stream_node(plan, operator).map_err(plan_error);
+        }
+        if limit.is_none() && offset == 0 {
+            return Ok(plan);
+        }
+        let rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let limited = LogicalPlanBuilder::from(plan).limit(rows(offset), limit.map(rows));
+        limited.and_then(|b| b.build()).map_err(plan_error)
+    }
+
+    fn final_projection(
+        &self,
+        plan: LogicalPlan,
+        items: Vec<Item>,
+        names: Vec<String>,
+    ) -> Result<(LogicalPlan, Vec<OutputColumn>)> {
+        let mut columns: Vec<OutputColumn> = Vec::with_capacity(items.len());
+        let mut exprs = Vec::with_capacity(items.len());
+        for (item, name) in items.into_iter().zip(names) {
+            let repeated = columns.iter().any(|c| c.internal == name);
+            let internal = if repeated {
+                self.fresh(&item.name)
+            } else {
+                name.clone()
+            };
+            exprs.push(if repeated {
+                column(&name).alias(&internal)
+            } else {
+                column(&name)
+            });
+            let data_type: DataType = item.typed.data_type;
+            columns.push(OutputColumn {
+                name: item.name,
+                internal,
+                data_type,
+            });
+        }
+        let plan = LogicalPlanBuilder::from(plan)
+            .project(exprs)
+            .and_then(|b| b.build());
+        Ok((plan.map_err(plan_error)?, columns))
+    }
+}
+
+/// The expressions that are computed before sorting, each once, with their names.
+struct Computed<'a> {
+    analyzer: &'a Analyzer<'a>,
+    exprs: Vec<(Expr, String)>,
+}
+
+impl Computed<'_> {
+    fn name(&mut self, expr: &Expr, hint: &str) -> String {
+        if let Some((_, name)) = self.exprs.iter().find(|(e, _)| e == expr) {
+            return name.clone();
+        }
+        let name = match expr {
+            Expr::Column(c) => c.name.clone(),
+            _ => self.analyzer.fresh(hint),
+        };
+        self.exprs.push((expr.clone(), name.clone()));
+        name
+    }
+
+    fn project(self, plan: LogicalPlan) -> Result<LogicalPlan> {
+        let exprs = self.exprs.into_iter().map(|(expr, name)| match expr {
+            Expr::Column(_) => expr,
+            other => other.alias(name),
+        });
+        let plan = LogicalPlanBuilder::from(plan).project(exprs.collect::<Vec<_>>());
+        plan.and_then(|b| b.build()).map_err(plan_error)
+    }
+}
+
+pub(crate) fn distinct(plan: LogicalPlan) -> Result<LogicalPlan> {
+    LogicalPlanBuilder::from(plan)
+        .distinct()
+        .and_then(|b| b.build())
+        .map_err(plan_error)
+}
+
+/// The first row of each value of the keys.
+pub(crate) fn first_of_each(plan: LogicalPlan, keys: &[String]) -> Result<LogicalPlan> {
+    let operator = StreamOperator::LimitBy {
+        keys: keys.to_vec(),
+        offset: 0,
+        limit: 1,
+    };
+    stream_node(plan, operator).map_err(plan_error)
+}

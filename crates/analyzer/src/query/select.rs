@@ -1,0 +1,223 @@
+//! Plans one SELECT: resolves its clauses against FROM, then stacks the steps in their order.
+//!
+//! FROM → arrayJoin → PREWHERE, WHERE → GROUP BY → HAVING → windows → QUALIFY → DISTINCT →
+//! ORDER BY → LIMIT BY → LIMIT.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
+
+use super::group_by::Grouping;
+use super::items::Item;
+use super::{Analyzer, Outer, Planned};
+use crate::expr::aggregate::{forbid_aggregates, has_aggregate};
+use crate::expr::aliases::Aliases;
+use crate::expr::{ArrayJoinCall, Resolver};
+use crate::plan_error;
+
+/// The resolved clauses that are computed after GROUP BY.
+pub(crate) struct Clauses {
+    pub(crate) items: Vec<Item>,
+    pub(crate) having: Option<Expr>,
+    pub(crate) qualify: Option<Expr>,
+    pub(crate) order_by: Vec<SortExpr>,
+    pub(crate) limit_by: Vec<Expr>,
+    pub(crate) late_array_joins: Vec<ArrayJoinCall>,
+}
+
+impl Clauses {
+    /// All expressions, for a change that must reach every one of them.
+    pub(crate) fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let items = self.items.iter_mut().map(|i| &mut i.typed.expr);
+        items
+            .chain(&mut self.having)
+            .chain(&mut self.qualify)
+            .chain(self.order_by.iter_mut().map(|s| &mut s.expr))
+            .chain(&mut self.limit_by)
+            .chain(
+                self.late_array_joins
+                    .iter_mut()
+                    .map(|a| &mut a.argument.expr),
+            )
+    }
+}
+
+impl Analyzer<'_> {
+    pub(crate) fn select(&self, select: &ast::Select, outer: &Outer) -> Result<Planned> {
+        let outer = outer.with_items(select);
+        let aliases = Aliases::of_select(select)?;
+        let source = self.from(select, &outer, &aliases)?;
+        let mut resolver = Resolver::new(self, &outer, &source.scope, &aliases);
+        resolver.windows = &select.windows;
+        let items = resolver.items(&select.columns)?;
+        let mut conditions = Vec::new();
+        for (clause, name) in [(&select.prewhere, "PREWHERE"), (&select.where_, "WHERE")] {
+            if let Some(expr) = clause {
+                let condition = resolver.condition(expr)?;
+                forbid_aggregates(&condition, name)?;
+                conditions.push(condition);
+            }
+        }
+        let grouping = self.grouping(&resolver, select, &items)?;
+        let condition =
+            |e: &Option<ast::Expr>| e.as_ref().map(|e| resolver.condition(e)).transpose();
+        let mut clauses = Clauses {
+            having: condition(&select.having)?,
+            qualify: condition(&select.qualify)?,
+            order_by: self.order_by(&resolver, select, &items)?,
+            limit_by: self.limit_by_keys(&resolver, select, &items)?,
+            items,
+            late_array_joins: Vec::new(),
+        };
+        let array_joins = resolver.array_joins.take();
+        let plan = self.filtered(source.plan, conditions, array_joins, &mut clauses)?;
+        self.after_where(plan, select, grouping, clauses)
+    }
+
+    /// WHERE and the `arrayJoin` calls that need no aggregate: those of the conditions first.
+    fn filtered(
+        &self,
+        mut plan: LogicalPlan,
+        conditions: Vec<Expr>,
+        array_joins: Vec<ArrayJoinCall>,
+        clauses: &mut Clauses,
+    ) -> Result<LogicalPlan> {
+        let (late, early): (Vec<_>, Vec<_>) = array_joins
+            .into_iter()
+            .partition(|a| has_aggregate(&a.argument.expr));
+        clauses.late_array_joins = late;
+        let used_by = |expr: &Expr, call: &ArrayJoinCall| {
+            expr.column_refs().iter().any(|c| c.name == call.internal)
+        };
+        let (before, after): (Vec<_>, Vec<_>) = early
+            .into_iter()
+            .partition(|a| conditions.iter().any(|c| used_by(c, a)));
+        // An argument may use the column of a call inside it, so they apply one after another.
+        for call in before {
+            plan = self.apply_array_join_call(plan, call)?;
+        }
+        for condition in conditions {
+            plan = LogicalPlanBuilder::from(plan)
+                .filter(condition)
+                .and_then(|b| b.build())
+                .map_err(plan_error)?;
+        }
+        for call in after {
+            plan = self.apply_array_join_call(plan, call)?;
+        }
+        Ok(plan)
+    }
+
+    fn after_where(
+        &self,
+        mut plan: LogicalPlan,
+        select: &ast::Select,
+        grouping: Option<Grouping>,
+        mut clauses: Clauses,
+    ) -> Result<Planned> {
+        let aggregates = clauses.exprs_mut().any(|e| has_aggregate(e));
+        let mut totals = None;
+        if grouping.is_some() || aggregates {
+            let grouping = grouping.unwrap_or_default();
+            if select.with_totals {
+                totals = Some(self.totals(plan.clone(), select, &grouping, &clauses)?);
+            }
+            plan = self.aggregated(plan, grouping, &mut clauses)?;
+        } else if select.with_totals {
+            return Err(Error::not_implemented("WITH TOTALS without GROUP BY"));
+        }
+        if let Some(having) = clauses.having.take() {
+            plan = filter(plan, having)?;
+        }
+        for call in std::mem::take(&mut clauses.late_array_joins) {
+            plan = self.apply_array_join_call(plan, call)?;
+        }
+        plan = windows(plan, &mut clauses)?;
+        if let Some(qualify) = clauses.qualify.take() {
+            plan = filter(plan, qualify)?;
+        }
+        let (plan, columns) = self.ordered(plan, select, clauses)?;
+        Ok(Planned {
+            plan,
+            columns,
+            totals,
+        })
+    }
+}
+
+pub(crate) fn filter(plan: LogicalPlan, condition: Expr) -> Result<LogicalPlan> {
+    let plan = LogicalPlanBuilder::from(plan)
+        .filter(condition)
+        .and_then(|b| b.build());
+    plan.map_err(plan_error)
+}
+
+/// Computes the window functions and puts their columns in their places.
+fn windows(plan: LogicalPlan, clauses: &mut Clauses) -> Result<LogicalPlan> {
+    let mut found: Vec<Expr> = Vec::new();
+    for expr in clauses.exprs_mut() {
+        expr.apply(|e| {
+            if matches!(e, Expr::WindowFunction(_)) {
+                if !found.contains(e) {
+                    found.push(e.clone());
+                }
+                return Ok(TreeNodeRecursion::Jump);
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })
+        .map_err(plan_error)?;
+    }
+    if found.is_empty() {
+        return Ok(plan);
+    }
+    for expr in clauses.exprs_mut() {
+        *expr = replace(expr.clone(), |e| {
+            found
+                .contains(e)
+                .then(|| crate::typed::column(&e.schema_name().to_string()))
+        })?;
+    }
+    LogicalPlanBuilder::window_plan(plan, found).map_err(plan_error)
+}
+
+/// `expr` with every outermost part that `f` has something else for replaced by it.
+pub(crate) fn replace(expr: Expr, f: impl Fn(&Expr) -> Option<Expr>) -> Result<Expr> {
+    let transformed = expr.transform_down(|e| {
+        Ok(match f(&e) {
+            Some(other) => Transformed::new(other, true, TreeNodeRecursion::Jump),
+            None => Transformed::no(e),
+        })
+    });
+    transformed.map(|t| t.data).map_err(plan_error)
+}
+
+/// Checks that a number of rows in LIMIT and the like is a constant, and gives it.
+pub(crate) fn row_count(analyzer: &Analyzer<'_>, expr: &ast::Expr, clause: &str) -> Result<u64> {
+    let invalid = |why: &str| {
+        Error::new(
+            ErrorCode::INVALID_LIMIT_EXPRESSION,
+            format!("The number in {clause} {why}"),
+        )
+    };
+    let (array, data_type) = analyzer.constant(expr).map_err(|e| {
+        if e.code() == ErrorCode::UNKNOWN_IDENTIFIER {
+            invalid("must be constant")
+        } else {
+            e
+        }
+    })?;
+    if !data_type.is_integer() {
+        return Err(invalid(&format!(
+            "must be an integer from 0 up, not of type {data_type}"
+        )));
+    }
+    let typed = crate::Typed::constant(array, data_type)?;
+    let cast = typed.cast_to(&basalt_types::DataType::Int64, analyzer)?;
+    let array = cast.constant.ok_or_else(|| Error::bug("constant"))?;
+    use datafusion::arrow::array::AsArray;
+    let number = array
+        .as_primitive::<datafusion::arrow::datatypes::Int64Type>()
+        .value(0);
+    u64::try_from(number).map_err(|_| Error::not_implemented(format!("A negative {clause}")))
+}

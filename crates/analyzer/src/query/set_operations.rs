@@ -1,0 +1,159 @@
+//! Plans UNION, EXCEPT and INTERSECT over columns cast to their common types.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{SetExpr, SetOperator};
+use basalt_types::{DataType, least_supertype};
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+
+use super::order_by::distinct;
+use super::{Analyzer, Outer, OutputColumn, Planned};
+use crate::{Typed, plan_error};
+
+impl Analyzer<'_> {
+    pub(crate) fn set_expr(&self, set: &SetExpr, outer: &Outer) -> Result<Planned> {
+        match set {
+            SetExpr::Select(select) => self.select(select, outer),
+            SetExpr::Nested(inner) => self.set_expr(inner, outer),
+            SetExpr::Operation { operator, branches } => {
+                let outer = with_of_first(branches, outer);
+                self.operation(*operator, branches, &outer)
+            }
+        }
+    }
+
+    fn operation(
+        &self,
+        operator: SetOperator,
+        branches: &[SetExpr],
+        outer: &Outer,
+    ) -> Result<Planned> {
+        let planned: Vec<Planned> = branches
+            .iter()
+            .map(|b| self.set_expr(b, outer))
+            .collect::<Result<_>>()?;
+        let columns = self.common_columns(&planned)?;
+        let mut plans = Vec::with_capacity(planned.len());
+        for branch in planned {
+            plans.push(self.aligned(branch, &columns)?);
+        }
+        let mut plans = plans.into_iter();
+        let mut plan = plans
+            .next()
+            .ok_or_else(|| Error::bug("set operation without branches"))?;
+        for next in plans {
+            plan = self.combine(operator, plan, next)?;
+        }
+        let is_distinct = operator == SetOperator::UnionDistinct
+            || (operator == SetOperator::UnionDefault
+                && self.mode("union_default_mode") == Some("DISTINCT"));
+        let plan = if is_distinct { distinct(plan)? } else { plan };
+        Ok(Planned {
+            plan,
+            columns,
+            totals: None,
+        })
+    }
+
+    fn combine(
+        &self,
+        operator: SetOperator,
+        left: LogicalPlan,
+        right: LogicalPlan,
+    ) -> Result<LogicalPlan> {
+        let distinct_by = |setting: &str| self.mode(setting) == Some("DISTINCT");
+        match operator {
+            SetOperator::UnionAll | SetOperator::UnionDistinct => union(left, right),
+            SetOperator::UnionDefault if self.mode("union_default_mode").is_some() => {
+                union(left, right)
+            }
+            SetOperator::UnionDefault => Err(Error::new(
+                ErrorCode::EXPECTED_ALL_OR_DISTINCT,
+                "Write UNION ALL or UNION DISTINCT (or set union_default_mode)",
+            )),
+            SetOperator::ExceptAll => except(left, right, true),
+            SetOperator::ExceptDefault => except(left, right, !distinct_by("except_default_mode")),
+            SetOperator::ExceptDistinct => except(left, right, false),
+            SetOperator::IntersectAll => intersect(left, right, true),
+            SetOperator::IntersectDefault => {
+                intersect(left, right, !distinct_by("intersect_default_mode"))
+            }
+            SetOperator::IntersectDistinct => intersect(left, right, false),
+        }
+    }
+
+    fn mode(&self, setting: &str) -> Option<&str> {
+        let value = self.environment.settings().get(setting)?;
+        ["ALL", "DISTINCT"]
+            .into_iter()
+            .find(|m| value.eq_ignore_ascii_case(m))
+    }
+
+    /// The result's columns: names of the first branch, common types of all.
+    fn common_columns(&self, branches: &[Planned]) -> Result<Vec<OutputColumn>> {
+        let first = branches
+            .first()
+            .ok_or_else(|| Error::bug("set operation without branches"))?;
+        let num_columns = first.columns.len();
+        if let Some(other) = branches.iter().find(|b| b.columns.len() != num_columns) {
+            return Err(Error::new(
+                ErrorCode::UNION_ALL_RESULT_STRUCTURES_MISMATCH,
+                format!(
+                    "Different number of columns in a set operation: {num_columns} and {}",
+                    other.columns.len()
+                ),
+            ));
+        }
+        let mut columns = Vec::with_capacity(num_columns);
+        for (i, column) in first.columns.iter().enumerate() {
+            let types: Vec<DataType> = branches
+                .iter()
+                .map(|b| b.columns[i].data_type.clone())
+                .collect();
+            let data_type = least_supertype(&types)
+                .map_err(|e| e.within(format!("Column {} of a set operation", i + 1)))?;
+            let internal = self.fresh(&column.name);
+            columns.push(OutputColumn {
+                name: column.name.clone(),
+                internal,
+                data_type,
+            });
+        }
+        Ok(columns)
+    }
+
+    /// A branch with the result's names and types.
+    fn aligned(&self, branch: Planned, columns: &[OutputColumn]) -> Result<LogicalPlan> {
+        let mut exprs = Vec::with_capacity(columns.len());
+        for (from, to) in branch.columns.into_iter().zip(columns) {
+            let typed = Typed::column(&from.internal, from.data_type);
+            exprs.push(typed.cast_to(&to.data_type, self)?.expr.alias(&to.internal));
+        }
+        let plan = LogicalPlanBuilder::from(branch.plan)
+            .project(exprs)
+            .and_then(|b| b.build());
+        plan.map_err(plan_error)
+    }
+}
+
+/// WITH before the first SELECT of a UNION is seen by the others, too.
+fn with_of_first(branches: &[SetExpr], outer: &Outer) -> Outer {
+    match branches.first() {
+        Some(SetExpr::Select(select)) => outer.with_items(select),
+        _ => outer.clone(),
+    }
+}
+
+fn union(left: LogicalPlan, right: LogicalPlan) -> Result<LogicalPlan> {
+    LogicalPlanBuilder::from(left)
+        .union(right)
+        .and_then(|b| b.build())
+        .map_err(plan_error)
+}
+
+fn except(left: LogicalPlan, right: LogicalPlan, is_all: bool) -> Result<LogicalPlan> {
+    LogicalPlanBuilder::except(left, right, is_all).map_err(plan_error)
+}
+
+fn intersect(left: LogicalPlan, right: LogicalPlan, is_all: bool) -> Result<LogicalPlan> {
+    LogicalPlanBuilder::intersect(left, right, is_all).map_err(plan_error)
+}

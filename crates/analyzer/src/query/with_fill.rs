@@ -1,0 +1,178 @@
+//! Plans ORDER BY … WITH FILL: which columns are filled, from where, to where, how far apart.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, OrderBy, WithFill};
+use basalt_types::{DataType, IntervalUnit};
+use datafusion::arrow::array::AsArray;
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType as ArrowType, Float64Type, Int64Type};
+use datafusion::logical_expr::LogicalPlan;
+
+use super::Analyzer;
+use crate::plan::{FillColumn, FillStep, StreamOperator, stream_node};
+use crate::{Typed, plan_error};
+
+impl Analyzer<'_> {
+    /// Adds the step that fills gaps, if ORDER BY asks for it; `keys` are the sorted columns.
+    pub(crate) fn with_fill(
+        &self,
+        plan: LogicalPlan,
+        select: &ast::Select,
+        keys: &[String],
+    ) -> Result<LogicalPlan> {
+        let Some(OrderBy::Items { items, interpolate }) = &select.order_by else {
+            return Ok(plan);
+        };
+        if !items.iter().any(|i| i.with_fill.is_some()) {
+            return Ok(plan);
+        }
+        if items.len() != keys.len() {
+            return Err(Error::not_implemented(
+                "WITH FILL beside a descending key of floats",
+            ));
+        }
+        if interpolate.is_some() {
+            return Err(Error::not_implemented("INTERPOLATE"));
+        }
+        let mut columns = Vec::new();
+        for (item, key) in items.iter().zip(keys) {
+            if let Some(fill) = &item.with_fill {
+                let field = plan
+                    .schema()
+                    .field_with_unqualified_name(key)
+                    .map_err(plan_error)?;
+                columns.push(self.fill_column(fill, item.descending, key, field.data_type())?);
+            }
+        }
+        let operator = StreamOperator::WithFill {
+            columns,
+            repeat: Vec::new(),
+        };
+        stream_node(plan, operator).map_err(plan_error)
+    }
+
+    fn fill_column(
+        &self,
+        fill: &WithFill,
+        descending: bool,
+        key: &str,
+        physical: &ArrowType,
+    ) -> Result<FillColumn> {
+        if fill.staleness.is_some() {
+            return Err(Error::not_implemented("WITH FILL … STALENESS"));
+        }
+        let bound = |e: &Option<ast::Expr>| -> Result<Option<String>> {
+            e.as_ref()
+                .map(|e| self.fill_number(e, physical))
+                .transpose()
+        };
+        let step = match &fill.step {
+            None => FillStep::Number(if descending { "-1" } else { "1" }.to_owned()),
+            Some(expr) => self.fill_step(expr, physical)?,
+        };
+        let column = FillColumn {
+            name: key.to_owned(),
+            descending,
+            from: bound(&fill.from)?,
+            to: bound(&fill.to)?,
+            step,
+        };
+        let forward = match &column.step {
+            FillStep::Number(n) => n.parse::<f64>().map_or(0.0, f64::signum),
+            FillStep::Months { count, .. } => {
+                if *count > 0 {
+                    1.0
+                } else {
+                    -1.0
+                }
+            }
+        };
+        if forward == 0.0 || (forward < 0.0) != descending {
+            return Err(invalid(
+                "STEP must lead from one value to the next in the sort order",
+            ));
+        }
+        Ok(column)
+    }
+
+    /// A bound in the column's own unit.
+    fn fill_number(&self, expr: &ast::Expr, physical: &ArrowType) -> Result<String> {
+        let (value, data_type) = self.constant(expr)?;
+        let value = match (physical, &data_type) {
+            // A text bound of a date or time column is read as one.
+            (ArrowType::UInt16 | ArrowType::UInt32, DataType::String) => {
+                let to = if *physical == ArrowType::UInt16 {
+                    DataType::Date
+                } else {
+                    DataType::DateTime(None)
+                };
+                let typed = Typed::constant(value, data_type)?.cast_to(&to, self)?;
+                typed.constant.ok_or_else(|| Error::bug("constant bound"))?
+            }
+            _ => value,
+        };
+        number_text(&value, physical)
+    }
+
+    fn fill_step(&self, expr: &ast::Expr, physical: &ArrowType) -> Result<FillStep> {
+        let (value, data_type) = self.constant(expr)?;
+        let DataType::Interval(unit) = data_type else {
+            return Ok(FillStep::Number(number_text(&value, physical)?));
+        };
+        let count = value.as_primitive::<Int64Type>().value(0);
+        let ticks_per_day = match physical {
+            ArrowType::UInt16 | ArrowType::Int32 => 1,
+            ArrowType::UInt32 => 86_400,
+            _ => {
+                return Err(invalid(
+                    "an interval as STEP needs a Date or DateTime column",
+                ));
+            }
+        };
+        let seconds = match unit {
+            IntervalUnit::Second => 1,
+            IntervalUnit::Minute => 60,
+            IntervalUnit::Hour => 3600,
+            IntervalUnit::Day => 86_400,
+            IntervalUnit::Week => 7 * 86_400,
+            IntervalUnit::Month => {
+                return Ok(FillStep::Months {
+                    count,
+                    ticks_per_day,
+                });
+            }
+            IntervalUnit::Quarter => {
+                return Ok(FillStep::Months {
+                    count: count.saturating_mul(3),
+                    ticks_per_day,
+                });
+            }
+            IntervalUnit::Year => {
+                return Ok(FillStep::Months {
+                    count: count.saturating_mul(12),
+                    ticks_per_day,
+                });
+            }
+            _ => return Err(invalid("STEP is finer than the column's values")),
+        };
+        let ticks = count.saturating_mul(seconds * ticks_per_day / 86_400);
+        Ok(FillStep::Number(ticks.to_string()))
+    }
+}
+
+fn number_text(value: &datafusion::arrow::array::ArrayRef, physical: &ArrowType) -> Result<String> {
+    let wrong = |_| invalid("bounds and STEP must be numbers or dates, as the column");
+    if matches!(physical, ArrowType::Float32 | ArrowType::Float64) {
+        let value = cast(value, &ArrowType::Float64).map_err(wrong)?;
+        return Ok(value.as_primitive::<Float64Type>().value(0).to_string());
+    }
+    let value = cast(value, &ArrowType::Int64).map_err(wrong)?;
+    Ok(value.as_primitive::<Int64Type>().value(0).to_string())
+}
+
+fn invalid(why: &str) -> Error {
+    Error::new(
+        ErrorCode::INVALID_WITH_FILL_EXPRESSION,
+        format!("WITH FILL: {why}"),
+    )
+}

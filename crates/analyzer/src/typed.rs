@@ -1,0 +1,214 @@
+//! Pairs a DataFusion expression with its type in the dialect and its value if constant.
+
+use std::sync::Arc;
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_functions::Arg;
+use basalt_types::DataType;
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{DataType as ArrowType, Schema};
+use datafusion::common::{Column, DFSchema, ScalarValue};
+use datafusion::execution::context::ExecutionProps;
+use datafusion::logical_expr::{Cast, Expr, lit};
+use datafusion::physical_expr::planner::create_physical_expr;
+
+/// An analyzed expression.
+#[derive(Clone, Debug)]
+pub struct Typed {
+    /// The expression; it gives arrays of `data_type.physical()`.
+    pub expr: Expr,
+    /// Its type in the dialect.
+    pub data_type: DataType,
+    /// Its value as an array of one row, if the same for all rows.
+    pub constant: Option<ArrayRef>,
+}
+
+impl Typed {
+    /// An expression that differs from row to row.
+    pub fn new(expr: Expr, data_type: DataType) -> Self {
+        Self {
+            expr,
+            data_type,
+            constant: None,
+        }
+    }
+
+    /// The column of that internal name.
+    pub fn column(name: &str, data_type: DataType) -> Self {
+        Self::new(column(name), data_type)
+    }
+
+    /// The one value of `array`.
+    ///
+    /// # Errors
+    /// `LOGICAL_ERROR` if Arrow has no scalar of that type.
+    pub fn constant(array: ArrayRef, data_type: DataType) -> Result<Self> {
+        let scalar = ScalarValue::try_from_array(&array, 0).map_err(plan_error)?;
+        Ok(Self {
+            expr: Expr::Literal(scalar, None),
+            data_type,
+            constant: Some(array),
+        })
+    }
+
+    /// What functions see of it while they resolve types.
+    pub fn arg(&self) -> Arg {
+        Arg {
+            data_type: self.data_type.clone(),
+            constant: self.constant.clone(),
+        }
+    }
+
+    /// A boolean expression as the dialect's `UInt8`.
+    pub fn from_predicate(predicate: Expr, nullable: bool) -> Self {
+        let data_type = if nullable {
+            DataType::UInt8.to_nullable()
+        } else {
+            DataType::UInt8
+        };
+        Self::new(
+            Expr::Cast(Cast::new(Box::new(predicate), ArrowType::UInt8)),
+            data_type,
+        )
+    }
+
+    /// The expression as a boolean: any number is true unless zero.
+    ///
+    /// # Errors
+    /// `ILLEGAL_TYPE_OF_COLUMN_FOR_FILTER` if it is no number.
+    pub fn to_predicate(&self) -> Result<Expr> {
+        if *self.data_type.base() == DataType::Nothing {
+            return Ok(Expr::Literal(ScalarValue::Boolean(None), None));
+        }
+        if let Expr::Cast(cast) = &self.expr
+            && self.is_comparison()
+        {
+            return Ok(cast.expr.as_ref().clone());
+        }
+        if !self.data_type.is_integer() && !self.data_type.is_float() {
+            return Err(Error::new(
+                ErrorCode::ILLEGAL_TYPE_OF_COLUMN_FOR_FILTER,
+                format!(
+                    "A condition must be a number, compare it with something: its type is {}",
+                    self.data_type
+                ),
+            ));
+        }
+        let zero = ScalarValue::new_zero(&self.data_type.physical()).map_err(plan_error)?;
+        Ok(self.expr.clone().not_eq(lit(zero)))
+    }
+
+    /// Whether the expression is a boolean in the clothes of a `UInt8`.
+    fn is_comparison(&self) -> bool {
+        let Expr::Cast(cast) = &self.expr else {
+            return false;
+        };
+        cast.field.data_type() == &ArrowType::UInt8 && is_boolean(&cast.expr)
+    }
+
+    /// Evaluates the expression now if it depends on no column and always gives the same.
+    ///
+    /// # Errors
+    /// What the expression's functions report.
+    pub fn folded(self) -> Result<Self> {
+        let array = evaluate_constant(&self.expr)?;
+        Self::constant(array, self.data_type)
+    }
+}
+
+fn is_boolean(expr: &Expr) -> bool {
+    use datafusion::logical_expr::Operator;
+    match expr {
+        Expr::BinaryExpr(binary) => {
+            binary.op.supports_propagation() || matches!(binary.op, Operator::And | Operator::Or)
+        }
+        Expr::Not(_)
+        | Expr::IsNull(_)
+        | Expr::IsNotNull(_)
+        | Expr::InList(_)
+        | Expr::Literal(ScalarValue::Boolean(_), _) => true,
+        _ => false,
+    }
+}
+
+/// The expression of an internal column name (never split at dots).
+pub(crate) fn column(name: &str) -> Expr {
+    Expr::Column(Column::new_unqualified(name))
+}
+
+/// Evaluates an expression without columns to an array of one row.
+///
+/// # Errors
+/// What the expression's functions report.
+pub(crate) fn evaluate_constant(expr: &Expr) -> Result<ArrayRef> {
+    let schema = DFSchema::empty();
+    let props = ExecutionProps::new();
+    let physical = create_physical_expr(expr, &schema, &props, &Default::default());
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options);
+    let batch = batch.map_err(|e| Error::bug(e.to_string()))?;
+    let value = physical
+        .and_then(|p| p.evaluate(&batch))
+        .map_err(plan_error)?;
+    let array = value.into_array(1).map_err(plan_error)?;
+    if array.len() == 1 {
+        Ok(array)
+    } else {
+        Err(Error::bug("a constant has one value"))
+    }
+}
+
+/// The engine's error inside an error of DataFusion, or a bug if it is DataFusion's own.
+pub fn plan_error(e: datafusion::error::DataFusionError) -> Error {
+    use datafusion::error::DataFusionError;
+    match e {
+        DataFusionError::External(inner) => match inner.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(other) => Error::bug(other.to_string()),
+        },
+        DataFusionError::Context(_, inner) => plan_error(*inner),
+        DataFusionError::Diagnostic(_, inner) => plan_error(*inner),
+        DataFusionError::Shared(inner) => match shared_error(&inner) {
+            Some(error) => error,
+            None => Error::bug(inner.to_string()),
+        },
+        DataFusionError::ArrowError(inner, _) => match *inner {
+            datafusion::arrow::error::ArrowError::ExternalError(e) => match e.downcast::<Error>() {
+                Ok(error) => *error,
+                Err(other) => match other.downcast::<DataFusionError>() {
+                    Ok(e) => plan_error(*e),
+                    Err(other) => Error::bug(other.to_string()),
+                },
+            },
+            other => Error::bug(other.to_string()),
+        },
+        DataFusionError::ResourcesExhausted(message) => Error::new(
+            ErrorCode::MEMORY_LIMIT_EXCEEDED,
+            format!("Memory limit exceeded: {message}"),
+        ),
+        DataFusionError::NotImplemented(what) => Error::not_implemented(what),
+        DataFusionError::IoError(e) => e.into(),
+        other => Error::bug(other.strip_backtrace()),
+    }
+}
+
+fn shared_error(e: &datafusion::error::DataFusionError) -> Option<Error> {
+    use datafusion::error::DataFusionError;
+    match e {
+        DataFusionError::External(inner) => inner.downcast_ref::<Error>().cloned(),
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => {
+            shared_error(inner)
+        }
+        DataFusionError::Shared(inner) => shared_error(inner),
+        DataFusionError::ResourcesExhausted(message) => Some(Error::new(
+            ErrorCode::MEMORY_LIMIT_EXCEEDED,
+            format!("Memory limit exceeded: {message}"),
+        )),
+        _ => None,
+    }
+}
+
+/// Our error on its way through DataFusion.
+pub fn into_plan_error(e: Error) -> datafusion::error::DataFusionError {
+    datafusion::error::DataFusionError::External(Box::new(e))
+}

@@ -1,0 +1,111 @@
+//! Wraps the dialect's scalar functions as DataFusion's.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use basalt_functions::{BoundFunction, Column, Purity};
+use datafusion::arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
+use datafusion::common::ScalarValue;
+use datafusion::error::Result;
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
+};
+
+use crate::typed::into_plan_error;
+
+/// A bound function as DataFusion's plans hold it.
+///
+/// Two are equal if `key` is: it tells apart everything that the arguments do not.
+#[derive(Debug)]
+pub struct FunctionUdf {
+    key: String,
+    bound: BoundFunction,
+    signature: Signature,
+}
+
+impl PartialEq for FunctionUdf {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for FunctionUdf {}
+
+impl Hash for FunctionUdf {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key.hash(state);
+    }
+}
+
+impl FunctionUdf {
+    /// Name of the function in the dialect.
+    pub fn function_name(&self) -> &str {
+        &self.bound.name
+    }
+}
+
+/// The call of `bound` with `args`; `key` names the function and the types it is bound to.
+pub fn call(key: String, bound: BoundFunction, args: Vec<Expr>) -> Expr {
+    let volatility = match bound.purity {
+        Purity::Pure => Volatility::Immutable,
+        Purity::PerQuery => Volatility::Stable,
+        Purity::PerRow => Volatility::Volatile,
+    };
+    let signature = Signature::variadic_any(volatility);
+    let udf = ScalarUDF::new_from_impl(FunctionUdf {
+        key,
+        bound,
+        signature,
+    });
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(udf), args))
+}
+
+impl ScalarUDFImpl for FunctionUdf {
+    fn name(&self) -> &str {
+        &self.bound.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _arg_types: &[ArrowType]) -> Result<ArrowType> {
+        Ok(self.bound.return_type.physical())
+    }
+
+    fn return_field_from_args(&self, _args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        // Nullable whatever the type says: a NULL in a row that is dropped later is no error.
+        Ok(Arc::new(Field::new(
+            self.name(),
+            self.bound.return_type.physical(),
+            true,
+        )))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let mut all_constant = self.bound.purity != Purity::PerRow;
+        let mut columns = Vec::with_capacity(args.args.len());
+        for arg in &args.args {
+            columns.push(match arg {
+                ColumnarValue::Array(array) => {
+                    all_constant = false;
+                    Column::new(Arc::clone(array))
+                }
+                ColumnarValue::Scalar(scalar) => Column::constant(scalar.to_array()?),
+            });
+        }
+        if all_constant {
+            let array = self.bound.call(&columns, 1).map_err(into_plan_error)?;
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
+                &array, 0,
+            )?));
+        }
+        let array = self
+            .bound
+            .call(&columns, args.number_rows)
+            .map_err(into_plan_error)?;
+        Ok(ColumnarValue::Array(array))
+    }
+}

@@ -1,0 +1,239 @@
+//! Runs `basalt local`: statements of the command line, of a script, or of the shell.
+
+use std::io::{BufReader, BufWriter, IsTerminal, Read, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+use basalt_engine::settings::SETTINGS;
+use basalt_engine::{Database, Io, Session};
+use basalt_error::{Error, ErrorCode, Result};
+use clap::ArgMatches;
+
+use crate::progress::Progress;
+use crate::shell::{self, Canceller, ShellSession};
+
+/// Runs what the options ask for.
+pub(crate) fn run(options: &ArgMatches) -> Result<()> {
+    let database = match options.get_one::<String>("path") {
+        Some(path) => Database::open(std::path::Path::new(path))?,
+        None => Database::in_memory()?,
+    };
+    let mut local = Local::new(&database, options)?;
+    match statements(options)? {
+        Some(text) => {
+            local.load_input(options, &text)?;
+            local.run_script(text.as_slice(), options.get_flag("ignore-error"))
+        }
+        None => {
+            local.is_interactive = true;
+            local.session.default_format = format_option(options, true);
+            eprintln!(
+                "Basalt {}. A statement ends with ; or with its line. Ctrl-D leaves.",
+                env!("CARGO_PKG_VERSION")
+            );
+            shell::run(&mut local)
+        }
+    }
+}
+
+/// The text to run; `None` asks for the shell.
+fn statements(options: &ArgMatches) -> Result<Option<Vec<u8>>> {
+    if let Some(queries) = options.get_many::<String>("query") {
+        let joined: Vec<&str> = queries.map(String::as_str).collect();
+        return Ok(Some(joined.join(";\n").into_bytes()));
+    }
+    if let Some(path) = options.get_one::<String>("queries-file") {
+        return Ok(Some(std::fs::read(path).map_err(Error::from)?));
+    }
+    if !options.get_flag("multiquery") && std::io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    let mut text = Vec::new();
+    std::io::stdin()
+        .read_to_end(&mut text)
+        .map_err(Error::from)?;
+    Ok(Some(text))
+}
+
+fn format_option(options: &ArgMatches, is_terminal: bool) -> String {
+    let default = if is_terminal {
+        "PrettyCompact"
+    } else {
+        "TabSeparated"
+    };
+    options
+        .get_one::<String>("format")
+        .map_or_else(|| default.to_owned(), Clone::clone)
+}
+
+/// A session with how it is to be shown.
+struct Local {
+    session: Session,
+    prints_time: bool,
+    shows_progress: bool,
+    is_interactive: bool,
+}
+
+impl Local {
+    fn new(database: &Arc<Database>, options: &ArgMatches) -> Result<Self> {
+        let mut session = Session::new(database);
+        session.default_format = format_option(options, std::io::stdout().is_terminal());
+        basalt_formats::lookup(&session.default_format)?;
+        let names = SETTINGS.iter().map(|s| s.name);
+        for name in names.chain(basalt_formats::FormatSettings::NAMES.iter().copied()) {
+            if let Some(value) = options.get_one::<String>(name) {
+                session.settings.set(name, value)?;
+            }
+        }
+        for parameter in options.get_many::<String>("param").into_iter().flatten() {
+            let (name, value) = parameter
+                .split_once('=')
+                .ok_or_else(|| Error::new(ErrorCode::BAD_ARGUMENTS, "Write --param NAME=VALUE"))?;
+            session.parameters.insert(name.to_owned(), value.to_owned());
+        }
+        if let Some(name) = options.get_one::<String>("database") {
+            session.current_database.clone_from(name);
+        }
+        let is_terminal = std::io::stderr().is_terminal();
+        Ok(Self {
+            session,
+            prints_time: options.get_flag("time"),
+            shows_progress: options.get_flag("progress")
+                || (is_terminal && std::io::stdout().is_terminal()),
+            is_interactive: false,
+        })
+    }
+
+    /// Loads standard input (or `--file`) as the table that the statements name.
+    fn load_input(&mut self, options: &ArgMatches, text: &[u8]) -> Result<()> {
+        let given = |name: &str| options.get_one::<String>(name);
+        let table = given("table").map_or("table", String::as_str);
+        let is_asked = given("structure").is_some()
+            || given("input-format").is_some()
+            || given("file").is_some()
+            || mentions(text, table);
+        let from_stdin = given("file").is_none_or(|f| f == "-");
+        let is_script = options.get_many::<String>("query").is_none() && from_stdin;
+        if !is_asked || is_script || (from_stdin && std::io::stdin().is_terminal()) {
+            return Ok(());
+        }
+        let format = given("input-format").map_or("TabSeparated", String::as_str);
+        let source: Box<dyn Read + Send> = match given("file").filter(|_| !from_stdin) {
+            Some(path) => Box::new(std::fs::File::open(path).map_err(Error::from)?),
+            None => Box::new(std::io::stdin()),
+        };
+        let format = match given("file").filter(|_| given("input-format").is_none()) {
+            Some(path) => basalt_formats::from_file_extension(path).map_or(format, |f| f.name),
+            None => format,
+        };
+        let reader = Box::new(BufReader::with_capacity(1 << 20, source));
+        let structure = given("structure").map(String::as_str);
+        self.session.load_table(table, format, structure, reader)
+    }
+
+    fn run_script(&mut self, text: &[u8], ignores_errors: bool) -> Result<()> {
+        let running = self.session.running();
+        // Without a handler Ctrl-C ends the process, which is fine, too.
+        let _ = ctrlc::set_handler(move || running.cancel());
+        let mut first_error = None;
+        let mut statements = basalt_parser::parse_statements(text);
+        while let Some(parsed) = statements.next() {
+            let result = parsed.and_then(|p| self.run_one(text, &p));
+            if let Err(e) = result {
+                if !ignores_errors {
+                    return Err(e);
+                }
+                eprintln!("{e}");
+                first_error.get_or_insert(e);
+            }
+        }
+        first_error.map_or(Ok(()), Err)
+    }
+
+    fn run_one(&mut self, text: &[u8], parsed: &basalt_parser::Parsed) -> Result<()> {
+        let started = Instant::now();
+        let progress = self
+            .shows_progress
+            .then(|| Progress::watch(self.session.running()));
+        let stdout = std::io::stdout();
+        let mut out = BufWriter::with_capacity(1 << 16, stdout.lock());
+        let input = || -> Option<Box<dyn std::io::BufRead + Send>> {
+            let takes_input = !self.is_interactive && !std::io::stdin().is_terminal();
+            takes_input.then(|| Box::new(BufReader::new(std::io::stdin())) as _)
+        };
+        let io = Io {
+            out: &mut out,
+            input: input(),
+        };
+        let result = self.session.run(text, parsed, io);
+        drop(progress);
+        let flushed = out.flush();
+        let summary = result?;
+        flushed.map_err(Error::from)?;
+        if self.prints_time {
+            eprintln!("{:.6}", started.elapsed().as_secs_f64());
+        }
+        if self.is_interactive {
+            let seconds = started.elapsed().as_secs_f64();
+            println_summary(&summary, seconds);
+        }
+        Ok(())
+    }
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "the shell talks to its user on standard output"
+)]
+fn println_summary(summary: &basalt_engine::Summary, seconds: f64) {
+    let rows = match summary.result_rows {
+        1 => "1 row in set.".to_owned(),
+        n => format!("{n} rows in set."),
+    };
+    println!("\n{rows} Elapsed: {seconds:.3} sec.");
+    if summary.rows_read > 0 {
+        let per_second = |n: u64| n as f64 / seconds.max(1e-9);
+        println!(
+            "Processed {} rows, {} ({} rows/s, {}/s).",
+            indicatif::HumanCount(summary.rows_read),
+            indicatif::HumanBytes(summary.bytes_read),
+            indicatif::HumanCount(per_second(summary.rows_read) as u64),
+            indicatif::HumanBytes(per_second(summary.bytes_read) as u64),
+        );
+    }
+    println!();
+}
+
+/// Whether a name stands in the text as a word behind FROM or JOIN.
+fn mentions(text: &[u8], name: &str) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let words: Vec<&str> = text
+        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|w| !w.is_empty())
+        .collect();
+    words.windows(2).any(|w| {
+        (w[0].eq_ignore_ascii_case("from") || w[0].eq_ignore_ascii_case("join")) && w[1] == name
+    })
+}
+
+impl ShellSession for Local {
+    fn execute(&mut self, text: &str) {
+        let mut statements = basalt_parser::parse_statements(text);
+        while let Some(parsed) = statements.next() {
+            let result = parsed.and_then(|p| self.run_one(text.as_bytes(), &p));
+            if let Err(e) = result {
+                eprintln!("{e}\n");
+                return;
+            }
+        }
+    }
+
+    fn completions(&self) -> Vec<String> {
+        self.session.names()
+    }
+
+    fn canceller(&self) -> Canceller {
+        let running = self.session.running();
+        Arc::new(move || running.cancel())
+    }
+}

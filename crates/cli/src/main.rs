@@ -1,0 +1,76 @@
+//! The `basalt` binary: reads the command line and runs one of its commands.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`arguments`] | the commands and their options |
+//! | [`local`] | `basalt local`: queries over files and memory |
+//! | [`progress`] | the bar of a running query |
+//! | [`shell`] | the interactive shell |
+//! | [`datagen`] | `basalt datagen`: files of generated data |
+//! | [`format`] | `basalt format`: lays a query out |
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod datagen;
+mod format;
+mod local;
+mod progress;
+mod shell;
+
+use std::process::ExitCode;
+
+use basalt_error::{Error, Result};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Stack of the thread that parses and plans: expressions may be nested a thousand deep.
+const STACK_BYTES: usize = 256 << 20;
+
+fn main() -> ExitCode {
+    // A panic ends its query with an error that says so; the hook's own text would only confuse.
+    if std::env::var_os("BASALT_BACKTRACE").is_none() {
+        std::panic::set_hook(Box::new(|_| {}));
+    }
+    let worker = std::thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(run);
+    match worker.map(std::thread::JoinHandle::join) {
+        Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
+        Ok(Ok(Err(e))) => {
+            eprintln!("{e}");
+            exit_code(&e)
+        }
+        Ok(Err(_)) => {
+            eprintln!(
+                "{}",
+                Error::bug("Please report this: the program broke an assumption")
+            );
+            ExitCode::FAILURE
+        }
+        Err(e) => {
+            eprintln!("{}", Error::from(e));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The error's number where it fits into an exit code, as ClickHouse's programs do.
+fn exit_code(e: &Error) -> ExitCode {
+    match u8::try_from(e.code().number % 256) {
+        Ok(code) if code != 0 => ExitCode::from(code),
+        _ => ExitCode::FAILURE,
+    }
+}
+
+fn run() -> Result<()> {
+    let args = arguments::with_parameters(std::env::args_os());
+    let matches = arguments::command().get_matches_from(args);
+    match matches.subcommand() {
+        Some(("local", options)) => local::run(options),
+        Some(("datagen", options)) => datagen::run(options),
+        Some(("format", options)) => format::run(options),
+        _ => Err(Error::bug("a command line without a command")),
+    }
+}

@@ -1,0 +1,296 @@
+//! Holds databases with their tables and views.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use basalt_analyzer::TableColumn;
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_functions::registry::nearest;
+use basalt_parser::ast;
+use basalt_storage::MemoryTable;
+use parking_lot::RwLock;
+
+/// A table or view.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Columns as declared or as the query gave them.
+    pub columns: Vec<ColumnDefinition>,
+    /// What holds the rows.
+    pub engine: Engine,
+    /// The statement that made it, for SHOW CREATE.
+    pub create_sql: String,
+    /// COMMENT of the table.
+    pub comment: String,
+    /// Whether only its session sees it.
+    pub is_temporary: bool,
+}
+
+impl Table {
+    /// Number of rows, where the table knows it.
+    pub fn num_rows(&self) -> Option<usize> {
+        match &self.engine {
+            Engine::Memory(memory) => Some(memory.num_rows()),
+            Engine::Null => Some(0),
+            Engine::View(_) => None,
+        }
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub struct ColumnDefinition {
+    /// Name, type and ALIAS expression, as queries see it.
+    pub column: TableColumn,
+    /// DEFAULT, MATERIALIZED, ALIAS or EPHEMERAL with its expression.
+    pub default: Option<ast::ColumnDefault>,
+    /// COMMENT of the column.
+    pub comment: String,
+    /// CODEC as written.
+    pub codec: String,
+    /// TTL as written.
+    pub ttl: String,
+}
+
+impl ColumnDefinition {
+    /// A column without default.
+    pub fn new(column: TableColumn) -> Self {
+        Self {
+            column,
+            default: None,
+            comment: String::new(),
+            codec: String::new(),
+            ttl: String::new(),
+        }
+    }
+}
+
+/// What holds a table's rows.
+#[derive(Clone, Debug)]
+pub enum Engine {
+    /// Batches in memory.
+    Memory(Arc<MemoryTable>),
+    /// Nothing: what is inserted is gone.
+    Null,
+    /// A view's query.
+    View(Arc<ast::Query>),
+}
+
+impl Engine {
+    /// Name as `system.tables` shows it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Engine::Memory(_) => "Memory",
+            Engine::Null => "Null",
+            Engine::View(_) => "View",
+        }
+    }
+}
+
+/// All databases.
+#[derive(Debug)]
+pub struct Catalog {
+    databases: RwLock<BTreeMap<String, BTreeMap<String, Arc<Table>>>>,
+}
+
+/// Databases that cannot be dropped and have tables of their own kind.
+pub const SYSTEM_DATABASES: [&str; 3] = ["system", "INFORMATION_SCHEMA", "information_schema"];
+
+impl Default for Catalog {
+    fn default() -> Self {
+        let databases = BTreeMap::from([("default".to_owned(), BTreeMap::new())]);
+        Self {
+            databases: RwLock::new(databases),
+        }
+    }
+}
+
+impl Catalog {
+    /// Names of all databases, those of the system included.
+    pub fn databases(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.databases.read().keys().cloned().collect();
+        names.extend(SYSTEM_DATABASES.iter().map(|n| (*n).to_owned()));
+        names.sort();
+        names
+    }
+
+    /// Whether there is a database of that name.
+    pub fn has_database(&self, name: &str) -> bool {
+        SYSTEM_DATABASES.contains(&name) || self.databases.read().contains_key(name)
+    }
+
+    /// Tables of a database, by name.
+    ///
+    /// # Errors
+    /// `UNKNOWN_DATABASE`.
+    pub fn tables(&self, database: &str) -> Result<Vec<(String, Arc<Table>)>> {
+        if SYSTEM_DATABASES.contains(&database) {
+            return Ok(Vec::new());
+        }
+        let databases = self.databases.read();
+        let tables = databases
+            .get(database)
+            .ok_or_else(|| self.unknown_database(database))?;
+        Ok(tables
+            .iter()
+            .map(|(n, t)| (n.clone(), Arc::clone(t)))
+            .collect())
+    }
+
+    /// The table of that name.
+    ///
+    /// # Errors
+    /// `UNKNOWN_DATABASE`, `UNKNOWN_TABLE` with near names.
+    pub fn table(&self, database: &str, name: &str) -> Result<Arc<Table>> {
+        let databases = self.databases.read();
+        let tables = databases
+            .get(database)
+            .ok_or_else(|| self.unknown_database(database))?;
+        tables.get(name).map(Arc::clone).ok_or_else(|| {
+            let near = nearest(name, tables.keys().map(String::as_str));
+            unknown_table(database, name, &near)
+        })
+    }
+
+    /// The table of that name, if there is one.
+    pub fn find(&self, database: &str, name: &str) -> Option<Arc<Table>> {
+        self.databases
+            .read()
+            .get(database)?
+            .get(name)
+            .map(Arc::clone)
+    }
+
+    /// Adds a table; `replace` takes the place of one that is there.
+    ///
+    /// # Errors
+    /// `TABLE_ALREADY_EXISTS`, `UNKNOWN_DATABASE`.
+    pub fn add(&self, database: &str, name: &str, table: Table, replace: bool) -> Result<()> {
+        if SYSTEM_DATABASES.contains(&database) {
+            return Err(read_only(database));
+        }
+        let unknown = self.unknown_database(database);
+        let mut databases = self.databases.write();
+        let tables = databases.get_mut(database).ok_or(unknown)?;
+        if !replace && tables.contains_key(name) {
+            return Err(Error::new(
+                ErrorCode::TABLE_ALREADY_EXISTS,
+                format!(
+                    "Add IF NOT EXISTS or drop it first: table {database}.{name} already exists"
+                ),
+            ));
+        }
+        tables.insert(name.to_owned(), Arc::new(table));
+        Ok(())
+    }
+
+    /// Removes a table and gives it back.
+    ///
+    /// # Errors
+    /// `UNKNOWN_DATABASE`, `UNKNOWN_TABLE`.
+    pub fn remove(&self, database: &str, name: &str) -> Result<Arc<Table>> {
+        let table = self.table(database, name)?;
+        if let Some(tables) = self.databases.write().get_mut(database) {
+            tables.remove(name);
+        }
+        Ok(table)
+    }
+
+    /// Gives a table another name.
+    ///
+    /// # Errors
+    /// If there is no such table or the new name is taken.
+    pub fn rename(&self, from: (&str, &str), to: (&str, &str)) -> Result<()> {
+        let table = self.table(from.0, from.1)?;
+        self.add(to.0, to.1, table.as_ref().clone(), false)?;
+        self.remove(from.0, from.1).map(|_| ())
+    }
+
+    /// Swaps two tables.
+    ///
+    /// # Errors
+    /// If one of them is not there.
+    pub fn exchange(&self, a: (&str, &str), b: (&str, &str)) -> Result<()> {
+        let (first, second) = (self.table(a.0, a.1)?, self.table(b.0, b.1)?);
+        self.add(a.0, a.1, second.as_ref().clone(), true)?;
+        self.add(b.0, b.1, first.as_ref().clone(), true)
+    }
+
+    /// Adds a database.
+    ///
+    /// # Errors
+    /// `DATABASE_ALREADY_EXISTS`.
+    pub fn add_database(&self, name: &str) -> Result<()> {
+        if self.has_database(name) {
+            return Err(Error::new(
+                ErrorCode::DATABASE_ALREADY_EXISTS,
+                format!("Add IF NOT EXISTS: database {name} already exists"),
+            ));
+        }
+        self.databases
+            .write()
+            .insert(name.to_owned(), BTreeMap::new());
+        Ok(())
+    }
+
+    /// Removes a database with its tables.
+    ///
+    /// # Errors
+    /// `UNKNOWN_DATABASE`.
+    pub fn remove_database(&self, name: &str) -> Result<()> {
+        if SYSTEM_DATABASES.contains(&name) {
+            return Err(read_only(name));
+        }
+        let unknown = self.unknown_database(name);
+        self.databases
+            .write()
+            .remove(name)
+            .map(|_| ())
+            .ok_or(unknown)
+    }
+
+    /// Gives a database another name.
+    ///
+    /// # Errors
+    /// If there is no such database or the new name is taken.
+    pub fn rename_database(&self, from: &str, to: &str) -> Result<()> {
+        self.add_database(to)?;
+        let mut databases = self.databases.write();
+        match databases.remove(from) {
+            Some(tables) => {
+                databases.insert(to.to_owned(), tables);
+                Ok(())
+            }
+            None => {
+                databases.remove(to);
+                drop(databases);
+                Err(self.unknown_database(from))
+            }
+        }
+    }
+
+    fn unknown_database(&self, name: &str) -> Error {
+        Error::new(
+            ErrorCode::UNKNOWN_DATABASE,
+            format!("Database {name} does not exist"),
+        )
+    }
+}
+
+fn read_only(database: &str) -> Error {
+    Error::new(
+        ErrorCode::ACCESS_DENIED,
+        format!("Database {database} cannot be changed"),
+    )
+}
+
+/// The error for a name that is no table.
+pub fn unknown_table(database: &str, name: &str, near: &[&str]) -> Error {
+    let hint = match near {
+        [] => String::new(),
+        [nearest, ..] => format!("Maybe you meant {database}.{nearest}? "),
+    };
+    Error::new(
+        ErrorCode::UNKNOWN_TABLE,
+        format!("{hint}Unknown table expression identifier '{name}'"),
+    )
+}

@@ -1,0 +1,60 @@
+//! Holds what all sessions share: the catalog, the functions of users, the threads.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use basalt_error::{Error, Result};
+use basalt_parser::ast;
+use parking_lot::RwLock;
+
+use crate::catalog::Catalog;
+
+/// Stack of a worker thread: expressions may be nested a thousand deep.
+const STACK_BYTES: usize = 16 << 20;
+
+/// A running engine.
+#[derive(Debug)]
+pub struct Database {
+    /// Databases, tables, views.
+    pub catalog: Catalog,
+    /// Functions made by CREATE FUNCTION.
+    pub sql_functions: RwLock<BTreeMap<String, Arc<ast::Lambda>>>,
+    /// Folder of the definitions, unless everything is in memory.
+    pub(crate) path: RwLock<Option<PathBuf>>,
+    pub(crate) runtime: tokio::runtime::Runtime,
+}
+
+impl Database {
+    /// An engine whose tables and views are defined in a folder; those of the engine Memory start
+    /// empty, as their rows are in memory only.
+    ///
+    /// # Errors
+    /// If the folder cannot be used.
+    pub fn open(path: &std::path::Path) -> Result<Arc<Self>> {
+        std::fs::create_dir_all(path).map_err(Error::from)?;
+        let database = Self::in_memory()?;
+        crate::definitions::load(&database, path)?;
+        *database.path.write() = Some(path.to_owned());
+        Ok(database)
+    }
+
+    /// An engine that keeps everything in memory, with one worker thread per processor.
+    ///
+    /// # Errors
+    /// If threads cannot be started.
+    pub fn in_memory() -> Result<Arc<Self>> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .thread_name("basalt")
+            .thread_stack_size(STACK_BYTES)
+            .enable_all()
+            .build()
+            .map_err(Error::from)?;
+        Ok(Arc::new(Self {
+            catalog: Catalog::default(),
+            sql_functions: RwLock::default(),
+            path: RwLock::default(),
+            runtime,
+        }))
+    }
+}

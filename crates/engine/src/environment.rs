@@ -1,0 +1,101 @@
+//! Answers what the analyzer asks while it plans a query of a session.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use basalt_analyzer::{ConstantArg, Environment, TableEntry};
+use basalt_error::Result;
+use basalt_exec::scan::{BatchesTable, SourceTable};
+use basalt_functions::Context;
+use basalt_parser::ast;
+use datafusion::logical_expr::LogicalPlan;
+
+use crate::catalog::{Engine, SYSTEM_DATABASES, Table};
+use crate::database::Database;
+use crate::execution::Execution;
+use crate::settings::Settings;
+use crate::{system, table_function};
+
+/// A session's side of one query.
+pub(crate) struct QueryEnvironment<'a> {
+    pub(crate) database: &'a Arc<Database>,
+    pub(crate) settings: &'a Settings,
+    pub(crate) context: Context,
+    pub(crate) parameters: &'a BTreeMap<String, String>,
+    pub(crate) temporary: &'a BTreeMap<String, Arc<Table>>,
+    pub(crate) execution: Execution,
+}
+
+impl Environment for QueryEnvironment<'_> {
+    fn table(&self, name: &ast::ObjectName) -> Result<TableEntry> {
+        if name.database.is_none()
+            && let Some(table) = self.temporary.get(&name.name)
+        {
+            return Ok(entry(table));
+        }
+        let database = name.database.as_deref().unwrap_or(&self.context.database);
+        if SYSTEM_DATABASES.contains(&database) {
+            return system::table(self, database, &name.name);
+        }
+        Ok(entry(
+            self.database.catalog.table(database, &name.name)?.as_ref(),
+        ))
+    }
+
+    fn table_function(&self, name: &str, args: &[ConstantArg]) -> Result<TableEntry> {
+        table_function::call(self, name, args)
+    }
+
+    fn run(&self, plan: LogicalPlan) -> Result<Vec<RecordBatch>> {
+        self.execution.collect(&plan)
+    }
+
+    fn sql_function(&self, name: &str) -> Option<Arc<ast::Lambda>> {
+        self.database.sql_functions.read().get(name).map(Arc::clone)
+    }
+
+    fn parameter(&self, name: &str) -> Option<String> {
+        self.parameters.get(name).cloned()
+    }
+
+    fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn settings(&self) -> &BTreeMap<String, String> {
+        self.settings.changed()
+    }
+
+    fn flag(&self, setting: &str) -> bool {
+        self.settings.flag(setting)
+    }
+}
+
+/// What a table of the catalog is to a query.
+pub(crate) fn entry(table: &Table) -> TableEntry {
+    let columns: Vec<_> = table.columns.iter().map(|c| c.column.clone()).collect();
+    match &table.engine {
+        Engine::Memory(memory) => TableEntry::Table {
+            provider: Arc::new(SourceTable(BatchesTable {
+                schema: Arc::clone(memory.schema()),
+                batches: memory.snapshot(),
+            })),
+            columns,
+        },
+        Engine::Null => {
+            let fields: Vec<_> = columns
+                .iter()
+                .filter(|c| c.alias.is_none())
+                .map(|c| c.data_type.field(&c.name))
+                .collect();
+            let schema = Arc::new(arrow::datatypes::Schema::new(fields));
+            let batches = Arc::default();
+            TableEntry::Table {
+                provider: Arc::new(SourceTable(BatchesTable { schema, batches })),
+                columns,
+            }
+        }
+        Engine::View(query) => TableEntry::View(Arc::clone(query)),
+    }
+}

@@ -1,0 +1,227 @@
+//! Runs plans: DataFusion's state for one query, its partitions on the worker threads, its limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow::array::RecordBatch;
+use basalt_analyzer::plan_error;
+use basalt_error::{Error, Result};
+use basalt_exec::rule::{GroupByStrategy, SwapOperators};
+use basalt_exec::{QueryControl, StreamPlanner};
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, UnboundedMemoryPool};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
+use datafusion::prelude::SessionConfig;
+use futures::StreamExt;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use crate::database::Database;
+use crate::settings::Settings;
+
+/// How often a waiting query looks whether it was cancelled or is out of time.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Batches that a partition may be ahead of its reader.
+const BATCHES_AHEAD: usize = 4;
+
+/// What a plan needs to run.
+#[derive(Clone)]
+pub(crate) struct Execution {
+    database: Arc<Database>,
+    control: Arc<QueryControl>,
+    state: Arc<SessionState>,
+}
+
+impl Execution {
+    /// The state of one query.
+    pub(crate) fn new(
+        database: &Arc<Database>,
+        settings: &Settings,
+        control: &Arc<QueryControl>,
+    ) -> Result<Self> {
+        let batch_rows = usize::try_from(settings.number("max_block_size")).unwrap_or(usize::MAX);
+        let mut config = SessionConfig::new()
+            .with_target_partitions(settings.max_threads())
+            .with_batch_size(batch_rows.clamp(1, 65_505))
+            .with_extension(Arc::clone(control));
+        let options = config.options_mut();
+        options.execution.skip_physical_aggregate_schema_check = true;
+        options.execution.collect_statistics = false;
+        options.optimizer.enable_round_robin_repartition = true;
+        options.catalog.create_default_catalog_and_schema = false;
+        let pool: Arc<dyn MemoryPool> = match settings.number("max_memory_usage") {
+            0 => Arc::new(UnboundedMemoryPool::default()),
+            limit => Arc::new(GreedyMemoryPool::new(
+                usize::try_from(limit).unwrap_or(usize::MAX),
+            )),
+        };
+        let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc();
+        let mut builder = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(runtime.map_err(plan_error)?)
+            .with_analyzer_rules(Vec::new());
+        let group_by = match settings.get("group_by_strategy") {
+            "datafusion" => GroupByStrategy::Off,
+            _ => GroupByStrategy::Auto,
+        };
+        builder = builder.with_physical_optimizer_rules(SwapOperators::rules(group_by));
+        if !settings.flag("optimizer") {
+            builder = builder.with_optimizer_rules(Vec::new());
+        }
+        let state = Arc::new(builder.build());
+        Ok(Self {
+            database: Arc::clone(database),
+            control: Arc::clone(control),
+            state,
+        })
+    }
+
+    /// The plan as the optimizer rewrites it.
+    pub(crate) fn optimized(&self, plan: &LogicalPlan) -> Result<LogicalPlan> {
+        self.state.optimize(plan).map_err(plan_error)
+    }
+
+    /// The operators that run an optimized plan.
+    pub(crate) fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
+        let planner =
+            DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(StreamPlanner)]);
+        let planned = planner.create_physical_plan(plan, self.state.as_ref());
+        self.database.runtime.block_on(planned).map_err(plan_error)
+    }
+
+    /// Runs a plan and gives all of its rows.
+    pub(crate) fn collect(&self, plan: &LogicalPlan) -> Result<Vec<RecordBatch>> {
+        let mut batches = Vec::new();
+        self.for_each(plan, false, &mut |batch| {
+            batches.push(batch);
+            Ok(true)
+        })?;
+        Ok(batches)
+    }
+
+    /// Runs a plan and calls `f` with each batch, until it returns false.
+    ///
+    /// With `keep_order`, rows come in the order of the source where no operator changes it.
+    pub(crate) fn for_each(
+        &self,
+        plan: &LogicalPlan,
+        keep_order: bool,
+        f: &mut dyn FnMut(RecordBatch) -> Result<bool>,
+    ) -> Result<()> {
+        let plan = self.optimized(plan)?;
+        self.control.set_keep_order(keep_order && !reorders(&plan));
+        let physical = self.physical(&plan)?;
+        self.run(&physical, f)
+    }
+
+    /// Runs operators and calls `f` with each batch, until it returns false.
+    pub(crate) fn run(
+        &self,
+        physical: &Arc<dyn ExecutionPlan>,
+        f: &mut dyn FnMut(RecordBatch) -> Result<bool>,
+    ) -> Result<()> {
+        let num_partitions = physical.output_partitioning().partition_count();
+        let mut tasks: JoinSet<()> = JoinSet::new();
+        let mut receivers = Vec::new();
+        let in_order = self.control.keeps_order();
+        let shared = mpsc::channel(BATCHES_AHEAD * num_partitions.max(1));
+        for partition in 0..num_partitions {
+            let sender = if in_order {
+                let (sender, receiver) = mpsc::channel(BATCHES_AHEAD);
+                receivers.push(receiver);
+                sender
+            } else {
+                shared.0.clone()
+            };
+            let (physical, context) = (Arc::clone(physical), self.state.task_ctx());
+            let task = async move {
+                let mut stream = match physical.execute(partition, context) {
+                    Ok(stream) => stream,
+                    Err(e) => {
+                        // A receiver that is gone needs no error any more.
+                        let _ = sender.send(Err(plan_error(e))).await;
+                        return;
+                    }
+                };
+                while let Some(batch) = stream.next().await {
+                    if sender.send(batch.map_err(plan_error)).await.is_err() {
+                        return;
+                    }
+                }
+            };
+            tasks.spawn_on(task, self.database.runtime.handle());
+        }
+        let (sender, receiver) = shared;
+        drop(sender);
+        if !in_order {
+            receivers.push(receiver);
+        }
+        for mut receiver in receivers {
+            while let Some(batch) = self.receive(&mut receiver)? {
+                if !f(batch?)? {
+                    return Ok(());
+                }
+            }
+        }
+        self.database.runtime.block_on(ended(tasks))
+    }
+
+    /// The next batch of a channel; looks now and then whether the query may go on.
+    fn receive(
+        &self,
+        receiver: &mut mpsc::Receiver<Result<RecordBatch>>,
+    ) -> Result<Option<Result<RecordBatch>>> {
+        self.database.runtime.block_on(async {
+            loop {
+                match tokio::time::timeout(CHECK_INTERVAL, receiver.recv()).await {
+                    Ok(received) => return Ok(received),
+                    Err(_) => self.control.check()?,
+                }
+            }
+        })
+    }
+}
+
+/// Waits for tasks that have nothing more to send; a panic in one is our bug, not the user's.
+async fn ended(mut tasks: JoinSet<()>) -> Result<()> {
+    while let Some(task) = tasks.join_next().await {
+        if let Err(e) = task
+            && e.is_panic()
+        {
+            let payload = e.into_panic();
+            return Err(panic_error(payload.as_ref()));
+        }
+    }
+    Ok(())
+}
+
+/// The error that a panic becomes.
+pub(crate) fn panic_error(payload: &(dyn std::any::Any + Send)) -> Error {
+    let text = payload
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| payload.downcast_ref::<&str>().copied())
+        .unwrap_or("unknown");
+    Error::bug(format!(
+        "Please report this query, it broke an assumption of Basalt: {text}"
+    ))
+}
+
+/// Whether an operator gives rows in an order of its own.
+fn reorders(plan: &LogicalPlan) -> bool {
+    let own = matches!(
+        plan,
+        LogicalPlan::Aggregate(_)
+            | LogicalPlan::Sort(_)
+            | LogicalPlan::Join(_)
+            | LogicalPlan::Window(_)
+            | LogicalPlan::Distinct(_)
+            | LogicalPlan::Repartition(_)
+    );
+    own || plan.inputs().into_iter().any(reorders)
+}

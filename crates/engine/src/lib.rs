@@ -1,0 +1,33 @@
+//! The engine: databases, sessions, statements.
+//!
+//! Whoever wants to see the whole road of a query opens [`session`].
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`database`] | [`Database`]: the catalog and the threads that all sessions share |
+//! | [`catalog`] | databases, tables, views |
+//! | [`definitions`] | databases, tables and views kept in a folder |
+//! | [`session`] | [`Session::run`]: a statement from its text to its output |
+//! | [`settings`] | the table of settings and a session's values |
+//! | [`environment`] | what the analyzer asks the engine for |
+//! | [`execution`] | running plans: DataFusion's state, partitions, limits |
+//! | [`statement`] | each kind of statement |
+//! | [`table_function`] | `numbers`, `file`, `values` and the other table functions |
+//! | [`system`] | the tables of the database `system` |
+
+#![forbid(unsafe_code)]
+
+pub mod catalog;
+pub mod database;
+pub mod definitions;
+pub mod environment;
+pub mod execution;
+pub mod session;
+pub mod settings;
+pub mod statement;
+pub mod system;
+pub mod table_function;
+
+pub use basalt_exec::QueryControl;
+pub use database::Database;
+pub use session::{Io, Session, Summary};

@@ -1,0 +1,267 @@
+//! Runs statements: the whole road of a query, from its text to its output.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_exec::QueryControl;
+use basalt_functions::Context;
+use basalt_parser::Parsed;
+use basalt_parser::ast::{self, Statement};
+use basalt_types::Tz;
+use parking_lot::Mutex;
+
+use crate::catalog::Table;
+use crate::database::Database;
+use crate::environment::QueryEnvironment;
+use crate::execution::{Execution, panic_error};
+use crate::settings::Settings;
+use crate::statement;
+
+/// Where a statement reads and writes.
+pub struct Io<'a> {
+    /// Gets the formatted result.
+    pub out: &'a mut dyn Write,
+    /// Data of an `INSERT … FORMAT` without inline data.
+    pub input: Option<Box<dyn BufRead + Send>>,
+}
+
+/// What a statement did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Summary {
+    /// Time from the text to the last byte.
+    pub elapsed: Duration,
+    /// Rows of the result.
+    pub result_rows: u64,
+    /// Rows that scans read.
+    pub rows_read: u64,
+    /// Bytes that scans read.
+    pub bytes_read: u64,
+    /// Rows that an INSERT wrote.
+    pub written_rows: u64,
+}
+
+/// The query that a session is running, for those who watch or cancel it.
+#[derive(Clone, Debug, Default)]
+pub struct Running(Arc<Mutex<Option<Arc<QueryControl>>>>);
+
+impl Running {
+    /// Counters of the running query.
+    pub fn control(&self) -> Option<Arc<QueryControl>> {
+        self.0.lock().as_ref().map(Arc::clone)
+    }
+
+    /// Cancels the running query, if there is one.
+    pub fn cancel(&self) {
+        if let Some(control) = self.control() {
+            control.cancel();
+        }
+    }
+}
+
+/// A user's connection: settings, current database, temporary tables.
+#[derive(Debug)]
+pub struct Session {
+    pub(crate) database: Arc<Database>,
+    /// The session's settings.
+    pub settings: Settings,
+    /// Database of names without one.
+    pub current_database: String,
+    /// Query parameters (`{name:Type}`), as text.
+    pub parameters: BTreeMap<String, String>,
+    /// Format of results whose query names none.
+    pub default_format: String,
+    pub(crate) temporary: BTreeMap<String, Arc<Table>>,
+    running: Running,
+}
+
+impl Session {
+    /// A session with default settings.
+    pub fn new(database: &Arc<Database>) -> Self {
+        Self {
+            database: Arc::clone(database),
+            settings: Settings::default(),
+            current_database: "default".to_owned(),
+            parameters: BTreeMap::new(),
+            default_format: "TabSeparated".to_owned(),
+            temporary: BTreeMap::new(),
+            running: Running::default(),
+        }
+    }
+
+    /// A handle to the query that the session is running.
+    pub fn running(&self) -> Running {
+        self.running.clone()
+    }
+
+    /// The engine of the session.
+    pub fn database(&self) -> &Arc<Database> {
+        &self.database
+    }
+
+    /// Runs one statement of `text` and writes its result.
+    ///
+    /// # Errors
+    /// What is wrong with the statement or its data. The session can go on.
+    pub fn run(&mut self, text: &[u8], parsed: &Parsed, io: Io<'_>) -> Result<Summary> {
+        let settings = self.settings_of(text, parsed)?;
+        let seconds = settings
+            .get("max_execution_time")
+            .parse::<f64>()
+            .unwrap_or(0.0);
+        let deadline = (seconds > 0.0).then(|| Duration::from_secs_f64(seconds));
+        let control = Arc::new(QueryControl::new(deadline));
+        *self.running.0.lock() = Some(Arc::clone(&control));
+        let work = AssertUnwindSafe(|| {
+            let execution = Execution::new(&self.database, &settings, &control)?;
+            let query = RunningQuery {
+                text,
+                parsed,
+                settings: &settings,
+                execution,
+                control: &control,
+            };
+            statement::run(self, query, io)
+        });
+        let result = catch_unwind(work).unwrap_or_else(|p| Err(panic_error(p.as_ref())));
+        *self.running.0.lock() = None;
+        let mut summary = result?;
+        summary.elapsed = control.elapsed();
+        summary.rows_read = control.rows_read();
+        summary.bytes_read = control.bytes_read();
+        Ok(summary)
+    }
+
+    /// The session's settings with those of the statement's SETTINGS.
+    fn settings_of(&self, text: &[u8], parsed: &Parsed) -> Result<Settings> {
+        let mut settings = self.settings.clone();
+        for setting in statement::settings_of(&parsed.statement) {
+            let position = basalt_parser::position_of(text, setting.span.start as usize);
+            statement::set::apply(&mut settings, setting).map_err(|e| e.at(position))?;
+        }
+        if settings.number("readonly") == 1 && changes_something(&parsed.statement) {
+            return Err(Error::new(
+                ErrorCode::READONLY,
+                "Cannot execute query in readonly mode: it would change something",
+            ));
+        }
+        Ok(settings)
+    }
+
+    /// What the analyzer asks about this session, for one query.
+    pub(crate) fn environment<'a>(&'a self, query: &'a RunningQuery<'_>) -> QueryEnvironment<'a> {
+        QueryEnvironment {
+            database: &self.database,
+            settings: query.settings,
+            context: self.context(query.settings),
+            parameters: &self.parameters,
+            temporary: &self.temporary,
+            execution: query.execution.clone(),
+        }
+    }
+
+    /// Loads rows as a temporary Memory table: standard input of `basalt local`.
+    ///
+    /// # Errors
+    /// What the format finds wrong with the bytes.
+    pub fn load_table(
+        &mut self,
+        name: &str,
+        format: &str,
+        structure: Option<&str>,
+        source: Box<dyn BufRead + Send>,
+    ) -> Result<()> {
+        let settings = self.settings.formats()?;
+        let table = crate::table_function::loaded(format, structure, &settings, source)?;
+        self.temporary.insert(name.to_owned(), Arc::new(table));
+        Ok(())
+    }
+
+    /// Names that a user may want to type: functions, tables, columns, settings.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = basalt_functions::registry::all_function_names()
+            .map(str::to_owned)
+            .collect();
+        names.extend(crate::settings::SETTINGS.iter().map(|s| s.name.to_owned()));
+        names.extend(
+            crate::table_function::TABLE_FUNCTIONS
+                .iter()
+                .map(|(n, _)| (*n).to_owned()),
+        );
+        names.extend(basalt_formats::FORMATS.iter().map(|f| f.name.to_owned()));
+        names.extend(
+            crate::system::TABLES
+                .iter()
+                .map(|(n, _)| format!("system.{n}")),
+        );
+        for database in self.database.catalog.databases() {
+            for (name, table) in self.database.catalog.tables(&database).unwrap_or_default() {
+                names.push(name);
+                names.extend(table.columns.iter().map(|c| c.column.name.clone()));
+            }
+            names.push(database);
+        }
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// The database that a table's name belongs to.
+    pub(crate) fn database_of(&self, name: &ast::ObjectName) -> String {
+        name.database
+            .clone()
+            .unwrap_or_else(|| self.current_database.clone())
+    }
+
+    /// The table of that name, temporary ones first.
+    pub(crate) fn find_table(&self, name: &ast::ObjectName) -> Result<Arc<Table>> {
+        if name.database.is_none()
+            && let Some(table) = self.temporary.get(&name.name)
+        {
+            return Ok(Arc::clone(table));
+        }
+        self.database
+            .catalog
+            .table(&self.database_of(name), &name.name)
+    }
+
+    fn context(&self, settings: &Settings) -> Context {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let zone = settings.get("session_timezone");
+        Context {
+            time_zone: zone.parse().unwrap_or(Tz::UTC),
+            now_ns: i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
+            settings: settings.changed().clone(),
+            database: self.current_database.clone(),
+            user: "default".to_owned(),
+            query_id: format!("{:032x}", now.as_nanos()),
+        }
+    }
+}
+
+/// One statement on its way.
+pub(crate) struct RunningQuery<'a> {
+    /// The text that the statement's positions count in.
+    pub(crate) text: &'a [u8],
+    pub(crate) parsed: &'a Parsed,
+    pub(crate) settings: &'a Settings,
+    pub(crate) execution: Execution,
+    pub(crate) control: &'a Arc<QueryControl>,
+}
+
+fn changes_something(statement: &Statement) -> bool {
+    !matches!(
+        statement,
+        Statement::Query(_)
+            | Statement::Show(_)
+            | Statement::Describe(_)
+            | Statement::Exists(_)
+            | Statement::Explain(_)
+            | Statement::Use(_)
+    )
+}

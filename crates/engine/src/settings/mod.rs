@@ -1,0 +1,142 @@
+//! Holds settings: the table of all, and a session's values.
+
+pub mod table;
+
+use std::collections::BTreeMap;
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_formats::FormatSettings;
+use basalt_functions::registry::nearest;
+
+pub use table::{Kind, SETTINGS, Setting};
+
+/// A session's settings: what is not set has its default.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    changed: BTreeMap<String, String>,
+}
+
+impl Settings {
+    /// Sets one setting from its text.
+    ///
+    /// # Errors
+    /// `UNKNOWN_SETTING` with near names; `BAD_ARGUMENTS` and the like for a text that is no value.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        match table::find(name) {
+            Some(setting) => {
+                let value = setting.kind.normalize(name, value)?;
+                self.changed.insert(name.to_owned(), value);
+            }
+            None if FormatSettings::NAMES.contains(&name) => {
+                FormatSettings::default().set(name, value)?;
+                self.changed.insert(name.to_owned(), value.to_owned());
+            }
+            None => return Err(unknown(name)),
+        }
+        Ok(())
+    }
+
+    /// Gives a setting its default again.
+    ///
+    /// # Errors
+    /// `UNKNOWN_SETTING`.
+    pub fn reset(&mut self, name: &str) -> Result<()> {
+        if table::find(name).is_none() && !FormatSettings::NAMES.contains(&name) {
+            return Err(unknown(name));
+        }
+        self.changed.remove(name);
+        Ok(())
+    }
+
+    /// The settings that are set, by name.
+    pub fn changed(&self) -> &BTreeMap<String, String> {
+        &self.changed
+    }
+
+    /// Text of a setting, its default included; empty for an unknown one.
+    pub fn get(&self, name: &str) -> &str {
+        match self.changed.get(name) {
+            Some(value) => value,
+            None => table::find(name).map_or("", |s| s.default),
+        }
+    }
+
+    /// Whether a setting is on.
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.get(name), "1" | "true")
+    }
+
+    /// A number; 0 for what is none.
+    pub fn number(&self, name: &str) -> u64 {
+        self.get(name).parse().unwrap_or(0)
+    }
+
+    /// Number of threads of a query: as many as processors, unless set.
+    pub fn max_threads(&self) -> usize {
+        let set = usize::try_from(self.number("max_threads")).unwrap_or(usize::MAX);
+        match set {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => n.min(1024),
+        }
+    }
+
+    /// The settings that shape formats.
+    ///
+    /// # Errors
+    /// `BAD_ARGUMENTS` for a value that no longer parses.
+    pub fn formats(&self) -> Result<FormatSettings> {
+        let mut formats = FormatSettings::default();
+        for (name, value) in &self.changed {
+            formats.set(name, value)?;
+        }
+        Ok(formats)
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let names = SETTINGS
+        .iter()
+        .map(|s| s.name)
+        .chain(FormatSettings::NAMES.iter().copied());
+    let near = nearest(name, names);
+    let hint = match near.first() {
+        Some(nearest) => format!("Maybe you meant '{nearest}'. "),
+        None => String::new(),
+    };
+    Error::new(
+        ErrorCode::UNKNOWN_SETTING,
+        format!(
+            "{hint}Setting {name} is neither a builtin setting nor started with the prefix 'SQL_' registered for user-defined settings"
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SETTINGS, Settings};
+
+    #[test]
+    fn every_default_is_a_value_and_every_setting_is_described() {
+        for setting in SETTINGS {
+            let normal = setting.kind.normalize(setting.name, setting.default);
+            assert_eq!(normal.as_deref(), Ok(setting.default), "{}", setting.name);
+            assert!(setting.description.ends_with('.'), "{}", setting.name);
+        }
+    }
+
+    #[test]
+    fn bad_names_and_values_are_errors() {
+        let mut settings = Settings::default();
+        let unknown = settings.set("max_thread", "1").expect_err("unknown");
+        assert_eq!(unknown.code().number, 115);
+        assert!(
+            unknown
+                .message()
+                .starts_with("Maybe you meant 'max_threads'"),
+            "{unknown}"
+        );
+        assert!(settings.set("max_threads", "many").is_err());
+        settings.set("join_use_nulls", "true").expect("flag");
+        assert!(settings.flag("join_use_nulls"));
+    }
+}

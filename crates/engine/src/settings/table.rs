@@ -1,0 +1,425 @@
+//! Declares every setting: name, kind, default, description.
+//!
+//! Flags of the command line, `SET`, `SETTINGS`, `system.settings` and the docs come from here.
+
+use basalt_error::{Error, ErrorCode, Result};
+
+/// What values a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A number from 0 up; sizes may end in K, M, G, T or Ki, Mi, Gi, Ti.
+    UInt64,
+    /// 0 or 1.
+    Bool,
+    /// Seconds, with a fraction.
+    Seconds,
+    /// One of a list of words.
+    Word(&'static [&'static str]),
+    /// Any text.
+    Text,
+}
+
+impl Kind {
+    /// The value in its usual form.
+    ///
+    /// # Errors
+    /// If the text is no value of this kind.
+    pub fn normalize(self, name: &str, text: &str) -> Result<String> {
+        let bad = |code, what: &str| {
+            Error::new(code, format!("Give setting {name} {what}, not '{text}'"))
+        };
+        match self {
+            Kind::UInt64 if text == "auto" => Ok("0".to_owned()),
+            Kind::UInt64 => parse_size(text)
+                .map(|n| n.to_string())
+                .ok_or_else(|| bad(ErrorCode::CANNOT_PARSE_NUMBER, "a number from 0 up")),
+            Kind::Bool => match text {
+                "1" | "true" => Ok("1".to_owned()),
+                "0" | "false" => Ok("0".to_owned()),
+                _ => Err(bad(ErrorCode::CANNOT_PARSE_BOOL, "0 or 1")),
+            },
+            Kind::Seconds => match text.parse::<f64>() {
+                Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(text.to_owned()),
+                _ => Err(bad(ErrorCode::CANNOT_PARSE_NUMBER, "a number of seconds")),
+            },
+            Kind::Word(words) => match words.iter().find(|w| w.eq_ignore_ascii_case(text)) {
+                Some(word) => Ok((*word).to_owned()),
+                None => {
+                    let what = format!("one of {}", words.join(", "));
+                    Err(bad(ErrorCode::BAD_ARGUMENTS, &what))
+                }
+            },
+            Kind::Text => Ok(text.to_owned()),
+        }
+    }
+
+    /// Name of the kind in `system.settings`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::UInt64 => "UInt64",
+            Kind::Bool => "Bool",
+            Kind::Seconds => "Seconds",
+            Kind::Word(_) => "Enum",
+            Kind::Text => "String",
+        }
+    }
+}
+
+fn parse_size(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor: u64 = match &text[digits.len()..] {
+        "" => 1,
+        "K" | "k" => 1_000,
+        "M" => 1_000_000,
+        "G" => 1_000_000_000,
+        "T" => 1_000_000_000_000,
+        "Ki" | "KiB" => 1 << 10,
+        "Mi" | "MiB" => 1 << 20,
+        "Gi" | "GiB" => 1 << 30,
+        "Ti" | "TiB" => 1 << 40,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// A setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Name, ClickHouse's where it has the setting.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// Value where none is set.
+    pub default: &'static str,
+    /// What it does, in one or two sentences.
+    pub description: &'static str,
+}
+
+const fn setting(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    description: &'static str,
+) -> Setting {
+    Setting {
+        name,
+        kind,
+        default,
+        description,
+    }
+}
+
+use Kind::{Bool, Seconds, Text, UInt64, Word};
+
+const OVERFLOW: Kind = Word(&["throw", "break"]);
+const SET_MODE: Kind = Word(&["", "ALL", "DISTINCT"]);
+
+/// Every setting, but those of formats.
+pub const SETTINGS: &[Setting] = &[
+    setting(
+        "max_threads",
+        UInt64,
+        "0",
+        "Threads of a query; 0 is one for each processor.",
+    ),
+    setting(
+        "max_block_size",
+        UInt64,
+        "65409",
+        "Rows of a batch between operators, at most.",
+    ),
+    setting(
+        "max_insert_block_size",
+        UInt64,
+        "1048449",
+        "Rows of a batch that an INSERT forms, at most.",
+    ),
+    setting(
+        "max_memory_usage",
+        UInt64,
+        "0",
+        "Memory of a query in bytes; 0 is no limit.",
+    ),
+    setting(
+        "max_execution_time",
+        Seconds,
+        "0",
+        "Time of a query in seconds; 0 is no limit.",
+    ),
+    setting(
+        "max_result_rows",
+        UInt64,
+        "0",
+        "Rows of a result; 0 is no limit.",
+    ),
+    setting(
+        "result_overflow_mode",
+        OVERFLOW,
+        "throw",
+        "What happens at max_result_rows: an error, or the rows so far.",
+    ),
+    setting(
+        "max_query_size",
+        UInt64,
+        "262144",
+        "Bytes of a query's text, inline data excluded.",
+    ),
+    setting(
+        "readonly",
+        UInt64,
+        "0",
+        "1 allows only queries that change nothing, 2 also settings.",
+    ),
+    setting(
+        "limit",
+        UInt64,
+        "0",
+        "Rows of any result, in addition to the query's LIMIT; 0 is no limit.",
+    ),
+    setting("offset", UInt64, "0", "Rows of any result to skip."),
+    setting(
+        "join_use_nulls",
+        Bool,
+        "0",
+        "Outer joins fill with NULL instead of the type's default.",
+    ),
+    setting(
+        "group_by_use_nulls",
+        Bool,
+        "0",
+        "ROLLUP, CUBE and GROUPING SETS fill keys with NULL instead of the type's default.",
+    ),
+    setting(
+        "aggregate_functions_null_for_empty",
+        Bool,
+        "0",
+        "Aggregate functions over no rows give NULL.",
+    ),
+    setting(
+        "cast_keep_nullable",
+        Bool,
+        "0",
+        "CAST of a Nullable gives a Nullable.",
+    ),
+    setting(
+        "data_type_default_nullable",
+        Bool,
+        "0",
+        "Columns of CREATE TABLE are Nullable unless they say NOT NULL.",
+    ),
+    setting(
+        "enable_positional_arguments",
+        Bool,
+        "1",
+        "Integers in GROUP BY, ORDER BY and LIMIT BY are positions of the select list.",
+    ),
+    setting(
+        "prefer_column_name_to_alias",
+        Bool,
+        "0",
+        "A name means the column rather than the alias.",
+    ),
+    setting(
+        "union_default_mode",
+        SET_MODE,
+        "",
+        "What UNION alone means.",
+    ),
+    setting(
+        "except_default_mode",
+        SET_MODE,
+        "ALL",
+        "What EXCEPT alone means.",
+    ),
+    setting(
+        "intersect_default_mode",
+        SET_MODE,
+        "ALL",
+        "What INTERSECT alone means.",
+    ),
+    setting(
+        "count_distinct_implementation",
+        Word(&[
+            "uniqExact",
+            "uniq",
+            "uniqCombined",
+            "uniqCombined64",
+            "uniqHLL12",
+        ]),
+        "uniqExact",
+        "The function that count(DISTINCT x) stands for.",
+    ),
+    setting(
+        "session_timezone",
+        Text,
+        "",
+        "Time zone of types that name none; empty is UTC.",
+    ),
+    setting(
+        "enable_extended_results_for_datetime_functions",
+        Bool,
+        "0",
+        "Functions of dates return the types with the wide range.",
+    ),
+    setting(
+        "short_circuit_function_evaluation",
+        Word(&["enable", "force_enable", "disable"]),
+        "enable",
+        "Branches that are not taken are not evaluated; Basalt always does so.",
+    ),
+    setting(
+        "function_sleep_max_microseconds_per_block",
+        UInt64,
+        "3000000",
+        "Time that sleep() may take for a block.",
+    ),
+    setting(
+        "group_by_strategy",
+        Word(&["auto", "basalt", "datafusion"]),
+        "auto",
+        "The operator that groups rows: ours where it fits (auto, basalt) or DataFusion's.",
+    ),
+    setting(
+        "optimizer",
+        Bool,
+        "1",
+        "Rewrite plans before they run; off only for tests.",
+    ),
+    setting(
+        "send_logs_level",
+        Text,
+        "fatal",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "log_queries",
+        Bool,
+        "1",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "use_uncompressed_cache",
+        Bool,
+        "0",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "load_balancing",
+        Text,
+        "random",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "log_comment",
+        Text,
+        "",
+        "A remark about the query, for its log.",
+    ),
+    setting(
+        "max_compress_block_size",
+        UInt64,
+        "1048576",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "allow_experimental_analyzer",
+        Bool,
+        "1",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "enable_analyzer",
+        Bool,
+        "1",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "allow_suspicious_low_cardinality_types",
+        Bool,
+        "0",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "allow_experimental_variant_type",
+        Bool,
+        "0",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "compile_expressions",
+        Bool,
+        "1",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "compile_aggregate_expressions",
+        Bool,
+        "1",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "min_count_to_compile_expression",
+        UInt64,
+        "3",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "max_bytes_before_external_group_by",
+        UInt64,
+        "0",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "max_bytes_before_external_sort",
+        UInt64,
+        "0",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "mutations_sync",
+        UInt64,
+        "0",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "insert_null_as_default",
+        Bool,
+        "1",
+        "INSERT … SELECT of NULL into a column that holds none gives its default.",
+    ),
+    setting(
+        "send_progress_in_http_headers",
+        Bool,
+        "0",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "wait_end_of_query",
+        Bool,
+        "0",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "connect_timeout",
+        Seconds,
+        "10",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "receive_timeout",
+        Seconds,
+        "300",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
+        "send_timeout",
+        Seconds,
+        "300",
+        "Accepted for clients that set it; has no effect.",
+    ),
+];
+
+/// The setting of that name.
+pub fn find(name: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|s| s.name == name)
+}

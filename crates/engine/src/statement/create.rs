@@ -1,0 +1,400 @@
+//! Runs CREATE TABLE, VIEW, DATABASE and FUNCTION.
+
+use std::sync::Arc;
+
+use arrow::datatypes::Schema;
+use basalt_analyzer::{Analyzer, TableColumn};
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, ColumnDef, CreateTable, DefaultKind, Statement};
+use basalt_storage::MemoryTable;
+use basalt_types::DataType;
+
+use super::query;
+use crate::catalog::{ColumnDefinition, Engine, Table};
+use crate::session::{RunningQuery, Session, Summary};
+
+/// `CREATE TABLE`; with AS SELECT its rows are inserted at once.
+pub(crate) fn table(
+    session: &mut Session,
+    query: &RunningQuery<'_>,
+    create: &CreateTable,
+) -> Result<Summary> {
+    if create.attach || create.clone_as {
+        return Err(Error::not_implemented("ATTACH and CLONE"));
+    }
+    let name = &create.name;
+    let exists = session.find_table(name).is_ok();
+    if exists && create.if_not_exists {
+        return Ok(Summary::default());
+    }
+    let planned = create
+        .query
+        .as_ref()
+        .map(|q| query::plan(session, query, q))
+        .transpose()?;
+    let columns = match (&create.schema, &planned) {
+        (Some(schema), _) if !schema.columns.is_empty() => {
+            declared_columns(session, query, &schema.columns)?
+        }
+        (_, Some(planned)) => {
+            let column = |c: &basalt_analyzer::OutputColumn| {
+                ColumnDefinition::new(TableColumn::new(&c.name, c.data_type.clone()))
+            };
+            planned.columns.iter().map(column).collect()
+        }
+        _ => columns_like(session, query, create)?,
+    };
+    check_columns(&columns)?;
+    let engine = engine(create, &columns)?;
+    let table = Table {
+        create_sql: create_sql(session, create, &columns, engine.name()),
+        columns,
+        engine,
+        comment: create.comment.as_deref().map(text).unwrap_or_default(),
+        is_temporary: create.temporary,
+    };
+    let mut summary = Summary::default();
+    if let (Some(planned), false) = (planned, create.empty) {
+        let given: Vec<String> = planned.columns.iter().map(|c| c.name.clone()).collect();
+        let names: Vec<String> = stored(&table.columns)
+            .map(|c| c.column.name.clone())
+            .collect();
+        // A declared column takes the query's column of its position.
+        let given = if create.schema.is_some() {
+            names
+        } else {
+            given
+        };
+        summary.written_rows =
+            super::insert::insert_planned(session, query, &table, planned, &given)?;
+    }
+    if create.temporary {
+        session.temporary.insert(name.name.clone(), Arc::new(table));
+    } else {
+        let replace = create.or_replace || create.replace_only;
+        session
+            .database
+            .catalog
+            .add(&session.database_of(name), &name.name, table, replace)?;
+    }
+    Ok(summary)
+}
+
+/// Columns whose values are stored: all but ALIAS and EPHEMERAL ones.
+pub(crate) fn stored(columns: &[ColumnDefinition]) -> impl Iterator<Item = &ColumnDefinition> {
+    columns.iter().filter(|c| {
+        let kind = c.default.as_ref().map(|d| d.kind);
+        !matches!(kind, Some(DefaultKind::Alias | DefaultKind::Ephemeral))
+    })
+}
+
+fn declared_columns(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    columns: &[ColumnDef],
+) -> Result<Vec<ColumnDefinition>> {
+    let environment = session.environment(query);
+    let text_of_query = String::from_utf8_lossy(query.text);
+    let analyzer = Analyzer::new(&environment, &text_of_query);
+    let mut known: Vec<(String, DataType)> = Vec::new();
+    for column in columns {
+        if let Some(data_type) = declared_type(column, query)? {
+            known.push((column.name.clone(), data_type));
+        }
+    }
+    let mut definitions = Vec::with_capacity(columns.len());
+    for column in columns {
+        let default = column.default.clone();
+        let data_type = match (declared_type(column, query)?, default.as_ref()) {
+            (Some(data_type), _) => data_type,
+            (
+                None,
+                Some(ast::ColumnDefault {
+                    expr: Some(expr), ..
+                }),
+            ) => analyzer.type_of_default(expr, &known)?,
+            (None, _) => {
+                return Err(Error::new(
+                    ErrorCode::EMPTY_LIST_OF_COLUMNS_QUERIED,
+                    format!("Column `{}` needs a type or a default", column.name),
+                ));
+            }
+        };
+        let kind = default.as_ref().map(|d| d.kind);
+        let alias = match &default {
+            Some(ast::ColumnDefault {
+                kind: DefaultKind::Alias,
+                expr,
+            }) => expr.clone(),
+            _ => None,
+        };
+        let hidden = matches!(
+            kind,
+            Some(DefaultKind::Alias | DefaultKind::Materialized | DefaultKind::Ephemeral)
+        );
+        let column_of_table = TableColumn {
+            name: column.name.clone(),
+            data_type,
+            alias,
+            hidden,
+        };
+        definitions.push(ColumnDefinition {
+            column: column_of_table,
+            default,
+            comment: column.comment.as_deref().map(text).unwrap_or_default(),
+            codec: column.codec.as_deref().map(codec_text).unwrap_or_default(),
+            ttl: column
+                .ttl
+                .as_ref()
+                .map(basalt_parser::format_expr)
+                .unwrap_or_default(),
+        });
+    }
+    Ok(definitions)
+}
+
+fn declared_type(column: &ColumnDef, query: &RunningQuery<'_>) -> Result<Option<DataType>> {
+    let Some(written) = &column.data_type else {
+        return Ok(None);
+    };
+    let data_type = basalt_types::parse_data_type(&basalt_parser::format_data_type(written))?;
+    let nullable = match column.nullable {
+        Some(nullable) => nullable,
+        None => query.settings.flag("data_type_default_nullable"),
+    };
+    if nullable && column.nullable == Some(true) && data_type.is_nullable() {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_SYNTAX_FOR_DATA_TYPE,
+            format!(
+                "Can't use [NOT] NULL modifier with Nullable type of column `{}`",
+                column.name
+            ),
+        ));
+    }
+    Ok(Some(if nullable {
+        data_type.to_nullable()
+    } else {
+        data_type
+    }))
+}
+
+fn columns_like(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    create: &CreateTable,
+) -> Result<Vec<ColumnDefinition>> {
+    if let Some(other) = &create.as_table {
+        return Ok(session.find_table(other)?.columns.clone());
+    }
+    if let Some(function) = &create.as_function {
+        let select = query::parse_query(&format!(
+            "SELECT * FROM {}({})",
+            function.name,
+            function
+                .args
+                .iter()
+                .map(basalt_parser::format_expr)
+                .collect::<Vec<_>>()
+                .join(", ")
+        ))?;
+        let planned = query::plan(session, query, &select)?;
+        let column = |c: basalt_analyzer::OutputColumn| {
+            ColumnDefinition::new(TableColumn::new(c.name, c.data_type))
+        };
+        return Ok(planned.columns.into_iter().map(column).collect());
+    }
+    Err(Error::new(
+        ErrorCode::INCORRECT_QUERY,
+        "CREATE TABLE needs columns in brackets, AS table or AS SELECT",
+    ))
+}
+
+fn check_columns(columns: &[ColumnDefinition]) -> Result<()> {
+    for (i, column) in columns.iter().enumerate() {
+        let name = &column.column.name;
+        if columns[..i].iter().any(|c| c.column.name == *name) {
+            return Err(Error::new(
+                ErrorCode::DUPLICATE_COLUMN,
+                format!("Column `{name}` is declared twice"),
+            ));
+        }
+        if *column.column.data_type.base() == DataType::Nothing {
+            return Err(Error::new(
+                ErrorCode::DATA_TYPE_CANNOT_BE_USED_IN_TABLES,
+                format!(
+                    "Cast column `{name}` to a type: values of type {} cannot be stored",
+                    column.column.data_type
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn engine(create: &CreateTable, columns: &[ColumnDefinition]) -> Result<Engine> {
+    let name = create
+        .storage
+        .engine
+        .as_ref()
+        .map_or("Memory", |e| e.name.as_str());
+    match name {
+        "Memory" => {
+            let fields: Vec<_> = stored(columns)
+                .map(|c| c.column.data_type.field(&c.column.name))
+                .collect();
+            Ok(Engine::Memory(Arc::new(MemoryTable::new(Arc::new(
+                Schema::new(fields),
+            )))))
+        }
+        "Null" => Ok(Engine::Null),
+        known if KNOWN_ENGINES.contains(&known) => {
+            Err(Error::not_implemented(format!("Table engine {known}")))
+        }
+        unknown => Err(Error::new(
+            ErrorCode::UNKNOWN_STORAGE,
+            format!("Use ENGINE = Memory: unknown table engine {unknown}"),
+        )),
+    }
+}
+
+/// Engines of the dialect that do not exist here yet.
+const KNOWN_ENGINES: [&str; 14] = [
+    "MergeTree",
+    "ReplacingMergeTree",
+    "SummingMergeTree",
+    "AggregatingMergeTree",
+    "CollapsingMergeTree",
+    "Log",
+    "TinyLog",
+    "StripeLog",
+    "File",
+    "Set",
+    "Join",
+    "Buffer",
+    "Merge",
+    "Distributed",
+];
+
+fn create_sql(
+    session: &Session,
+    create: &CreateTable,
+    columns: &[ColumnDefinition],
+    engine: &str,
+) -> String {
+    let mut shown = create.clone();
+    shown.query = None;
+    shown.as_table = None;
+    shown.as_function = None;
+    shown.if_not_exists = false;
+    shown.or_replace = false;
+    shown.output = ast::OutputOptions::default();
+    if !create.temporary {
+        shown.name.database = Some(session.database_of(&create.name));
+    }
+    shown.storage.engine.get_or_insert_with(|| ast::Engine {
+        name: engine.to_owned(),
+        args: None,
+    });
+    let mut schema = shown.schema.take().unwrap_or_default();
+    schema.columns = columns.iter().map(shown_column).collect();
+    shown.schema = Some(schema);
+    basalt_parser::format_statement(&Statement::CreateTable(Box::new(shown)))
+}
+
+fn shown_column(column: &ColumnDefinition) -> ColumnDef {
+    let name = column.column.data_type.to_string();
+    ColumnDef {
+        name: column.column.name.clone(),
+        data_type: basalt_parser::parse_data_type(&name).ok(),
+        nullable: None,
+        default: column.default.clone(),
+        auto_increment: false,
+        comment: (!column.comment.is_empty()).then(|| column.comment.clone().into_bytes()),
+        codec: None,
+        statistics: None,
+        ttl: None,
+        collate: None,
+        settings: Vec::new(),
+        span: ast::Span::default(),
+    }
+}
+
+fn codec_text(codec: &[ast::Expr]) -> String {
+    let parts: Vec<String> = codec.iter().map(basalt_parser::format_expr).collect();
+    format!("CODEC({})", parts.join(", "))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// `CREATE VIEW`.
+pub(crate) fn view(
+    session: &mut Session,
+    query: &RunningQuery<'_>,
+    create: &ast::CreateView,
+) -> Result<Summary> {
+    if create.kind != ast::ViewKind::Plain {
+        return Err(Error::not_implemented("A view that is not plain"));
+    }
+    let select = create
+        .query
+        .as_ref()
+        .ok_or_else(|| Error::not_implemented("ATTACH VIEW"))?;
+    let (database, name) = (session.database_of(&create.name), &create.name.name);
+    if create.if_not_exists && session.database.catalog.find(&database, name).is_some() {
+        return Ok(Summary::default());
+    }
+    let planned = query::plan(session, query, select)?;
+    let columns = planned
+        .columns
+        .iter()
+        .map(|c| ColumnDefinition::new(TableColumn::new(&c.name, c.data_type.clone())))
+        .collect::<Vec<_>>();
+    let mut shown = create.clone();
+    shown.name.database = Some(database.clone());
+    shown.if_not_exists = false;
+    shown.or_replace = false;
+    let mut schema = shown.schema.take().unwrap_or_default();
+    schema.columns = columns.iter().map(shown_column).collect();
+    shown.schema = Some(schema);
+    let table = Table {
+        columns,
+        engine: Engine::View(Arc::new(select.as_ref().clone())),
+        create_sql: basalt_parser::format_statement(&Statement::CreateView(Box::new(shown))),
+        comment: create.comment.as_deref().map(text).unwrap_or_default(),
+        is_temporary: false,
+    };
+    session
+        .database
+        .catalog
+        .add(&database, name, table, create.or_replace)?;
+    Ok(Summary::default())
+}
+
+/// `CREATE DATABASE`.
+pub(crate) fn database(session: &Session, create: &ast::CreateDatabase) -> Result<Summary> {
+    let catalog = &session.database.catalog;
+    if !(create.if_not_exists && catalog.has_database(&create.name.name)) {
+        catalog.add_database(&create.name.name)?;
+    }
+    Ok(Summary::default())
+}
+
+/// `CREATE FUNCTION name AS (x) -> …`.
+pub(crate) fn function(session: &Session, create: &ast::CreateFunction) -> Result<Summary> {
+    use basalt_functions::registry::all_function_names;
+    let mut functions = session.database.sql_functions.write();
+    let is_builtin = all_function_names().any(|n| n == create.name);
+    if is_builtin || (functions.contains_key(&create.name) && !create.or_replace) {
+        if create.if_not_exists {
+            return Ok(Summary::default());
+        }
+        return Err(Error::new(
+            ErrorCode::FUNCTION_ALREADY_EXISTS,
+            format!("Function '{}' already exists", create.name),
+        ));
+    }
+    functions.insert(create.name.clone(), Arc::new(create.lambda.clone()));
+    Ok(Summary::default())
+}

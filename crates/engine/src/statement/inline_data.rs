@@ -1,0 +1,78 @@
+//! Reads the rows that an INSERT brings along, expressions in `VALUES` included.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use basalt_analyzer::{Analyzer, Typed, cast};
+use basalt_error::{Error, Result};
+use basalt_functions::Context;
+use basalt_functions::scalar::core::cast::CastMode;
+use basalt_types::DataType;
+
+use crate::catalog::Table;
+use crate::database::Database;
+use crate::environment::QueryEnvironment;
+use crate::execution::Execution;
+use crate::session::{RunningQuery, Session};
+use crate::settings::Settings;
+
+/// All rows of `data` in the format, for columns of these names and types.
+pub(super) fn read(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    format: &str,
+    header: &[(String, DataType)],
+    data: Box<dyn BufRead + Send>,
+) -> Result<Vec<RecordBatch>> {
+    let environment = session.environment(query);
+    let evaluator = ValueEvaluator {
+        database: Arc::clone(environment.database),
+        settings: query.settings.clone(),
+        context: environment.context.clone(),
+        parameters: session.parameters.clone(),
+        temporary: session.temporary.clone(),
+        execution: environment.execution,
+    };
+    let settings = query.settings.formats()?;
+    let evaluator = Some(Box::new(evaluator) as Box<dyn basalt_formats::Evaluator>);
+    let mut reader =
+        basalt_formats::input_with_evaluator(format, header, &settings, data, evaluator)?;
+    let mut batches = Vec::new();
+    while let Some(batch) = reader.next_block()? {
+        query.control.check()?;
+        batches.push(batch);
+    }
+    Ok(batches)
+}
+
+/// Computes an expression that stands in `VALUES` in the place of a literal.
+struct ValueEvaluator {
+    database: Arc<Database>,
+    settings: Settings,
+    context: Context,
+    parameters: BTreeMap<String, String>,
+    temporary: BTreeMap<String, Arc<Table>>,
+    execution: Execution,
+}
+
+impl basalt_formats::Evaluator for ValueEvaluator {
+    fn evaluate(&mut self, expression: &str, data_type: &DataType) -> Result<ArrayRef> {
+        let expr = basalt_parser::parse_expr(expression)?;
+        let environment = QueryEnvironment {
+            database: &self.database,
+            settings: &self.settings,
+            context: self.context.clone(),
+            parameters: &self.parameters,
+            temporary: &self.temporary,
+            execution: self.execution.clone(),
+        };
+        let (value, from) = Analyzer::new(&environment, expression).constant(&expr)?;
+        let typed = Typed::constant(value, from)?;
+        let converted = cast(typed, data_type, CastMode::Normal, &self.context)?;
+        converted
+            .constant
+            .ok_or_else(|| Error::bug("a constant stays one"))
+    }
+}

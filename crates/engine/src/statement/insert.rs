@@ -1,0 +1,229 @@
+//! Runs INSERT: rows from a query, from inline data or from outside.
+//!
+//! All rows are complete before the first one is stored: a failed INSERT leaves none.
+
+use std::io::{BufRead, Cursor};
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::Schema;
+use basalt_analyzer::{Analyzer, OutputColumn, Planned, TargetColumn, plan_error};
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_exec::scan::{BatchesTable, SourceTable};
+use basalt_parser::ast::{self, DefaultKind, ExprKind, InsertSource, InsertTarget};
+use basalt_types::DataType;
+use datafusion::common::TableReference;
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::LogicalPlanBuilder;
+
+use super::create::stored;
+use super::query;
+use crate::catalog::{ColumnDefinition, Engine, Table};
+use crate::session::{Io, RunningQuery, Session, Summary};
+
+/// Runs an INSERT.
+pub(crate) fn run(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    insert: &ast::Insert,
+    io: Io<'_>,
+) -> Result<Summary> {
+    let InsertTarget::Table(name) = &insert.target else {
+        return Err(Error::not_implemented("INSERT INTO FUNCTION"));
+    };
+    let table = session.find_table(name)?;
+    let given = given_columns(&table, insert.columns.as_deref())?;
+    let planned = match &insert.source {
+        InsertSource::Query(select) => query::plan(session, query, select)?,
+        InsertSource::Format(format) => {
+            let data = data(query, insert, io)?;
+            let header: Vec<(String, DataType)> = given
+                .iter()
+                .map(|g| Ok((g.clone(), column_of(&table, g)?.column.data_type.clone())))
+                .collect::<Result<_>>()?;
+            let batches = super::inline_data::read(session, query, format, &header, data)?;
+            planned_batches(batches, &header)?
+        }
+    };
+    let written_rows = insert_planned(session, query, &table, planned, &given)?;
+    Ok(Summary {
+        written_rows,
+        ..Summary::default()
+    })
+}
+
+/// Names of the columns that the INSERT gives, in its order.
+fn given_columns(table: &Table, columns: Option<&[ast::Expr]>) -> Result<Vec<String>> {
+    let insertable = |c: &&ColumnDefinition| {
+        let kind = c.default.as_ref().map(|d| d.kind);
+        !matches!(kind, Some(DefaultKind::Materialized | DefaultKind::Alias))
+    };
+    let all = || {
+        table
+            .columns
+            .iter()
+            .filter(insertable)
+            .map(|c| c.column.name.clone())
+    };
+    let Some(columns) = columns else {
+        let plain = table.columns.iter().filter(|c| !c.column.hidden);
+        return Ok(plain.map(|c| c.column.name.clone()).collect());
+    };
+    let mut names: Vec<String> = Vec::new();
+    for column in columns {
+        match &column.kind {
+            ExprKind::Identifier(parts) => names.push(parts.join(".")),
+            ExprKind::Matcher(matcher) => {
+                let mut matched: Vec<String> = all().collect();
+                for transformer in &matcher.transformers {
+                    let ast::ColumnTransformer::Except { columns, .. } = transformer else {
+                        return Err(Error::not_implemented("This matcher in INSERT"));
+                    };
+                    matched.retain(|n| !columns.iter().any(|c| c.last() == Some(n)));
+                }
+                names.extend(matched);
+            }
+            _ => {
+                return Err(Error::new(
+                    ErrorCode::BAD_ARGUMENTS,
+                    "INSERT takes names of columns",
+                ));
+            }
+        }
+    }
+    for (i, name) in names.iter().enumerate() {
+        let column = column_of(table, name)?;
+        if !insertable(&column) {
+            return Err(Error::new(
+                ErrorCode::ILLEGAL_COLUMN,
+                format!("Leave it out: cannot insert column `{name}`, it is computed"),
+            ));
+        }
+        if names[..i].contains(name) {
+            return Err(Error::new(
+                ErrorCode::DUPLICATE_COLUMN,
+                format!("Column `{name}` stands twice in the INSERT"),
+            ));
+        }
+    }
+    Ok(names)
+}
+
+fn column_of<'t>(table: &'t Table, name: &str) -> Result<&'t ColumnDefinition> {
+    table
+        .columns
+        .iter()
+        .find(|c| c.column.name == name)
+        .ok_or_else(|| {
+            let names = table.columns.iter().map(|c| c.column.name.as_str());
+            let near = basalt_functions::registry::nearest(name, names);
+            let hint = near
+                .first()
+                .map(|n| format!("Maybe you meant `{n}`: "))
+                .unwrap_or_default();
+            Error::new(
+                ErrorCode::NO_SUCH_COLUMN_IN_TABLE,
+                format!("{hint}no such column `{name}` in the table"),
+            )
+        })
+}
+
+/// Where the rows' bytes come from.
+fn data(
+    query: &RunningQuery<'_>,
+    insert: &ast::Insert,
+    io: Io<'_>,
+) -> Result<Box<dyn BufRead + Send>> {
+    if let Some(file) = &insert.infile {
+        let path = file
+            .path
+            .as_string()
+            .map(|p| String::from_utf8_lossy(p).into_owned());
+        let path =
+            path.ok_or_else(|| Error::new(ErrorCode::BAD_ARGUMENTS, "FROM INFILE takes a string"))?;
+        return crate::table_function::compression::open(std::path::Path::new(&path), None);
+    }
+    let inline = query
+        .parsed
+        .data
+        .clone()
+        .and_then(|range| query.text.get(range));
+    match (inline, io.input) {
+        (Some(inline), None) => Ok(Box::new(Cursor::new(inline.to_vec()))),
+        (Some(inline), Some(input)) if inline.iter().all(u8::is_ascii_whitespace) => Ok(input),
+        (Some(inline), Some(_)) => Ok(Box::new(Cursor::new(inline.to_vec()))),
+        (None, Some(input)) => Ok(input),
+        (None, None) => Err(Error::new(
+            ErrorCode::NO_DATA_TO_INSERT,
+            "No data to insert",
+        )),
+    }
+}
+
+/// Batches as a planned query of these columns.
+fn planned_batches(batches: Vec<RecordBatch>, header: &[(String, DataType)]) -> Result<Planned> {
+    let fields: Vec<_> = header.iter().map(|(n, t)| t.field(n)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let provider = Arc::new(SourceTable(BatchesTable {
+        schema,
+        batches: Arc::new(batches),
+    }));
+    let name = TableReference::bare("data");
+    let plan = LogicalPlanBuilder::scan(name, provider_as_source(provider), None);
+    let plan = plan.and_then(|b| {
+        let columns = header.iter().enumerate().map(|(i, (n, _))| {
+            let column = datafusion::common::Column::new(Some("data"), n);
+            datafusion::logical_expr::Expr::Column(column).alias(format!("data_{i}"))
+        });
+        b.project(columns.collect::<Vec<_>>())?.build()
+    });
+    let column = |(i, (name, data_type)): (usize, &(String, DataType))| OutputColumn {
+        name: name.clone(),
+        internal: format!("data_{i}"),
+        data_type: data_type.clone(),
+    };
+    let columns = header.iter().enumerate().map(column).collect();
+    Ok(Planned {
+        plan: plan.map_err(plan_error)?,
+        columns,
+        totals: None,
+    })
+}
+
+/// Runs a planned source into a table; gives the number of rows.
+pub(crate) fn insert_planned(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    table: &Table,
+    planned: Planned,
+    given: &[String],
+) -> Result<u64> {
+    let targets: Vec<TargetColumn<'_>> = stored(&table.columns)
+        .map(|c| TargetColumn {
+            name: &c.column.name,
+            data_type: &c.column.data_type,
+            default: c.default.as_ref().and_then(|d| d.expr.as_ref()),
+        })
+        .collect();
+    let environment = session.environment(query);
+    let text = String::from_utf8_lossy(query.text);
+    let plan = Analyzer::new(&environment, &text).for_insert(planned, given, &targets)?;
+    let mut batches = Vec::new();
+    let mut num_rows = 0;
+    query.execution.for_each(&plan, true, &mut |batch| {
+        num_rows += batch.num_rows() as u64;
+        batches.push(batch);
+        Ok(true)
+    })?;
+    match &table.engine {
+        Engine::Memory(memory) => memory.insert(batches)?,
+        Engine::Null => {}
+        Engine::View(_) => {
+            return Err(Error::new(
+                ErrorCode::NOT_IMPLEMENTED,
+                "Insert into the table behind it: a view has no rows of its own",
+            ));
+        }
+    }
+    Ok(num_rows)
+}

@@ -1,0 +1,119 @@
+//! Runs each kind of statement.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`query`] | SELECT: planning, running, writing the result |
+//! | [`insert`] | INSERT |
+//! | [`inline_data`] | the rows that an INSERT brings as text or bytes |
+//! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION |
+//! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |
+//! | [`show`] | SHOW, DESCRIBE, EXISTS |
+//! | [`explain`] | EXPLAIN |
+//! | [`set`] | SET, USE |
+//! | [`result`] | results of statements that are no queries |
+
+pub mod create;
+pub mod drop;
+pub mod explain;
+pub mod inline_data;
+pub mod insert;
+pub mod query;
+pub mod result;
+pub mod set;
+pub mod show;
+
+use basalt_error::{Error, Result};
+use basalt_parser::ast::{self, SetExpr, Setting, Statement};
+
+use crate::session::{Io, RunningQuery, Session, Summary};
+
+/// Runs a statement, and keeps the definitions that it changed.
+pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Result<Summary> {
+    let defines = matches!(
+        query.parsed.statement,
+        Statement::CreateTable(_)
+            | Statement::CreateView(_)
+            | Statement::CreateDatabase(_)
+            | Statement::CreateFunction(_)
+            | Statement::Drop(_)
+            | Statement::Rename(_)
+    );
+    let summary = dispatch(session, query, io)?;
+    if defines {
+        crate::definitions::save(&session.database)?;
+    }
+    Ok(summary)
+}
+
+fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Result<Summary> {
+    match &query.parsed.statement {
+        Statement::Query(select) => query::run(session, &query, select, io),
+        Statement::Insert(insert) => insert::run(session, &query, insert, io),
+        Statement::CreateTable(create) => create::table(session, &query, create),
+        Statement::CreateView(create) => create::view(session, &query, create),
+        Statement::CreateDatabase(create) => create::database(session, create),
+        Statement::CreateFunction(create) => create::function(session, create),
+        Statement::Drop(drop) => drop::drop(session, drop),
+        Statement::Truncate(truncate) => drop::truncate(session, truncate),
+        Statement::Rename(rename) => drop::rename(session, rename),
+        Statement::Show(show) => show::show(session, &query, show, io),
+        Statement::Describe(describe) => show::describe(session, &query, describe, io),
+        Statement::Exists(exists) => show::exists(session, &query, exists, io),
+        Statement::Explain(explain) => explain::run(session, &query, explain, io),
+        Statement::Set(settings) => set::run(session, settings),
+        Statement::Use(database) => set::use_database(session, database),
+        Statement::Alter(_) => Err(Error::not_implemented("ALTER")),
+        Statement::Delete { .. } => Err(Error::not_implemented("DELETE")),
+        Statement::Update { .. } => Err(Error::not_implemented("UPDATE")),
+        Statement::Optimize(_) => Err(Error::not_implemented("OPTIMIZE")),
+        Statement::Check(_) => Err(Error::not_implemented("CHECK")),
+        Statement::System(system) => {
+            Err(Error::not_implemented(format!("SYSTEM {}", system.command)))
+        }
+        Statement::Kill(_) => Err(Error::not_implemented("KILL")),
+        Statement::Tokens(tokens) => Err(Error::not_implemented(&tokens.construct)),
+    }
+}
+
+/// The settings that a statement brings along: those of its outermost SELECTs and behind FORMAT.
+pub(crate) fn settings_of(statement: &Statement) -> Vec<&Setting> {
+    match statement {
+        Statement::Query(query) => of_query(query),
+        Statement::Insert(insert) => {
+            let mut settings: Vec<&Setting> = insert.settings.iter().collect();
+            if let ast::InsertSource::Query(query) = &insert.source {
+                settings.extend(of_query(query));
+            }
+            settings
+        }
+        Statement::CreateTable(create) => {
+            let mut settings: Vec<&Setting> = create.output.settings.iter().collect();
+            settings.extend(create.query.iter().flat_map(|q| of_query(q)));
+            settings
+        }
+        Statement::Show(show) => show.output.settings.iter().collect(),
+        Statement::Describe(describe) => describe.output.settings.iter().collect(),
+        Statement::Explain(explain) => {
+            let mut settings: Vec<&Setting> = explain.output.settings.iter().collect();
+            settings.extend(explain.statement.iter().flat_map(|s| settings_of(s)));
+            settings
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn of_query(query: &ast::Query) -> Vec<&Setting> {
+    fn of_set<'a>(set: &'a SetExpr, settings: &mut Vec<&'a Setting>) {
+        match set {
+            SetExpr::Select(select) => settings.extend(&select.settings),
+            SetExpr::Nested(inner) => of_set(inner, settings),
+            SetExpr::Operation { branches, .. } => {
+                branches.iter().for_each(|b| of_set(b, settings));
+            }
+        }
+    }
+    let mut settings = Vec::new();
+    of_set(&query.body, &mut settings);
+    settings.extend(&query.output.settings);
+    settings
+}

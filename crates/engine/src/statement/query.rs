@@ -1,0 +1,75 @@
+//! Runs SELECT: plans it, streams its rows into the output.
+
+use basalt_analyzer::{Analyzer, Planned, plan_error};
+use basalt_error::{Error, Result};
+use basalt_parser::ast::{self, SetExpr};
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+
+use super::result::{Header, ResultWriter, format_name};
+use crate::session::{Io, RunningQuery, Session, Summary};
+
+/// Runs a query and writes its result.
+pub(crate) fn run(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    select: &ast::Query,
+    io: Io<'_>,
+) -> Result<Summary> {
+    let planned = plan(session, query, select)?;
+    let header: Header = planned
+        .columns
+        .iter()
+        .map(|c| (c.name.clone(), c.data_type.clone()))
+        .collect();
+    let plan = limited(planned.plan, query)?;
+    let has_output = !format_name(session, query, &select.output).eq_ignore_ascii_case("Null");
+    let mut writer = ResultWriter::new(session, query, &header, &select.output, io.out)?;
+    query
+        .execution
+        .for_each(&plan, has_output, &mut |batch| writer.batch(&batch))?;
+    if let Some(totals) = planned.totals {
+        for batch in query.execution.collect(&totals)? {
+            writer.totals(&batch)?;
+        }
+    }
+    let rows_before_limit = has_limit(&select.body).then(|| query.control.rows_read());
+    writer.finish(rows_before_limit)
+}
+
+/// Plans a query of the statement.
+pub(crate) fn plan(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    select: &ast::Query,
+) -> Result<Planned> {
+    let environment = session.environment(query);
+    let text = String::from_utf8_lossy(query.text);
+    Analyzer::new(&environment, &text).plan(select)
+}
+
+/// The plan under the settings `limit` and `offset`.
+fn limited(plan: LogicalPlan, query: &RunningQuery<'_>) -> Result<LogicalPlan> {
+    let rows = |name| usize::try_from(query.settings.number(name)).unwrap_or(usize::MAX);
+    let (limit, offset) = (rows("limit"), rows("offset"));
+    if limit == 0 && offset == 0 {
+        return Ok(plan);
+    }
+    let limited = LogicalPlanBuilder::from(plan).limit(offset, (limit > 0).then_some(limit));
+    limited.and_then(|b| b.build()).map_err(plan_error)
+}
+
+fn has_limit(set: &SetExpr) -> bool {
+    match set {
+        SetExpr::Select(select) => select.limit.is_some(),
+        SetExpr::Nested(inner) => has_limit(inner),
+        SetExpr::Operation { .. } => false,
+    }
+}
+
+/// The query of a text that the engine itself writes.
+pub(crate) fn parse_query(text: &str) -> Result<ast::Query> {
+    match basalt_parser::parse_statement(text)?.statement {
+        ast::Statement::Query(query) => Ok(*query),
+        _ => Err(Error::bug(format!("no query: {text}"))),
+    }
+}

@@ -1,0 +1,204 @@
+//! Writes results: batches in the wanted format, to the caller or into a file.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BinaryViewArray, RecordBatch, UInt8Array};
+use arrow::datatypes::Schema;
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_formats::{RowSink, Statistics};
+use basalt_parser::ast::{IntoOutfile, OutputOptions};
+use basalt_types::DataType;
+
+use crate::session::{Io, RunningQuery, Session, Summary};
+use crate::table_function::compression;
+
+/// A result on its way out.
+pub(crate) struct ResultWriter<'a, 'o> {
+    sink: Box<dyn RowSink>,
+    query: &'a RunningQuery<'a>,
+    out: &'o mut dyn Write,
+    file: Option<Box<dyn compression::Encoder>>,
+    to_out: bool,
+    buffer: Vec<u8>,
+    pub(crate) summary: Summary,
+}
+
+/// Name and type of each column of a result.
+pub(crate) type Header = Vec<(String, DataType)>;
+
+/// The format that a statement's result is wanted in.
+pub(crate) fn format_name(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    output: &OutputOptions,
+) -> String {
+    if query.parsed.vertical {
+        return "Vertical".to_owned();
+    }
+    match (&output.format, &output.into_outfile) {
+        (Some(format), _) => format.clone(),
+        (None, Some(file)) => {
+            let path = file.path.as_string().map(String::from_utf8_lossy);
+            let known = path.and_then(|p| basalt_formats::from_file_extension(&p));
+            known.map_or_else(|| "TabSeparated".to_owned(), |f| f.name.to_owned())
+        }
+        (None, None) => session.default_format.clone(),
+    }
+}
+
+impl<'a, 'o> ResultWriter<'a, 'o> {
+    /// Opens the output of a result with these columns.
+    pub(crate) fn new(
+        session: &Session,
+        query: &'a RunningQuery<'a>,
+        header: &Header,
+        output: &OutputOptions,
+        out: &'o mut dyn Write,
+    ) -> Result<Self> {
+        let format = format_name(session, query, output);
+        let sink = basalt_formats::output(&format, header, &query.settings.formats()?)?;
+        let file = output.into_outfile.as_ref().map(|f| open(f)).transpose()?;
+        let to_out = output.into_outfile.as_ref().is_none_or(|f| f.and_stdout);
+        let (buffer, summary) = (Vec::new(), Summary::default());
+        Ok(Self {
+            sink,
+            query,
+            out,
+            file,
+            to_out,
+            buffer,
+            summary,
+        })
+    }
+
+    /// Writes rows; false if the limit on results says that these are enough.
+    pub(crate) fn batch(&mut self, batch: &RecordBatch) -> Result<bool> {
+        let limit = self.query.settings.number("max_result_rows");
+        let rows = self.summary.result_rows + batch.num_rows() as u64;
+        if limit > 0 && rows > limit {
+            if self.query.settings.get("result_overflow_mode") == "throw" {
+                return Err(Error::new(
+                    ErrorCode::TOO_MANY_ROWS_OR_BYTES,
+                    format!(
+                        "Raise max_result_rows or add LIMIT: the result has more than {limit} rows"
+                    ),
+                ));
+            }
+            let left = usize::try_from(limit - self.summary.result_rows).unwrap_or(0);
+            self.write(&batch.slice(0, left.min(batch.num_rows())))?;
+            return Ok(false);
+        }
+        self.write(batch)?;
+        Ok(true)
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.summary.result_rows += batch.num_rows() as u64;
+        self.sink.write_batch(batch, &mut self.buffer)?;
+        self.flush()
+    }
+
+    /// Writes the row of WITH TOTALS.
+    pub(crate) fn totals(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.sink.totals(batch, &mut self.buffer)?;
+        self.flush()
+    }
+
+    /// Ends the output.
+    pub(crate) fn finish(mut self, rows_before_limit: Option<u64>) -> Result<Summary> {
+        let control = self.query.control;
+        let statistics = Statistics {
+            elapsed: control.elapsed().as_secs_f64(),
+            rows_read: control.rows_read(),
+            bytes_read: control.bytes_read(),
+            rows_before_limit_at_least: rows_before_limit.map(|n| n.max(self.summary.result_rows)),
+        };
+        self.sink.finish(&statistics, &mut self.buffer)?;
+        self.flush()?;
+        if let Some(file) = self.file.take() {
+            file.finish()?;
+        }
+        self.out.flush().map_err(cannot_write)?;
+        Ok(self.summary)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if let Some(file) = &mut self.file {
+            file.write_all(&self.buffer).map_err(cannot_write)?;
+        }
+        if self.to_out {
+            self.out.write_all(&self.buffer).map_err(cannot_write)?;
+        }
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+fn cannot_write(e: std::io::Error) -> Error {
+    Error::new(
+        ErrorCode::CANNOT_WRITE_TO_FILE_DESCRIPTOR,
+        format!("Cannot write the result: {e}"),
+    )
+}
+
+fn open(target: &IntoOutfile) -> Result<Box<dyn compression::Encoder>> {
+    let text = |e: &basalt_parser::ast::Expr| {
+        e.as_string()
+            .map(|s| String::from_utf8_lossy(s).into_owned())
+    };
+    let path = text(&target.path)
+        .ok_or_else(|| Error::new(ErrorCode::BAD_ARGUMENTS, "INTO OUTFILE takes a string"))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create(true);
+    match (target.truncate, target.append) {
+        (true, _) => options.truncate(true),
+        (_, true) => options.append(true),
+        _ => options.create_new(true),
+    };
+    let file: File = options.open(&path).map_err(|e| {
+        let hint = if e.kind() == std::io::ErrorKind::AlreadyExists {
+            "Add TRUNCATE or APPEND: "
+        } else {
+            ""
+        };
+        Error::new(
+            ErrorCode::CANNOT_OPEN_FILE,
+            format!("{hint}cannot open {path}: {e}"),
+        )
+    })?;
+    let method = target.compression.as_ref().and_then(text);
+    compression::encoder(BufWriter::new(file), &path, method.as_deref())
+}
+
+/// Writes a result of a few rows that is made here.
+pub(crate) fn write_rows(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    columns: Vec<(&str, DataType, ArrayRef)>,
+    output: &OutputOptions,
+    io: Io<'_>,
+) -> Result<Summary> {
+    let header: Header = columns
+        .iter()
+        .map(|(n, t, _)| ((*n).to_owned(), t.clone()))
+        .collect();
+    let fields: Vec<_> = header.iter().map(|(n, t)| t.field(n)).collect();
+    let arrays = columns.into_iter().map(|(_, _, a)| a).collect();
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+        .map_err(|e| Error::bug(e.to_string()))?;
+    let mut writer = ResultWriter::new(session, query, &header, output, io.out)?;
+    writer.batch(&batch)?;
+    writer.finish(None)
+}
+
+/// A column of strings.
+pub(crate) fn strings<S: AsRef<[u8]>>(values: impl IntoIterator<Item = S>) -> ArrayRef {
+    Arc::new(BinaryViewArray::from_iter_values(values))
+}
+
+/// A column of one `UInt8`.
+pub(crate) fn one_number(value: u8) -> ArrayRef {
+    Arc::new(UInt8Array::from(vec![value]))
+}

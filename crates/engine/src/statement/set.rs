@@ -1,0 +1,62 @@
+//! Runs SET and USE.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{ExprKind, Literal, Setting, Use};
+
+use crate::session::{Session, Summary};
+use crate::settings::Settings;
+
+/// `SET name = value, …`; `SET param_x = value` sets a query parameter.
+pub(crate) fn run(session: &mut Session, settings: &[Setting]) -> Result<Summary> {
+    for setting in settings {
+        match setting.name.strip_prefix("param_") {
+            Some(parameter) => {
+                let value = value_text(setting).unwrap_or_default();
+                session.parameters.insert(parameter.to_owned(), value);
+            }
+            None => apply(&mut session.settings, setting)?,
+        }
+    }
+    Ok(Summary::default())
+}
+
+/// Sets one setting, or resets it for `name = DEFAULT`.
+pub(crate) fn apply(settings: &mut Settings, setting: &Setting) -> Result<()> {
+    match value_text(setting) {
+        Some(value) => settings.set(&setting.name, &value),
+        None => settings.reset(&setting.name),
+    }
+}
+
+fn value_text(setting: &Setting) -> Option<String> {
+    let value = setting.value.as_ref()?;
+    Some(match &value.kind {
+        ExprKind::Literal(Literal::String(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+        ExprKind::Literal(Literal::UInt(n)) => n.to_string(),
+        ExprKind::Literal(Literal::Int(n)) => n.to_string(),
+        ExprKind::Literal(Literal::Float(f)) => f.text.clone(),
+        ExprKind::Literal(Literal::Bool(b)) => u8::from(*b).to_string(),
+        _ => basalt_parser::format_expr(value),
+    })
+}
+
+/// `USE database`.
+pub(crate) fn use_database(session: &mut Session, database: &Use) -> Result<Summary> {
+    let name = if database.is_parameter {
+        session
+            .parameters
+            .get(&database.database)
+            .cloned()
+            .unwrap_or_default()
+    } else {
+        database.database.clone()
+    };
+    if !session.database.catalog.has_database(&name) {
+        return Err(Error::new(
+            ErrorCode::UNKNOWN_DATABASE,
+            format!("Database {name} does not exist"),
+        ));
+    }
+    session.current_database = name;
+    Ok(Summary::default())
+}

@@ -1,0 +1,254 @@
+//! Runs SHOW, DESCRIBE and EXISTS; most of SHOW is a query of the tables of `system`.
+
+use basalt_analyzer::Analyzer;
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{
+    self, Describe, Exists, ObjectKind, Show, ShowFilter, ShowKind, TableSource,
+};
+use basalt_types::DataType;
+
+use super::query;
+use super::result::{one_number, strings, write_rows};
+use crate::catalog::{ColumnDefinition, SYSTEM_DATABASES};
+use crate::session::{Io, RunningQuery, Session, Summary};
+
+/// `SHOW …`
+pub(crate) fn show(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    show: &Show,
+    io: Io<'_>,
+) -> Result<Summary> {
+    let quoted = |s: &str| format!("'{}'", s.replace('\\', "\\\\").replace('\'', "\\'"));
+    let database = |d: &Option<String>| quoted(d.as_deref().unwrap_or(&session.current_database));
+    let (columns, from, condition) = match &show.kind {
+        ShowKind::Create { object, name, .. } => {
+            return show_create(session, query, *object, name, show, io);
+        }
+        ShowKind::Databases => ("name", "system.databases", None),
+        ShowKind::Tables {
+            full,
+            temporary,
+            database: d,
+        } => {
+            let columns = if *full {
+                "name, engine AS table_type"
+            } else {
+                "name"
+            };
+            let condition = if *temporary {
+                "is_temporary".to_owned()
+            } else {
+                format!("database = {}", database(d))
+            };
+            (columns, "system.tables", Some(condition))
+        }
+        ShowKind::Columns { table, .. } => {
+            let condition = format!(
+                "database = {} AND table = {}",
+                quoted(&session.database_of(table)),
+                quoted(&table.name)
+            );
+            let columns = "name AS field, type, if(startsWith(type, 'Nullable'), 'YES', 'NO') AS null, \
+                           '' AS key, NULL::Nullable(String) AS default, '' AS extra";
+            (columns, "system.columns", Some(condition))
+        }
+        ShowKind::Functions => (
+            "name, is_aggregate, case_insensitive, alias_to, origin, description",
+            "system.functions",
+            None,
+        ),
+        ShowKind::Settings { changed } => (
+            "name, type, value",
+            "system.settings",
+            changed.then(|| "changed".to_owned()),
+        ),
+        ShowKind::Setting(name) => (
+            "value",
+            "system.settings",
+            Some(format!("name = {}", quoted(name))),
+        ),
+        ShowKind::Engines => ("*", "system.table_engines", None),
+        ShowKind::Dictionaries { .. } => return Err(Error::not_implemented("SHOW DICTIONARIES")),
+        ShowKind::Indexes { .. } => return Err(Error::not_implemented("SHOW INDEXES")),
+        ShowKind::ProcessList => return Err(Error::not_implemented("SHOW PROCESSLIST")),
+        ShowKind::Merges => return Err(Error::not_implemented("SHOW MERGES")),
+        ShowKind::Clusters | ShowKind::Cluster(_) => {
+            return Err(Error::not_implemented("SHOW CLUSTERS"));
+        }
+        ShowKind::Other(tokens) => return Err(Error::not_implemented(&tokens.construct)),
+    };
+    let mut conditions: Vec<String> = condition.into_iter().collect();
+    match &show.filter {
+        Some(ShowFilter::Like {
+            not,
+            case_insensitive,
+            pattern,
+        }) => {
+            let operator = match (not, case_insensitive) {
+                (false, false) => "LIKE",
+                (true, false) => "NOT LIKE",
+                (false, true) => "ILIKE",
+                (true, true) => "NOT ILIKE",
+            };
+            conditions.push(format!(
+                "name {operator} {}",
+                quoted(&String::from_utf8_lossy(pattern))
+            ));
+        }
+        Some(ShowFilter::Where(expr)) => {
+            conditions.push(format!("({})", basalt_parser::format_expr(expr)));
+        }
+        None => {}
+    }
+    let mut sql = format!("SELECT {columns} FROM {from}");
+    if !conditions.is_empty() {
+        sql.push_str(&format!(" WHERE {}", conditions.join(" AND ")));
+    }
+    sql.push_str(" ORDER BY 1");
+    if let Some(limit) = &show.limit {
+        sql.push_str(&format!(" LIMIT {}", basalt_parser::format_expr(limit)));
+    }
+    let mut select = query::parse_query(&sql)?;
+    select.output = show.output.clone();
+    query::run(session, query, &select, io)
+}
+
+fn show_create(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    object: ObjectKind,
+    name: &ast::ObjectName,
+    show: &Show,
+    io: Io<'_>,
+) -> Result<Summary> {
+    let statement = if object == ObjectKind::Database {
+        if !session.database.catalog.has_database(&name.name) {
+            return Err(Error::new(
+                ErrorCode::UNKNOWN_DATABASE,
+                format!("Database {} does not exist", name.name),
+            ));
+        }
+        format!("CREATE DATABASE {}\nENGINE = Memory", name.name)
+    } else {
+        session.find_table(name)?.create_sql.clone()
+    };
+    let column = ("statement", DataType::String, strings([statement]));
+    write_rows(session, query, vec![column], &show.output, io)
+}
+
+/// `DESCRIBE TABLE …`: exactly ClickHouse's seven columns.
+pub(crate) fn describe(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    describe: &Describe,
+    io: Io<'_>,
+) -> Result<Summary> {
+    let columns = described_columns(session, query, describe)?;
+    let of = |f: &dyn Fn(&ColumnDefinition) -> String| strings(columns.iter().map(f));
+    let default = |c: &ColumnDefinition| c.default.clone();
+    let rows = vec![
+        ("name", DataType::String, of(&|c| c.column.name.clone())),
+        (
+            "type",
+            DataType::String,
+            of(&|c| c.column.data_type.to_string()),
+        ),
+        (
+            "default_type",
+            DataType::String,
+            of(&|c| default_kind(c).to_owned()),
+        ),
+        (
+            "default_expression",
+            DataType::String,
+            of(&|c| {
+                let expr = default(c).and_then(|d| d.expr);
+                expr.map(|e| basalt_parser::format_expr(&e))
+                    .unwrap_or_default()
+            }),
+        ),
+        ("comment", DataType::String, of(&|c| c.comment.clone())),
+        (
+            "codec_expression",
+            DataType::String,
+            of(&|c| c.codec.clone()),
+        ),
+        ("ttl_expression", DataType::String, of(&|c| c.ttl.clone())),
+    ];
+    write_rows(session, query, rows, &describe.output, io)
+}
+
+/// `DEFAULT`, `MATERIALIZED`, … or nothing.
+pub(crate) fn default_kind(column: &ColumnDefinition) -> &'static str {
+    match column.default.as_ref().map(|d| d.kind) {
+        None => "",
+        Some(ast::DefaultKind::Default) => "DEFAULT",
+        Some(ast::DefaultKind::Materialized) => "MATERIALIZED",
+        Some(ast::DefaultKind::Alias) => "ALIAS",
+        Some(ast::DefaultKind::Ephemeral) => "EPHEMERAL",
+    }
+}
+
+fn described_columns(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    describe: &Describe,
+) -> Result<Vec<ColumnDefinition>> {
+    if let TableSource::Table(name) = &describe.table.source
+        && !SYSTEM_DATABASES.contains(&session.database_of(name).as_str())
+    {
+        return Ok(session.find_table(name)?.columns.clone());
+    }
+    let select = ast::Select {
+        columns: vec![all_columns()],
+        from: vec![ast::FromElement::Table {
+            join: None,
+            table: Box::new(describe.table.clone()),
+        }],
+        ..ast::Select::default()
+    };
+    let select = ast::Query::new(ast::SetExpr::Select(Box::new(select)));
+    let environment = session.environment(query);
+    let text = String::from_utf8_lossy(query.text);
+    let planned = Analyzer::new(&environment, &text).plan(&select)?;
+    let column = |c: basalt_analyzer::OutputColumn| {
+        ColumnDefinition::new(basalt_analyzer::TableColumn::new(c.name, c.data_type))
+    };
+    Ok(planned.columns.into_iter().map(column).collect())
+}
+
+fn all_columns() -> ast::Expr {
+    let matcher = ast::ColumnMatcher {
+        qualifier: None,
+        pattern: ast::MatcherPattern::All,
+        transformers: Vec::new(),
+    };
+    ast::Expr::new(
+        ast::ExprKind::Matcher(Box::new(matcher)),
+        ast::Span::default(),
+    )
+}
+
+/// `EXISTS TABLE | DATABASE …`: 1 or 0.
+pub(crate) fn exists(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    exists: &Exists,
+    io: Io<'_>,
+) -> Result<Summary> {
+    let is_there = match exists.kind {
+        ObjectKind::Database => session.database.catalog.has_database(&exists.name.name),
+        ObjectKind::Table if exists.temporary => session.temporary.contains_key(&exists.name.name),
+        ObjectKind::View => session
+            .find_table(&exists.name)
+            .is_ok_and(|t| matches!(t.engine, crate::catalog::Engine::View(_))),
+        ObjectKind::Table => {
+            use basalt_analyzer::Environment;
+            session.environment(query).table(&exists.name).is_ok()
+        }
+        _ => false,
+    };
+    let column = ("result", DataType::UInt8, one_number(u8::from(is_there)));
+    write_rows(session, query, vec![column], &exists.output, io)
+}

@@ -1,0 +1,171 @@
+//! Lists settings, formats, types, error codes and other facts about the engine.
+
+use basalt_analyzer::TableEntry;
+use basalt_error::{ErrorCode, Result};
+use basalt_formats::{FORMATS, FormatSettings};
+
+use super::Rows;
+use crate::environment::QueryEnvironment;
+use crate::settings::SETTINGS;
+
+/// `system.settings`
+pub(crate) fn settings(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    let settings = environment.settings;
+    let of_formats = FormatSettings::NAMES;
+    let names = || {
+        SETTINGS
+            .iter()
+            .map(|s| s.name)
+            .chain(of_formats.iter().copied())
+    };
+    let value = |name: &str| match settings.changed().get(name) {
+        Some(value) => value.clone(),
+        None => settings.get(name).to_owned(),
+    };
+    let no_default = || of_formats.iter().map(|_| "");
+    Rows::default()
+        .text("name", names())
+        .text("value", names().map(value))
+        .flag(
+            "changed",
+            names().map(|n| settings.changed().contains_key(n)),
+        )
+        .text(
+            "description",
+            SETTINGS.iter().map(|s| s.description.to_owned()).chain(
+                of_formats
+                    .iter()
+                    .map(|n| format!("Shapes formats, as ClickHouse's setting {n}.")),
+            ),
+        )
+        .text(
+            "type",
+            SETTINGS
+                .iter()
+                .map(|s| s.kind.name())
+                .chain(of_formats.iter().map(|_| "String")),
+        )
+        .text(
+            "default",
+            SETTINGS.iter().map(|s| s.default).chain(no_default()),
+        )
+        .flag("readonly", names().map(|_| false))
+        .table()
+}
+
+/// `system.formats`
+pub(crate) fn formats(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    Rows::default()
+        .text("name", FORMATS.iter().map(|f| f.name))
+        .flag("is_input", FORMATS.iter().map(|f| f.is_input))
+        .flag("is_output", FORMATS.iter().map(|f| f.is_output))
+        .text("description", FORMATS.iter().map(|f| f.description))
+        .table()
+}
+
+/// Type families with whether their names have any case, and what they are another name of.
+const FAMILIES: [(&str, bool, &str); 34] = [
+    ("AggregateFunction", false, ""),
+    ("Array", false, ""),
+    ("BIGINT", true, "Int64"),
+    ("Bool", true, ""),
+    ("Date", true, ""),
+    ("Date32", true, ""),
+    ("DateTime", true, ""),
+    ("DateTime64", true, ""),
+    ("Decimal", true, ""),
+    ("Enum16", false, ""),
+    ("Enum8", false, ""),
+    ("FixedString", false, ""),
+    ("Float32", false, ""),
+    ("Float64", false, ""),
+    ("INT", true, "Int32"),
+    ("IPv4", false, ""),
+    ("IPv6", false, ""),
+    ("Int16", false, ""),
+    ("Int32", false, ""),
+    ("Int64", false, ""),
+    ("Int8", false, ""),
+    ("LowCardinality", false, ""),
+    ("Map", false, ""),
+    ("Nothing", false, ""),
+    ("Nullable", false, ""),
+    ("SMALLINT", true, "Int16"),
+    ("String", false, ""),
+    ("TEXT", true, "String"),
+    ("TINYINT", true, "Int8"),
+    ("Tuple", false, ""),
+    ("UInt16", false, ""),
+    ("UInt32", false, ""),
+    ("UInt64", false, ""),
+    ("UInt8", false, ""),
+];
+
+/// `system.data_type_families`
+pub(crate) fn data_type_families(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    Rows::default()
+        .text("name", FAMILIES.iter().map(|(n, _, _)| *n))
+        .flag("case_insensitive", FAMILIES.iter().map(|(_, c, _)| *c))
+        .text("alias_to", FAMILIES.iter().map(|(_, _, a)| *a))
+        .table()
+}
+
+/// `system.errors`: the codes, and how often they happened is not counted yet.
+pub(crate) fn errors(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    Rows::default()
+        .text("name", ErrorCode::ALL.iter().map(|c| c.name))
+        .number("code", ErrorCode::ALL.iter().map(|c| u64::from(c.number)))
+        .table()
+}
+
+/// `system.table_engines`
+pub(crate) fn table_engines(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    Rows::default()
+        .text("name", ["Memory", "Null", "View"])
+        .table()
+}
+
+/// `system.keywords`
+pub(crate) fn keywords(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    Rows::default()
+        .text("keyword", basalt_parser::keywords::KEYWORDS)
+        .table()
+}
+
+/// `system.time_zones`
+pub(crate) fn time_zones(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    Rows::default()
+        .text(
+            "time_zone",
+            basalt_types::TZ_VARIANTS.iter().map(|z| z.name()),
+        )
+        .table()
+}
+
+/// `system.contributors`
+pub(crate) fn contributors(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    Rows::default()
+        .text("name", ["The authors of Basalt"])
+        .table()
+}
+
+/// `system.build_options`
+pub(crate) fn build_options(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    let options = [
+        ("VERSION_FULL", env!("CARGO_PKG_VERSION")),
+        (
+            "BUILD_TYPE",
+            if cfg!(debug_assertions) {
+                "Debug"
+            } else {
+                "Release"
+            },
+        ),
+        ("SYSTEM", std::env::consts::OS),
+        ("SYSTEM_PROCESSOR", std::env::consts::ARCH),
+    ];
+    Rows::default()
+        .text("name", options.iter().map(|(n, _)| *n))
+        .text("value", options.iter().map(|(_, v)| *v))
+        .table()
+}

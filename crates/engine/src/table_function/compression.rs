@@ -1,0 +1,141 @@
+//! Opens compressed files for reading and writing, by method or by the file's ending.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+
+use basalt_error::{Error, ErrorCode, Result};
+
+/// Bytes read at once.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Not at all.
+    None,
+    /// gzip.
+    Gzip,
+    /// Zstandard.
+    Zstd,
+    /// LZ4 frames.
+    Lz4,
+    /// bzip2.
+    Bzip2,
+    /// xz (LZMA).
+    Xz,
+}
+
+impl Method {
+    /// The method by its name in SQL, or by the file's ending for `auto`.
+    ///
+    /// # Errors
+    /// `NOT_IMPLEMENTED` for a name that is none.
+    pub fn of(path: &str, name: Option<&str>) -> Result<Self> {
+        let ending = || path.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
+        let known = |name: &str| {
+            Some(match name {
+                "gz" | "gzip" => Method::Gzip,
+                "zst" | "zstd" => Method::Zstd,
+                "lz4" => Method::Lz4,
+                "bz2" => Method::Bzip2,
+                "xz" | "lzma" => Method::Xz,
+                "none" | "" => Method::None,
+                _ => return None,
+            })
+        };
+        match name.filter(|n| *n != "auto") {
+            Some(name) => known(&name.to_ascii_lowercase()).ok_or_else(|| {
+                Error::new(
+                    ErrorCode::NOT_IMPLEMENTED,
+                    format!(
+                        "Use gz, zstd, lz4, bz2, xz or none: unknown compression method {name}"
+                    ),
+                )
+            }),
+            None => Ok(known(&ending()).unwrap_or(Method::None)),
+        }
+    }
+}
+
+/// Opens a file for reading, decompressed.
+///
+/// # Errors
+/// If the file cannot be opened or the method is none.
+pub fn open(path: &Path, method: Option<&str>) -> Result<Box<dyn BufRead + Send>> {
+    let name = path.to_string_lossy();
+    let file =
+        File::open(path).map_err(|e| Error::from(e).within(format!("Cannot open {name}")))?;
+    let file = BufReader::with_capacity(BUFFER_BYTES, file);
+    Ok(match Method::of(&name, method)? {
+        Method::None => Box::new(file),
+        Method::Gzip => buffered(flate2::bufread::MultiGzDecoder::new(file)),
+        Method::Zstd => buffered(zstd::Decoder::with_buffer(file)?),
+        Method::Lz4 => buffered(lz4_flex::frame::FrameDecoder::new(file)),
+        Method::Bzip2 => buffered(bzip2::bufread::MultiBzDecoder::new(file)),
+        Method::Xz => buffered(liblzma::bufread::XzDecoder::new_multi_decoder(file)),
+    })
+}
+
+fn buffered(reader: impl std::io::Read + Send + 'static) -> Box<dyn BufRead + Send> {
+    Box::new(BufReader::with_capacity(BUFFER_BYTES, reader))
+}
+
+/// A file being written; what is not finished is not whole.
+pub trait Encoder: Write {
+    /// Writes the rest.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+type Output = BufWriter<File>;
+
+impl Encoder for Output {
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        Ok(self.flush()?)
+    }
+}
+
+/// Implements [`Encoder`] for a compressor that gives its writer back.
+macro_rules! encoder {
+    ($compressor:ty) => {
+        impl Encoder for $compressor {
+            fn finish(self: Box<Self>) -> Result<()> {
+                let finished = (*self).finish();
+                let mut file = finished.map_err(|e| {
+                    Error::new(ErrorCode::CANNOT_WRITE_TO_FILE_DESCRIPTOR, e.to_string())
+                })?;
+                Ok(file.flush()?)
+            }
+        }
+    };
+}
+
+encoder!(flate2::write::GzEncoder<Output>);
+encoder!(zstd::Encoder<'static, Output>);
+encoder!(lz4_flex::frame::FrameEncoder<Output>);
+encoder!(bzip2::write::BzEncoder<Output>);
+encoder!(liblzma::write::XzEncoder<Output>);
+
+/// A writer into a file that compresses by method, or by the file's ending.
+///
+/// # Errors
+/// If the method is none.
+pub fn encoder(file: Output, path: &str, method: Option<&str>) -> Result<Box<dyn Encoder>> {
+    Ok(match Method::of(path, method)? {
+        Method::None => Box::new(file),
+        Method::Gzip => Box::new(flate2::write::GzEncoder::new(
+            file,
+            flate2::Compression::default(),
+        )),
+        Method::Zstd => Box::new(zstd::Encoder::new(file, 3)?),
+        Method::Lz4 => Box::new(lz4_flex::frame::FrameEncoder::new(file)),
+        Method::Bzip2 => Box::new(bzip2::write::BzEncoder::new(
+            file,
+            bzip2::Compression::default(),
+        )),
+        Method::Xz => Box::new(liblzma::write::XzEncoder::new(file, 6)),
+    })
+}

@@ -1,0 +1,272 @@
+//! Reads files of formats other than Parquet: large ones in parts, by several threads.
+//!
+//! One thread at a time reads the next bytes and cuts them between rows; parsing, which is most
+//! of the work, is done by all of them.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, Cursor, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Schema, SchemaRef};
+use basalt_analyzer::{TableColumn, TableEntry};
+use basalt_error::{Error, Result};
+use basalt_exec::scan::{BatchIter, MorselSource, ScanRequest, SourceTable, TableKind};
+use basalt_formats::{FormatEntry, FormatSettings, header_len, split_rows};
+use basalt_types::DataType;
+use parking_lot::Mutex;
+
+use super::arguments::Arguments;
+use super::compression;
+
+/// Bytes of a part.
+const PART_BYTES: usize = 4 << 20;
+
+/// The rows of text files, their structure declared or found out from the first one.
+pub(super) fn open(
+    args: &Arguments<'_>,
+    files: Vec<PathBuf>,
+    format: &'static FormatEntry,
+    structure: Option<Vec<TableColumn>>,
+    method: Option<&str>,
+) -> Result<TableEntry> {
+    let settings = args.environment.settings.formats()?;
+    let columns = match structure {
+        Some(columns) => columns,
+        None => {
+            let first = files.first().ok_or_else(|| Error::bug("no file"))?;
+            let sample = compression::open(first, method)?;
+            let inferred = basalt_formats::infer(format.name, sample, &settings)
+                .map_err(|e| e.within(first.display()))?;
+            inferred
+                .into_iter()
+                .map(|(n, t)| TableColumn::new(n, t))
+                .collect()
+        }
+    };
+    let fields: Vec<_> = columns.iter().map(|c| c.data_type.field(&c.name)).collect();
+    let table = TextTable {
+        files,
+        format,
+        method: method.map(str::to_owned),
+        header: columns
+            .iter()
+            .map(|c| (c.name.clone(), c.data_type.clone()))
+            .collect(),
+        schema: Arc::new(Schema::new(fields)),
+        settings,
+    };
+    Ok(TableEntry::Table {
+        provider: Arc::new(SourceTable(table)),
+        columns,
+    })
+}
+
+#[derive(Clone, Debug)]
+struct TextTable {
+    files: Vec<PathBuf>,
+    format: &'static FormatEntry,
+    method: Option<String>,
+    header: Vec<(String, DataType)>,
+    schema: SchemaRef,
+    settings: FormatSettings,
+}
+
+impl TableKind for TextTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn source(&self, request: &ScanRequest) -> Result<Arc<dyn MorselSource>> {
+        let schema = self.schema.project(&request.projection);
+        let in_order = request.control.keeps_order();
+        let queue = Queue {
+            files: self.files.iter().cloned().collect(),
+            current: None,
+        };
+        Ok(Arc::new(TextSource {
+            queue: Arc::new(Mutex::new(queue)),
+            table: Arc::new(self.clone()),
+            projection: request.projection.clone(),
+            schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
+            num_workers: if in_order { 1 } else { request.num_threads },
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct TextSource {
+    table: Arc<TextTable>,
+    queue: Arc<Mutex<Queue>>,
+    projection: Vec<usize>,
+    schema: SchemaRef,
+    num_workers: usize,
+}
+
+impl MorselSource for TextSource {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// A morsel is a worker, which takes parts until there are none.
+    fn num_morsels(&self) -> usize {
+        self.num_workers
+    }
+
+    fn open(&self, _morsel: usize) -> Result<BatchIter> {
+        let (table, queue) = (Arc::clone(&self.table), Arc::clone(&self.queue));
+        let projection = self.projection.clone();
+        let mut current: Option<(PathBuf, Box<dyn basalt_formats::BlockReader>)> = None;
+        let mut next = move || -> Result<Option<RecordBatch>> {
+            loop {
+                if let Some((path, reader)) = &mut current {
+                    let block = reader.next_block().map_err(|e| e.within(path.display()))?;
+                    if let Some(batch) = block {
+                        let batch = batch.project(&projection);
+                        return batch.map(Some).map_err(|e| Error::bug(e.to_string()));
+                    }
+                }
+                let Some((path, part)) = queue.lock().next_part(&table)? else {
+                    return Ok(None);
+                };
+                let reader =
+                    basalt_formats::input(table.format.name, &table.header, &table.settings, part)
+                        .map_err(|e| e.within(path.display()))?;
+                current = Some((path, reader));
+            }
+        };
+        Ok(Box::new(std::iter::from_fn(move || next().transpose())))
+    }
+
+    fn num_rows(&self) -> Option<usize> {
+        None
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "{}, {} files",
+            self.table.format.name,
+            self.table.files.len()
+        )
+    }
+}
+
+/// The parts that nobody has taken yet.
+struct Queue {
+    files: VecDeque<PathBuf>,
+    current: Option<Splitter>,
+}
+
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} files", self.files.len())
+    }
+}
+
+type Part = (PathBuf, Box<dyn BufRead + Send>);
+
+impl Queue {
+    fn next_part(&mut self, table: &TextTable) -> Result<Option<Part>> {
+        loop {
+            if let Some(splitter) = &mut self.current {
+                if let Some(part) = splitter.next_part(table)? {
+                    let path = splitter.path.clone();
+                    return Ok(Some((path, Box::new(Cursor::new(part)))));
+                }
+                self.current = None;
+            }
+            let Some(path) = self.files.pop_front() else {
+                return Ok(None);
+            };
+            let source = compression::open(&path, table.method.as_deref())?;
+            if !table.format.splits {
+                return Ok(Some((path, source)));
+            }
+            self.current = Some(Splitter::new(path, source));
+        }
+    }
+}
+
+/// A file that is read part by part.
+struct Splitter {
+    path: PathBuf,
+    source: Box<dyn BufRead + Send>,
+    /// Bytes read and not given away.
+    rest: Vec<u8>,
+    /// What stands before the first row, which the reader of every part must see.
+    header: Option<Vec<u8>>,
+    is_at_end: bool,
+}
+
+impl Splitter {
+    fn new(path: PathBuf, source: Box<dyn BufRead + Send>) -> Self {
+        Self {
+            path,
+            source,
+            rest: Vec::new(),
+            header: None,
+            is_at_end: false,
+        }
+    }
+
+    fn next_part(&mut self, table: &TextTable) -> Result<Option<Vec<u8>>> {
+        let mut wanted = PART_BYTES;
+        loop {
+            self.fill(wanted)?;
+            if self.rest.is_empty() {
+                return Ok(None);
+            }
+            let parts = split_rows(
+                table.format.name,
+                &self.rest,
+                &table.settings,
+                PART_BYTES,
+                self.is_at_end,
+            )?;
+            if let Some(first) = parts.first() {
+                let rest = self.rest.split_off(first.end);
+                let part = std::mem::replace(&mut self.rest, rest);
+                return self.with_header(part, table).map(Some);
+            }
+            if self.is_at_end {
+                return Ok(None);
+            }
+            // A row longer than a part.
+            wanted += PART_BYTES;
+        }
+    }
+
+    fn fill(&mut self, wanted: usize) -> Result<()> {
+        let target = wanted + PART_BYTES / 2;
+        if self.is_at_end || self.rest.len() >= target {
+            return Ok(());
+        }
+        let missing = (target - self.rest.len()) as u64;
+        let read = self
+            .source
+            .by_ref()
+            .take(missing)
+            .read_to_end(&mut self.rest)
+            .map_err(|e| {
+                Error::new(
+                    basalt_error::ErrorCode::CANNOT_READ_ALL_DATA,
+                    format!("Cannot read {}: {e}", self.path.display()),
+                )
+            })?;
+        self.is_at_end = (read as u64) < missing;
+        Ok(())
+    }
+
+    /// The first part has the header itself.
+    fn with_header(&mut self, part: Vec<u8>, table: &TextTable) -> Result<Vec<u8>> {
+        match &self.header {
+            Some(header) => Ok([header.as_slice(), &part].concat()),
+            None => {
+                let end = header_len(table.format.name, &table.header, &table.settings, &part)?;
+                self.header = Some(part[..end].to_vec());
+                Ok(part)
+            }
+        }
+    }
+}

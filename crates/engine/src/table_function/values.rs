@@ -1,0 +1,131 @@
+//! Gives rows that stand in the query: `values`, `null`, `format`.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::compute::concat;
+use arrow::datatypes::Schema;
+use basalt_analyzer::{ConstantArg, TableColumn, TableEntry};
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::parse::parse_structure;
+use basalt_types::{DataType, least_supertype};
+
+use super::arguments::{Arguments, convert};
+
+/// `values('a UInt8, b String', (1, 'x'), …)`, `values(1, 2)`, `values((1, 'x'), …)`.
+pub(super) fn values(args: &Arguments<'_>) -> Result<TableEntry> {
+    let all = args.all();
+    let structure = match args.text(0) {
+        Ok(text) if all.len() > 1 => parse_structure(&text).ok().filter(|s| !s.is_empty()),
+        _ => None,
+    };
+    let rows = if structure.is_some() { &all[1..] } else { all };
+    let first = rows
+        .first()
+        .ok_or_else(|| args.wrong_number("at least 1"))?;
+    let num_columns = match &structure {
+        Some(columns) => columns.len(),
+        None => cells(first, None).len(),
+    };
+    let mut columns: Vec<Vec<(ArrayRef, DataType)>> = vec![Vec::new(); num_columns];
+    for row in rows {
+        let cells = cells(row, Some(num_columns));
+        if cells.len() != num_columns {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                format!(
+                    "Rows of values have {num_columns} columns, one has {}",
+                    cells.len()
+                ),
+            ));
+        }
+        for (column, cell) in columns.iter_mut().zip(cells) {
+            column.push(cell);
+        }
+    }
+    let mut described = Vec::with_capacity(num_columns);
+    let mut arrays = Vec::with_capacity(num_columns);
+    for (i, column) in columns.into_iter().enumerate() {
+        let (name, data_type) = match &structure {
+            Some(columns) => columns[i].clone(),
+            None => {
+                let types: Vec<DataType> = column.iter().map(|(_, t)| t.clone()).collect();
+                (format!("c{}", i + 1), least_supertype(&types)?)
+            }
+        };
+        let cells = column
+            .into_iter()
+            .map(|(value, from)| convert(args.environment, value, &from, &data_type))
+            .collect::<Result<Vec<_>>>()?;
+        let cells: Vec<&dyn Array> = cells.iter().map(AsRef::as_ref).collect();
+        arrays.push(concat(&cells).map_err(|e| Error::bug(e.to_string()))?);
+        described.push(TableColumn::new(name, data_type));
+    }
+    let fields: Vec<_> = described
+        .iter()
+        .map(|c| c.data_type.field(&c.name))
+        .collect();
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+        .map_err(|e| Error::bug(e.to_string()))?;
+    Ok(super::batches(described, vec![batch]))
+}
+
+/// The values of a row: a tuple's elements, or the one value (also a tuple for one column of it).
+fn cells(row: &ConstantArg, num_columns: Option<usize>) -> Vec<(ArrayRef, DataType)> {
+    match &row.data_type {
+        DataType::Tuple(tuple) if num_columns.is_none_or(|n| n == tuple.types.len()) => {
+            let columns = row.value.as_struct().columns().iter();
+            columns
+                .zip(&tuple.types)
+                .map(|(c, t)| (Arc::clone(c), t.clone()))
+                .collect()
+        }
+        data_type => vec![(Arc::clone(&row.value), data_type.clone())],
+    }
+}
+
+/// `null('a UInt8')`: no rows.
+pub(super) fn null(args: &Arguments<'_>) -> Result<TableEntry> {
+    Ok(super::batches(declared(&args.text(0)?)?, Vec::new()))
+}
+
+/// `format(CSV, [structure,] 'text')`.
+pub(super) fn format(args: &Arguments<'_>) -> Result<TableEntry> {
+    if !(2..=3).contains(&args.len()) {
+        return Err(args.wrong_number("2 or 3"));
+    }
+    let format = args.text(0)?;
+    let text = args.text(args.len() - 1)?.into_bytes();
+    let settings = args.environment.settings.formats()?;
+    let columns = if args.len() == 3 {
+        declared(&args.text(1)?)?
+    } else {
+        let inferred =
+            basalt_formats::infer(&format, Box::new(Cursor::new(text.clone())), &settings)?;
+        inferred
+            .into_iter()
+            .map(|(n, t)| TableColumn::new(n, t))
+            .collect()
+    };
+    let header: Vec<_> = columns
+        .iter()
+        .map(|c| (c.name.clone(), c.data_type.clone()))
+        .collect();
+    let reader = Box::new(Cursor::new(text));
+    let mut reader = basalt_formats::input(&format, &header, &settings, reader)?;
+    let mut batches = Vec::new();
+    while let Some(batch) = reader.next_block()? {
+        batches.push(batch);
+    }
+    Ok(super::batches(columns, batches))
+}
+
+/// The columns of a `structure` argument.
+pub(super) fn declared(structure: &str) -> Result<Vec<TableColumn>> {
+    let columns = parse_structure(structure)?;
+    Ok(columns
+        .into_iter()
+        .map(|(name, t)| TableColumn::new(name, t))
+        .collect())
+}

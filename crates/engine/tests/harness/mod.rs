@@ -1,0 +1,251 @@
+//! Runs sqllogictest files: parses them, runs each in a session of its own, compares.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use basalt_engine::{Database, Io, Session};
+use sqllogictest::{DefaultColumnType, QueryExpect, Record, SortMode, StatementExpect};
+
+/// A file of `tests/configs`.
+pub struct Configuration {
+    pub name: String,
+    pub settings: Vec<(String, String)>,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests")
+}
+
+/// The configurations, by name.
+pub fn configurations() -> Vec<Configuration> {
+    let mut configurations = Vec::new();
+    for entry in std::fs::read_dir(root().join("configs")).expect("tests/configs") {
+        let path = entry.expect("entry").path();
+        if path.extension().is_some_and(|e| e == "toml") {
+            let text = std::fs::read_to_string(&path).expect("configuration");
+            let (_, settings) = text.split_once("[settings]").expect("[settings]");
+            let setting = |line: &str| {
+                let (name, value) = line.split_once('=')?;
+                Some((
+                    name.trim().to_owned(),
+                    value.trim().trim_matches('"').to_owned(),
+                ))
+            };
+            configurations.push(Configuration {
+                name: path
+                    .file_stem()
+                    .expect("name")
+                    .to_string_lossy()
+                    .into_owned(),
+                settings: settings.lines().filter_map(setting).collect(),
+            });
+        }
+    }
+    configurations.sort_by(|a, b| a.name.cmp(&b.name));
+    configurations
+}
+
+/// The records that ran, and why some did not pass.
+#[derive(Default)]
+pub struct Outcome {
+    num_passed: usize,
+    /// Place of the record (`area/file.slt:line`) and what was different.
+    failures: Vec<(String, String)>,
+}
+
+const PENDING: &str = "sql/PENDING.txt";
+
+impl Outcome {
+    /// The records that are known not to pass.
+    pub fn pending() -> BTreeSet<String> {
+        let text = std::fs::read_to_string(root().join(PENDING)).unwrap_or_default();
+        text.lines()
+            .filter(|l| !l.starts_with('#'))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Writes the list anew.
+    pub fn write_pending(&self) {
+        let mut text = String::from(
+            "# Records of tests/sql that Basalt does not answer as ClickHouse does yet, one a line.\n\
+             # The list may only shrink; UPDATE_PENDING=1 cargo test writes it.\n",
+        );
+        for (place, _) in &self.failures {
+            text.push_str(place);
+            text.push('\n');
+        }
+        std::fs::write(root().join(PENDING), text).expect("PENDING.txt");
+    }
+
+    /// Fails for records that do not pass and are not pending, and for pending ones that pass.
+    pub fn check(&self, pending: &BTreeSet<String>) {
+        self.check_nothing_new("defaults", pending);
+        let failing: BTreeSet<&String> = self.failures.iter().map(|(place, _)| place).collect();
+        let passing: Vec<&String> = pending.iter().filter(|p| !failing.contains(p)).collect();
+        assert!(
+            passing.is_empty(),
+            "remove from PENDING.txt, they pass: {passing:?}"
+        );
+    }
+
+    /// Fails for records that do not pass and are not pending.
+    pub fn check_nothing_new(&self, name: &str, pending: &BTreeSet<String>) {
+        println!(
+            "{name}: {} records passed, {} did not",
+            self.num_passed,
+            self.failures.len()
+        );
+        let new = self
+            .failures
+            .iter()
+            .filter(|(place, _)| !pending.contains(place));
+        let mut report = String::new();
+        for (place, why) in new {
+            report.push_str(&format!("\n{place}\n{why}\n"));
+        }
+        assert!(report.is_empty(), "under {name}:\n{report}");
+    }
+}
+
+/// Runs every file, with these settings at the start of each.
+pub fn run_all(settings: &[(String, String)]) -> Outcome {
+    let pattern = root().join("sql/**/*.slt");
+    let wanted = std::env::var("SLT").unwrap_or_default();
+    let files: Vec<PathBuf> = glob::glob(&pattern.to_string_lossy())
+        .expect("glob")
+        .map(|p| p.expect("path"))
+        .filter(|p| p.to_string_lossy().contains(&wanted))
+        .collect();
+    assert!(!files.is_empty(), "no SQL tests found");
+    let queue = Mutex::new(files.into_iter());
+    let outcome = Mutex::new(Outcome::default());
+    let work = || {
+        while let Some(file) = { queue.lock().expect("queue").next() } {
+            let of_file = run_file(&file, settings);
+            let mut all = outcome.lock().expect("outcome");
+            all.num_passed += of_file.num_passed;
+            all.failures.extend(of_file.failures);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            let thread = std::thread::Builder::new().stack_size(256 << 20);
+            thread.spawn_scoped(scope, work).expect("thread");
+        }
+    });
+    let mut outcome = outcome.into_inner().expect("outcome");
+    outcome.failures.sort();
+    outcome
+}
+
+fn run_file(path: &Path, settings: &[(String, String)]) -> Outcome {
+    let mut outcome = Outcome::default();
+    let database = Database::in_memory().expect("database");
+    let mut session = Session::new(&database);
+    for (name, value) in settings {
+        session
+            .settings
+            .set(name, value)
+            .expect("setting of the configuration");
+    }
+    let name = path
+        .strip_prefix(root().join("sql"))
+        .expect("below tests/sql")
+        .to_string_lossy();
+    let records = sqllogictest::parse_file::<DefaultColumnType>(path).expect("sqllogictest file");
+    for record in records {
+        let (line, result) = match &record {
+            Record::Statement {
+                loc, sql, expected, ..
+            } => (loc.line(), check_statement(&mut session, sql, expected)),
+            Record::Query {
+                loc, sql, expected, ..
+            } => (loc.line(), check_query(&mut session, sql, expected)),
+            _ => continue,
+        };
+        match result {
+            Ok(()) => outcome.num_passed += 1,
+            Err(why) => outcome.failures.push((format!("{name}:{line}"), why)),
+        }
+    }
+    outcome
+}
+
+/// What a statement prints, or its error as users see it.
+fn output(session: &mut Session, sql: &str) -> Result<Vec<u8>, String> {
+    let mut out = Vec::new();
+    let parsed = basalt_parser::parse_statement(sql).map_err(|e| e.to_string())?;
+    let io = Io {
+        out: &mut out,
+        input: None,
+    };
+    session
+        .run(sql.as_bytes(), &parsed, io)
+        .map_err(|e| e.to_string())?;
+    Ok(out)
+}
+
+fn check_statement(
+    session: &mut Session,
+    sql: &str,
+    expected: &StatementExpect,
+) -> Result<(), String> {
+    match (output(session, sql), expected) {
+        (Ok(_), StatementExpect::Ok | StatementExpect::Count(_)) => Ok(()),
+        (Err(e), StatementExpect::Error(wanted)) if wanted.is_match(&e) => Ok(()),
+        (Ok(out), StatementExpect::Error(wanted)) => Err(format!(
+            "{sql}\n  expected error {wanted}, got: {}",
+            String::from_utf8_lossy(&out).escape_debug()
+        )),
+        (Err(e), _) => Err(format!("{sql}\n  {e}\n  expected {expected:?}")),
+    }
+}
+
+fn check_query(
+    session: &mut Session,
+    sql: &str,
+    expected: &QueryExpect<DefaultColumnType>,
+) -> Result<(), String> {
+    let QueryExpect::Results {
+        results, sort_mode, ..
+    } = expected
+    else {
+        return Err(format!(
+            "{sql}\n  a query that expects an error: write statement error"
+        ));
+    };
+    let out = output(session, sql).map_err(|e| format!("{sql}\n  {e}\n  expected {results:?}"))?;
+    let mut lines = lines(&out);
+    let mut wanted = results.clone();
+    if *sort_mode == Some(SortMode::RowSort) {
+        lines.sort();
+        wanted.sort();
+    }
+    if lines == wanted {
+        return Ok(());
+    }
+    Err(format!(
+        "{sql}\n  expected {wanted:?}\n  got      {lines:?}"
+    ))
+}
+
+/// Lines of an output as the files have them: an empty one is `(empty)`.
+fn lines(out: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(out);
+    let Some(text) = text
+        .strip_suffix('\n')
+        .or(Some(&text).filter(|t| !t.is_empty()).map(|t| &**t))
+    else {
+        return Vec::new();
+    };
+    let line = |l: &str| {
+        if l.is_empty() {
+            "(empty)".to_owned()
+        } else {
+            l.to_owned()
+        }
+    };
+    text.split('\n').map(line).collect()
+}

@@ -1,0 +1,28 @@
+//! Runs all of `tests/sql` against the engine, under its defaults and under every configuration
+//! of `tests/configs`.
+//!
+//! Records that do not pass yet stand in `tests/sql/PENDING.txt`. The list can only shrink: a
+//! record on it that passes fails the test, too. `UPDATE_PENDING=1` writes it anew.
+
+mod harness;
+
+use harness::{Outcome, run_all};
+
+#[test]
+fn defaults() {
+    let outcome = run_all(&[]);
+    if std::env::var_os("UPDATE_PENDING").is_some() {
+        outcome.write_pending();
+    }
+    outcome.check(&Outcome::pending());
+}
+
+/// What must hold by default must hold under hostile settings.
+#[test]
+fn configurations() {
+    let pending = Outcome::pending();
+    for config in harness::configurations() {
+        let outcome = run_all(&config.settings);
+        outcome.check_nothing_new(&config.name, &pending);
+    }
+}

@@ -1,0 +1,197 @@
+//! Keys that are byte strings: one String, or a row of any types in Arrow's row format.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, UInt32Array};
+use arrow::buffer::{Buffer, ScalarBuffer};
+use arrow::compute::take;
+use arrow::datatypes::DataType as ArrowType;
+use arrow::row::{RowConverter, SortField};
+use basalt_hashtable::views::{INLINE_LEN, view_len};
+use basalt_hashtable::{BytesTable, Fold, Views};
+use datafusion::common::internal_datafusion_err;
+use datafusion::error::Result;
+
+use super::key_form::{GroupTable, KeyForm, Keys, group_nulls, intern_valid, table_full};
+
+/// One String key.
+#[derive(Debug)]
+pub(super) struct BytesForm;
+
+impl KeyForm for BytesForm {
+    type Table = BytesGroups;
+
+    fn table(&self) -> BytesGroups {
+        BytesGroups::default()
+    }
+
+    fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>> {
+        let column = columns.first().and_then(|c| c.as_binary_view_opt());
+        column
+            .cloned()
+            .ok_or_else(|| internal_datafusion_err!("a string key is no BinaryView"))
+    }
+
+    fn decode(&self, table: &BytesGroups, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        Ok(vec![Arc::new(table.array(range)?)])
+    }
+}
+
+/// Keys of any types as rows of bytes.
+#[derive(Debug)]
+pub(super) struct RowForm(RowConverter);
+
+impl RowForm {
+    /// Keys of these types.
+    pub(super) fn try_new(types: &[ArrowType]) -> Result<Self> {
+        let fields = types.iter().map(|t| SortField::new(t.clone())).collect();
+        Ok(Self(RowConverter::new(fields)?))
+    }
+
+    /// Whether keys of these types can be rows of bytes.
+    pub(super) fn supports(types: &[ArrowType]) -> bool {
+        let fields: Vec<_> = types.iter().map(|t| SortField::new(t.clone())).collect();
+        RowConverter::supports_fields(&fields)
+    }
+}
+
+impl KeyForm for RowForm {
+    type Table = BytesGroups;
+
+    fn table(&self) -> BytesGroups {
+        BytesGroups::default()
+    }
+
+    fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>> {
+        let rows = self.0.convert_columns(&columns)?;
+        let mut keys = BinaryViewBuilder::with_capacity(rows.num_rows());
+        rows.iter().for_each(|row| keys.append_value(row.as_ref()));
+        Ok(keys.finish())
+    }
+
+    fn decode(&self, table: &BytesGroups, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        let keys = table.array(range)?;
+        let parser = self.0.parser();
+        let rows = (0..keys.len()).map(|i| parser.parse(keys.value(i)));
+        Ok(self.0.convert_rows(rows)?)
+    }
+}
+
+/// Groups by byte string.
+#[derive(Debug, Default)]
+pub(super) struct BytesGroups {
+    table: BytesTable,
+    null_group: Option<usize>,
+    /// The long keys, once the table is finished.
+    buffers: Vec<Buffer>,
+}
+
+impl BytesGroups {
+    fn array(&self, range: Range<usize>) -> Result<BinaryViewArray> {
+        let nulls = group_nulls(self.null_group, &range);
+        let views = ScalarBuffer::from(self.table.keys()[range].to_vec());
+        Ok(BinaryViewArray::try_new(
+            views,
+            self.buffers.clone(),
+            nulls,
+        )?)
+    }
+}
+
+impl GroupTable for BytesGroups {
+    type Keys = BinaryViewArray;
+
+    fn intern(&mut self, keys: &BinaryViewArray, groups: &mut Vec<usize>) -> Result<()> {
+        let buffers = keys.data_buffers();
+        let Some(nulls) = keys.nulls().filter(|n| n.null_count() > 0) else {
+            let rows = Views {
+                views: keys.views(),
+                buffers,
+            };
+            return self.table.intern(rows, groups).map_err(table_full);
+        };
+        let null_group = match self.null_group {
+            Some(group) => group,
+            None => self.table.add_unkeyed().map_err(table_full)?,
+        };
+        self.null_group = Some(null_group);
+        intern_valid(
+            (keys.views(), nulls),
+            null_group,
+            groups,
+            |views, groups| {
+                self.table
+                    .intern(Views { views, buffers }, groups)
+                    .map_err(table_full)
+            },
+        )
+    }
+
+    fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.table.size_bytes() + self.buffers.iter().map(Buffer::capacity).sum::<usize>()
+    }
+
+    fn finish(&mut self) {
+        let buffers = self.table.take_arena().into_buffers();
+        self.buffers
+            .extend(buffers.into_iter().map(Buffer::from_vec));
+    }
+
+    fn group_hashes(&self) -> Vec<u64> {
+        self.table.hashes().to_vec()
+    }
+
+    fn keys_of(&self, groups: &[u32]) -> Result<BinaryViewArray> {
+        let keys = self.table.keys();
+        let views: Vec<u128> = groups.iter().map(|g| keys[*g as usize]).collect();
+        let null = self
+            .null_group
+            .filter(|null| groups.iter().any(|g| *g as usize == *null));
+        let nulls = null.map(|null| groups.iter().map(|g| *g as usize != null).collect());
+        Ok(BinaryViewArray::try_new(
+            views.into(),
+            self.buffers.clone(),
+            nulls,
+        )?)
+    }
+
+    fn hashes(keys: &BinaryViewArray) -> Vec<u64> {
+        let rows = Views {
+            views: keys.views(),
+            buffers: keys.data_buffers(),
+        };
+        let mut hashes: Vec<u64> = rows
+            .views
+            .iter()
+            .map(|v| BytesTable::<Fold>::hash(&rows, *v))
+            .collect();
+        if let Some(nulls) = keys.nulls() {
+            let nulls = hashes
+                .iter_mut()
+                .zip(nulls.iter())
+                .filter(|(_, is_valid)| !is_valid);
+            nulls.for_each(|(hash, _)| *hash = 0);
+        }
+        hashes
+    }
+
+    fn take(keys: &BinaryViewArray, rows: &[u32]) -> Result<BinaryViewArray> {
+        let taken = take(keys, &UInt32Array::from(rows.to_vec()), None)?;
+        Ok(taken.as_binary_view().clone())
+    }
+
+    fn slice(keys: &BinaryViewArray, range: Range<usize>) -> BinaryViewArray {
+        keys.slice(range.start, range.len())
+    }
+
+    fn keys_size_bytes(keys: &BinaryViewArray) -> usize {
+        let long = |view: &u128| Some(view_len(*view)).filter(|len| *len > INLINE_LEN);
+        let long: usize = keys.views().iter().filter_map(long).sum();
+        keys.len() * size_of::<u128>() + long
+    }
+}

@@ -1,0 +1,317 @@
+//! Groups in a plan: all partitions of the result come from one run over the input.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use basalt_hashtable::{Fold, HashWord, Word};
+use datafusion::common::internal_err;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::MemoryConsumer;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::EmissionType;
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, Partitioning,
+    PlanProperties, SendableRecordBatchStream,
+};
+use futures::FutureExt;
+use futures::future::{BoxFuture, Shared};
+
+use super::Grouping;
+use super::bytes_form::{BytesForm, RowForm};
+use super::key_form::{Form, KeyForm};
+use super::local::{Local, Tuning};
+use super::merged::{Emit, Merged, consume_all, merge};
+use super::no_keys::{self, Totals};
+use super::pack::Place;
+use super::word_form::WordForm;
+
+/// Most rows of a batch of the result.
+const MAX_BATCH_ROWS: usize = 65_505;
+
+type MergedFuture = Shared<BoxFuture<'static, Result<Arc<dyn Merged>, Arc<DataFusionError>>>>;
+
+/// Grouping of the rows of `input`.
+#[derive(Debug)]
+pub struct GroupByExec {
+    input: Arc<dyn ExecutionPlan>,
+    grouping: Arc<Grouping>,
+    form: Form,
+    tuning: Tuning,
+    run: Mutex<Run>,
+    metrics: ExecutionPlanMetricsSet,
+    properties: Arc<PlanProperties>,
+}
+
+/// The run over the input that partitions of the result share.
+#[derive(Default)]
+struct Run {
+    merged: Option<MergedFuture>,
+    /// Which partitions have been asked for; if one is again, a new run starts.
+    taken: Vec<bool>,
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("taken", &self.taken)
+            .finish_non_exhaustive()
+    }
+}
+
+impl GroupByExec {
+    /// Whether keys of these expressions can be grouped.
+    pub fn supports(input: &Arc<dyn ExecutionPlan>, keys: &[Arc<dyn PhysicalExpr>]) -> bool {
+        match form(input, keys) {
+            Ok(Form::Rows(types)) => RowForm::supports(&types),
+            Ok(_) => true,
+            Err(_) => false,
+        }
+    }
+
+    /// Grouping of the rows of `input` into `num_partitions` partitions; one without keys.
+    ///
+    /// # Errors
+    /// If the types of keys cannot be told.
+    pub fn try_new(
+        input: Arc<dyn ExecutionPlan>,
+        grouping: Arc<Grouping>,
+        num_partitions: usize,
+    ) -> Result<Self> {
+        let form = form(&input, &grouping.keys)?;
+        let num_partitions = if grouping.keys.is_empty() {
+            1
+        } else {
+            num_partitions.max(1)
+        };
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(Arc::clone(&grouping.schema)),
+            Partitioning::UnknownPartitioning(num_partitions),
+            EmissionType::Final,
+            input.boundedness(),
+        );
+        Ok(Self {
+            input,
+            grouping,
+            form,
+            tuning: Tuning::default(),
+            run: Mutex::default(),
+            metrics: ExecutionPlanMetricsSet::new(),
+            properties: Arc::new(properties),
+        })
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_tuning(mut self, tuning: Tuning) -> Self {
+        self.tuning = tuning;
+        self
+    }
+
+    /// The run that `partition` belongs to.
+    fn merged(&self, partition: usize, context: &Arc<TaskContext>) -> Result<MergedFuture> {
+        let num_partitions = self.properties.partitioning.partition_count();
+        let mut run = self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        if run.taken.get(partition).copied().unwrap_or(true) {
+            *run = Run {
+                merged: None,
+                taken: vec![false; num_partitions],
+            };
+        }
+        let Some(taken) = run.taken.get_mut(partition) else {
+            return internal_err!("no partition {partition} in a grouping");
+        };
+        *taken = true;
+        let merged = match &run.merged {
+            Some(merged) => merged.clone(),
+            None => self.start(context)?,
+        };
+        // The last partition leaves nothing behind that would keep the groups alive.
+        run.merged = Some(merged.clone()).filter(|_| !run.taken.iter().all(|t| *t));
+        Ok(merged)
+    }
+
+    fn start(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
+        match &self.form {
+            Form::NoKeys => self.start_without_keys(context),
+            Form::Direct { bits, places } => self.start_words::<u32>(context, places, Some(*bits)),
+            Form::Words { bits: 32, places } => self.start_words::<u32>(context, places, None),
+            Form::Words { bits: 64, places } => self.start_words::<u64>(context, places, None),
+            Form::Words { places, .. } => self.start_words::<u128>(context, places, None),
+            Form::Bytes => self.start_form(context, BytesForm),
+            Form::Rows(types) => self.start_form(context, RowForm::try_new(types)?),
+        }
+    }
+
+    fn start_words<W: Word>(
+        &self,
+        context: &Arc<TaskContext>,
+        places: &[Place],
+        direct_bits: Option<u32>,
+    ) -> Result<MergedFuture>
+    where
+        Fold: HashWord<W>,
+    {
+        self.start_form(context, WordForm::<W>::new(places.to_vec(), direct_bits))
+    }
+
+    fn start_form<F: KeyForm>(&self, context: &Arc<TaskContext>, form: F) -> Result<MergedFuture> {
+        let inputs = self.inputs(context)?;
+        let (form, grouping) = (Arc::new(form), Arc::clone(&self.grouping));
+        let tuning = self.tuning;
+        let local = |i: usize| {
+            let memory = consumer(i).register(context.memory_pool());
+            Local::new(Arc::clone(&grouping), Arc::clone(&form), tuning, memory)
+        };
+        let locals: Vec<Local<F>> = (0..inputs.len()).map(local).collect();
+        Ok(shared(async move {
+            let locals = consume_all(inputs, locals, Local::push).await?;
+            merge(grouping, form, tuning, locals).await
+        }))
+    }
+
+    fn start_without_keys(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
+        let inputs = self.inputs(context)?;
+        let grouping = Arc::clone(&self.grouping);
+        let totals = |i: usize| {
+            let memory = consumer(i).register(context.memory_pool());
+            Totals::new(Arc::clone(&grouping), memory)
+        };
+        let totals: Vec<Totals> = (0..inputs.len()).map(totals).collect();
+        Ok(shared(async move {
+            let totals = consume_all(inputs, totals, Totals::push).await?;
+            no_keys::merge(grouping, totals)
+        }))
+    }
+
+    fn inputs(&self, context: &Arc<TaskContext>) -> Result<Vec<SendableRecordBatchStream>> {
+        let num_inputs = self.input.output_partitioning().partition_count();
+        (0..num_inputs)
+            .map(|i| self.input.execute(i, Arc::clone(context)))
+            .collect()
+    }
+}
+
+fn consumer(partition: usize) -> MemoryConsumer {
+    MemoryConsumer::new(format!("GroupByExec[{partition}]"))
+}
+
+fn shared(merged: impl Future<Output = Result<Arc<dyn Merged>>> + Send + 'static) -> MergedFuture {
+    merged
+        .map(|result| result.map_err(Arc::new))
+        .boxed()
+        .shared()
+}
+
+fn form(input: &Arc<dyn ExecutionPlan>, keys: &[Arc<dyn PhysicalExpr>]) -> Result<Form> {
+    let schema = input.schema();
+    let key = |key: &Arc<dyn PhysicalExpr>| Ok((key.data_type(&schema)?, key.nullable(&schema)?));
+    let keys: Vec<_> = keys.iter().map(key).collect::<Result<_>>()?;
+    Ok(Form::of(&keys))
+}
+
+impl DisplayAs for GroupByExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys: Vec<String> = self.grouping.keys.iter().map(|k| k.to_string()).collect();
+        let names = self
+            .grouping
+            .aggregates
+            .iter()
+            .map(|a| a.bound.name.as_str());
+        write!(
+            f,
+            "GroupByExec: keys=[{}], aggregates=[{}], table={}",
+            keys.join(", "),
+            names.collect::<Vec<_>>().join(", "),
+            self.form.name()
+        )
+    }
+}
+
+impl ExecutionPlan for GroupByExec {
+    fn name(&self) -> &str {
+        "GroupByExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        let args = self.grouping.aggregates.iter().flat_map(|a| &a.args);
+        for expr in self.grouping.keys.iter().chain(args) {
+            if f(expr)? == TreeNodeRecursion::Stop {
+                return Ok(TreeNodeRecursion::Stop);
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let num_partitions = self.properties.partitioning.partition_count();
+        match <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) {
+            Ok([input]) => {
+                let grouping = Arc::clone(&self.grouping);
+                let new = Self::try_new(input, grouping, num_partitions)?;
+                Ok(Arc::new(Self {
+                    tuning: self.tuning,
+                    ..new
+                }))
+            }
+            Err(_) => internal_err!("a grouping has one input"),
+        }
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let merged = self.merged(partition, &context)?;
+        let max_rows = context
+            .session_config()
+            .batch_size()
+            .clamp(1, MAX_BATCH_ROWS);
+        let metrics = BaselineMetrics::new(&self.metrics, partition);
+        let state = (merged, None::<Box<dyn Emit>>);
+        let stream = futures::stream::try_unfold(state, move |(merged, mut groups)| {
+            let metrics = metrics.clone();
+            async move {
+                let source = merged.clone().await.map_err(DataFusionError::Shared)?;
+                let _timer = metrics.elapsed_compute().timer();
+                loop {
+                    if let Some(emit) = &mut groups
+                        && let Some(batch) = emit.next_batch(max_rows)?
+                    {
+                        metrics.record_output(batch.num_rows());
+                        return Ok(Some((batch, (merged, groups))));
+                    }
+                    groups = source.next_groups()?;
+                    if groups.is_none() {
+                        return Ok(None);
+                    }
+                }
+            }
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(
+            self.schema(),
+            stream,
+        )))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+}

@@ -1,0 +1,54 @@
+//! Holds what a grouping computes: key expressions, aggregates and their arguments.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::SchemaRef;
+use basalt_functions::aggregate::{BoundAggregate, Shortcut};
+use datafusion::error::Result;
+use datafusion::physical_expr::PhysicalExpr;
+
+/// An aggregate function with its arguments.
+#[derive(Clone, Debug)]
+pub struct AggregateSpec {
+    /// The function.
+    pub bound: BoundAggregate,
+    /// Its arguments, over the input's rows.
+    pub args: Vec<Arc<dyn PhysicalExpr>>,
+}
+
+/// Keys and aggregates over an input.
+#[derive(Clone, Debug)]
+pub struct Grouping {
+    /// The keys, over the input's rows.
+    pub keys: Vec<Arc<dyn PhysicalExpr>>,
+    /// The aggregates.
+    pub aggregates: Vec<AggregateSpec>,
+    /// Fields of the result: keys, then aggregates.
+    pub schema: SchemaRef,
+}
+
+/// Arguments of each aggregate for the rows of a batch.
+pub(super) type AggregateArgs = Vec<Vec<ArrayRef>>;
+
+impl Grouping {
+    /// The key columns of a batch.
+    pub(super) fn key_columns(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
+        self.keys.iter().map(|key| evaluate(key, batch)).collect()
+    }
+
+    /// The arguments of all aggregates for a batch.
+    pub(super) fn args(&self, batch: &RecordBatch) -> Result<AggregateArgs> {
+        let of_one = |spec: &AggregateSpec| {
+            if spec.bound.shortcut == Some(Shortcut::CountAll) {
+                return Ok(Vec::new());
+            }
+            spec.args.iter().map(|arg| evaluate(arg, batch)).collect()
+        };
+        self.aggregates.iter().map(of_one).collect()
+    }
+}
+
+fn evaluate(expr: &Arc<dyn PhysicalExpr>, batch: &RecordBatch) -> Result<ArrayRef> {
+    expr.evaluate(batch)?.into_array(batch.num_rows())
+}

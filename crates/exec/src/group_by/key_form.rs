@@ -1,0 +1,179 @@
+//! Declares what a form of key does, and chooses the form that fits the keys' types.
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+use arrow::array::ArrayRef;
+use arrow::buffer::NullBuffer;
+use arrow::datatypes::DataType as ArrowType;
+use basalt_analyzer::into_plan_error;
+use basalt_error::{Error, ErrorCode};
+use basalt_hashtable::TableFull;
+use datafusion::error::{DataFusionError, Result};
+
+use super::pack::{Place, width};
+
+/// A way to hold keys: how columns become keys and back.
+pub(super) trait KeyForm: Debug + Send + Sync + 'static {
+    /// Groups by key.
+    type Table: GroupTable;
+
+    /// An empty table.
+    fn table(&self) -> Self::Table;
+
+    /// Keys of the rows of a batch.
+    fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>>;
+
+    /// Key columns of the groups in `range` of a table that is finished.
+    fn decode(&self, table: &Self::Table, range: Range<usize>) -> Result<Vec<ArrayRef>>;
+}
+
+/// Keys of some rows, in a form.
+pub(super) type Keys<F> = <<F as KeyForm>::Table as GroupTable>::Keys;
+
+/// Numbers groups by their keys.
+pub(super) trait GroupTable: Debug + Send + Sync {
+    /// Keys of some rows.
+    type Keys: Send + Sync;
+
+    /// Appends the group of each row to `groups`; keys that are new become groups.
+    fn intern(&mut self, keys: &Self::Keys, groups: &mut Vec<usize>) -> Result<()>;
+
+    /// Number of groups.
+    fn len(&self) -> usize;
+
+    /// Memory held, in bytes.
+    fn size_bytes(&self) -> usize;
+
+    /// Ends adding groups.
+    fn finish(&mut self);
+
+    /// Hash of each group's key, the same as [`GroupTable::hashes`] gives for its rows.
+    fn group_hashes(&self) -> Vec<u64>;
+
+    /// Keys of some groups of a table that is finished.
+    fn keys_of(&self, groups: &[u32]) -> Result<Self::Keys>;
+
+    /// Hash of each row's key.
+    fn hashes(keys: &Self::Keys) -> Vec<u64>;
+
+    /// Keys of some rows, in the order of `rows`.
+    fn take(keys: &Self::Keys, rows: &[u32]) -> Result<Self::Keys>;
+
+    /// Keys of a range of rows.
+    fn slice(keys: &Self::Keys, range: Range<usize>) -> Self::Keys;
+
+    /// Memory that keys hold, in bytes.
+    fn keys_size_bytes(keys: &Self::Keys) -> usize;
+}
+
+/// The error for a table that is full.
+pub(super) fn table_full(full: TableFull) -> DataFusionError {
+    into_plan_error(Error::new(
+        ErrorCode::TOO_MANY_ROWS,
+        format!("Group by fewer different keys: {full}"),
+    ))
+}
+
+/// The form that keys of some types take.
+#[derive(Clone, Debug)]
+pub(super) enum Form {
+    /// Aggregation without keys.
+    NoKeys,
+    /// An array indexed by so many bits.
+    Direct { bits: u32, places: Vec<Place> },
+    /// A word of 32, 64 or 128 bits.
+    Words { bits: u32, places: Vec<Place> },
+    /// One string.
+    Bytes,
+    /// A row as bytes that are equal if the rows are.
+    Rows(Vec<ArrowType>),
+}
+
+/// Most bits of a key that indexes an array.
+const MAX_DIRECT_BITS: u32 = 16;
+
+impl Form {
+    /// The form for keys of these types, each with whether it may be NULL.
+    pub(super) fn of(keys: &[(ArrowType, bool)]) -> Form {
+        match keys {
+            [] => return Form::NoKeys,
+            [(ArrowType::BinaryView, _)] => return Form::Bytes,
+            _ => {}
+        }
+        match places(keys) {
+            Some((bits, places)) if bits <= MAX_DIRECT_BITS => Form::Direct { bits, places },
+            Some((bits, places)) if bits <= 128 => Form::Words {
+                bits: bits.next_power_of_two().max(32),
+                places,
+            },
+            _ => Form::Rows(keys.iter().map(|(arrow, _)| arrow.clone()).collect()),
+        }
+    }
+
+    /// Name for EXPLAIN.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Form::NoKeys => "none".to_owned(),
+            Form::Direct { bits, .. } => format!("direct{bits}"),
+            Form::Words { bits, .. } => format!("hash{bits}"),
+            Form::Bytes => "string".to_owned(),
+            Form::Rows(_) => "rows".to_owned(),
+        }
+    }
+}
+
+/// Places of all columns in one word and the bits that they take; `None` if one has no place.
+///
+/// A single key needs no bit for NULL: the table has a group for it that no word finds.
+fn places(keys: &[(ArrowType, bool)]) -> Option<(u32, Vec<Place>)> {
+    let mut shift = 0;
+    let mut places = Vec::with_capacity(keys.len());
+    for (arrow, _) in keys {
+        places.push(Place {
+            arrow: arrow.clone(),
+            shift,
+            null_shift: None,
+        });
+        shift += width(arrow)?;
+    }
+    if keys.len() > 1 {
+        for (place, _) in places
+            .iter_mut()
+            .zip(keys)
+            .filter(|(_, (_, nullable))| *nullable)
+        {
+            place.null_shift = Some(shift);
+            shift += 1;
+        }
+    }
+    Some((shift, places))
+}
+
+/// Interns rows of which some have no key: `intern` gets the keys that are valid.
+pub(super) fn intern_valid<K: Copy>(
+    (keys, nulls): (&[K], &NullBuffer),
+    null_group: usize,
+    groups: &mut Vec<usize>,
+    intern: impl FnOnce(&[K], &mut Vec<usize>) -> Result<()>,
+) -> Result<()> {
+    let valid: Vec<K> = nulls.valid_indices().map(|row| keys[row]).collect();
+    let mut found = Vec::with_capacity(valid.len());
+    intern(&valid, &mut found)?;
+    let mut found = found.into_iter();
+    let group = |is_valid: bool| {
+        if is_valid {
+            found.next()
+        } else {
+            Some(null_group)
+        }
+    };
+    groups.extend(nulls.iter().filter_map(group));
+    Ok(())
+}
+
+/// Validity of the groups in `range` if one of them is the group of NULL.
+pub(super) fn group_nulls(null_group: Option<usize>, range: &Range<usize>) -> Option<NullBuffer> {
+    let null = null_group.filter(|group| range.contains(group))?;
+    Some(range.clone().map(|group| group != null).collect())
+}

@@ -1,0 +1,220 @@
+//! Merges the groups of all tasks and hands the result out in batches.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::common::DataFusionError;
+use datafusion::common::runtime::JoinSet;
+use datafusion::error::Result;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::memory_pool::MemoryReservation;
+use futures::StreamExt;
+
+use super::Grouping;
+use super::key_form::{GroupTable, KeyForm};
+use super::local::{Local, Split, Tuning};
+use super::states::States;
+
+/// What any number of threads take the result from.
+pub(super) trait Merged: Send + Sync {
+    /// The next groups that no thread has taken.
+    fn next_groups(&self) -> Result<Option<Box<dyn Emit>>>;
+}
+
+/// Groups that one thread emits.
+pub(super) trait Emit: Send {
+    /// The next rows of the result, at most `max_rows`.
+    fn next_batch(&mut self, max_rows: usize) -> Result<Option<RecordBatch>>;
+}
+
+/// Runs `consume` over every input, each in a task, and gives what comes out in their order.
+pub(super) async fn consume_all<T: Send + 'static>(
+    inputs: Vec<SendableRecordBatchStream>,
+    consumers: Vec<T>,
+    push: fn(&mut T, &RecordBatch) -> Result<()>,
+) -> Result<Vec<T>> {
+    let mut tasks = JoinSet::new();
+    let num_tasks = consumers.len();
+    for (i, (mut input, mut consumer)) in inputs.into_iter().zip(consumers).enumerate() {
+        tasks.spawn(async move {
+            while let Some(batch) = input.next().await {
+                push(&mut consumer, &batch?)?;
+            }
+            Ok((i, consumer))
+        });
+    }
+    join_in_order(tasks, num_tasks).await
+}
+
+async fn join_in_order<T: Send + 'static>(
+    mut tasks: JoinSet<Result<(usize, T)>>,
+    num_tasks: usize,
+) -> Result<Vec<T>> {
+    let mut done: Vec<Option<T>> = (0..num_tasks).map(|_| None).collect();
+    while let Some(joined) = tasks.join_next().await {
+        match joined {
+            Ok(result) => {
+                let (i, consumer) = result?;
+                done[i] = Some(consumer);
+            }
+            Err(e) if e.is_panic() => std::panic::resume_unwind(e.into_panic()),
+            Err(e) => return Err(DataFusionError::ExecutionJoin(Box::new(e))),
+        }
+    }
+    Ok(done.into_iter().flatten().collect())
+}
+
+/// Merges what all tasks have grouped: now if there is little, else when it is asked for.
+pub(super) async fn merge<F: KeyForm>(
+    grouping: Arc<Grouping>,
+    form: Arc<F>,
+    tuning: Tuning,
+    locals: Vec<Local<F>>,
+) -> Result<Arc<dyn Merged>> {
+    let mut locals: Vec<Local<F>> = locals
+        .into_iter()
+        .filter(|l| l.table.len() > 0 || l.has_staged())
+        .collect();
+    let num_groups: usize = locals.iter().map(|l| l.table.len()).sum();
+    let has_staged = locals.iter().any(Local::has_staged);
+    if !has_staged && (locals.len() <= 1 || num_groups <= tuning.partitioned_groups) {
+        let whole = merge_whole(&grouping, &form, &mut locals)?;
+        return Ok(Arc::new(Whole(Mutex::new(whole))));
+    }
+    let bits = if has_staged {
+        tuning.staging_bits
+    } else {
+        bits_for(num_groups)
+    };
+    let mut tasks = JoinSet::new();
+    let num_locals = locals.len();
+    for (i, local) in locals.into_iter().enumerate() {
+        tasks.spawn(async move { Ok((i, local.split(bits)?)) });
+    }
+    let parts = join_in_order(tasks, num_locals).await?;
+    let next = AtomicUsize::new(0);
+    Ok(Arc::new(Partitioned {
+        grouping,
+        form,
+        parts,
+        num_partitions: 1 << bits,
+        next,
+    }))
+}
+
+/// Partitions of some 32 Ki groups each: their tables fit the cache.
+fn bits_for(num_groups: usize) -> u32 {
+    (num_groups >> 15)
+        .next_power_of_two()
+        .trailing_zeros()
+        .clamp(4, 10)
+}
+
+/// Merges into the largest table.
+fn merge_whole<F: KeyForm>(
+    grouping: &Arc<Grouping>,
+    form: &Arc<F>,
+    locals: &mut Vec<Local<F>>,
+) -> Result<Option<Box<dyn Emit>>> {
+    let largest = (0..locals.len()).max_by_key(|i| locals[*i].table.len());
+    let Some(largest) = largest else {
+        return Ok(None);
+    };
+    let (mut table, mut states, memory) = locals.swap_remove(largest).into_parts();
+    for local in locals.drain(..) {
+        local.split(0)?.merge_into(0, &mut table, &mut states)?;
+    }
+    let groups = GroupsOf::new(Arc::clone(grouping), Arc::clone(form), table, states);
+    Ok(Some(Box::new(GroupsOf {
+        _memory: Some(memory),
+        ..groups
+    })))
+}
+
+/// All groups in one table.
+struct Whole(Mutex<Option<Box<dyn Emit>>>);
+
+impl Merged for Whole {
+    fn next_groups(&self) -> Result<Option<Box<dyn Emit>>> {
+        Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).take())
+    }
+}
+
+/// Groups that are still to be merged, split by hash: nothing of one partition is in another.
+struct Partitioned<F: KeyForm> {
+    grouping: Arc<Grouping>,
+    form: Arc<F>,
+    parts: Vec<Split<F>>,
+    num_partitions: usize,
+    /// The next partition that no thread has taken.
+    next: AtomicUsize,
+}
+
+impl<F: KeyForm> Merged for Partitioned<F> {
+    fn next_groups(&self) -> Result<Option<Box<dyn Emit>>> {
+        let partition = self.next.fetch_add(1, Ordering::Relaxed);
+        if partition >= self.num_partitions {
+            return Ok(None);
+        }
+        let mut table = self.form.table();
+        let mut states = States::new(&self.grouping.aggregates);
+        for part in &self.parts {
+            part.merge_into(partition, &mut table, &mut states)?;
+        }
+        let (grouping, form) = (Arc::clone(&self.grouping), Arc::clone(&self.form));
+        Ok(Some(Box::new(GroupsOf::new(grouping, form, table, states))))
+    }
+}
+
+/// Groups that only need to be written out.
+struct GroupsOf<F: KeyForm> {
+    grouping: Arc<Grouping>,
+    form: Arc<F>,
+    table: F::Table,
+    states: States,
+    /// Groups that are out.
+    num_emitted: usize,
+    _memory: Option<MemoryReservation>,
+}
+
+impl<F: KeyForm> GroupsOf<F> {
+    fn new(grouping: Arc<Grouping>, form: Arc<F>, mut table: F::Table, states: States) -> Self {
+        table.finish();
+        Self {
+            grouping,
+            form,
+            table,
+            states,
+            num_emitted: 0,
+            _memory: None,
+        }
+    }
+}
+
+impl<F: KeyForm> Emit for GroupsOf<F> {
+    fn next_batch(&mut self, max_rows: usize) -> Result<Option<RecordBatch>> {
+        let start = self.num_emitted;
+        let end = self.table.len().min(start.saturating_add(max_rows));
+        if start == end {
+            return Ok(None);
+        }
+        self.num_emitted = end;
+        let mut columns = self.form.decode(&self.table, start..end)?;
+        columns.extend(self.states.finish(start..end)?);
+        result_batch(&self.grouping, columns, end - start).map(Some)
+    }
+}
+
+/// The columns as a batch of the result.
+pub(super) fn result_batch(
+    grouping: &Grouping,
+    columns: Vec<arrow::array::ArrayRef>,
+    num_rows: usize,
+) -> Result<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
+    let schema = Arc::clone(&grouping.schema);
+    Ok(RecordBatch::try_new_with_options(
+        schema, columns, &options,
+    )?)
+}

@@ -1,0 +1,37 @@
+//! Groups rows by key and drives the aggregate functions' states itself.
+//!
+//! Every input partition is consumed by a task with a table of its own. A table that outgrows
+//! the cache without finding keys again stops: further rows are only split by the hash of their
+//! keys. When all input is read, the tasks' groups are merged: at once if there are few, else
+//! partition by partition of the hash, on the threads that ask for the result.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`group_by_exec`] | the operator in a plan |
+//! | [`grouping`] | what to compute: keys and aggregates as expressions |
+//! | [`key_form`] | what a form of key does, and which one fits which types |
+//! | [`word_form`] | keys packed into a word |
+//! | [`bytes_form`] | a string, or a row of any types as bytes |
+//! | [`pack`] | columns into words and back |
+//! | [`states`] | states of all aggregates of one thread |
+//! | [`local`] | one task's groups |
+//! | [`merged`] | the tasks' groups, merged and handed out |
+//! | [`no_keys`] | aggregation of all rows into one |
+
+pub mod group_by_exec;
+pub mod grouping;
+
+mod bytes_form;
+mod key_form;
+mod local;
+mod merged;
+mod no_keys;
+mod pack;
+mod states;
+mod word_form;
+
+#[cfg(test)]
+mod tests;
+
+pub use group_by_exec::GroupByExec;
+pub use grouping::{AggregateSpec, Grouping};

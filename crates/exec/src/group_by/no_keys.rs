@@ -1,0 +1,82 @@
+//! Aggregates all rows into one, also if there are none.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::RecordBatch;
+use basalt_functions::aggregate::Groups;
+use datafusion::error::Result;
+use datafusion::execution::memory_pool::MemoryReservation;
+
+use super::Grouping;
+use super::merged::{Emit, Merged, result_batch};
+use super::states::States;
+
+/// The states of one task.
+pub(super) struct Totals {
+    grouping: Arc<Grouping>,
+    states: States,
+    memory: MemoryReservation,
+}
+
+impl Totals {
+    /// No rows yet.
+    pub(super) fn new(grouping: Arc<Grouping>, memory: MemoryReservation) -> Self {
+        let states = States::new(&grouping.aggregates);
+        Self {
+            grouping,
+            states,
+            memory,
+        }
+    }
+
+    /// Adds the rows of a batch.
+    pub(super) fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        let args = self.grouping.args(batch)?;
+        let groups = Groups {
+            ids: None,
+            num_groups: 1,
+            num_rows: batch.num_rows(),
+        };
+        self.states.update(&args, groups)?;
+        self.memory.try_resize(self.states.size_bytes())
+    }
+}
+
+/// Merges the tasks' states into those of the first.
+pub(super) fn merge(grouping: Arc<Grouping>, totals: Vec<Totals>) -> Result<Arc<dyn Merged>> {
+    let mut totals = totals.into_iter();
+    let mut first = match totals.next() {
+        Some(first) => first.states,
+        None => States::new(&grouping.aggregates),
+    };
+    for mut other in totals {
+        let groups = Groups {
+            ids: None,
+            num_groups: 1,
+            num_rows: 1,
+        };
+        first.merge(&other.states.export(1)?, &[0], groups)?;
+    }
+    let mut columns = Vec::with_capacity(grouping.aggregates.len());
+    columns.extend(first.finish(0..1)?);
+    let row = result_batch(&grouping, columns, 1)?;
+    Ok(Arc::new(OneRow(Mutex::new(Some(row)))))
+}
+
+/// The one row of the result, until it is taken.
+struct OneRow(Mutex<Option<RecordBatch>>);
+
+impl Merged for OneRow {
+    fn next_groups(&self) -> Result<Option<Box<dyn Emit>>> {
+        let row = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok(row.map(|row| -> Box<dyn Emit> { Box::new(TakenRow(Some(row))) }))
+    }
+}
+
+struct TakenRow(Option<RecordBatch>);
+
+impl Emit for TakenRow {
+    fn next_batch(&mut self, _max_rows: usize) -> Result<Option<RecordBatch>> {
+        Ok(self.0.take())
+    }
+}

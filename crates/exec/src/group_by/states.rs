@@ -1,0 +1,216 @@
+//! Holds the states of all aggregates of one thread; counts and integer sums without a call.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, UInt32Array, UInt64Array};
+use arrow::compute::take;
+use arrow::datatypes::DataType as ArrowType;
+use basalt_analyzer::into_plan_error;
+use basalt_functions::aggregate::{Aggregator, Groups, Shortcut};
+use datafusion::common::internal_datafusion_err;
+use datafusion::error::Result;
+
+use super::grouping::{AggregateArgs, AggregateSpec};
+use super::pack::{Native, NativeVisitor, visit_native};
+
+/// States of one aggregate for all groups.
+#[derive(Debug)]
+enum State {
+    /// Rows of each group.
+    Count(Vec<u64>),
+    /// Wrapping sums; the result is read as signed if the flag is set.
+    Sum { sums: Vec<u64>, is_signed: bool },
+    /// Any other function.
+    Other(Box<dyn Aggregator>),
+}
+
+/// States of all aggregates for all groups of one thread.
+#[derive(Debug)]
+pub(super) struct States(Vec<State>);
+
+/// States to be merged into those of another thread, one a group.
+#[derive(Debug)]
+pub(super) enum Exported {
+    /// Of counts and sums.
+    Words(Vec<u64>),
+    /// Columns of [`Aggregator::states`].
+    Columns(Vec<ArrayRef>),
+}
+
+impl States {
+    /// No groups yet.
+    pub(super) fn new(specs: &[AggregateSpec]) -> Self {
+        let state = |spec: &AggregateSpec| match spec.bound.shortcut {
+            Some(Shortcut::CountAll) => State::Count(Vec::new()),
+            Some(Shortcut::SumInteger) => State::Sum {
+                sums: Vec::new(),
+                is_signed: spec.bound.return_type.physical() == ArrowType::Int64,
+            },
+            None => State::Other((spec.bound.factory)()),
+        };
+        Self(specs.iter().map(state).collect())
+    }
+
+    /// Adds the rows of a batch to their groups.
+    pub(super) fn update(&mut self, args: &AggregateArgs, groups: Groups<'_>) -> Result<()> {
+        for (state, args) in self.0.iter_mut().zip(args) {
+            match state {
+                State::Count(counts) => count(counts, groups),
+                State::Sum { sums, .. } => sum(sums, args, groups)?,
+                State::Other(states) => states.update(args, groups).map_err(into_plan_error)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds states of another thread: those of `rows` go to `groups`.
+    pub(super) fn merge(
+        &mut self,
+        exported: &[Exported],
+        rows: &[u32],
+        groups: Groups<'_>,
+    ) -> Result<()> {
+        let ids = groups.ids.unwrap_or(&[0]);
+        let mut row_array = None;
+        for (state, exported) in self.0.iter_mut().zip(exported) {
+            match (state, exported) {
+                (State::Count(to) | State::Sum { sums: to, .. }, Exported::Words(from)) => {
+                    grow(to, groups.num_groups);
+                    for (row, id) in rows.iter().zip(ids) {
+                        to[*id] = to[*id].wrapping_add(from[*row as usize]);
+                    }
+                }
+                (State::Other(states), Exported::Columns(columns)) => {
+                    let rows = row_array.get_or_insert_with(|| UInt32Array::from(rows.to_vec()));
+                    let columns = columns.iter().map(|c| take(c, rows, None));
+                    let columns: Vec<_> = columns.collect::<Result<_, _>>()?;
+                    states.merge(&columns, groups).map_err(into_plan_error)?;
+                }
+                _ => return Err(internal_datafusion_err!("states of another function")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes all states out, to be merged elsewhere.
+    pub(super) fn export(&mut self, num_groups: usize) -> Result<Vec<Exported>> {
+        let export = |state: &mut State| match state {
+            State::Count(words) | State::Sum { sums: words, .. } => {
+                grow(words, num_groups);
+                Ok(Exported::Words(std::mem::take(words)))
+            }
+            State::Other(states) => {
+                let columns = states.states(0..num_groups).map_err(into_plan_error)?;
+                Ok(Exported::Columns(columns))
+            }
+        };
+        self.0.iter_mut().map(export).collect()
+    }
+
+    /// Results of the groups in `range`.
+    pub(super) fn finish(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        let finish = |state: &mut State| -> Result<ArrayRef> {
+            Ok(match state {
+                State::Count(words)
+                | State::Sum {
+                    sums: words,
+                    is_signed: false,
+                } => {
+                    grow(words, range.end);
+                    Arc::new(UInt64Array::from(words[range.clone()].to_vec()))
+                }
+                State::Sum { sums, .. } => {
+                    grow(sums, range.end);
+                    let signed = sums[range.clone()].iter().map(|s| s.cast_signed());
+                    Arc::new(Int64Array::from_iter_values(signed))
+                }
+                State::Other(states) => states.finish(range.clone()).map_err(into_plan_error)?,
+            })
+        };
+        self.0.iter_mut().map(finish).collect()
+    }
+
+    /// Memory held, in bytes.
+    pub(super) fn size_bytes(&self) -> usize {
+        let size = |state: &State| match state {
+            State::Count(words) | State::Sum { sums: words, .. } => {
+                words.capacity() * size_of::<u64>()
+            }
+            State::Other(states) => states.size_bytes(),
+        };
+        self.0.iter().map(size).sum()
+    }
+}
+
+fn grow(words: &mut Vec<u64>, num_groups: usize) {
+    if num_groups > words.len() {
+        words.resize(num_groups, 0);
+    }
+}
+
+fn count(counts: &mut Vec<u64>, groups: Groups<'_>) {
+    grow(counts, groups.num_groups);
+    match groups.ids {
+        Some(ids) => ids.iter().for_each(|id| counts[*id] += 1),
+        None => counts
+            .iter_mut()
+            .take(1)
+            .for_each(|c| *c += groups.num_rows as u64),
+    }
+}
+
+fn sum(sums: &mut Vec<u64>, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
+    grow(sums, groups.num_groups);
+    let [values] = args else {
+        return Err(internal_datafusion_err!(
+            "a sum has one argument, not {}",
+            args.len()
+        ));
+    };
+    let visitor = AddTo {
+        sums,
+        values,
+        ids: groups.ids,
+    };
+    visit_native(values.data_type(), visitor)
+        .ok_or_else(|| internal_datafusion_err!("no integer sum over {}", values.data_type()))
+}
+
+struct AddTo<'a> {
+    sums: &'a mut [u64],
+    values: &'a ArrayRef,
+    ids: Option<&'a [usize]>,
+}
+
+impl NativeVisitor for AddTo<'_> {
+    type Output = ();
+
+    fn visit<T: Native>(self) {
+        let array = self.values.as_primitive::<T>();
+        let values = array.values();
+        let valid = array.nulls().filter(|n| n.null_count() > 0);
+        let sums = self.sums;
+        match (self.ids, valid) {
+            (None, None) => {
+                let total = values
+                    .iter()
+                    .fold(0u64, |sum, v| sum.wrapping_add(T::widen(*v)));
+                sums.iter_mut()
+                    .take(1)
+                    .for_each(|s| *s = s.wrapping_add(total));
+            }
+            (Some(ids), None) => {
+                for (value, id) in values.iter().zip(ids) {
+                    sums[*id] = sums[*id].wrapping_add(T::widen(*value));
+                }
+            }
+            (ids, Some(valid)) => {
+                for row in valid.valid_indices() {
+                    let id = ids.map_or(0, |ids| ids[row]);
+                    sums[id] = sums[id].wrapping_add(T::widen(values[row]));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Compares the operator with DataFusion's over random batches.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, BinaryViewArray, Decimal128Array, Float64Array, Int64Array, ListArray, RecordBatch,
+    UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+};
+use arrow::compute::{SortColumn, concat_batches, lexsort_to_indices, take_record_batch};
+use arrow::datatypes::{Field, Int32Type, Schema};
+use basalt_analyzer::udaf::{AggregateUdf, aggregate_udf};
+use basalt_functions::Context;
+use basalt_functions::aggregate::bind;
+use basalt_types::DataType;
+use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::GreedyMemoryPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::aggregate::{AggregateExprBuilder, AggregateFunctionExpr};
+use datafusion::physical_expr::expressions::{Column, lit};
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode, PhysicalGroupBy};
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, collect_partitioned};
+use datafusion::prelude::SessionConfig;
+use proptest::prelude::{Strategy, any, prop, prop_assert_eq, proptest};
+
+use super::local::Tuning;
+use super::{AggregateSpec, GroupByExec, Grouping};
+
+/// Ways of working that little data does not reach by itself.
+const TUNINGS: [Tuning; 4] = [
+    Tuning {
+        staging_groups: 1 << 20,
+        rows_per_group: 1,
+        staging_bits: 1,
+        partitioned_groups: 1 << 20,
+    },
+    Tuning {
+        staging_groups: 1 << 20,
+        rows_per_group: 1,
+        staging_bits: 1,
+        partitioned_groups: 0,
+    },
+    Tuning {
+        staging_groups: 0,
+        rows_per_group: 1_000,
+        staging_bits: 3,
+        partitioned_groups: 0,
+    },
+    Tuning {
+        staging_groups: 3,
+        rows_per_group: 2,
+        staging_bits: 0,
+        partitioned_groups: 5,
+    },
+];
+
+/// A row as numbers, from which columns of all types are made.
+type Row = (Option<u8>, Option<u16>, Option<i64>, Option<u32>);
+
+fn batch(rows: &[Row]) -> RecordBatch {
+    let text = |n: u16| match n % 3 {
+        0 => n.to_string().into_bytes(),
+        1 => format!("a long string, longer than a view: {n}").into_bytes(),
+        _ => Vec::new(),
+    };
+    let texts: Vec<Option<Vec<u8>>> = rows.iter().map(|r| r.1.map(text)).collect();
+    let floats = rows
+        .iter()
+        .map(|r| r.1.map(|n| if n == 0 { -0.0 } else { f64::from(n) - 2.0 }));
+    let decimals: Decimal128Array = rows
+        .iter()
+        .map(|r| r.2.map(|n| i128::from(n) << 40))
+        .collect();
+    let lists = rows
+        .iter()
+        .map(|r| r.0.map(|n| vec![Some(i32::from(n)), None]));
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        (
+            "u8",
+            Arc::new(rows.iter().map(|r| r.0).collect::<UInt8Array>()),
+        ),
+        (
+            "u16",
+            Arc::new(rows.iter().map(|r| r.1).collect::<UInt16Array>()),
+        ),
+        (
+            "i64",
+            Arc::new(rows.iter().map(|r| r.2).collect::<Int64Array>()),
+        ),
+        (
+            "u32",
+            Arc::new(rows.iter().map(|r| r.3).collect::<UInt32Array>()),
+        ),
+        ("text", Arc::new(BinaryViewArray::from_iter(texts))),
+        ("float", Arc::new(floats.collect::<Float64Array>())),
+        (
+            "decimal",
+            Arc::new(decimals.with_precision_and_scale(38, 5).unwrap()),
+        ),
+        (
+            "list",
+            Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists)),
+        ),
+        (
+            "plain",
+            Arc::new(
+                rows.iter()
+                    .map(|r| r.3.unwrap_or(0))
+                    .collect::<UInt32Array>(),
+            ),
+        ),
+    ];
+    let fields = columns
+        .iter()
+        .map(|(name, column)| Field::new(*name, column.data_type().clone(), *name != "plain"));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    RecordBatch::try_new(schema, columns.into_iter().map(|c| c.1).collect()).unwrap()
+}
+
+fn input(partitions: &[Vec<Vec<Row>>]) -> Arc<dyn ExecutionPlan> {
+    let partitions: Vec<Vec<RecordBatch>> = partitions
+        .iter()
+        .map(|p| p.iter().map(|rows| batch(rows)).collect())
+        .collect();
+    MemorySourceConfig::try_new_exec(&partitions, batch(&[]).schema(), None).unwrap()
+}
+
+fn column(input: &Arc<dyn ExecutionPlan>, name: &str) -> Arc<dyn PhysicalExpr> {
+    Arc::new(Column::new_with_schema(name, &input.schema()).unwrap())
+}
+
+/// An aggregate over columns of the input, as analysis makes it.
+pub(crate) fn aggregate(
+    input: &Arc<dyn ExecutionPlan>,
+    name: &str,
+    arg: Option<(&str, DataType)>,
+) -> Arc<AggregateFunctionExpr> {
+    let types: Vec<DataType> = arg.iter().map(|(_, data_type)| data_type.clone()).collect();
+    let bound = bind(name, &[], &types, &Context::default()).unwrap();
+    let udf = aggregate_udf(format!("{name}{types:?}"), bound);
+    let args = match arg {
+        Some((column_name, _)) => vec![column(input, column_name)],
+        None => vec![lit(1u8)],
+    };
+    let builder = AggregateExprBuilder::new(udf, args).schema(input.schema());
+    Arc::new(builder.alias(format!("{name}{types:?}")).build().unwrap())
+}
+
+fn aggregates(input: &Arc<dyn ExecutionPlan>) -> Vec<Arc<AggregateFunctionExpr>> {
+    let nullable = |t: DataType| DataType::Nullable(Box::new(t));
+    vec![
+        aggregate(input, "count", None),
+        aggregate(input, "sum", Some(("plain", DataType::UInt32))),
+        aggregate(input, "sum", Some(("i64", nullable(DataType::Int64)))),
+        aggregate(input, "max", Some(("text", nullable(DataType::String)))),
+        aggregate(
+            input,
+            "uniqExact",
+            Some(("u16", nullable(DataType::UInt16))),
+        ),
+        aggregate(input, "min", Some(("plain", DataType::UInt32))),
+    ]
+}
+
+fn group_by(input: &Arc<dyn ExecutionPlan>, keys: &[&str]) -> PhysicalGroupBy {
+    let key = |name: &&str| (column(input, name), (*name).to_owned());
+    PhysicalGroupBy::new_single(keys.iter().map(key).collect())
+}
+
+fn theirs(input: &Arc<dyn ExecutionPlan>, keys: &[&str]) -> Arc<dyn ExecutionPlan> {
+    let whole: Arc<dyn ExecutionPlan> = Arc::new(CoalescePartitionsExec::new(Arc::clone(input)));
+    let aggregates = aggregates(input);
+    let filters = vec![None; aggregates.len()];
+    let exec = AggregateExec::try_new(
+        AggregateMode::Single,
+        group_by(input, keys),
+        aggregates,
+        filters,
+        whole,
+        input.schema(),
+    );
+    Arc::new(exec.unwrap())
+}
+
+fn grouping(input: &Arc<dyn ExecutionPlan>, keys: &[&str]) -> Grouping {
+    let spec = |expr: &Arc<AggregateFunctionExpr>| {
+        let udf = expr.fun().inner().downcast_ref::<AggregateUdf>().unwrap();
+        AggregateSpec {
+            bound: udf.bound().clone(),
+            args: expr.expressions(),
+        }
+    };
+    Grouping {
+        keys: group_by(input, keys).input_exprs(),
+        aggregates: aggregates(input).iter().map(spec).collect(),
+        schema: theirs(input, keys).schema(),
+    }
+}
+
+fn ours(input: &Arc<dyn ExecutionPlan>, keys: &[&str], tuning: Tuning) -> GroupByExec {
+    let grouping = Arc::new(grouping(input, keys));
+    GroupByExec::try_new(Arc::clone(input), grouping, 3)
+        .unwrap()
+        .with_tuning(tuning)
+}
+
+/// The rows of all partitions in one order.
+async fn sorted(plan: Arc<dyn ExecutionPlan>, context: &Arc<TaskContext>) -> RecordBatch {
+    let schema = plan.schema();
+    let max_rows = context.session_config().batch_size();
+    let partitions = collect_partitioned(plan, Arc::clone(context))
+        .await
+        .unwrap();
+    let batches: Vec<RecordBatch> = partitions.into_iter().flatten().collect();
+    assert!(
+        batches
+            .iter()
+            .all(|b| b.num_rows() > 0 && b.num_rows() <= max_rows)
+    );
+    let whole = concat_batches(&schema, &batches).unwrap();
+    let by = |c: &ArrayRef| SortColumn {
+        values: Arc::clone(c),
+        options: None,
+    };
+    let columns: Vec<SortColumn> = whole.columns().iter().map(by).collect();
+    take_record_batch(&whole, &lexsort_to_indices(&columns, None).unwrap()).unwrap()
+}
+
+fn context(batch_size: usize) -> Arc<TaskContext> {
+    let config = SessionConfig::new().with_batch_size(batch_size);
+    Arc::new(TaskContext::default().with_session_config(config))
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()
+        .unwrap()
+}
+
+const KEYS: [&[&str]; 14] = [
+    &[],
+    &["u8"],
+    &["u16"],
+    &["u32"],
+    &["i64"],
+    &["plain"],
+    &["u8", "u16"],
+    &["u8", "plain", "u16"],
+    &["i64", "u16"],
+    &["i64", "plain", "text"],
+    &["text"],
+    &["float"],
+    &["decimal"],
+    &["list", "u8"],
+];
+
+fn rows() -> impl Strategy<Value = Vec<Row>> {
+    let row = (
+        prop::option::of(0u8..5),
+        prop::option::of(0u16..7),
+        prop::option::of(-3i64..3),
+        prop::option::of(any::<u32>().prop_map(|n| n % 40)),
+    );
+    prop::collection::vec(row, 0..60)
+}
+
+fn check(input: &Arc<dyn ExecutionPlan>, batch_size: usize) {
+    let context = context(batch_size);
+    runtime().block_on(async {
+        for keys in KEYS {
+            let expected = sorted(theirs(input, keys), &context).await;
+            for tuning in TUNINGS {
+                let exec = Arc::new(ours(input, keys, tuning));
+                let result = sorted(exec, &context).await;
+                assert_eq!(result, expected, "keys {keys:?}, {tuning:?}");
+            }
+        }
+    });
+}
+
+proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(24))]
+
+    #[test]
+    fn agrees_with_datafusion(
+        one in prop::collection::vec(rows(), 0..4),
+        seven in prop::collection::vec(prop::collection::vec(rows(), 0..3), 7),
+    ) {
+        check(&input(&[one]), 3);
+        check(&input(&seven), 65_505);
+    }
+
+    #[test]
+    fn a_partition_can_be_asked_for_again(rows in rows()) {
+        let input = input(&[vec![rows.clone(), rows]]);
+        let context = context(10);
+        runtime().block_on(async {
+            let exec: Arc<dyn ExecutionPlan> = Arc::new(ours(&input, &["u32"], TUNINGS[1]));
+            let first = sorted(Arc::clone(&exec), &context).await;
+            prop_assert_eq!(first, sorted(exec, &context).await);
+            Ok(())
+        })?;
+    }
+}
+
+#[test]
+fn forms_are_as_narrow_as_the_keys() {
+    let input = input(&[vec![]]);
+    let table = |keys: &[&str]| {
+        let exec = ours(&input, keys, Tuning::default());
+        let plan = datafusion::physical_plan::displayable(&exec)
+            .one_line()
+            .to_string();
+        plan.trim().rsplit_once("table=").unwrap().1.to_owned()
+    };
+    let tables: Vec<String> = KEYS.iter().map(|keys| table(keys)).collect();
+    let expected = [
+        "none", "direct8", "direct16", "hash32", "hash64", "hash32", "hash32", "hash64", "hash128",
+        "rows", "string", "hash64", "hash128", "rows",
+    ];
+    assert_eq!(tables, expected);
+}
+
+#[test]
+fn no_input_is_one_row_without_keys_and_none_with() {
+    let input = input(&[vec![], vec![]]);
+    let context = context(100);
+    runtime().block_on(async {
+        let no_keys = Arc::new(ours(&input, &[], Tuning::default()));
+        assert_eq!(no_keys.output_partitioning().partition_count(), 1);
+        let row = sorted(no_keys, &context).await;
+        assert_eq!(row.num_rows(), 1);
+        assert_eq!(row.column(0).as_ref(), &UInt64Array::from(vec![0]));
+        let keys = Arc::new(ours(&input, &["u8"], Tuning::default()));
+        assert_eq!(keys.output_partitioning().partition_count(), 3);
+        assert_eq!(sorted(keys, &context).await.num_rows(), 0);
+    });
+}
+
+#[test]
+fn too_little_memory_is_an_error() {
+    let rows = |start: u32| -> Vec<Row> {
+        (start..start + 5_000)
+            .map(|n| (None, None, Some(i64::from(n)), Some(n)))
+            .collect()
+    };
+    let input = input(&[(0..10).map(|n| rows(n * 5_000)).collect()]);
+    let pool = Arc::new(GreedyMemoryPool::new(1 << 20));
+    let memory = RuntimeEnvBuilder::new()
+        .with_memory_pool(pool)
+        .build_arc()
+        .unwrap();
+    let context = Arc::new(TaskContext::default().with_runtime(memory));
+    for tuning in [TUNINGS[0], TUNINGS[2]] {
+        let exec: Arc<dyn ExecutionPlan> = Arc::new(ours(&input, &["i64"], tuning));
+        let result = runtime().block_on(collect_partitioned(exec, Arc::clone(&context)));
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("Resources exhausted"), "{error}");
+    }
+    assert_eq!(context.memory_pool().reserved(), 0);
+}

@@ -1,0 +1,205 @@
+//! Keys of fixed width, packed into a word.
+
+use std::fmt;
+use std::ops::Range;
+
+use arrow::array::{Array, ArrayRef};
+use arrow::buffer::NullBuffer;
+use basalt_hashtable::{DirectTable, Fold, HashWord, Word, WordTable};
+use datafusion::error::Result;
+
+use super::key_form::{GroupTable, KeyForm, Keys, group_nulls, intern_valid, table_full};
+use super::pack::{Place, pack, unpack};
+
+/// Packed keys of some rows.
+#[derive(Clone, Debug)]
+pub(super) struct Words<W> {
+    /// 0 where NULL.
+    words: Vec<W>,
+    /// Which rows are not NULL, if the word has no bit for it.
+    nulls: Option<NullBuffer>,
+}
+
+/// Keys in words of type `W`; those of few bits index an array.
+#[derive(Debug)]
+pub(super) struct WordForm<W> {
+    places: Vec<Place>,
+    direct_bits: Option<u32>,
+    word: std::marker::PhantomData<W>,
+}
+
+impl<W: Word> WordForm<W> {
+    /// Keys that have these places.
+    pub(super) fn new(places: Vec<Place>, direct_bits: Option<u32>) -> Self {
+        Self {
+            places,
+            direct_bits,
+            word: std::marker::PhantomData,
+        }
+    }
+}
+
+impl<W: Word> KeyForm for WordForm<W>
+where
+    Fold: HashWord<W>,
+{
+    type Table = WordGroups<W>;
+
+    fn table(&self) -> WordGroups<W> {
+        let index = match self.direct_bits {
+            Some(bits) => Index::Direct(DirectTable::new(bits)),
+            None => Index::Hashed(WordTable::default()),
+        };
+        WordGroups {
+            index,
+            null_group: None,
+        }
+    }
+
+    fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>> {
+        let num_rows = columns.first().map_or(0, |c| c.len());
+        let mut words = vec![W::default(); num_rows];
+        for (column, place) in columns.iter().zip(&self.places) {
+            pack(column, place, &mut words)?;
+        }
+        let nulls = match columns.as_slice() {
+            [column] => column.nulls().filter(|n| n.null_count() > 0).cloned(),
+            _ => None,
+        };
+        Ok(Words { words, nulls })
+    }
+
+    fn decode(&self, table: &WordGroups<W>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        let nulls = group_nulls(table.null_group, &range);
+        let words = &table.keys()[range];
+        self.places
+            .iter()
+            .map(|place| unpack(words, place, nulls.clone()))
+            .collect()
+    }
+}
+
+#[derive(Debug)]
+enum Index<W> {
+    Direct(DirectTable<W>),
+    Hashed(WordTable<W>),
+}
+
+/// Groups by word.
+pub(super) struct WordGroups<W> {
+    index: Index<W>,
+    null_group: Option<usize>,
+}
+
+impl<W> fmt::Debug for WordGroups<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WordGroups").finish_non_exhaustive()
+    }
+}
+
+impl<W: Word> WordGroups<W>
+where
+    Fold: HashWord<W>,
+{
+    fn keys(&self) -> &[W] {
+        match &self.index {
+            Index::Direct(table) => table.keys(),
+            Index::Hashed(table) => table.keys(),
+        }
+    }
+
+    fn intern_words(&mut self, words: &[W], groups: &mut Vec<usize>) -> Result<()> {
+        match &mut self.index {
+            Index::Direct(table) => {
+                table.intern(words, groups);
+                Ok(())
+            }
+            Index::Hashed(table) => table.intern(words, groups).map_err(table_full),
+        }
+    }
+
+    fn null_group(&mut self) -> Result<usize> {
+        if let Some(group) = self.null_group {
+            return Ok(group);
+        }
+        let group = match &mut self.index {
+            Index::Direct(table) => table.add_unkeyed(),
+            Index::Hashed(table) => table.add_unkeyed().map_err(table_full)?,
+        };
+        self.null_group = Some(group);
+        Ok(group)
+    }
+}
+
+impl<W: Word> GroupTable for WordGroups<W>
+where
+    Fold: HashWord<W>,
+{
+    type Keys = Words<W>;
+
+    fn intern(&mut self, keys: &Words<W>, groups: &mut Vec<usize>) -> Result<()> {
+        let Some(nulls) = &keys.nulls else {
+            return self.intern_words(&keys.words, groups);
+        };
+        let null_group = self.null_group()?;
+        intern_valid((&keys.words, nulls), null_group, groups, |words, groups| {
+            self.intern_words(words, groups)
+        })
+    }
+
+    fn len(&self) -> usize {
+        self.keys().len()
+    }
+
+    fn size_bytes(&self) -> usize {
+        match &self.index {
+            Index::Direct(table) => table.size_bytes(),
+            Index::Hashed(table) => table.size_bytes(),
+        }
+    }
+
+    fn finish(&mut self) {}
+
+    fn group_hashes(&self) -> Vec<u64> {
+        self.keys().iter().map(|w| Fold::hash(*w)).collect()
+    }
+
+    fn keys_of(&self, groups: &[u32]) -> Result<Words<W>> {
+        let keys = self.keys();
+        let words = groups.iter().map(|g| keys[*g as usize]).collect();
+        let null = self
+            .null_group
+            .filter(|null| groups.iter().any(|g| *g as usize == *null));
+        let nulls = null.map(|null| groups.iter().map(|g| *g as usize != null).collect());
+        Ok(Words { words, nulls })
+    }
+
+    fn hashes(keys: &Words<W>) -> Vec<u64> {
+        keys.words.iter().map(|w| Fold::hash(*w)).collect()
+    }
+
+    fn take(keys: &Words<W>, rows: &[u32]) -> Result<Words<W>> {
+        let words = rows.iter().map(|row| keys.words[*row as usize]).collect();
+        let is_valid =
+            |nulls: &NullBuffer| rows.iter().map(|r| nulls.is_valid(*r as usize)).collect();
+        Ok(Words {
+            words,
+            nulls: keys.nulls.as_ref().map(is_valid),
+        })
+    }
+
+    fn slice(keys: &Words<W>, range: Range<usize>) -> Words<W> {
+        let nulls = keys
+            .nulls
+            .as_ref()
+            .map(|n| n.slice(range.start, range.len()));
+        Words {
+            words: keys.words[range].to_vec(),
+            nulls: nulls.filter(|n| n.null_count() > 0),
+        }
+    }
+
+    fn keys_size_bytes(keys: &Words<W>) -> usize {
+        keys.words.capacity() * size_of::<W>()
+    }
+}

@@ -1,0 +1,22 @@
+//! Runs plans: the operators that are ours, and the rule that puts them into a plan.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`control`] | a running query's counters, cancellation and deadline |
+//! | [`scan`] | reading rows: numbers, memory, Parquet, text formats, in parallel by morsels |
+//! | [`stream`] | steps over a stream: ARRAY JOIN, LIMIT BY, WITH TIES, WITH FILL |
+//! | [`group_by`] | grouping rows by integer keys |
+//! | [`rule`] | swaps DataFusion's operators for ours where ours are better |
+//! | [`planner`] | plans the nodes that only the dialect has |
+
+#![forbid(unsafe_code)]
+
+pub mod control;
+pub mod group_by;
+pub mod planner;
+pub mod rule;
+pub mod scan;
+pub mod stream;
+
+pub use control::QueryControl;
+pub use planner::StreamPlanner;

@@ -1,0 +1,148 @@
+//! Swaps DataFusion's operators for ours where ours are better.
+
+use std::sync::Arc;
+
+use basalt_analyzer::udaf::AggregateUdf;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::error::Result;
+use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+
+use crate::group_by::{AggregateSpec, GroupByExec, Grouping};
+
+/// The rule that gives every partition and order that an operator needs; ours must come before.
+const DISTRIBUTION_RULE: &str = "EnsureRequirements";
+
+/// Which operators group rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GroupByStrategy {
+    /// Ours where it can.
+    #[default]
+    Auto,
+    /// DataFusion's.
+    Off,
+}
+
+/// Swaps operators in a plan whose partitions and orders are not arranged yet.
+#[derive(Debug)]
+pub struct SwapOperators {
+    group_by: GroupByStrategy,
+}
+
+impl SwapOperators {
+    /// A rule that swaps what the strategy says.
+    pub fn new(group_by: GroupByStrategy) -> Self {
+        Self { group_by }
+    }
+
+    /// DataFusion's rules with ours at its place.
+    pub fn rules(group_by: GroupByStrategy) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+        let mut rules = PhysicalOptimizer::new().rules;
+        let place = rules.iter().position(|r| r.name() == DISTRIBUTION_RULE);
+        if let Some(place) = place {
+            rules.insert(place, Arc::new(Self::new(group_by)));
+        }
+        rules
+    }
+}
+
+impl PhysicalOptimizerRule for SwapOperators {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if self.group_by == GroupByStrategy::Off {
+            return Ok(plan);
+        }
+        let num_partitions = config.execution.target_partitions;
+        let swap = |node: Arc<dyn ExecutionPlan>| {
+            Ok(match group_by(&node, num_partitions)? {
+                Some(ours) => Transformed::yes(ours),
+                None => Transformed::no(node),
+            })
+        };
+        plan.transform_up(swap).data()
+    }
+
+    fn name(&self) -> &str {
+        "SwapOperators"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// Our operator for an aggregation that ends at `node`.
+fn group_by(
+    node: &Arc<dyn ExecutionPlan>,
+    num_partitions: usize,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let Some(last) = node.downcast_ref::<AggregateExec>() else {
+        return Ok(None);
+    };
+    let Some(first) = first_stage(last) else {
+        return Ok(None);
+    };
+    let Some(grouping) = grouping(first, last) else {
+        return Ok(None);
+    };
+    let input = Arc::clone(first.input());
+    if !GroupByExec::supports(&input, &grouping.keys) {
+        return Ok(None);
+    }
+    let exec = GroupByExec::try_new(input, Arc::new(grouping), num_partitions)?;
+    Ok(Some(Arc::new(exec)))
+}
+
+/// The stage that reads the rows; `None` if `last` does not end an aggregation.
+fn first_stage(last: &AggregateExec) -> Option<&AggregateExec> {
+    match last.mode() {
+        AggregateMode::Single | AggregateMode::SinglePartitioned => Some(last),
+        AggregateMode::Final | AggregateMode::FinalPartitioned => {
+            let first = last.input().downcast_ref::<AggregateExec>()?;
+            (*first.mode() == AggregateMode::Partial).then_some(first)
+        }
+        AggregateMode::Partial | AggregateMode::PartialReduce => None,
+    }
+}
+
+/// What both stages compute, if our operator can.
+fn grouping(first: &AggregateExec, last: &AggregateExec) -> Option<Grouping> {
+    let stages = [first, last];
+    let is_plain = |stage: &&AggregateExec| {
+        stage.group_expr().is_single()
+            && stage.limit_options().is_none()
+            && stage.filter_expr().iter().all(Option::is_none)
+    };
+    if !stages.iter().all(is_plain) || !first.group_expr().null_expr().is_empty() {
+        return None;
+    }
+    Some(Grouping {
+        keys: first.group_expr().input_exprs(),
+        aggregates: first
+            .aggr_expr()
+            .iter()
+            .map(|a| aggregate(a))
+            .collect::<Option<_>>()?,
+        schema: last.schema(),
+    })
+}
+
+/// The aggregate, if it is one of ours without DISTINCT and ORDER BY.
+fn aggregate(expr: &AggregateFunctionExpr) -> Option<AggregateSpec> {
+    let udf = expr.fun().inner().downcast_ref::<AggregateUdf>()?;
+    let is_plain = !expr.is_distinct() && !expr.is_reversed() && expr.order_bys().is_empty();
+    is_plain.then(|| AggregateSpec {
+        bound: udf.bound().clone(),
+        args: expr.expressions(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! Reads batches that lie in memory, without copying them.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use basalt_error::{Error, Result};
+
+use super::{BatchIter, MorselSource, ScanRequest, TableKind};
+
+/// Rows that a morsel has at least, if there are as many.
+const MORSEL_ROWS: usize = 65_505;
+
+/// Batches as a table: `VALUES`, the tables of `system`, a snapshot of a Memory table.
+#[derive(Clone, Debug)]
+pub struct BatchesTable {
+    /// Fields of the batches.
+    pub schema: SchemaRef,
+    /// The rows.
+    pub batches: Arc<Vec<RecordBatch>>,
+}
+
+impl TableKind for BatchesTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn source(&self, request: &ScanRequest) -> Result<Arc<dyn MorselSource>> {
+        let schema = self.schema.project(&request.projection);
+        Ok(Arc::new(BatchSource {
+            schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
+            projection: request.projection.clone(),
+            morsels: morsels(&self.batches),
+            batches: Arc::clone(&self.batches),
+        }))
+    }
+}
+
+/// A scan of a [`BatchesTable`].
+#[derive(Debug)]
+pub struct BatchSource {
+    schema: SchemaRef,
+    projection: Vec<usize>,
+    batches: Arc<Vec<RecordBatch>>,
+    /// Ranges of batches.
+    morsels: Vec<std::ops::Range<usize>>,
+}
+
+fn morsels(batches: &[RecordBatch]) -> Vec<std::ops::Range<usize>> {
+    let mut morsels = Vec::new();
+    let (mut start, mut rows) = (0, 0);
+    for (i, batch) in batches.iter().enumerate() {
+        rows += batch.num_rows();
+        if rows >= MORSEL_ROWS {
+            morsels.push(start..i + 1);
+            (start, rows) = (i + 1, 0);
+        }
+    }
+    if start < batches.len() {
+        morsels.push(start..batches.len());
+    }
+    morsels
+}
+
+impl MorselSource for BatchSource {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn num_morsels(&self) -> usize {
+        self.morsels.len()
+    }
+
+    fn open(&self, morsel: usize) -> Result<BatchIter> {
+        let range = self.morsels[morsel].clone();
+        let (batches, projection) = (Arc::clone(&self.batches), self.projection.clone());
+        Ok(Box::new(range.map(move |i| {
+            batches[i]
+                .project(&projection)
+                .map_err(|e| Error::bug(e.to_string()))
+        })))
+    }
+
+    fn num_rows(&self) -> Option<usize> {
+        Some(self.batches.iter().map(RecordBatch::num_rows).sum())
+    }
+
+    fn describe(&self) -> String {
+        format!("{} batches in memory", self.batches.len())
+    }
+}

@@ -1,0 +1,26 @@
+//! Reads rows in parallel: a source offers morsels, each thread takes the next one.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`morsel`] | [`MorselSource`], what every kind of table implements |
+//! | [`scan_exec`] | the operator over a source |
+//! | [`provider`] | a source as DataFusion's table |
+//! | [`numbers`] | `numbers`, `zeros`, `system.numbers` |
+//! | [`batches`] | batches in memory |
+//! | [`parquet`] | Parquet files |
+//! | [`pruning`] | which row groups a filter can match, by their statistics |
+
+pub mod batches;
+pub mod morsel;
+pub mod numbers;
+pub mod parquet;
+pub mod provider;
+mod pruning;
+pub mod scan_exec;
+
+pub use batches::BatchesTable;
+pub use morsel::{BatchIter, MorselSource, ScanRequest};
+pub use numbers::{NumbersKind, NumbersTable};
+pub use parquet::ParquetTable;
+pub use provider::{SourceTable, TableKind};
+pub use scan_exec::ScanExec;

@@ -1,0 +1,51 @@
+//! Declares [`MorselSource`]: rows that can be read piece by piece, in any order, by any thread.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use basalt_error::Result;
+use datafusion::logical_expr::Expr;
+
+use crate::QueryControl;
+
+/// Rows of one morsel, in order.
+pub type BatchIter = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
+
+/// What a scan is asked for.
+#[derive(Clone, Debug)]
+pub struct ScanRequest {
+    /// Fields of the table to read, in this order.
+    pub projection: Vec<usize>,
+    /// Conditions that all rows above the scan will be checked for; a source may leave out rows
+    /// that cannot fulfil them.
+    pub filters: Vec<Expr>,
+    /// Number of rows that are enough, if no condition stands above the scan.
+    pub limit: Option<usize>,
+    /// Threads that will read.
+    pub num_threads: usize,
+    /// The query.
+    pub control: Arc<QueryControl>,
+}
+
+/// Rows in morsels.
+pub trait MorselSource: fmt::Debug + Send + Sync {
+    /// Fields of the batches.
+    fn schema(&self) -> SchemaRef;
+
+    /// Number of morsels; threads take them from 0 up.
+    fn num_morsels(&self) -> usize;
+
+    /// Opens a morsel.
+    ///
+    /// # Errors
+    /// What reading the source reports.
+    fn open(&self, morsel: usize) -> Result<BatchIter>;
+
+    /// Number of rows in all, if known without reading.
+    fn num_rows(&self) -> Option<usize>;
+
+    /// What is read, for EXPLAIN.
+    fn describe(&self) -> String;
+}

@@ -1,0 +1,312 @@
+//! Reads Parquet files: a morsel is a row group that the filters cannot rule out.
+//!
+//! Strings come as views into the decompressed pages, without a check for UTF-8 where the file
+//! does not say that they are text.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType as ArrowType, Field, Schema, SchemaRef};
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::DataType;
+use basalt_types::arrow_edge::{from_arrow_field, to_physical};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+
+use super::pruning::row_group_can_match;
+use super::{BatchIter, MorselSource, ScanRequest, TableKind};
+
+/// Rows that the reader gives at once.
+const BATCH_ROWS: usize = 16_384;
+
+/// Parquet files of one structure as a table.
+#[derive(Clone, Debug)]
+pub struct ParquetTable {
+    files: Vec<ParquetFile>,
+    columns: Vec<(String, DataType)>,
+    schema: SchemaRef,
+}
+
+#[derive(Clone, Debug)]
+struct ParquetFile {
+    path: PathBuf,
+    metadata: ArrowReaderMetadata,
+    /// For each column of the table, its top-level column in the file.
+    sources: Vec<Option<usize>>,
+}
+
+impl ParquetTable {
+    /// Opens the files; the first one gives the columns unless `structure` does.
+    ///
+    /// # Errors
+    /// If a file is damaged or has columns of unknown types.
+    pub fn open(paths: Vec<PathBuf>, structure: Option<Vec<(String, DataType)>>) -> Result<Self> {
+        let metadata = paths
+            .iter()
+            .map(read_metadata)
+            .collect::<Result<Vec<_>>>()?;
+        let columns = match (structure, metadata.first()) {
+            (Some(columns), _) => columns,
+            (None, Some(first)) => first
+                .schema()
+                .fields()
+                .iter()
+                .map(|f| Ok((f.name().clone(), from_arrow_field(f)?)))
+                .collect::<Result<_>>()?,
+            (None, None) => return Err(Error::bug("no file")),
+        };
+        let mut files = Vec::with_capacity(paths.len());
+        for (path, metadata) in paths.into_iter().zip(metadata) {
+            let position = |name: &String| {
+                metadata
+                    .schema()
+                    .fields()
+                    .iter()
+                    .position(|f| f.name() == name)
+            };
+            let sources: Vec<Option<usize>> = columns.iter().map(|(n, _)| position(n)).collect();
+            if sources.iter().all(Option::is_none) && !columns.is_empty() {
+                return Err(Error::new(
+                    ErrorCode::THERE_IS_NO_COLUMN,
+                    format!("File {} has none of the columns", path.display()),
+                ));
+            }
+            files.push(ParquetFile {
+                path,
+                metadata,
+                sources,
+            });
+        }
+        let fields: Vec<_> = columns.iter().map(|(n, t)| t.field(n)).collect();
+        Ok(Self {
+            files,
+            columns,
+            schema: Arc::new(Schema::new(fields)),
+        })
+    }
+
+    /// Names and types of the columns.
+    pub fn columns(&self) -> &[(String, DataType)] {
+        &self.columns
+    }
+}
+
+fn damaged(path: &std::path::Path, e: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorCode::INCORRECT_DATA,
+        format!("Cannot read Parquet file {}: {e}", path.display()),
+    )
+}
+
+/// The footer of a file, with strings to be read as views.
+fn read_metadata(path: &PathBuf) -> Result<ArrowReaderMetadata> {
+    let file = File::open(path).map_err(|e| Error::from(e).within(path.display()))?;
+    let plain = guarded(path, || {
+        ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+    })?;
+    let fields: Vec<Field> = plain.schema().fields().iter().map(|f| as_view(f)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let options = ArrowReaderOptions::new().with_schema(schema);
+    match ArrowReaderMetadata::try_new(Arc::clone(plain.metadata()), options) {
+        Ok(with_views) => Ok(with_views),
+        Err(_) => Ok(plain),
+    }
+}
+
+fn as_view(field: &Arc<Field>) -> Field {
+    let data_type = match field.data_type() {
+        ArrowType::Utf8 | ArrowType::LargeUtf8 => ArrowType::Utf8View,
+        ArrowType::Binary | ArrowType::LargeBinary => ArrowType::BinaryView,
+        other => other.clone(),
+    };
+    field.as_ref().clone().with_data_type(data_type)
+}
+
+/// Runs the reader on bytes that may be damaged: what it cannot bear is an error of the file.
+fn guarded<T, E: std::fmt::Display>(
+    path: &std::path::Path,
+    read: impl FnOnce() -> std::result::Result<T, E>,
+) -> Result<T> {
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)) {
+        Ok(result) => result.map_err(|e| damaged(path, e)),
+        Err(_) => Err(damaged(path, "the file is damaged")),
+    }
+}
+
+impl TableKind for ParquetTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn source(&self, request: &ScanRequest) -> Result<Arc<dyn MorselSource>> {
+        let mut morsels = Vec::new();
+        let mut num_rows = 0;
+        for (i, file) in self.files.iter().enumerate() {
+            let groups = file.metadata.metadata().row_groups();
+            for (group, metadata) in groups.iter().enumerate() {
+                let source = |name: &str| {
+                    let column = self.columns.iter().position(|(n, _)| n == name)?;
+                    let data_type = self.columns[column].1.clone();
+                    Some((file.sources[column]?, data_type))
+                };
+                if row_group_can_match(&request.filters, &file.metadata, metadata, &source) {
+                    morsels.push((i, group));
+                    num_rows += usize::try_from(metadata.num_rows()).unwrap_or(0);
+                }
+            }
+        }
+        let schema = self.schema.project(&request.projection);
+        Ok(Arc::new(ParquetSource {
+            table: self.clone(),
+            projection: request.projection.clone(),
+            schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
+            morsels,
+            num_rows,
+        }))
+    }
+
+    fn uses_filters(&self) -> bool {
+        true
+    }
+}
+
+/// A scan of a [`ParquetTable`].
+#[derive(Debug)]
+pub struct ParquetSource {
+    table: ParquetTable,
+    projection: Vec<usize>,
+    schema: SchemaRef,
+    /// File and row group.
+    morsels: Vec<(usize, usize)>,
+    num_rows: usize,
+}
+
+impl MorselSource for ParquetSource {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn num_morsels(&self) -> usize {
+        self.morsels.len()
+    }
+
+    fn open(&self, morsel: usize) -> Result<BatchIter> {
+        let (file_idx, group) = self.morsels[morsel];
+        let file = &self.table.files[file_idx];
+        let path = file.path.clone();
+        let handle = File::open(&path).map_err(|e| Error::from(e).within(path.display()))?;
+        let wanted: Vec<usize> = self
+            .projection
+            .iter()
+            .filter_map(|c| file.sources[*c])
+            .collect();
+        let builder =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(handle, file.metadata.clone());
+        let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
+        let reader = guarded(&path, || {
+            builder
+                .with_projection(mask)
+                .with_row_groups(vec![group])
+                .with_batch_size(BATCH_ROWS)
+                .build()
+        })?;
+        let mut sorted = wanted;
+        sorted.sort_unstable();
+        sorted.dedup();
+        let convert = Conversion {
+            columns: self
+                .projection
+                .iter()
+                .map(|c| {
+                    let position = file.sources[*c].and_then(|s| sorted.binary_search(&s).ok());
+                    (position, self.table.columns[*c].1.clone())
+                })
+                .collect(),
+            schema: Arc::clone(&self.schema),
+        };
+        let mut reader = Some(reader);
+        Ok(Box::new(std::iter::from_fn(move || {
+            let mut taken = reader.take()?;
+            let next = guarded(&path, || {
+                let next = taken.next().transpose();
+                next.map(|batch| (batch, taken))
+            });
+            match next {
+                Ok((Some(batch), rest)) => {
+                    reader = Some(rest);
+                    Some(convert.batch(&batch).map_err(|e| e.within(path.display())))
+                }
+                Ok((None, _)) => None,
+                Err(e) => Some(Err(e)),
+            }
+        })))
+    }
+
+    fn num_rows(&self) -> Option<usize> {
+        Some(self.num_rows)
+    }
+
+    fn describe(&self) -> String {
+        let groups: usize = self
+            .table
+            .files
+            .iter()
+            .map(|f| f.metadata.metadata().num_row_groups())
+            .sum();
+        format!(
+            "Parquet, {} files, {} of {groups} row groups",
+            self.table.files.len(),
+            self.morsels.len()
+        )
+    }
+}
+
+/// How a file's batches become the table's.
+struct Conversion {
+    /// Position in the file's batch (none: the column is not in the file) and type.
+    columns: Vec<(Option<usize>, DataType)>,
+    schema: SchemaRef,
+}
+
+impl Conversion {
+    fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let num_rows = batch.num_rows();
+        let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
+        for (position, data_type) in &self.columns {
+            columns.push(match position {
+                Some(position) => {
+                    without_nulls(to_physical(batch.column(*position), data_type)?, data_type)?
+                }
+                None => defaults(data_type, num_rows)?,
+            });
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+            .map_err(|e| Error::bug(e.to_string()))
+    }
+}
+
+/// A NULL in a column that the user declared without NULLs is the type's default.
+fn without_nulls(array: ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    if array.null_count() == 0 || data_type.is_nullable() || *data_type == DataType::Nothing {
+        return Ok(array);
+    }
+    let default = defaults(data_type, 1)?;
+    let sources: [&dyn arrow::array::Array; 2] = [&array, &default];
+    let pick: Vec<(usize, usize)> = (0..array.len())
+        .map(|i| if array.is_null(i) { (1, 0) } else { (0, i) })
+        .collect();
+    arrow::compute::interleave(&sources, &pick).map_err(|e| Error::bug(e.to_string()))
+}
+
+fn defaults(data_type: &DataType, num_rows: usize) -> Result<ArrayRef> {
+    let mut builder = basalt_types::ColumnBuilder::new(data_type, num_rows)?;
+    for _ in 0..num_rows {
+        builder.append_default();
+    }
+    builder.finish()
+}

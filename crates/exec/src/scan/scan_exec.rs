@@ -1,0 +1,223 @@
+//! Runs a scan: each partition takes morsels from the source until there are none left.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use basalt_analyzer::into_plan_error;
+use datafusion::common::stats::Precision;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Statistics, internal_err};
+use datafusion::error::Result;
+use datafusion::execution::TaskContext;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+    SendableRecordBatchStream,
+};
+
+use super::{BatchIter, MorselSource};
+use crate::QueryControl;
+
+/// The scan of a [`MorselSource`].
+#[derive(Debug)]
+pub struct ScanExec {
+    source: Arc<dyn MorselSource>,
+    control: Arc<QueryControl>,
+    /// The next morsel that no partition has taken.
+    next: Arc<AtomicUsize>,
+    limit: Option<usize>,
+    properties: Arc<PlanProperties>,
+}
+
+impl ScanExec {
+    /// A scan by at most `num_threads` partitions.
+    pub fn new(
+        source: Arc<dyn MorselSource>,
+        control: Arc<QueryControl>,
+        num_threads: usize,
+        limit: Option<usize>,
+    ) -> Self {
+        let num_partitions = num_threads.min(source.num_morsels()).max(1);
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(source.schema()),
+            Partitioning::UnknownPartitioning(num_partitions),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        let next = Arc::new(AtomicUsize::new(0));
+        Self {
+            source,
+            control,
+            next,
+            limit,
+            properties: Arc::new(properties),
+        }
+    }
+
+    /// The rows that are read.
+    pub fn source(&self) -> &Arc<dyn MorselSource> {
+        &self.source
+    }
+}
+
+impl DisplayAs for ScanExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self
+            .properties
+            .eq_properties
+            .schema()
+            .fields()
+            .iter()
+            .map(|f| f.name().as_str())
+            .collect();
+        write!(
+            f,
+            "ScanExec: {}, columns=[{}]",
+            self.source.describe(),
+            names.join(", ")
+        )?;
+        match self.limit {
+            Some(limit) => write!(f, ", limit={limit}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl ExecutionPlan for ScanExec {
+    fn name(&self) -> &str {
+        "ScanExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if children.is_empty() {
+            Ok(self)
+        } else {
+            internal_err!("a scan has no inputs")
+        }
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        _context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        if partition == 0 {
+            let known = self.source.num_rows().unwrap_or(0);
+            self.control
+                .expect_rows(self.limit.map_or(known, |l| l.min(known)) as u64);
+        }
+        let reader = MorselReader {
+            source: Arc::clone(&self.source),
+            control: Arc::clone(&self.control),
+            next: Arc::clone(&self.next),
+            current: None,
+            remaining: self.limit.unwrap_or(usize::MAX),
+        };
+        let stream = futures::stream::iter(reader);
+        Ok(Box::pin(RecordBatchStreamAdapter::new(
+            self.schema(),
+            stream,
+        )))
+    }
+
+    fn partition_statistics(&self, _partition: Option<usize>) -> Result<Arc<Statistics>> {
+        let mut statistics = Statistics::new_unknown(&self.schema());
+        if let Some(num_rows) = self.source.num_rows() {
+            statistics.num_rows = Precision::Inexact(num_rows);
+        }
+        Ok(Arc::new(statistics))
+    }
+}
+
+/// One partition's way through the morsels.
+struct MorselReader {
+    source: Arc<dyn MorselSource>,
+    control: Arc<QueryControl>,
+    next: Arc<AtomicUsize>,
+    current: Option<BatchIter>,
+    remaining: usize,
+}
+
+impl MorselReader {
+    fn next_batch(&mut self) -> basalt_error::Result<Option<RecordBatch>> {
+        loop {
+            self.control.check()?;
+            if self.remaining == 0 {
+                return Ok(None);
+            }
+            if let Some(batches) = &mut self.current {
+                if let Some(batch) = batches.next() {
+                    return batch.map(|b| Some(self.counted(b)));
+                }
+                self.current = None;
+            }
+            let morsel = self.next.fetch_add(1, Ordering::Relaxed);
+            if morsel >= self.source.num_morsels() {
+                return Ok(None);
+            }
+            self.current = Some(self.source.open(morsel)?);
+        }
+    }
+
+    fn counted(&mut self, batch: RecordBatch) -> RecordBatch {
+        let batch = if batch.num_rows() > self.remaining {
+            batch.slice(0, self.remaining)
+        } else {
+            batch
+        };
+        self.remaining -= batch.num_rows();
+        self.control.count(batch.num_rows(), size_bytes(&batch));
+        batch
+    }
+}
+
+impl Iterator for MorselReader {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.next_batch() {
+            Ok(batch) => batch.map(Ok),
+            Err(e) => {
+                self.remaining = 0;
+                Some(Err(into_plan_error(e)))
+            }
+        }
+    }
+}
+
+/// Bytes of the batch's values, without the rest of buffers that it shares with others.
+fn size_bytes(batch: &RecordBatch) -> usize {
+    batch
+        .columns()
+        .iter()
+        .map(|c| c.to_data().get_slice_memory_size().unwrap_or(0))
+        .sum()
+}
+
+/// Names of a schema's fields, projected.
+pub(super) fn projected(schema: &SchemaRef, projection: &[usize]) -> Result<SchemaRef> {
+    Ok(Arc::new(schema.project(projection)?))
+}

@@ -1,0 +1,83 @@
+//! Runs LIMIT … WITH TIES over sorted rows.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use arrow::row::{RowConverter, SortField};
+use basalt_error::{Error, Result};
+
+use super::Step;
+use super::stream_exec::positions;
+
+/// The step of LIMIT … WITH TIES.
+pub(super) struct LimitWithTiesStep {
+    keys: Vec<usize>,
+    converter: RowConverter,
+    offset: u64,
+    end: u64,
+    /// Rows seen so far.
+    seen: u64,
+    /// The keys of the last row within the limit.
+    last: Option<Box<[u8]>>,
+    is_done: bool,
+}
+
+impl LimitWithTiesStep {
+    pub(super) fn try_new(
+        input: &SchemaRef,
+        keys: &[String],
+        offset: u64,
+        limit: u64,
+    ) -> Result<Self> {
+        let keys = positions(input, keys)?;
+        let fields = keys
+            .iter()
+            .map(|k| SortField::new(input.field(*k).data_type().clone()));
+        let converter =
+            RowConverter::new(fields.collect()).map_err(|e| Error::bug(e.to_string()))?;
+        let end = offset.saturating_add(limit);
+        Ok(Self {
+            keys,
+            converter,
+            offset,
+            end,
+            seen: 0,
+            last: None,
+            is_done: limit == 0,
+        })
+    }
+}
+
+impl Step for LimitWithTiesStep {
+    fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
+        let columns: Vec<_> = self
+            .keys
+            .iter()
+            .map(|k| Arc::clone(batch.column(*k)))
+            .collect();
+        let rows = self
+            .converter
+            .convert_columns(&columns)
+            .map_err(|e| Error::bug(e.to_string()))?;
+        let num_rows = batch.num_rows();
+        let as_rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let start = as_rows(self.offset.saturating_sub(self.seen)).min(num_rows);
+        let mut end = as_rows(self.end.saturating_sub(self.seen)).min(num_rows);
+        if end > 0 && self.seen < self.end {
+            self.last = Some(Box::from(rows.row(end - 1).as_ref()));
+        }
+        if self.seen + num_rows as u64 > self.end || end < num_rows {
+            while end < num_rows && self.last.as_deref() == Some(rows.row(end).as_ref()) {
+                end += 1;
+            }
+            self.is_done = end < num_rows;
+        }
+        self.seen += num_rows as u64;
+        Ok(batch.slice(start, end.max(start) - start))
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+}

@@ -1,0 +1,42 @@
+//! Runs the dialect's steps over a stream of batches.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`stream_exec`] | the operator: feeds batches to a step |
+//! | [`array_join`] | ARRAY JOIN |
+//! | [`limit_by`] | LIMIT BY |
+//! | [`limit_with_ties`] | LIMIT … WITH TIES |
+//! | [`with_fill`] | ORDER BY … WITH FILL |
+
+pub mod array_join;
+pub mod limit_by;
+pub mod limit_with_ties;
+pub mod stream_exec;
+pub mod with_fill;
+
+use arrow::array::RecordBatch;
+use basalt_error::Result;
+
+pub use stream_exec::StreamExec;
+
+/// A step over the batches of one stream, in order.
+pub(crate) trait Step: Send {
+    /// Takes a batch; gives the rows that are ready.
+    ///
+    /// # Errors
+    /// What the step finds wrong with the rows.
+    fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch>;
+
+    /// Gives the rows that remain behind the last batch.
+    ///
+    /// # Errors
+    /// As [`Step::push`].
+    fn finish(&mut self) -> Result<Option<RecordBatch>> {
+        Ok(None)
+    }
+
+    /// Whether no further row will come out, whatever goes in.
+    fn is_done(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,270 @@
+//! Tells the types of JSON values.
+
+use std::sync::Arc;
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::text::Cursor;
+use basalt_types::{DataType, TupleType};
+
+use super::Found;
+use super::merge::{finish, merge_value};
+use super::text::{infer_number, infer_time};
+use crate::input::json::{expect_colon, read_string};
+use crate::{Columns, FormatSettings};
+
+/// The columns that rows of objects have had, in the order of their first appearance.
+#[derive(Default)]
+pub(super) struct Objects {
+    columns: Vec<(Vec<u8>, DataType)>,
+    conflict: Option<Error>,
+    last_found: usize,
+}
+
+/// Goes over the `[` around all rows.
+pub(super) fn skip_start(cursor: &mut Cursor<'_>, row_start: u8) {
+    cursor.skip_space();
+    let mut copy = *cursor;
+    if copy.eat(b'[') {
+        copy.skip_space();
+        if copy.peek() == Some(row_start) {
+            *cursor = copy;
+        }
+    }
+}
+
+/// Goes over what stands behind a row; at the end of all rows, over the rest.
+fn skip_gap(cursor: &mut Cursor<'_>) {
+    cursor.take_while(|b| b.is_ascii_whitespace() || b == b',' || b == b';');
+    if cursor.peek() == Some(b']') {
+        cursor.advance(cursor.rest().len());
+    }
+}
+
+impl Objects {
+    /// Merges a value's type into its column's.
+    pub(super) fn add(
+        &mut self,
+        name: &[u8],
+        data_type: &DataType,
+        mut merge: impl FnMut(&DataType, &DataType) -> DataType,
+    ) {
+        let next = self.last_found + 1;
+        let is_next = self.columns.get(next).is_some_and(|(n, _)| n == name);
+        let position = if is_next {
+            Some(next)
+        } else {
+            self.columns.iter().position(|(n, _)| n == name)
+        };
+        match position {
+            Some(i) => {
+                self.columns[i].1 = merge(&self.columns[i].1, data_type);
+                self.last_found = i;
+            }
+            None => {
+                self.columns.push((name.to_vec(), data_type.clone()));
+                self.last_found = self.columns.len() - 1;
+            }
+        }
+    }
+
+    /// Takes a row.
+    pub(super) fn row(&mut self, cursor: &mut Cursor<'_>, settings: &FormatSettings) -> Result<()> {
+        cursor.skip_space();
+        for (name, data_type) in infer_members(cursor, settings, 0)? {
+            let mut conflict = None;
+            self.add(&name, &data_type, |a, b| {
+                merge_value(a, b).unwrap_or_else(|| {
+                    conflict = Some(conflict_of(&name, a, b));
+                    a.clone()
+                })
+            });
+            self.conflict = self.conflict.take().or(conflict);
+        }
+        skip_gap(cursor);
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Result<Columns> {
+        if let Some(e) = self.conflict {
+            return Err(e);
+        }
+        if self.columns.is_empty() {
+            return Err(Error::new(
+                ErrorCode::INCORRECT_DATA,
+                "there are no columns in the file",
+            ));
+        }
+        let column = |(name, data_type): (Vec<u8>, DataType)| {
+            (
+                String::from_utf8_lossy(&name).into_owned(),
+                finish(data_type),
+            )
+        };
+        Ok(self.columns.into_iter().map(column).collect())
+    }
+}
+
+fn conflict_of(name: &[u8], a: &DataType, b: &DataType) -> Error {
+    let name = String::from_utf8_lossy(name);
+    Error::new(
+        ErrorCode::TYPE_MISMATCH,
+        format!(
+            "Automatically defined type {b} for column '{name}' differs from the type {a} of earlier rows"
+        ),
+    )
+}
+
+/// Rows of arrays.
+pub(super) struct Arrays {
+    names: Option<Vec<Vec<u8>>>,
+    types: Vec<DataType>,
+}
+
+impl Arrays {
+    pub(super) fn new(names: Option<Vec<Vec<u8>>>) -> Self {
+        Self {
+            names,
+            types: Vec::new(),
+        }
+    }
+
+    /// Takes a row.
+    pub(super) fn row(&mut self, cursor: &mut Cursor<'_>, settings: &FormatSettings) -> Result<()> {
+        cursor.skip_space();
+        let row = infer_elements(cursor, settings, 0)?;
+        if self.types.is_empty() {
+            self.types = row;
+        } else if self.types.len() == row.len() {
+            for (known, new) in self.types.iter_mut().zip(&row) {
+                *known = merge_value(known, new).unwrap_or(DataType::String);
+            }
+        } else {
+            let (rows, columns) = (row.len(), self.types.len());
+            return Err(Error::new(
+                ErrorCode::INCORRECT_DATA,
+                format!("Rows have different amount of values: {rows} after {columns}"),
+            ));
+        }
+        skip_gap(cursor);
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Result<Columns> {
+        Found {
+            names: self.names,
+            types: self.types,
+        }
+        .finish()
+    }
+}
+
+fn expected(what: &str, cursor: &Cursor<'_>) -> Error {
+    Error::new(
+        ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
+        format!(
+            "Cannot parse JSON: expected {what} before: '{}'",
+            cursor.excerpt()
+        ),
+    )
+}
+
+/// The type of a value; `Nothing` for null and for objects without members.
+fn infer_value(cursor: &mut Cursor<'_>, settings: &FormatSettings, depth: u64) -> Result<DataType> {
+    if depth > settings.input_format_json_max_depth {
+        return Err(Error::new(
+            ErrorCode::TOO_DEEP_RECURSION,
+            "JSON is nested too deeply",
+        ));
+    }
+    match cursor.peek() {
+        Some(b'"') => {
+            let mut text = Vec::new();
+            read_string(cursor, &mut text)?;
+            let from_strings = settings.input_format_json_try_infer_numbers_from_strings;
+            let number = if from_strings {
+                infer_number(&text, true, settings)
+            } else {
+                None
+            };
+            Ok(number
+                .or_else(|| infer_time(&text, settings))
+                .unwrap_or(DataType::String))
+        }
+        Some(b'{') => {
+            let members = infer_members(cursor, settings, depth)?;
+            if members.is_empty() {
+                return Ok(DataType::Nothing);
+            }
+            if !settings.input_format_json_try_infer_named_tuples_from_objects {
+                return Ok(DataType::String);
+            }
+            let (names, types): (Vec<_>, Vec<_>) = members.into_iter().unzip();
+            let names = names
+                .iter()
+                .map(|n| String::from_utf8_lossy(n).into_owned())
+                .collect();
+            Ok(DataType::Tuple(Arc::new(TupleType { types, names })))
+        }
+        Some(b'[') => {
+            let elements = infer_elements(cursor, settings, depth)?;
+            let merged = elements
+                .iter()
+                .try_fold(DataType::Nothing, |a, b| merge_value(&a, b));
+            Ok(DataType::array(merged.unwrap_or(DataType::String)))
+        }
+        _ => {
+            let word =
+                cursor.take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
+            match word {
+                b"null" => Ok(DataType::Nothing),
+                b"true" | b"false" => Ok(DataType::Bool),
+                _ => infer_number(word, true, settings).ok_or_else(|| expected("a value", cursor)),
+            }
+        }
+    }
+}
+
+fn infer_elements(
+    cursor: &mut Cursor<'_>,
+    settings: &FormatSettings,
+    depth: u64,
+) -> Result<Vec<DataType>> {
+    let mut elements = Vec::new();
+    cursor.expect(b'[')?;
+    cursor.skip_space();
+    while !cursor.eat(b']') {
+        elements.push(infer_value(cursor, settings, depth + 1)?);
+        cursor.skip_space();
+        if !cursor.eat(b',') && cursor.peek() != Some(b']') {
+            return Err(expected("',' or ']'", cursor));
+        }
+        cursor.skip_space();
+    }
+    Ok(elements)
+}
+
+/// Names and types of an object's members; of two with the same name the first counts.
+fn infer_members(
+    cursor: &mut Cursor<'_>,
+    settings: &FormatSettings,
+    depth: u64,
+) -> Result<Vec<(Vec<u8>, DataType)>> {
+    let mut members: Vec<(Vec<u8>, DataType)> = Vec::new();
+    cursor.expect(b'{')?;
+    cursor.skip_space();
+    while !cursor.eat(b'}') {
+        let mut name = Vec::new();
+        read_string(cursor, &mut name)?;
+        expect_colon(cursor)?;
+        let data_type = infer_value(cursor, settings, depth + 1)?;
+        if !members.iter().any(|(n, _)| *n == name) {
+            members.push((name, data_type));
+        }
+        cursor.skip_space();
+        if !cursor.eat(b',') && cursor.peek() != Some(b'}') {
+            return Err(expected("',' or '}'", cursor));
+        }
+        cursor.skip_space();
+    }
+    Ok(members)
+}

@@ -1,0 +1,165 @@
+//! Reads Apache Arrow's file and stream formats and Apache Parquet.
+
+use std::collections::VecDeque;
+use std::io::{Cursor, Read};
+
+use ::arrow::datatypes::SchemaRef;
+use ::arrow::error::ArrowError;
+use ::arrow::record_batch::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::arrow_edge::{from_arrow_field, to_physical};
+use basalt_types::{DataType, TupleType, Tz};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use super::native::arrange;
+use super::{BlockReader, Source, Target};
+use crate::Columns;
+
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+
+/// Turns a file's batches into blocks.
+pub(super) struct BatchReader {
+    target: Target,
+    types: Vec<(String, DataType)>,
+    batches: Batches,
+    /// What is left of a batch that is longer than a block.
+    pending: VecDeque<RecordBatch>,
+}
+
+fn cannot_read(e: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorCode::INCORRECT_DATA,
+        format!("The file is damaged or of another format: {e}"),
+    )
+}
+
+/// Names and types of a file's columns.
+fn columns_of(schema: &SchemaRef) -> Result<Columns> {
+    schema
+        .fields()
+        .iter()
+        .map(|f| Ok((f.name().clone(), from_arrow_field(f)?)))
+        .collect()
+}
+
+fn read_all(mut source: Source) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn open_file(source: Source) -> Result<FileReader<Cursor<Vec<u8>>>> {
+    FileReader::try_new(Cursor::new(read_all(source)?), None).map_err(cannot_read)
+}
+
+fn open_parquet(source: Source) -> Result<ParquetRecordBatchReaderBuilder<bytes::Bytes>> {
+    let bytes = bytes::Bytes::from(read_all(source)?);
+    ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(cannot_read)
+}
+
+pub(super) fn file(target: Target, source: Source) -> Result<BatchReader> {
+    let reader = open_file(source)?;
+    let types = columns_of(&reader.schema())?;
+    Ok(BatchReader {
+        target,
+        types,
+        batches: Box::new(reader),
+        pending: VecDeque::new(),
+    })
+}
+
+pub(super) fn stream(target: Target, source: Source) -> Result<BatchReader> {
+    let reader = StreamReader::try_new(source, None).map_err(cannot_read)?;
+    let types = columns_of(&reader.schema())?;
+    Ok(BatchReader {
+        target,
+        types,
+        batches: Box::new(reader),
+        pending: VecDeque::new(),
+    })
+}
+
+pub(super) fn parquet(target: Target, source: Source) -> Result<BatchReader> {
+    let builder = open_parquet(source)?.with_batch_size(target.settings.block_rows());
+    let types = parquet_columns(builder.schema())?;
+    let reader = builder.build().map_err(cannot_read)?;
+    Ok(BatchReader {
+        target,
+        types,
+        batches: Box::new(reader),
+        pending: VecDeque::new(),
+    })
+}
+
+/// Names and types of the columns of an Arrow file or stream or a Parquet file.
+pub(crate) fn schema(kind: crate::registry::Kind, source: Source) -> Result<Columns> {
+    match kind {
+        crate::registry::Kind::Arrow => columns_of(&open_file(source)?.schema()),
+        crate::registry::Kind::ArrowStream => columns_of(
+            &StreamReader::try_new(source, None)
+                .map_err(cannot_read)?
+                .schema(),
+        ),
+        _ => parquet_columns(open_parquet(source)?.schema()),
+    }
+}
+
+/// Parquet has no dictionary type and no zone: its times are moments, also the local ones.
+fn parquet_columns(schema: &SchemaRef) -> Result<Columns> {
+    let columns = columns_of(schema)?;
+    Ok(columns
+        .into_iter()
+        .map(|(name, t)| (name, of_parquet(&t)))
+        .collect())
+}
+
+fn of_parquet(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::LowCardinality(t) => of_parquet(t),
+        DataType::Nullable(t) => of_parquet(t).to_nullable(),
+        DataType::Array(t) => DataType::array(of_parquet(t)),
+        DataType::Map(k, v) => DataType::map(of_parquet(k), of_parquet(v)),
+        DataType::Tuple(tuple) => DataType::Tuple(std::sync::Arc::new(TupleType {
+            types: tuple.types.iter().map(of_parquet).collect(),
+            names: tuple.names.clone(),
+        })),
+        DataType::DateTime64(p, None) => DataType::DateTime64(*p, Some(Tz::UTC)),
+        other => other.clone(),
+    }
+}
+
+impl BatchReader {
+    fn convert(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let mut found = Vec::with_capacity(self.types.len());
+        for ((name, data_type), array) in self.types.iter().zip(batch.columns()) {
+            let is_wanted = self.target.position(name.as_bytes()).is_some();
+            if is_wanted {
+                found.push((
+                    name.clone(),
+                    data_type.clone(),
+                    to_physical(array, data_type)?,
+                ));
+            }
+        }
+        arrange(&self.target, &found, batch.num_rows())
+    }
+}
+
+impl BlockReader for BatchReader {
+    fn next_block(&mut self) -> Result<Option<RecordBatch>> {
+        let max_rows = self.target.settings.block_rows();
+        loop {
+            if let Some(batch) = self.pending.pop_front() {
+                return Ok(Some(batch));
+            }
+            let Some(batch) = self.batches.next() else {
+                return Ok(None);
+            };
+            let batch = self.convert(&batch.map_err(cannot_read)?)?;
+            let starts = (0..batch.num_rows()).step_by(max_rows);
+            let parts = starts.map(|s| batch.slice(s, max_rows.min(batch.num_rows() - s)));
+            self.pending.extend(parts);
+        }
+    }
+}

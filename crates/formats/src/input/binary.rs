@@ -1,0 +1,170 @@
+//! Reads values in ClickHouse's binary form, and turns columns of one type into another.
+
+use ::arrow::array::{Array, ArrayRef};
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::DataType;
+use basalt_types::builder::{ColumnBuilder, NestedMut};
+use basalt_types::text::{ColumnText, Cursor, Style};
+
+use super::Target;
+
+/// Arrays and strings are not longer than this.
+const MAX_LEN: u64 = 1 << 30;
+
+/// The widest fixed value: a decimal of 256 bits.
+const MAX_WIDTH: usize = 32;
+
+pub(super) fn too_short() -> Error {
+    Error::new(
+        ErrorCode::CANNOT_READ_ALL_DATA,
+        "Cannot read all data: the text ends within a value",
+    )
+}
+
+/// Reads a length of bytes with seven bits each.
+pub(super) fn read_varint(cursor: &mut Cursor<'_>) -> Result<u64> {
+    let mut value = 0;
+    for i in 0..10 {
+        let byte = cursor.peek().ok_or_else(too_short)?;
+        cursor.advance(1);
+        value |= u64::from(byte & 0x7f) << (7 * i);
+        if byte < 0x80 {
+            break;
+        }
+    }
+    Ok(value)
+}
+
+/// Checks a length before anything is made of it.
+pub(super) fn check_len(len: u64) -> Result<usize> {
+    if len > MAX_LEN {
+        return Err(Error::new(
+            ErrorCode::TOO_LARGE_ARRAY_SIZE,
+            format!("Too large array or string size: {len} (maximum: {MAX_LEN})"),
+        ));
+    }
+    Ok(len as usize)
+}
+
+/// Reads a text with its length in front.
+pub(super) fn read_string<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8]> {
+    let len = check_len(read_varint(cursor)?)?;
+    take(cursor, len)
+}
+
+fn take<'a>(cursor: &mut Cursor<'a>, len: usize) -> Result<&'a [u8]> {
+    let bytes = cursor.take(len);
+    if bytes.len() < len {
+        Err(too_short())
+    } else {
+        Ok(bytes)
+    }
+}
+
+/// Bytes of a fixed value as the physical array has them.
+pub(super) fn to_physical_bytes<'b>(
+    data_type: &DataType,
+    bytes: &[u8],
+    buffer: &'b mut [u8; MAX_WIDTH],
+) -> &'b [u8] {
+    let len = bytes.len();
+    buffer[..len].copy_from_slice(bytes);
+    match data_type {
+        DataType::Uuid => {
+            buffer[..8].reverse();
+            buffer[8..16].reverse();
+            &buffer[..16]
+        }
+        DataType::Decimal { precision, .. } => {
+            let width = if *precision <= 38 { 16 } else { 32 };
+            let is_negative = bytes.last().is_some_and(|b| *b >= 0x80);
+            buffer[len..width].fill(if is_negative { 0xff } else { 0 });
+            &buffer[..width]
+        }
+        _ => &buffer[..len],
+    }
+}
+
+/// Reads a value as in RowBinary.
+pub(super) fn read_value(
+    data_type: &DataType,
+    column: &mut ColumnBuilder,
+    cursor: &mut Cursor<'_>,
+) -> Result<()> {
+    if data_type.is_nullable() && take(cursor, 1)?[0] != 0 {
+        column.append_null();
+        return Ok(());
+    }
+    match data_type.base() {
+        DataType::String => column.append_raw(read_string(cursor)?),
+        DataType::FixedString(n) => column.append_raw(take(cursor, *n as usize)?),
+        DataType::Array(t) => {
+            let len = check_len(read_varint(cursor)?)?;
+            if let Some(NestedMut::Array(items)) = column.nested() {
+                (0..len).try_for_each(|_| read_value(t, items, cursor))?;
+            }
+            column.finish_nested()
+        }
+        DataType::Map(k, v) => {
+            let len = check_len(read_varint(cursor)?)?;
+            if let Some(NestedMut::Map([keys, values])) = column.nested() {
+                for _ in 0..len {
+                    read_value(k, keys, cursor)?;
+                    read_value(v, values, cursor)?;
+                }
+            }
+            column.finish_nested()
+        }
+        DataType::Tuple(tuple) => {
+            if let Some(NestedMut::Tuple(elements)) = column.nested() {
+                for (t, element) in tuple.types.iter().zip(elements) {
+                    read_value(t, element, cursor)?;
+                }
+            }
+            column.finish_nested()
+        }
+        DataType::Nothing => {
+            column.append_default();
+            Ok(())
+        }
+        fixed => {
+            let width = fixed.fixed_size_bytes().unwrap_or(0).min(MAX_WIDTH);
+            let bytes = take(cursor, width)?;
+            column.append_raw(to_physical_bytes(fixed, bytes, &mut [0; MAX_WIDTH]))
+        }
+    }
+}
+
+/// Turns a column that a file has as `from` into one of the type that the reader wants.
+pub(super) fn convert(
+    array: &ArrayRef,
+    from: &DataType,
+    to: &DataType,
+    target: &Target,
+) -> Result<ArrayRef> {
+    let has_nulls = array.logical_null_count() > 0;
+    let same_values = from.base() == to.base() && from.physical() == to.physical();
+    if same_values && (!has_nulls || to.is_nullable()) {
+        return Ok(std::sync::Arc::clone(array));
+    }
+    let mut options = target.settings.read_options();
+    options.is_cast = true;
+    let mut column = ColumnBuilder::with_options(to, array.len(), &options)?;
+    let text = ColumnText::new(from, array, target.settings.text_options())?;
+    let mut value = Vec::new();
+    for row in 0..array.len() {
+        if text.is_null(row) {
+            column.append_null();
+            continue;
+        }
+        value.clear();
+        text.write(row, Style::Plain, &mut value);
+        column.append_text(&value).map_err(|e| {
+            Error::new(
+                e.code(),
+                format!("{}: cannot convert {from} to {to}", e.message()),
+            )
+        })?;
+    }
+    column.finish()
+}

@@ -1,0 +1,426 @@
+//! Reads one JSON value into one column.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::DataType;
+use basalt_types::builder::{ColumnBuilder, NestedMut};
+use basalt_types::text::Cursor;
+
+use crate::FormatSettings;
+
+/// Reads values; holds what the settings allow and the text of strings.
+pub(super) struct JsonReader {
+    bools_as_numbers: bool,
+    bools_as_strings: bool,
+    numbers_as_strings: bool,
+    objects_as_strings: bool,
+    arrays_as_strings: bool,
+    ignore_unknown_elements: bool,
+    /// Whether all values are strings of TSV's text, as the Strings formats write them.
+    all_strings: bool,
+    max_depth: u64,
+    scratch: Vec<u8>,
+}
+
+fn expected(what: &str, cursor: &Cursor<'_>) -> Error {
+    let found = if cursor.is_at_end() {
+        "at end of stream".to_string()
+    } else {
+        format!("before: '{}'", cursor.excerpt())
+    };
+    Error::new(
+        ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
+        format!("Cannot parse input: expected {what} {found}"),
+    )
+}
+
+/// Reads a JSON string and appends its value to `out`.
+pub(crate) fn read_string(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let bad = |what: &str, at: &Cursor<'_>| {
+        Error::new(
+            ErrorCode::CANNOT_PARSE_QUOTED_STRING,
+            format!(
+                "Cannot parse JSON string: expected {what} quote: '{}'",
+                at.excerpt()
+            ),
+        )
+    };
+    let start = *cursor;
+    if !cursor.eat(b'"') {
+        return Err(bad("opening", &start));
+    }
+    loop {
+        let text = cursor.rest();
+        let Some(end) = memchr::memchr2(b'"', b'\\', text) else {
+            return Err(bad("closing", &start));
+        };
+        out.extend_from_slice(cursor.take(end));
+        let is_end = cursor.eat(b'"');
+        if is_end {
+            return Ok(());
+        }
+        cursor.advance(1);
+        let Some(escape) = cursor.peek() else {
+            return Err(bad("closing", &start));
+        };
+        cursor.advance(1);
+        match escape {
+            b'b' => out.push(0x08),
+            b'f' => out.push(0x0c),
+            b'n' => out.push(b'\n'),
+            b'r' => out.push(b'\r'),
+            b't' => out.push(b'\t'),
+            b'u' => read_unicode(cursor, out)?,
+            other => out.push(other),
+        }
+    }
+}
+
+/// Reads the four digits behind `\u`, and a second escape if they are half a character.
+fn read_unicode(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let high = read_hex(cursor)?;
+    let mut code = u32::from(high);
+    if (0xd800..0xdc00).contains(&high) && cursor.rest().starts_with(b"\\u") {
+        let mut copy = *cursor;
+        copy.advance(2);
+        let low = read_hex(&mut copy)?;
+        if (0xdc00..0xe000).contains(&low) {
+            code = 0x10000 + (u32::from(high - 0xd800) << 10 | u32::from(low - 0xdc00));
+            *cursor = copy;
+        }
+    }
+    let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+    Ok(())
+}
+
+fn read_hex(cursor: &mut Cursor<'_>) -> Result<u16> {
+    let at = *cursor;
+    let digits = std::str::from_utf8(cursor.take(4)).unwrap_or_default();
+    let all_digits = digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    u16::from_str_radix(digits, 16)
+        .ok()
+        .filter(|_| all_digits)
+        .ok_or_else(|| {
+            Error::new(
+                ErrorCode::CANNOT_PARSE_ESCAPE_SEQUENCE,
+                format!(
+                    "Cannot parse escape sequence: four hexadecimal digits must follow \\u: '{}'",
+                    at.excerpt()
+                ),
+            )
+        })
+}
+
+/// Goes over a colon with space around it.
+pub(crate) fn expect_colon(cursor: &mut Cursor<'_>) -> Result<()> {
+    cursor.skip_space();
+    cursor.expect(b':')?;
+    cursor.skip_space();
+    Ok(())
+}
+
+/// Goes over a number's text.
+fn take_number<'a>(cursor: &mut Cursor<'a>) -> &'a [u8] {
+    cursor.take_while(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E'))
+}
+
+/// Goes over one value whatever it is, and returns its text.
+pub(super) fn skip_value<'a>(cursor: &mut Cursor<'a>, max_depth: u64) -> Result<&'a [u8]> {
+    let text = cursor.rest();
+    let mut depth = 0_u64;
+    loop {
+        match cursor.peek() {
+            None => return Err(expected("a value", cursor)),
+            Some(b'"') => skip_string(cursor)?,
+            Some(b'{' | b'[') => {
+                depth += 1;
+                if depth > max_depth {
+                    return Err(Error::new(
+                        ErrorCode::TOO_DEEP_RECURSION,
+                        "JSON is nested too deeply",
+                    ));
+                }
+                cursor.advance(1);
+            }
+            Some(b'}' | b']') if depth > 0 => {
+                depth -= 1;
+                cursor.advance(1);
+            }
+            Some(b',' | b':' | b' ' | b'\n' | b'\r' | b'\t') if depth > 0 => cursor.advance(1),
+            Some(_) => {
+                let word = cursor.take_while(|b| {
+                    b.is_ascii_alphanumeric() || matches!(b, b'-' | b'+' | b'.' | b'_')
+                });
+                if word.is_empty() {
+                    return Err(expected("a value", cursor));
+                }
+            }
+        }
+        if depth == 0 {
+            return Ok(&text[..text.len() - cursor.rest().len()]);
+        }
+    }
+}
+
+fn skip_string(cursor: &mut Cursor<'_>) -> Result<()> {
+    let start = *cursor;
+    cursor.advance(1);
+    while let Some(end) = memchr::memchr2(b'"', b'\\', cursor.rest()) {
+        cursor.advance(end);
+        if cursor.eat(b'"') {
+            return Ok(());
+        }
+        cursor.advance(2);
+    }
+    Err(Error::new(
+        ErrorCode::CANNOT_PARSE_QUOTED_STRING,
+        format!(
+            "Cannot parse JSON string: expected closing quote: '{}'",
+            start.excerpt()
+        ),
+    ))
+}
+
+impl JsonReader {
+    pub(super) fn new(settings: &FormatSettings) -> Self {
+        Self {
+            bools_as_numbers: settings.input_format_json_read_bools_as_numbers,
+            bools_as_strings: settings.input_format_json_read_bools_as_strings,
+            numbers_as_strings: settings.input_format_json_read_numbers_as_strings,
+            objects_as_strings: settings.input_format_json_read_objects_as_strings,
+            arrays_as_strings: settings.input_format_json_read_arrays_as_strings,
+            ignore_unknown_elements: settings.input_format_json_ignore_unknown_keys_in_named_tuple,
+            all_strings: false,
+            max_depth: settings.input_format_json_max_depth,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Reads nested values from strings too.
+    pub(super) fn of_strings(mut self, all_strings: bool) -> Self {
+        self.all_strings = all_strings;
+        self
+    }
+
+    pub(super) fn max_depth(&self) -> u64 {
+        self.max_depth
+    }
+
+    /// Reads the next value into `column`.
+    pub(super) fn read(
+        &mut self,
+        column: &mut ColumnBuilder,
+        cursor: &mut Cursor<'_>,
+    ) -> Result<()> {
+        match cursor.peek() {
+            Some(b'"') => {
+                if !self.all_strings && column.nested().is_some() {
+                    return Err(wrong_kind(column, cursor));
+                }
+                self.scratch.clear();
+                read_string(cursor, &mut self.scratch)?;
+                column
+                    .append_text(&self.scratch)
+                    .map_err(|e| super::tsv::with_format_code(&e))
+            }
+            Some(b'-' | b'+' | b'.' | b'0'..=b'9') => self.read_number(column, cursor),
+            Some(b'[') => self.read_array(column, cursor),
+            Some(b'{') => self.read_object(column, cursor),
+            Some(b't' | b'f') => self.read_bool(column, cursor),
+            Some(b'n') if cursor.eat_text(b"null") => {
+                column.append_null();
+                Ok(())
+            }
+            _ => Err(expected("a value", cursor)),
+        }
+    }
+
+    fn read_number(&self, column: &mut ColumnBuilder, cursor: &mut Cursor<'_>) -> Result<()> {
+        match column.data_type().base() {
+            DataType::Date | DataType::Date32 => {
+                let days: i32 = basalt_types::text::parse_int(take_number(cursor))?;
+                let bytes = days.to_le_bytes();
+                let width = column.data_type().fixed_size_bytes().unwrap_or(4);
+                column.append_raw(&bytes[..width])
+            }
+            DataType::DateTime(_) | DataType::DateTime64(..) => column.append_quoted(cursor),
+            DataType::String | DataType::FixedString(_) if !self.numbers_as_strings => {
+                Err(expected("'\"'", cursor))
+            }
+            DataType::Array(_) | DataType::Tuple(_) | DataType::Map(..) => {
+                Err(wrong_kind(column, cursor))
+            }
+            _ => {
+                let text = take_number(cursor);
+                column
+                    .append_text(text)
+                    .map_err(|e| super::tsv::with_format_code(&e))
+            }
+        }
+    }
+
+    fn read_bool(&self, column: &mut ColumnBuilder, cursor: &mut Cursor<'_>) -> Result<()> {
+        let at = *cursor;
+        let value = cursor.eat_text(b"true");
+        if !value && !cursor.eat_text(b"false") {
+            return Err(expected("a value", cursor));
+        }
+        let base = column.data_type().base();
+        if *base == DataType::Bool || (base.is_string() && self.bools_as_strings) {
+            return column.append_text(if value { b"true" } else { b"false" });
+        }
+        if base.is_number() && self.bools_as_numbers {
+            return column.append_text(if value { b"1" } else { b"0" });
+        }
+        Err(wrong_kind(column, &at))
+    }
+
+    fn read_array(&mut self, column: &mut ColumnBuilder, cursor: &mut Cursor<'_>) -> Result<()> {
+        if column.data_type().is_string() && self.arrays_as_strings {
+            return column.append_text(skip_value(cursor, self.max_depth)?);
+        }
+        let at = *cursor;
+        cursor.advance(1);
+        match column.nested() {
+            Some(NestedMut::Array(items)) => {
+                cursor.skip_space();
+                while !cursor.eat(b']') {
+                    self.read(items, cursor)?;
+                    cursor.skip_space();
+                    if !cursor.eat(b',') && cursor.peek() != Some(b']') {
+                        return Err(Error::new(
+                            ErrorCode::CANNOT_READ_ARRAY_FROM_TEXT,
+                            format!(
+                                "Cannot read array from JSON, expected comma or end of array: '{}'",
+                                cursor.excerpt()
+                            ),
+                        ));
+                    }
+                    cursor.skip_space();
+                }
+            }
+            Some(NestedMut::Tuple(elements)) => {
+                for (i, element) in elements.iter_mut().enumerate() {
+                    cursor.skip_space();
+                    if i > 0 {
+                        cursor.expect(b',')?;
+                        cursor.skip_space();
+                    }
+                    self.read(element, cursor)?;
+                }
+                cursor.skip_space();
+                cursor.expect(b']')?;
+            }
+            _ => return Err(wrong_kind(column, &at)),
+        }
+        column.finish_nested()
+    }
+
+    fn read_object(&mut self, column: &mut ColumnBuilder, cursor: &mut Cursor<'_>) -> Result<()> {
+        if column.data_type().is_string() && self.objects_as_strings {
+            return column.append_text(skip_value(cursor, self.max_depth)?);
+        }
+        let at = *cursor;
+        let names = match column.data_type().base() {
+            DataType::Tuple(tuple) => Some(std::sync::Arc::clone(tuple)),
+            _ => None,
+        };
+        cursor.advance(1);
+        match (column.nested(), names) {
+            (Some(NestedMut::Map(entries)), _) => {
+                let [keys, values] = entries;
+                self.members(cursor, |reader, key, cursor| {
+                    keys.append_text(key)?;
+                    reader.read(values, cursor)
+                })?;
+            }
+            (Some(NestedMut::Tuple(elements)), Some(tuple)) if !tuple.names.is_empty() => {
+                let len = elements.first().map_or(0, ColumnBuilder::len);
+                self.members(cursor, |reader, key, cursor| {
+                    let position = tuple.names.iter().position(|n| n.as_bytes() == key);
+                    match position.and_then(|i| elements.get_mut(i)) {
+                        Some(element) if element.len() == len => reader.read(element, cursor),
+                        None if !reader.ignore_unknown_elements => Err(Error::new(
+                            ErrorCode::INCORRECT_DATA,
+                            format!(
+                                "Unknown element of the tuple: '{}'",
+                                String::from_utf8_lossy(key)
+                            ),
+                        )),
+                        _ => skip_value(cursor, reader.max_depth).map(|_| ()),
+                    }
+                })?;
+                let missing = elements.iter_mut().filter(|e| e.len() == len);
+                missing.for_each(ColumnBuilder::append_default);
+            }
+            _ => return Err(wrong_kind(column, &at)),
+        }
+        column.finish_nested()
+    }
+
+    /// Reads the members of an object up to its end; `read` takes each one's value.
+    pub(super) fn members(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        mut read: impl FnMut(&mut Self, &[u8], &mut Cursor<'_>) -> Result<()>,
+    ) -> Result<()> {
+        cursor.skip_space();
+        if cursor.eat(b'}') {
+            return Ok(());
+        }
+        let mut escaped = Vec::new();
+        loop {
+            let key = take_plain_string(cursor);
+            let key = match key {
+                Some(key) => key,
+                None => {
+                    escaped.clear();
+                    read_string(cursor, &mut escaped)?;
+                    escaped.as_slice()
+                }
+            };
+            expect_colon(cursor)?;
+            read(self, key, cursor)?;
+            cursor.skip_space();
+            if cursor.eat(b'}') {
+                return Ok(());
+            }
+            if cursor.is_at_end() {
+                return Err(Error::new(
+                    ErrorCode::CANNOT_READ_ALL_DATA,
+                    "Unexpected end of stream: expected ',' or '}' of a JSON object",
+                ));
+            }
+            cursor.expect(b',')?;
+            cursor.skip_space();
+        }
+    }
+}
+
+/// Takes a string that has no escapes.
+#[inline]
+fn take_plain_string<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
+    let text = cursor.rest().strip_prefix(b"\"")?;
+    let end = memchr::memchr2(b'"', b'\\', text)?;
+    if text[end] == b'\\' {
+        return None;
+    }
+    cursor.advance(end + 2);
+    Some(&text[..end])
+}
+
+fn wrong_kind(column: &ColumnBuilder, cursor: &Cursor<'_>) -> Error {
+    let data_type = column.data_type();
+    let code = match data_type.base() {
+        DataType::Array(_) => ErrorCode::CANNOT_READ_ARRAY_FROM_TEXT,
+        DataType::Bool => ErrorCode::CANNOT_PARSE_BOOL,
+        _ => ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
+    };
+    Error::new(
+        code,
+        format!(
+            "Cannot read a value of type {data_type} from JSON '{}'",
+            cursor.excerpt()
+        ),
+    )
+}

@@ -1,0 +1,394 @@
+//! Reads rows of JSON: objects, arrays, and the rows of one document.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::builder::ColumnBuilder;
+use basalt_types::text::Cursor;
+
+use super::Target;
+use super::fields::FieldMap;
+use super::json::{JsonReader, expect_colon, read_string, skip_value};
+use super::rows::RowParser;
+use crate::registry::Header;
+
+/// Length of the object or array at the start of `text` (and space before it), if all is there.
+pub(super) fn value_len(text: &[u8]) -> Option<usize> {
+    let mut cursor = Cursor::new(text);
+    cursor.skip_space();
+    if cursor.eat(b',') {
+        cursor.skip_space();
+    }
+    if !matches!(cursor.peek(), Some(b'{' | b'[')) {
+        // Not the start of a row: up to the end of the line.
+        return memchr::memchr(b'\n', text).map(|i| i + 1);
+    }
+    skip_value(&mut cursor, u64::MAX).ok()?;
+    Some(text.len() - cursor.rest().len())
+}
+
+/// Goes over what stands between rows; `None` at the `]` around all of them.
+fn gap_len(text: &[u8]) -> Option<usize> {
+    let len = text
+        .iter()
+        .position(|b| !b.is_ascii_whitespace() && *b != b',' && *b != b';');
+    match len {
+        Some(len) if text[len] == b']' => None,
+        Some(len) => Some(len),
+        None => Some(text.len()),
+    }
+}
+
+/// Goes over the `[` around all rows, if there is one in front of objects.
+fn array_start(text: &[u8], row_start: u8) -> usize {
+    let mut cursor = Cursor::new(text);
+    cursor.skip_space();
+    if cursor.eat(b'[') {
+        cursor.skip_space();
+        if cursor.peek() == Some(row_start) || cursor.peek() == Some(b']') {
+            return text.len() - cursor.rest().len();
+        }
+    }
+    0
+}
+
+/// Which columns a row has had a value for, and where to look for the next one's name.
+struct Members {
+    seen: Vec<bool>,
+    next: usize,
+}
+
+impl Members {
+    fn new(len: usize) -> Self {
+        Self {
+            seen: vec![false; len],
+            next: 0,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.seen.fill(false);
+        self.next = 0;
+    }
+
+    /// Finds a column; rows mostly have them in the same order.
+    fn find(&mut self, key: &[u8], names: &[Vec<u8>]) -> Option<usize> {
+        let found = if names.get(self.next).is_some_and(|n| n == key) {
+            Some(self.next)
+        } else {
+            let exact = names.iter().position(|n| n == key);
+            exact.or_else(|| names.iter().position(|n| n.eq_ignore_ascii_case(key)))
+        };
+        self.next = found.map_or(self.next, |i| i + 1);
+        found
+    }
+}
+
+/// Rows that are objects: JSONEachRow.
+pub(super) struct ObjectRows {
+    names: Vec<Vec<u8>>,
+    members: Members,
+    reader: JsonReader,
+    skip_unknown: bool,
+}
+
+impl ObjectRows {
+    pub(super) fn new(target: &Target, all_strings: bool) -> Self {
+        Self {
+            names: target
+                .columns
+                .iter()
+                .map(|(n, _)| n.clone().into_bytes())
+                .collect(),
+            members: Members::new(target.columns.len()),
+            reader: JsonReader::new(&target.settings).of_strings(all_strings),
+            skip_unknown: target.settings.input_format_skip_unknown_fields,
+        }
+    }
+}
+
+impl RowParser for ObjectRows {
+    fn header(&mut self, text: &[u8], _target: &Target) -> Result<usize> {
+        Ok(array_start(text, b'{'))
+    }
+
+    fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {
+        Ok(gap_len(text))
+    }
+
+    fn row(&mut self, text: &[u8], columns: &mut [ColumnBuilder]) -> Result<usize> {
+        let mut cursor = Cursor::new(text);
+        cursor.expect(b'{')?;
+        let Self {
+            names,
+            members,
+            reader,
+            skip_unknown,
+        } = self;
+        members.clear();
+        reader.members(&mut cursor, |reader, key, cursor| {
+            let Some(i) = members.find(key, names) else {
+                if *skip_unknown {
+                    return skip_value(cursor, reader.max_depth()).map(|_| ());
+                }
+                return Err(Error::new(
+                    ErrorCode::INCORRECT_DATA,
+                    format!(
+                        "Unknown field found while parsing JSON: '{}'",
+                        String::from_utf8_lossy(key)
+                    ),
+                ));
+            };
+            if std::mem::replace(&mut members.seen[i], true) {
+                return skip_value(cursor, reader.max_depth()).map(|_| ());
+            }
+            reader.read(&mut columns[i], cursor).map_err(|e| {
+                let key = String::from_utf8_lossy(key).into_owned();
+                Error::new(
+                    e.code(),
+                    format!("{}: while reading the value of key {key}", e.message()),
+                )
+            })
+        })?;
+        for (column, seen) in columns.iter_mut().zip(&members.seen) {
+            if !seen {
+                column.append_default();
+            }
+        }
+        Ok(text.len() - cursor.rest().len())
+    }
+
+    fn row_len(&self, text: &[u8]) -> Option<usize> {
+        value_len(text)
+    }
+}
+
+/// Rows that are arrays: JSONCompactEachRow.
+pub(super) struct ArrayRows {
+    map: FieldMap,
+    header: Header,
+    reader: JsonReader,
+    allow_variable: bool,
+}
+
+impl ArrayRows {
+    pub(super) fn new(target: &Target, header: Header, all_strings: bool) -> Self {
+        Self {
+            map: FieldMap::by_position(target),
+            header,
+            reader: JsonReader::new(&target.settings).of_strings(all_strings),
+            allow_variable: target
+                .settings
+                .input_format_json_compact_allow_variable_number_of_columns,
+        }
+    }
+}
+
+/// Reads an array of strings: a line of a header.
+pub(crate) fn read_strings(cursor: &mut Cursor<'_>) -> Result<Vec<Vec<u8>>> {
+    let mut strings = Vec::new();
+    cursor.skip_space();
+    cursor.expect(b'[')?;
+    cursor.skip_space();
+    while !cursor.eat(b']') {
+        let mut string = Vec::new();
+        read_string(cursor, &mut string)?;
+        strings.push(string);
+        cursor.skip_space();
+        if !cursor.eat(b',') && cursor.peek() != Some(b']') {
+            cursor.expect(b']')?;
+        }
+        cursor.skip_space();
+    }
+    Ok(strings)
+}
+
+impl RowParser for ArrayRows {
+    fn header(&mut self, text: &[u8], target: &Target) -> Result<usize> {
+        let mut cursor = Cursor::new(text);
+        if self.header == Header::None {
+            return Ok(array_start(text, b'['));
+        }
+        self.map = FieldMap::by_names(&read_strings(&mut cursor)?, target)?;
+        if self.header == Header::NamesAndTypes {
+            self.map.check_types(&read_strings(&mut cursor)?, target)?;
+        }
+        Ok(text.len() - cursor.rest().len())
+    }
+
+    fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {
+        Ok(gap_len(text))
+    }
+
+    fn row(&mut self, text: &[u8], columns: &mut [ColumnBuilder]) -> Result<usize> {
+        let mut cursor = Cursor::new(text);
+        cursor.expect(b'[')?;
+        for i in 0..self.map.len() {
+            cursor.skip_space();
+            if self.allow_variable && cursor.peek() == Some(b']') {
+                self.map.fill_from(i, columns);
+                break;
+            }
+            if i > 0 {
+                cursor.expect(b',')?;
+                cursor.skip_space();
+            }
+            match self.map.column(i) {
+                Some(column) => self.reader.read(&mut columns[column], &mut cursor)?,
+                None => {
+                    skip_value(&mut cursor, self.reader.max_depth())?;
+                }
+            }
+        }
+        cursor.skip_space();
+        while self.allow_variable && cursor.eat(b',') {
+            cursor.skip_space();
+            skip_value(&mut cursor, self.reader.max_depth())?;
+            cursor.skip_space();
+        }
+        cursor.expect(b']')?;
+        self.map.fill_missing(columns);
+        Ok(text.len() - cursor.rest().len())
+    }
+
+    fn row_len(&self, text: &[u8]) -> Option<usize> {
+        value_len(text)
+    }
+}
+
+/// The rows of one document: JSON and JSONCompact; what is around `data` is not looked at.
+pub(super) struct DocumentRows {
+    objects: ObjectRows,
+    arrays: ArrayRows,
+}
+
+impl DocumentRows {
+    pub(super) fn new(target: &Target) -> Self {
+        Self {
+            objects: ObjectRows::new(target, false),
+            arrays: ArrayRows::new(target, Header::None, false),
+        }
+    }
+}
+
+/// Names and types of the columns of a document.
+pub(crate) type Meta = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// Goes to the first row of a document, behind `"data": [`; reads `meta` on the way.
+pub(crate) fn find_data(cursor: &mut Cursor<'_>) -> Result<Option<Meta>> {
+    let mut meta = None;
+    cursor.skip_space();
+    cursor.expect(b'{')?;
+    loop {
+        cursor.skip_space();
+        let mut key = Vec::new();
+        read_string(cursor, &mut key)?;
+        expect_colon(cursor)?;
+        match key.as_slice() {
+            b"data" => {
+                cursor.expect(b'[')?;
+                return Ok(meta);
+            }
+            b"meta" => meta = Some(read_meta(cursor)?),
+            _ => {
+                skip_value(cursor, u64::MAX)?;
+            }
+        }
+        cursor.skip_space();
+        cursor.expect(b',')?;
+    }
+}
+
+/// Reads `[{"name": …, "type": …}, …]`.
+fn read_meta(cursor: &mut Cursor<'_>) -> Result<Meta> {
+    let mut columns = Vec::new();
+    cursor.expect(b'[')?;
+    loop {
+        cursor.skip_space();
+        if cursor.eat(b']') {
+            return Ok(columns);
+        }
+        let (mut name, mut data_type) = (Vec::new(), Vec::new());
+        cursor.expect(b'{')?;
+        loop {
+            cursor.skip_space();
+            let mut key = Vec::new();
+            read_string(cursor, &mut key)?;
+            expect_colon(cursor)?;
+            match key.as_slice() {
+                b"name" => read_string(cursor, &mut name)?,
+                b"type" => read_string(cursor, &mut data_type)?,
+                _ => {
+                    skip_value(cursor, u64::MAX)?;
+                }
+            }
+            cursor.skip_space();
+            if !cursor.eat(b',') {
+                break;
+            }
+        }
+        cursor.expect(b'}')?;
+        columns.push((name, data_type));
+        cursor.skip_space();
+        cursor.eat(b',');
+    }
+}
+
+impl RowParser for DocumentRows {
+    fn header(&mut self, text: &[u8], _target: &Target) -> Result<usize> {
+        let mut cursor = Cursor::new(text);
+        find_data(&mut cursor)?;
+        Ok(text.len() - cursor.rest().len())
+    }
+
+    fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {
+        Ok(gap_len(text))
+    }
+
+    fn row(&mut self, text: &[u8], columns: &mut [ColumnBuilder]) -> Result<usize> {
+        if text.starts_with(b"[") {
+            self.arrays.row(text, columns)
+        } else {
+            self.objects.row(text, columns)
+        }
+    }
+
+    fn row_len(&self, text: &[u8]) -> Option<usize> {
+        value_len(text)
+    }
+}
+
+/// Each object is one string: JSONAsString.
+pub(super) struct StringRows {
+    max_depth: u64,
+}
+
+impl StringRows {
+    pub(super) fn new(target: &Target) -> Result<Self> {
+        target.only_string("JSONAsString")?;
+        Ok(Self {
+            max_depth: target.settings.input_format_json_max_depth,
+        })
+    }
+}
+
+impl RowParser for StringRows {
+    fn header(&mut self, text: &[u8], _target: &Target) -> Result<usize> {
+        Ok(array_start(text, b'{'))
+    }
+
+    fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {
+        Ok(gap_len(text))
+    }
+
+    fn row(&mut self, text: &[u8], columns: &mut [ColumnBuilder]) -> Result<usize> {
+        let mut cursor = Cursor::new(text);
+        let value = skip_value(&mut cursor, self.max_depth)?;
+        if let Some(column) = columns.first_mut() {
+            column.append_raw(value)?;
+        }
+        Ok(text.len() - cursor.rest().len())
+    }
+
+    fn row_len(&self, text: &[u8]) -> Option<usize> {
+        value_len(text)
+    }
+}

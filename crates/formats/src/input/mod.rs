@@ -1,0 +1,221 @@
+//! Reads the bytes of a format as batches.
+//!
+//! | module | formats |
+//! |---|---|
+//! | [`rows`] | the loop over rows that all row formats share: buffer, blocks, errors |
+//! | [`split`] | where a large text can be cut so that parts are read in parallel |
+//! | [`fields`] | which field of a row goes to which column |
+//! | [`tsv`], [`csv`] | TabSeparated, CSV |
+//! | [`json`] | one JSON value to one column |
+//! | [`json_rows`] | JSONEachRow, JSONCompactEachRow, JSON, JSONCompact, JSONAsString |
+//! | [`lines`] | TSKV, LineAsString, RawBLOB |
+//! | [`values`] | Values |
+//! | [`binary`] | values in binary, for RowBinary and Native |
+//! | [`row_binary`], [`native`] | RowBinary, Native |
+//! | [`arrow`] | Arrow, ArrowStream, Parquet |
+
+mod arrow;
+mod binary;
+pub(crate) mod csv;
+mod fields;
+pub(crate) mod json;
+pub(crate) mod json_rows;
+mod lines;
+pub(crate) mod native;
+pub(crate) mod row_binary;
+mod rows;
+mod split;
+pub(crate) mod tsv;
+mod values;
+
+use std::io::BufRead;
+use std::sync::Arc;
+
+use ::arrow::array::ArrayRef;
+use ::arrow::datatypes::{Fields, Schema, SchemaRef};
+use ::arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::DataType;
+use basalt_types::builder::ColumnBuilder;
+
+pub(crate) use arrow::schema as arrow_schema;
+pub use split::{header_len, split_rows};
+
+use crate::registry::{Kind, lookup};
+use crate::{Columns, FormatSettings};
+
+/// Where bytes come from.
+pub type Source = Box<dyn BufRead + Send>;
+
+/// Gives the rows of a source, block by block.
+pub trait BlockReader: Send {
+    /// The next rows, at most as many as a block has; `None` at the end.
+    ///
+    /// # Errors
+    /// ClickHouse's code for what is wrong with the bytes, with the row's number.
+    fn next_block(&mut self) -> Result<Option<RecordBatch>>;
+}
+
+/// Computes what stands in `VALUES` and is no literal.
+pub trait Evaluator: Send {
+    /// The value of `expression` as an array of one row, physical array of `data_type`.
+    ///
+    /// # Errors
+    /// If the expression does not parse or has no value of the type.
+    fn evaluate(&mut self, expression: &str, data_type: &DataType) -> Result<ArrayRef>;
+}
+
+/// The format's code for one that is only written.
+const NOT_FOR_INPUT: ErrorCode = ErrorCode {
+    number: 85,
+    name: "FORMAT_IS_NOT_SUITABLE_FOR_INPUT",
+};
+
+/// Makes the reader of the format `name` for columns of these names and types.
+///
+/// # Errors
+/// `UNKNOWN_FORMAT`, `FORMAT_IS_NOT_SUITABLE_FOR_INPUT` for one that is only written.
+pub fn input(
+    name: &str,
+    columns: &[(String, DataType)],
+    settings: &FormatSettings,
+    source: Source,
+) -> Result<Box<dyn BlockReader>> {
+    input_with_evaluator(name, columns, settings, source, None)
+}
+
+/// Same as [`input`], with what computes expressions in `VALUES`.
+///
+/// # Errors
+/// As [`input`].
+pub fn input_with_evaluator(
+    name: &str,
+    columns: &[(String, DataType)],
+    settings: &FormatSettings,
+    source: Source,
+    evaluator: Option<Box<dyn Evaluator>>,
+) -> Result<Box<dyn BlockReader>> {
+    let format = lookup(name)?;
+    let target = Target::new(columns, settings);
+    Ok(match format.kind {
+        Kind::TabSeparated(header) => Box::new(rows::RowReader::new(
+            tsv::TsvRows::new(&target, header, false),
+            target,
+            source,
+        )?),
+        Kind::TabSeparatedRaw(header) => Box::new(rows::RowReader::new(
+            tsv::TsvRows::new(&target, header, true),
+            target,
+            source,
+        )?),
+        Kind::Csv(header) => Box::new(rows::RowReader::new(
+            csv::CsvRows::new(&target, header),
+            target,
+            source,
+        )?),
+        Kind::JsonEachRow { strings, .. } => Box::new(rows::RowReader::new(
+            json_rows::ObjectRows::new(&target, strings),
+            target,
+            source,
+        )?),
+        Kind::JsonCompactEachRow { header, strings } => Box::new(rows::RowReader::new(
+            json_rows::ArrayRows::new(&target, header, strings),
+            target,
+            source,
+        )?),
+        Kind::Json { .. } if format.is_input => Box::new(rows::RowReader::new(
+            json_rows::DocumentRows::new(&target),
+            target,
+            source,
+        )?),
+        Kind::JsonAsString => Box::new(rows::RowReader::new(
+            json_rows::StringRows::new(&target)?,
+            target,
+            source,
+        )?),
+        Kind::Tskv => Box::new(rows::RowReader::new(
+            lines::TskvRows::new(&target),
+            target,
+            source,
+        )?),
+        Kind::LineAsString => Box::new(rows::RowReader::new(
+            lines::LineRows::new(&target)?,
+            target,
+            source,
+        )?),
+        Kind::RawBlob => Box::new(lines::BlobReader::new(target, source)?),
+        Kind::Values => Box::new(rows::RowReader::new(
+            values::ValueRows::new(&target, evaluator),
+            target,
+            source,
+        )?),
+        Kind::RowBinary(header) => Box::new(rows::RowReader::new(
+            row_binary::BinaryRows::new(&target, header),
+            target,
+            source,
+        )?),
+        Kind::Native => Box::new(native::NativeReader::new(target, source)),
+        Kind::Arrow => Box::new(arrow::file(target, source)?),
+        Kind::ArrowStream => Box::new(arrow::stream(target, source)?),
+        Kind::Parquet => Box::new(arrow::parquet(target, source)?),
+        Kind::One => Box::new(lines::OneReader::new(target)),
+        _ => {
+            let message = format!("Format {} is not suitable for input", format.name);
+            return Err(Error::new(NOT_FOR_INPUT, message));
+        }
+    })
+}
+
+/// The columns that a reader fills.
+pub(crate) struct Target {
+    pub(crate) columns: Columns,
+    pub(crate) settings: FormatSettings,
+    schema: SchemaRef,
+}
+
+impl Target {
+    pub(crate) fn new(columns: &[(String, DataType)], settings: &FormatSettings) -> Self {
+        let fields: Fields = columns.iter().map(|(name, t)| t.field(name)).collect();
+        Self {
+            columns: columns.to_vec(),
+            settings: settings.clone(),
+            schema: Arc::new(Schema::new(fields)),
+        }
+    }
+
+    /// Position of the column `name`, in another case if no other way.
+    pub(crate) fn position(&self, name: &[u8]) -> Option<usize> {
+        let exact = self.columns.iter().position(|(n, _)| n.as_bytes() == name);
+        exact.or_else(|| {
+            self.columns
+                .iter()
+                .position(|(n, _)| n.as_bytes().eq_ignore_ascii_case(name))
+        })
+    }
+
+    /// Empty builders of all columns.
+    pub(crate) fn builders(&self, capacity: usize) -> Result<Vec<ColumnBuilder>> {
+        let options = self.settings.read_options();
+        let builder =
+            |(_, t): &(String, DataType)| ColumnBuilder::with_options(t, capacity, &options);
+        self.columns.iter().map(builder).collect()
+    }
+
+    /// The batch of full columns.
+    pub(crate) fn batch(&self, columns: Vec<ArrayRef>, num_rows: usize) -> Result<RecordBatch> {
+        let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+            .map_err(|e| Error::bug(e.to_string()))
+    }
+
+    /// The only column, for formats that give one String.
+    pub(crate) fn only_string(&self, format: &str) -> Result<()> {
+        match self.columns.as_slice() {
+            [(_, t)] if t.is_string() => Ok(()),
+            _ => Err(Error::new(
+                ErrorCode::INCORRECT_QUERY,
+                format!("Format {format} gives one column of type String"),
+            )),
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Reads Native: blocks of columns.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use ::arrow::array::{
+    Array, ArrayData, ArrayRef, ListArray, NullArray, StructArray, UInt64Array, make_array,
+};
+use ::arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
+use ::arrow::datatypes::Field;
+use ::arrow::record_batch::RecordBatch;
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::DataType;
+use basalt_types::builder::ColumnBuilder;
+use basalt_types::physical::{entry_fields, item_field};
+
+use super::binary::{check_len, convert, to_physical_bytes, too_short};
+use super::{BlockReader, Source, Target};
+
+/// The parts of the word in front of a LowCardinality dictionary.
+const INDEX_TYPE_MASK: u64 = 0xff;
+const NEEDS_GLOBAL_DICTIONARY: u64 = 0x100;
+const HAS_ADDITIONAL_KEYS: u64 = 0x200;
+
+/// Reads blocks.
+pub(super) struct NativeReader {
+    target: Target,
+    bytes: Bytes,
+}
+
+/// The bytes of a source, taken in pieces.
+pub(crate) struct Bytes {
+    source: Source,
+}
+
+impl Bytes {
+    pub(crate) fn new(source: Source) -> Self {
+        Self { source }
+    }
+
+    /// Reads exactly `len` bytes; nothing is allocated before they are there.
+    fn take(&mut self, len: usize) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.source
+            .by_ref()
+            .take(len as u64)
+            .read_to_end(&mut bytes)?;
+        if bytes.len() < len {
+            Err(too_short())
+        } else {
+            Ok(bytes)
+        }
+    }
+
+    fn is_at_end(&mut self) -> Result<bool> {
+        Ok(self.source.fill_buf()?.is_empty())
+    }
+
+    fn varint(&mut self) -> Result<u64> {
+        let mut value = 0;
+        for i in 0..10 {
+            let byte = self.take(1)?[0];
+            value |= u64::from(byte & 0x7f) << (7 * i);
+            if byte < 0x80 {
+                break;
+            }
+        }
+        Ok(value)
+    }
+
+    fn word(&mut self) -> Result<u64> {
+        let bytes: [u8; 8] = self.take(8)?.try_into().map_err(|_| too_short())?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    fn words(&mut self, len: usize) -> Result<Vec<u64>> {
+        let bytes = self.take(size(len, 8)?)?;
+        let word = |b: &[u8]| b.try_into().map_or(0, u64::from_le_bytes);
+        Ok(bytes.chunks_exact(8).map(word).collect())
+    }
+
+    fn string(&mut self) -> Result<Vec<u8>> {
+        let len = check_len(self.varint()?)?;
+        self.take(len)
+    }
+}
+
+fn size(len: usize, width: usize) -> Result<usize> {
+    len.checked_mul(width).ok_or_else(too_short)
+}
+
+/// A block's columns as the file has them.
+pub(crate) type Block = (usize, Vec<(String, DataType, ArrayRef)>);
+
+/// Reads one block; `None` at the end.
+pub(crate) fn read_block(bytes: &mut Bytes) -> Result<Option<Block>> {
+    if bytes.is_at_end()? {
+        return Ok(None);
+    }
+    let num_columns = check_len(bytes.varint()?)?;
+    let num_rows = check_len(bytes.varint()?)?;
+    let mut columns = Vec::new();
+    for _ in 0..num_columns {
+        let name = String::from_utf8_lossy(&bytes.string()?).into_owned();
+        let type_name = bytes.string()?;
+        let data_type = basalt_types::parse_data_type(&String::from_utf8_lossy(&type_name))?;
+        let array = if num_rows == 0 {
+            ::arrow::array::new_empty_array(&data_type.physical())
+        } else {
+            read_versions(&data_type, bytes)?;
+            read_rows(&data_type, num_rows, bytes)?
+        };
+        columns.push((name, data_type, array));
+    }
+    Ok(Some((num_rows, columns)))
+}
+
+/// Reads what stands before the data: a version for each LowCardinality in the type.
+fn read_versions(data_type: &DataType, bytes: &mut Bytes) -> Result<()> {
+    match data_type {
+        DataType::LowCardinality(_) => match bytes.word()? {
+            1 => Ok(()),
+            version => Err(damaged(format!(
+                "unknown version {version} of LowCardinality"
+            ))),
+        },
+        DataType::Array(t) | DataType::Nullable(t) => read_versions(t, bytes),
+        DataType::Tuple(tuple) => tuple.types.iter().try_for_each(|t| read_versions(t, bytes)),
+        DataType::Map(k, v) => {
+            read_versions(k, bytes)?;
+            read_versions(v, bytes)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn damaged(what: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorCode::INCORRECT_DATA,
+        format!("The Native block is damaged: {what}"),
+    )
+}
+
+fn misfit(e: ::arrow::error::ArrowError) -> Error {
+    damaged(e)
+}
+
+fn read_rows(data_type: &DataType, rows: usize, bytes: &mut Bytes) -> Result<ArrayRef> {
+    match data_type {
+        DataType::LowCardinality(inner) => read_dictionary(inner, rows, bytes),
+        DataType::Nullable(inner) => {
+            let marks = bytes.take(rows)?;
+            let array = read_rows(inner, rows, bytes)?;
+            with_nulls(&array, marks.iter().map(|m| *m == 0).collect())
+        }
+        DataType::String => {
+            let mut column = ColumnBuilder::new(data_type, 0)?;
+            for _ in 0..rows {
+                column.append_raw(&bytes.string()?)?;
+            }
+            column.finish()
+        }
+        DataType::Nothing => {
+            bytes.take(rows)?;
+            Ok(Arc::new(NullArray::new(rows)))
+        }
+        DataType::Array(t) => {
+            let offsets = read_ends(rows, bytes)?;
+            let items = read_rows(t, last(&offsets), bytes)?;
+            let list = ListArray::try_new(item_field(t), offsets, items, None);
+            Ok(Arc::new(list.map_err(misfit)?))
+        }
+        DataType::Map(k, v) => {
+            let offsets = read_ends(rows, bytes)?;
+            let keys = read_rows(k, last(&offsets), bytes)?;
+            let values = read_rows(v, last(&offsets), bytes)?;
+            let pairs = StructArray::try_new(entry_fields(k, v), vec![keys, values], None);
+            let pairs = pairs.map_err(misfit)?;
+            let item = Arc::new(Field::new("item", pairs.data_type().clone(), false));
+            Ok(Arc::new(
+                ListArray::try_new(item, offsets, Arc::new(pairs), None).map_err(misfit)?,
+            ))
+        }
+        DataType::Tuple(tuple) if tuple.types.is_empty() => {
+            bytes.take(rows)?;
+            Ok(Arc::new(StructArray::new_empty_fields(rows, None)))
+        }
+        DataType::Tuple(tuple) => {
+            let columns = tuple.types.iter().map(|t| read_rows(t, rows, bytes));
+            let columns = columns.collect::<Result<Vec<_>>>()?;
+            let fields = tuple
+                .types
+                .iter()
+                .enumerate()
+                .map(|(i, t)| t.field(tuple.name(i)));
+            let array = StructArray::try_new(fields.collect(), columns, None);
+            Ok(Arc::new(array.map_err(misfit)?))
+        }
+        fixed => read_fixed(fixed, rows, bytes),
+    }
+}
+
+fn read_fixed(data_type: &DataType, rows: usize, bytes: &mut Bytes) -> Result<ArrayRef> {
+    let Some(width) = data_type.fixed_size_bytes() else {
+        return Err(Error::not_implemented(format!(
+            "Type {data_type} in Native"
+        )));
+    };
+    let mut data = bytes.take(size(rows, width)?)?;
+    if matches!(data_type, DataType::Uuid | DataType::Decimal { .. }) {
+        let mut buffer = [0; 32];
+        let values = data.chunks_exact(width);
+        data = values
+            .flat_map(|v| to_physical_bytes(data_type, v, &mut buffer).to_vec())
+            .collect();
+    }
+    let array = ArrayData::builder(data_type.physical())
+        .len(rows)
+        .add_buffer(Buffer::from_vec(data))
+        .align_buffers(true)
+        .build();
+    Ok(make_array(array.map_err(misfit)?))
+}
+
+fn with_nulls(array: &ArrayRef, valid: Vec<bool>) -> Result<ArrayRef> {
+    if array.data_type() == &::arrow::datatypes::DataType::Null {
+        return Ok(Arc::clone(array));
+    }
+    let data = array
+        .to_data()
+        .into_builder()
+        .nulls(Some(NullBuffer::from(valid)));
+    Ok(make_array(data.build().map_err(misfit)?))
+}
+
+/// Reads where each array ends.
+fn read_ends(rows: usize, bytes: &mut Bytes) -> Result<OffsetBuffer<i32>> {
+    let mut offsets = vec![0_i32];
+    for end in bytes.words(rows)? {
+        let end = i32::try_from(end).map_err(|_| damaged(format!("an array ends at {end}")))?;
+        if offsets.last().is_some_and(|last| *last > end) {
+            return Err(damaged(format!("an array ends at {end}, before it begins")));
+        }
+        offsets.push(end);
+    }
+    Ok(OffsetBuffer::new(offsets.into()))
+}
+
+fn last(offsets: &OffsetBuffer<i32>) -> usize {
+    // Never negative, never empty.
+    offsets.last().map_or(0, |end| *end as usize)
+}
+
+fn read_dictionary(inner: &DataType, rows: usize, bytes: &mut Bytes) -> Result<ArrayRef> {
+    if rows == 0 {
+        return Ok(::arrow::array::new_empty_array(&inner.physical()));
+    }
+    let flags = bytes.word()?;
+    if flags & NEEDS_GLOBAL_DICTIONARY != 0 || flags & HAS_ADDITIONAL_KEYS == 0 {
+        return Err(Error::not_implemented(
+            "A LowCardinality dictionary shared between Native blocks",
+        ));
+    }
+    let len = check_len(bytes.word()?)?;
+    let keys = read_rows(inner.base(), len, bytes)?;
+    if bytes.word()? != rows as u64 {
+        return Err(damaged(
+            "a LowCardinality column has another number of rows",
+        ));
+    }
+    let width = match flags & INDEX_TYPE_MASK {
+        log @ 0..=3 => 1_usize << log,
+        other => return Err(damaged(format!("unknown index type {other}"))),
+    };
+    let indexes: Vec<u64> = bytes
+        .take(size(rows, width)?)?
+        .chunks_exact(width)
+        .map(|b| {
+            b.iter()
+                .rev()
+                .fold(0, |index, byte| index << 8 | u64::from(*byte))
+        })
+        .collect();
+    if indexes.iter().any(|i| *i >= len as u64) {
+        return Err(damaged("a LowCardinality index is beyond its dictionary"));
+    }
+    let is_valid: Vec<bool> = indexes.iter().map(|i| *i != 0).collect();
+    let array = ::arrow::compute::take(&keys, &UInt64Array::from(indexes), None).map_err(misfit)?;
+    if inner.is_nullable() {
+        with_nulls(&array, is_valid)
+    } else {
+        Ok(array)
+    }
+}
+
+impl NativeReader {
+    pub(super) fn new(target: Target, source: Source) -> Self {
+        Self {
+            target,
+            bytes: Bytes::new(source),
+        }
+    }
+}
+
+impl BlockReader for NativeReader {
+    fn next_block(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            let Some((rows, found)) = read_block(&mut self.bytes)? else {
+                return Ok(None);
+            };
+            if rows > 0 {
+                let found: Vec<_> = found.into_iter().collect();
+                return arrange(&self.target, &found, rows).map(Some);
+            }
+        }
+    }
+}
+
+/// Brings a file's columns into the order and types of the target; missing ones are defaults.
+pub(super) fn arrange(
+    target: &Target,
+    found: &[(String, DataType, ArrayRef)],
+    rows: usize,
+) -> Result<RecordBatch> {
+    let column = |(name, to): &(String, DataType)| {
+        let exact = found.iter().find(|(n, ..)| n == name);
+        let any_case = || found.iter().find(|(n, ..)| n.eq_ignore_ascii_case(name));
+        if let Some((_, from, array)) = exact.or_else(any_case) {
+            return convert(array, from, to, target)
+                .map_err(|e| Error::new(e.code(), format!("Column `{name}`: {}", e.message())));
+        }
+        let mut defaults = ColumnBuilder::new(to, rows)?;
+        (0..rows).for_each(|_| defaults.append_default());
+        defaults.finish()
+    };
+    let columns = target.columns.iter().map(column).collect::<Result<_>>()?;
+    target.batch(columns, rows)
+}

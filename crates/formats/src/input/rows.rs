@@ -1,0 +1,197 @@
+//! Loops over the rows of a source for every format whose rows stand one after another.
+//!
+//! The bytes lie in one buffer. A row that reaches the buffer's end may go on behind it: what was
+//! read of it is taken back and it is read again with more bytes. So a parser sees plain slices
+//! and never a row in two parts.
+
+use std::io::Read;
+
+use ::arrow::record_batch::RecordBatch;
+use basalt_error::{Error, Result};
+use basalt_types::builder::ColumnBuilder;
+
+use super::{BlockReader, Source, Target};
+
+/// Bytes that are read at a time, at least.
+const READ_BYTES: usize = 1 << 20;
+
+/// How one format's rows are read.
+pub(super) trait RowParser: Send {
+    /// Reads what stands before the first row; returns its length.
+    fn header(&mut self, _text: &[u8], _target: &Target) -> Result<usize> {
+        Ok(0)
+    }
+
+    /// Length of what stands between rows (all of `text` if a row may still come behind it), or
+    /// `None` if no row follows.
+    fn gap(&mut self, _text: &[u8]) -> Result<Option<usize>> {
+        Ok(Some(0))
+    }
+
+    /// Reads the row at the start of `text` into a value of each column; returns its length.
+    fn row(&mut self, text: &[u8], columns: &mut [ColumnBuilder]) -> Result<usize>;
+
+    /// Length of the row at the start of `text`, if all of it is there.
+    fn row_len(&self, text: &[u8]) -> Option<usize>;
+}
+
+/// The bytes that have been read and not parsed.
+struct Buffer {
+    source: Source,
+    bytes: Vec<u8>,
+    start: usize,
+    is_last: bool,
+}
+
+impl Buffer {
+    fn text(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+
+    /// Reads more bytes behind those that are there.
+    fn fill(&mut self) -> Result<()> {
+        self.bytes.drain(..self.start);
+        self.start = 0;
+        // A row longer than the buffer doubles it.
+        let wanted = READ_BYTES.max(self.bytes.len());
+        let len = self
+            .source
+            .by_ref()
+            .take(wanted as u64)
+            .read_to_end(&mut self.bytes)?;
+        self.is_last = len == 0;
+        Ok(())
+    }
+}
+
+/// Reads blocks of rows.
+pub(super) struct RowReader<P> {
+    parser: P,
+    target: Target,
+    buffer: Buffer,
+    has_begun: bool,
+    has_ended: bool,
+    rows_read: u64,
+    errors_left: u64,
+}
+
+impl<P: RowParser> RowReader<P> {
+    pub(super) fn new(parser: P, target: Target, source: Source) -> Result<Self> {
+        // Types without text are an error now, not at the first row.
+        target.builders(0)?;
+        Ok(Self {
+            parser,
+            errors_left: target.settings.input_format_allow_errors_num,
+            target,
+            buffer: Buffer {
+                source,
+                bytes: Vec::new(),
+                start: 0,
+                is_last: false,
+            },
+            has_begun: false,
+            has_ended: false,
+            rows_read: 0,
+        })
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return Ok(());
+        }
+        self.buffer.fill()?;
+        if let Some(rest) = self.buffer.text().strip_prefix(b"\xef\xbb\xbf") {
+            self.buffer.start = self.buffer.text().len() - rest.len();
+        }
+        loop {
+            let text = self.buffer.text();
+            match self.parser.header(text, &self.target) {
+                Ok(len) if len < text.len() || self.buffer.is_last => {
+                    self.buffer.start += len;
+                    return Ok(());
+                }
+                Err(e) if self.buffer.is_last => return Err(e.within("While reading header")),
+                Err(e) if text.len() > READ_BYTES => return Err(e.within("While reading header")),
+                _ => self.buffer.fill()?,
+            }
+        }
+    }
+
+    /// Goes to the next row; `false` if there is none.
+    fn find_row(&mut self) -> Result<bool> {
+        loop {
+            let text = self.buffer.text();
+            let gap = self.parser.gap(text)?;
+            match gap {
+                Some(len) if len < text.len() => {
+                    self.buffer.start += len;
+                    return Ok(true);
+                }
+                _ if self.buffer.is_last => return Ok(false),
+                None if !text.is_empty() => return Ok(false),
+                _ => self.buffer.fill()?,
+            }
+        }
+    }
+
+    /// Reads one row; `false` if it was wrong and left out.
+    fn read_row(&mut self, columns: &mut [ColumnBuilder], rows: usize) -> Result<bool> {
+        loop {
+            let text = self.buffer.text();
+            let needs_more = match self.parser.row(text, columns) {
+                Ok(len) if len < text.len() || self.buffer.is_last => {
+                    self.buffer.start += len;
+                    return Ok(true);
+                }
+                Ok(_) => None,
+                Err(e) => Some(e),
+            };
+            columns.iter_mut().for_each(|c| c.truncate(rows));
+            let row_len = self.parser.row_len(text);
+            match needs_more {
+                Some(e) if row_len.is_some() || self.buffer.is_last => {
+                    let Some(len) = row_len.filter(|_| self.errors_left > 0) else {
+                        return Err(self.at_row(&e, rows));
+                    };
+                    self.errors_left -= 1;
+                    self.buffer.start += len;
+                    return Ok(false);
+                }
+                _ => self.buffer.fill()?,
+            }
+        }
+    }
+
+    fn at_row(&self, e: &Error, rows: usize) -> Error {
+        let number = self.rows_read + rows as u64 + 1;
+        Error::new(e.code(), format!("{} (at row {number})", e.message()))
+    }
+}
+
+impl<P: RowParser> BlockReader for RowReader<P> {
+    fn next_block(&mut self) -> Result<Option<RecordBatch>> {
+        if self.has_ended {
+            return Ok(None);
+        }
+        self.begin()?;
+        let max_rows = self.target.settings.block_rows();
+        let mut columns = self.target.builders(max_rows)?;
+        let mut rows = 0;
+        while rows < max_rows {
+            if !self.find_row()? {
+                self.has_ended = true;
+                break;
+            }
+            rows += usize::from(self.read_row(&mut columns, rows)?);
+        }
+        if rows == 0 {
+            return Ok(None);
+        }
+        self.rows_read += rows as u64;
+        let arrays = columns
+            .into_iter()
+            .map(ColumnBuilder::finish)
+            .collect::<Result<_>>()?;
+        Ok(Some(self.target.batch(arrays, rows)?))
+    }
+}

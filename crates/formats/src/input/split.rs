@@ -1,0 +1,166 @@
+//! Finds where a large text can be cut between rows, so that its parts are read in parallel.
+
+use std::ops::Range;
+
+use basalt_error::{Error, Result};
+
+use basalt_types::DataType;
+
+use super::Target;
+use super::csv::{CsvRows, Dialect};
+use super::json_rows::{ArrayRows, value_len};
+use super::rows::RowParser;
+use super::tsv::{TsvRows, line_len};
+use crate::FormatSettings;
+use crate::registry::{Kind, lookup};
+
+/// Finds the end of the rows that are at least a number of bytes.
+type RowEnd = Box<dyn Fn(&[u8], usize) -> Option<usize>>;
+
+/// Cuts `text` into parts of about `part_bytes`, each of whole rows. What stands before the first
+/// row (a header of names) is in the first part.
+///
+/// The last part may end within a row if `text` does: `is_last` says that it does not go on.
+/// Returns the parts; what is left behind them belongs to the next text.
+///
+/// # Errors
+/// `NOT_IMPLEMENTED` for formats whose rows are not lines: see `FormatEntry::splits`.
+pub fn split_rows(
+    format: &str,
+    text: &[u8],
+    settings: &FormatSettings,
+    part_bytes: usize,
+    is_last: bool,
+) -> Result<Vec<Range<usize>>> {
+    let entry = lookup(format)?;
+    let dialect = Dialect::new(settings);
+    let next: RowEnd = match entry.kind {
+        // No line end is inside a row: any of them will do.
+        Kind::TabSeparated(_) | Kind::TabSeparatedRaw(_) | Kind::Tskv | Kind::LineAsString => {
+            Box::new(|text, at| line_len(&text[at.min(text.len())..]).map(|len| at + len))
+        }
+        Kind::Csv(_) => Box::new(move |text, at| whole_rows(text, at, &|t| dialect.row_len(t))),
+        _ if entry.splits => Box::new(|text, at| whole_rows(text, at, &value_len)),
+        _ => {
+            return Err(Error::not_implemented(format!(
+                "Parallel reading of {format}"
+            )));
+        }
+    };
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while start < text.len() {
+        match next(&text[start..], part_bytes) {
+            Some(len) if len > 0 => parts.push(start..start + len.min(text.len() - start)),
+            _ if is_last => parts.push(start..text.len()),
+            _ => break,
+        }
+        start = parts.last().map_or(text.len(), |part| part.end);
+    }
+    Ok(parts)
+}
+
+/// Length of what stands before the first row of `text`: skipped lines and a header.
+///
+/// A reader of any later part must see it too: chain it before the part.
+///
+/// # Errors
+/// `INCORRECT_DATA` if the header is wrong, `NOT_IMPLEMENTED` as [`split_rows`].
+pub fn header_len(
+    format: &str,
+    columns: &[(String, DataType)],
+    settings: &FormatSettings,
+    text: &[u8],
+) -> Result<usize> {
+    let target = Target::new(columns, settings);
+    match lookup(format)?.kind {
+        Kind::TabSeparated(header) => TsvRows::new(&target, header, false).header(text, &target),
+        Kind::TabSeparatedRaw(header) => TsvRows::new(&target, header, true).header(text, &target),
+        Kind::Csv(header) => CsvRows::new(&target, header).header(text, &target),
+        Kind::JsonCompactEachRow { header, .. } => {
+            ArrayRows::new(&target, header, false).header(text, &target)
+        }
+        Kind::JsonEachRow { .. } | Kind::Tskv | Kind::LineAsString => Ok(0),
+        _ => Err(Error::not_implemented(format!(
+            "Parallel reading of {format}"
+        ))),
+    }
+}
+
+/// Length of as many whole rows as are at least `at` bytes.
+fn whole_rows(text: &[u8], at: usize, row_len: &dyn Fn(&[u8]) -> Option<usize>) -> Option<usize> {
+    let mut len = 0;
+    while len < at {
+        match row_len(&text[len..]) {
+            Some(row) if row > 0 => len += row,
+            _ => return None,
+        }
+    }
+    Some(len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{header_len, split_rows};
+    use crate::FormatSettings;
+    use basalt_types::DataType;
+
+    fn parts(format: &str, text: &str, bytes: usize, is_last: bool) -> Vec<String> {
+        let ranges = split_rows(
+            format,
+            text.as_bytes(),
+            &FormatSettings::default(),
+            bytes,
+            is_last,
+        );
+        ranges
+            .expect("a line format")
+            .into_iter()
+            .map(|r| text[r].to_string())
+            .collect()
+    }
+
+    #[test]
+    fn headers_are_found() {
+        let columns = [
+            ("x".to_string(), DataType::UInt8),
+            ("y".to_string(), DataType::UInt8),
+        ];
+        let len = |format, text: &str| {
+            header_len(
+                format,
+                &columns,
+                &FormatSettings::default(),
+                text.as_bytes(),
+            )
+        };
+        assert_eq!(len("CSVWithNames", "y,x\n1,2\n"), Ok(4));
+        assert_eq!(len("CSV", "y,x\n1,2\n"), Ok(4));
+        assert_eq!(len("CSV", "1,2\n"), Ok(0));
+        assert_eq!(
+            len("TSVWithNamesAndTypes", "y\tx\nUInt8\tUInt8\n1\t2\n"),
+            Ok(16)
+        );
+    }
+
+    #[test]
+    fn parts_are_whole_rows() {
+        assert_eq!(
+            parts("TSV", "1\n22\n333\n4", 3, true),
+            ["1\n22\n", "333\n", "4"]
+        );
+        assert_eq!(
+            parts("TSV", "1\n22\n333\n4", 3, false),
+            ["1\n22\n", "333\n"]
+        );
+        assert_eq!(
+            parts("CSV", "\"a\nb\",1\nc,2\n", 2, true),
+            ["\"a\nb\",1\n", "c,2\n"]
+        );
+        assert_eq!(
+            parts("JSONEachRow", "{\"a\":\n1}{\"a\":2}\n{", 3, false),
+            ["{\"a\":\n1}", "{\"a\":2}"]
+        );
+        assert!(split_rows("Native", b"", &FormatSettings::default(), 1, true).is_err());
+    }
+}

@@ -1,0 +1,26 @@
+//! Reads and writes ClickHouse's formats: Arrow batches to bytes and back.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`registry`] | the table of formats, their names and file endings |
+//! | [`settings`] | the table of settings that shape them |
+//! | [`output`] | batches to bytes: [`output::output`] makes a [`output::RowSink`] |
+//! | [`input`] | bytes to batches: [`input::input`] makes an [`input::BlockReader`] |
+//! | [`infer`] | names and types of columns from a sample of the bytes |
+
+#![forbid(unsafe_code)]
+
+pub mod infer;
+pub mod input;
+pub mod output;
+pub mod registry;
+pub mod settings;
+
+pub use infer::infer;
+pub use input::{BlockReader, Evaluator, header_len, input, input_with_evaluator, split_rows};
+pub use output::{RowSink, Statistics, output};
+pub use registry::{FORMATS, FormatEntry, from_file_extension, lookup};
+pub use settings::FormatSettings;
+
+/// Name and type of each column, in order.
+pub type Columns = Vec<(String, basalt_types::DataType)>;

@@ -1,0 +1,217 @@
+//! Writes values in ClickHouse's binary form, which RowBinary and Native share.
+
+use std::ops::Range;
+
+use ::arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray};
+use ::arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
+use basalt_error::{Error, Result};
+use basalt_types::DataType;
+
+/// The values of one column in binary.
+pub(super) struct BinaryColumn {
+    values: Values,
+    nulls: Option<NullBuffer>,
+    is_nullable: bool,
+    len: usize,
+}
+
+pub(super) enum Values {
+    Fixed(Fixed),
+    /// Two halves of eight bytes, each little-endian.
+    Uuid(Fixed),
+    String(BinaryViewArray),
+    Array(OffsetBuffer<i32>, Box<BinaryColumn>),
+    Tuple(Vec<BinaryColumn>),
+    Map(OffsetBuffer<i32>, Box<[BinaryColumn; 2]>),
+    Nothing,
+}
+
+/// Values of the same size; of each, the first `width` of `stride` bytes are written.
+pub(super) struct Fixed {
+    bytes: Buffer,
+    stride: usize,
+    width: usize,
+}
+
+impl Fixed {
+    fn new(array: &ArrayRef, width: usize) -> Result<Self> {
+        let data = array.to_data();
+        let stride = array
+            .data_type()
+            .primitive_width()
+            .or(match array.data_type() {
+                ::arrow::datatypes::DataType::FixedSizeBinary(n) => usize::try_from(*n).ok(),
+                _ => None,
+            })
+            .filter(|stride| *stride >= width);
+        let (Some(stride), Some(buffer)) = (stride, data.buffers().first()) else {
+            return Err(Error::bug(format!(
+                "Arrow {} has no {width} bytes",
+                array.data_type()
+            )));
+        };
+        let start = data.offset() * stride;
+        let bytes = buffer.slice_with_length(start, data.len() * stride);
+        Ok(Self {
+            bytes,
+            stride,
+            width,
+        })
+    }
+
+    fn value(&self, row: usize) -> &[u8] {
+        let start = row * self.stride;
+        &self.bytes[start..start + self.width]
+    }
+}
+
+fn misfit(data_type: &DataType, array: &ArrayRef) -> Error {
+    Error::bug(format!(
+        "{data_type} column holds Arrow {}",
+        array.data_type()
+    ))
+}
+
+/// Writes a length as bytes of seven bits each, the lowest first.
+pub(super) fn write_varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Writes a text with its length in front.
+pub(super) fn write_string(text: &[u8], out: &mut Vec<u8>) {
+    write_varint(text.len() as u64, out);
+    out.extend_from_slice(text);
+}
+
+/// Rows of the elements of row `row`.
+pub(super) fn elements(offsets: &OffsetBuffer<i32>, row: usize) -> Range<usize> {
+    // Arrow's offsets are never negative.
+    offsets[row] as usize..offsets[row + 1] as usize
+}
+
+impl BinaryColumn {
+    pub(super) fn new(data_type: &DataType, array: &ArrayRef) -> Result<Self> {
+        Ok(Self {
+            values: Values::new(data_type.base(), array)?,
+            nulls: array.logical_nulls().filter(|n| n.null_count() > 0),
+            is_nullable: data_type.is_nullable(),
+            len: array.len(),
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn values(&self) -> &Values {
+        &self.values
+    }
+
+    pub(super) fn is_null(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|n| n.is_null(row))
+    }
+
+    /// A row's value as in RowBinary: with a byte in front that says NULL, if the type is nullable.
+    pub(super) fn write(&self, row: usize, out: &mut Vec<u8>) {
+        if self.is_nullable {
+            let is_null = self.is_null(row);
+            out.push(u8::from(is_null));
+            if is_null {
+                return;
+            }
+        }
+        self.write_value(row, out);
+    }
+
+    /// A row's value; the type's default where it is NULL.
+    pub(super) fn write_or_default(&self, row: usize, out: &mut Vec<u8>) {
+        if self.is_null(row) {
+            match &self.values {
+                Values::Fixed(fixed) | Values::Uuid(fixed) => {
+                    out.resize(out.len() + fixed.width, 0)
+                }
+                _ => out.push(0),
+            }
+        } else {
+            self.write_value(row, out);
+        }
+    }
+
+    fn write_value(&self, row: usize, out: &mut Vec<u8>) {
+        match &self.values {
+            Values::Fixed(fixed) => out.extend_from_slice(fixed.value(row)),
+            Values::Uuid(fixed) => {
+                let (high, low) = fixed.value(row).split_at(8);
+                out.extend(high.iter().rev().chain(low.iter().rev()));
+            }
+            Values::String(array) => write_string(array.value(row), out),
+            Values::Array(offsets, items) => {
+                let rows = elements(offsets, row);
+                write_varint(rows.len() as u64, out);
+                rows.for_each(|row| items.write(row, out));
+            }
+            Values::Map(offsets, entries) => {
+                let rows = elements(offsets, row);
+                write_varint(rows.len() as u64, out);
+                for row in rows {
+                    entries.iter().for_each(|part| part.write(row, out));
+                }
+            }
+            Values::Tuple(columns) => columns.iter().for_each(|column| column.write(row, out)),
+            Values::Nothing => {}
+        }
+    }
+
+    /// The bytes of a value alone, without lengths or marks.
+    pub(super) fn write_bytes(&self, row: usize, out: &mut Vec<u8>) {
+        match &self.values {
+            _ if self.is_null(row) => {}
+            Values::String(array) => out.extend_from_slice(array.value(row)),
+            _ => self.write_value(row, out),
+        }
+    }
+}
+
+impl Values {
+    fn new(data_type: &DataType, array: &ArrayRef) -> Result<Self> {
+        let bug = || misfit(data_type, array);
+        Ok(match data_type {
+            DataType::String | DataType::AggregateFunction(_) => {
+                Values::String(array.as_binary_view_opt().ok_or_else(bug)?.clone())
+            }
+            DataType::Uuid => Values::Uuid(Fixed::new(array, 16)?),
+            DataType::Array(t) => {
+                let list = array.as_list_opt::<i32>().ok_or_else(bug)?;
+                let items = BinaryColumn::new(t, list.values())?;
+                Values::Array(list.offsets().clone(), Box::new(items))
+            }
+            DataType::Map(k, v) => {
+                let list = array.as_list_opt::<i32>().ok_or_else(bug)?;
+                let [keys, values] = list.values().as_struct_opt().ok_or_else(bug)?.columns()
+                else {
+                    return Err(bug());
+                };
+                let entries = [BinaryColumn::new(k, keys)?, BinaryColumn::new(v, values)?];
+                Values::Map(list.offsets().clone(), Box::new(entries))
+            }
+            DataType::Tuple(tuple) => {
+                let columns = array.as_struct_opt().ok_or_else(bug)?.columns();
+                let columns = tuple.types.iter().zip(columns);
+                Values::Tuple(
+                    columns
+                        .map(|(t, a)| BinaryColumn::new(t, a))
+                        .collect::<Result<_>>()?,
+                )
+            }
+            DataType::Nothing => Values::Nothing,
+            fixed => {
+                let width = fixed.fixed_size_bytes().ok_or_else(bug)?;
+                Values::Fixed(Fixed::new(array, width)?)
+            }
+        })
+    }
+}

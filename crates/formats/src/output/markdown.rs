@@ -1,0 +1,70 @@
+//! Writes a table in Markdown.
+
+use basalt_types::DataType;
+use basalt_types::text::{ColumnText, Style};
+
+use super::rows::{Layout, RowWriter};
+use crate::FormatSettings;
+
+/// Rows between bars.
+pub(super) struct Markdown {
+    names: Vec<String>,
+    is_right: Vec<bool>,
+    escape: bool,
+}
+
+pub(super) fn writer(
+    header: &[(String, DataType)],
+    settings: &FormatSettings,
+) -> RowWriter<Markdown> {
+    let layout = Markdown {
+        names: header.iter().map(|(name, _)| name.clone()).collect(),
+        is_right: header.iter().map(|(_, t)| is_right_aligned(t)).collect(),
+        escape: settings.output_format_markdown_escape_special_characters,
+    };
+    RowWriter::new(layout, header, settings.text_options())
+}
+
+/// Numbers and times stand on the right, on the terminal too.
+pub(super) fn is_right_aligned(data_type: &DataType) -> bool {
+    match data_type.without_low_cardinality() {
+        DataType::Bool => false,
+        t => {
+            let is_interval = matches!(t.base(), DataType::Interval(_));
+            t.is_number() && *t.base() != DataType::Bool || t.is_date_or_time() || is_interval
+        }
+    }
+}
+
+impl Layout for Markdown {
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(format!("| {} |\n|", self.names.join(" | ")).as_bytes());
+        for is_right in &self.is_right {
+            out.extend_from_slice(if *is_right { b"-:|" } else { b":-|" });
+        }
+        out.push(b'\n');
+    }
+
+    fn row(&mut self, columns: &[ColumnText], row: usize, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"| ");
+        for (i, column) in columns.iter().enumerate() {
+            out.extend_from_slice(if i > 0 { b" | " } else { b"" });
+            let start = out.len();
+            column.write(row, Style::Escaped, out);
+            if self.escape {
+                escape_special(start, out);
+            }
+        }
+        out.extend_from_slice(b" |\n");
+    }
+}
+
+/// Puts a backslash before what Markdown would take for markup, from `start` on.
+fn escape_special(start: usize, out: &mut Vec<u8>) {
+    for byte in out.split_off(start) {
+        if b"*_`[]()#+-.!|<>~".contains(&byte) {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+}

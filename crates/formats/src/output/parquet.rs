@@ -1,0 +1,86 @@
+//! Writes Apache Parquet.
+
+use std::sync::Arc;
+
+use ::arrow::record_batch::RecordBatch;
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::DataType;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use super::arrow::{Edge, cannot_write};
+use super::{Statistics, Writer};
+use crate::FormatSettings;
+
+/// Writes row groups as they fill and the footer at the end.
+pub(super) struct ParquetWriter {
+    edge: Edge,
+    /// Taken by the end.
+    writer: Option<ArrowWriter<Vec<u8>>>,
+}
+
+fn compression(name: &str) -> Result<Compression> {
+    Ok(match name.to_ascii_lowercase().as_str() {
+        "none" | "uncompressed" => Compression::UNCOMPRESSED,
+        "snappy" => Compression::SNAPPY,
+        "zstd" => Compression::ZSTD(ZstdLevel::default()),
+        "lz4" | "lz4_raw" => Compression::LZ4_RAW,
+        "gzip" => Compression::GZIP(GzipLevel::default()),
+        "brotli" => Compression::BROTLI(BrotliLevel::default()),
+        other => {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                format!(
+                    "Use zstd, snappy, lz4, gzip, brotli or none: Parquet has no compression '{other}'"
+                ),
+            ));
+        }
+    })
+}
+
+impl ParquetWriter {
+    pub(super) fn new(header: &[(String, DataType)], settings: &FormatSettings) -> Result<Self> {
+        let edge = Edge::new(header, settings.output_format_parquet_string_as_string);
+        let rows =
+            usize::try_from(settings.output_format_parquet_row_group_size).unwrap_or(usize::MAX);
+        let properties = WriterProperties::builder()
+            .set_compression(compression(
+                &settings.output_format_parquet_compression_method,
+            )?)
+            .set_max_row_group_row_count(Some(rows.max(1)))
+            .build();
+        let writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&edge.schema), Some(properties));
+        Ok(Self {
+            edge,
+            writer: Some(writer.map_err(cannot_write)?),
+        })
+    }
+
+    fn writer(&mut self) -> Result<&mut ArrowWriter<Vec<u8>>> {
+        self.writer
+            .as_mut()
+            .ok_or_else(|| Error::bug("a Parquet file that has ended"))
+    }
+}
+
+impl Writer for ParquetWriter {
+    fn begin(&mut self, _out: &mut Vec<u8>) -> Result<()> {
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
+        let batch = self.edge.convert(batch)?;
+        let writer = self.writer()?;
+        writer.write(&batch).map_err(cannot_write)?;
+        out.append(writer.inner_mut());
+        Ok(())
+    }
+
+    fn end(&mut self, _statistics: &Statistics, out: &mut Vec<u8>) -> Result<()> {
+        let writer = self.writer.take();
+        let writer = writer.ok_or_else(|| Error::bug("a Parquet file that has ended"))?;
+        out.append(&mut writer.into_inner().map_err(cannot_write)?);
+        Ok(())
+    }
+}

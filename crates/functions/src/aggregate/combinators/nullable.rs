@@ -1,0 +1,165 @@
+//! Remembers which groups had rows: NULL (or the type's default) for those that had none.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, UInt8Array};
+use arrow::buffer::{BooleanBuffer, NullBuffer};
+use arrow::datatypes::{DataType as ArrowType, UInt8Type};
+use basalt_error::Result;
+use basalt_types::DataType;
+
+use super::condition;
+use crate::aggregate::defaults::default_where;
+use crate::aggregate::rows::Rows;
+use crate::aggregate::values::{column, primitive};
+use crate::aggregate::{AggregateCall, Aggregator, BoundAggregate, Groups, binding};
+use crate::function::with_nulls;
+
+/// `-OrNull`.
+pub(super) fn bind_or_null(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
+    match behind_condition(call, "OrNull") {
+        Some(name) => condition::bind(&AggregateCall {
+            name: &name,
+            ..*call
+        }),
+        None => Ok(or_null(binding::bind(call)?)),
+    }
+}
+
+/// `sumIfOrNull` is `sumOrNullIf`: a row whose condition is false is no row.
+fn behind_condition(call: &AggregateCall<'_>, suffix: &str) -> Option<String> {
+    let (inner, combinator) = binding::split(call.name)?;
+    (binding::find(call.name).is_none() && combinator.suffix == "If")
+        .then(|| format!("{inner}{suffix}"))
+}
+
+/// `-OrDefault`.
+pub(super) fn bind_or_default(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
+    if let Some(name) = behind_condition(call, "OrDefault") {
+        return condition::bind(&AggregateCall {
+            name: &name,
+            ..*call
+        });
+    }
+    let bound = binding::bind(call)?;
+    if bound.return_type.is_nullable() {
+        return Ok(bound);
+    }
+    let return_type = bound.return_type.clone();
+    Ok(track(
+        bound,
+        return_type.clone(),
+        Empty::Default(return_type),
+    ))
+}
+
+/// The aggregate with NULL for groups without rows, where its type has a NULL.
+pub(in crate::aggregate) fn or_null(bound: BoundAggregate) -> BoundAggregate {
+    let return_type = bound.return_type.clone();
+    if !return_type.can_be_nullable() || *return_type.base() == DataType::Nothing {
+        return bound;
+    }
+    track(bound, return_type.to_nullable(), Empty::Null)
+}
+
+fn track(bound: BoundAggregate, return_type: DataType, empty: Empty) -> BoundAggregate {
+    let mut state_types = bound.state_types.clone();
+    state_types.push(ArrowType::UInt8);
+    let factory = Arc::clone(&bound.factory);
+    let skips_nulls = bound.skips_nulls;
+    BoundAggregate {
+        return_type,
+        state_types,
+        shortcut: None,
+        factory: Arc::new(move || {
+            Box::new(TrackRows {
+                inner: factory(),
+                seen: Vec::new(),
+                empty: empty.clone(),
+                skips_nulls,
+            })
+        }),
+        ..bound
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Empty {
+    Null,
+    Default(DataType),
+}
+
+#[derive(Debug)]
+struct TrackRows {
+    inner: Box<dyn Aggregator>,
+    /// Whether each group had a row.
+    seen: Vec<bool>,
+    empty: Empty,
+    skips_nulls: bool,
+}
+
+impl TrackRows {
+    fn resize(&mut self, num_groups: usize) {
+        if num_groups > self.seen.len() {
+            self.seen.resize(num_groups, false);
+        }
+    }
+
+    fn mark(&mut self, rows: &Rows<'_>) {
+        match rows.ids {
+            None => {
+                if let (Some(seen), true) = (self.seen.first_mut(), rows.num_valid() > 0) {
+                    *seen = true;
+                }
+            }
+            Some(_) => rows.for_each(|_, group| self.seen[group] = true),
+        }
+    }
+}
+
+impl Aggregator for TrackRows {
+    fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
+        self.resize(groups.num_groups);
+        let rows = if self.skips_nulls {
+            Rows::new(args, groups)?
+        } else {
+            Rows::all(args, groups)?
+        };
+        self.mark(&rows);
+        self.inner.update(args, groups)
+    }
+
+    fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
+        self.resize(groups.num_groups);
+        let inner_columns = states.len().saturating_sub(1);
+        let seen = primitive::<UInt8Type>(column(states, inner_columns)?)?;
+        Rows::all(&[], groups)?.for_each(|row, group| self.seen[group] |= seen.value(row) != 0);
+        self.inner.merge(&states[..inner_columns], groups)
+    }
+
+    fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
+        self.resize(range.end);
+        let array = self.inner.finish(range.clone())?;
+        let seen = BooleanBuffer::from(&self.seen[range]);
+        if seen.count_set_bits() == seen.len() {
+            return Ok(array);
+        }
+        match &self.empty {
+            Empty::Null => with_nulls(&array, Some(NullBuffer::new(seen))),
+            Empty::Default(data_type) => default_where(&array, &!&seen, data_type),
+        }
+    }
+
+    fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        self.resize(range.end);
+        let mut states = self.inner.states(range.clone())?;
+        let seen = self.seen[range].iter().map(|s| u8::from(*s));
+        states.push(Arc::new(UInt8Array::from_iter_values(seen)));
+        Ok(states)
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.inner.size_bytes() + self.seen.capacity()
+    }
+}

@@ -1,0 +1,277 @@
+//! `min` and `max`.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use arrow::array::{Array, ArrayRef};
+use arrow::buffer::{BooleanBuffer, NullBuffer};
+use arrow::datatypes::DataType as ArrowType;
+use basalt_error::Result;
+use basalt_types::DataType;
+
+use super::byte_arena::{ByteArena, ByteCodec};
+use super::lanes::fold_lanes;
+use super::rows::Rows;
+use super::slots::fill_defaults;
+use super::values::{
+    Primitive, PrimitiveVisitor, Value, column, primitive, primitive_array, visit_primitive,
+};
+use super::{AggregateCall, AggregateFunction, Aggregator, BoundAggregate, Groups};
+
+/// The functions of this family.
+pub(super) const FUNCTIONS: &[AggregateFunction] = &[
+    AggregateFunction {
+        name: "min",
+        case_insensitive: true,
+        syntax: "min(x)",
+        description: "The least value; NaN only if there is no other.",
+        resolve: resolve::<Least>,
+        ..AggregateFunction::BASE
+    },
+    AggregateFunction {
+        name: "max",
+        case_insensitive: true,
+        syntax: "max(x)",
+        description: "The greatest value; NaN only if there is no other.",
+        resolve: resolve::<Greatest>,
+        ..AggregateFunction::BASE
+    },
+];
+
+/// Which of two values is kept.
+pub(super) trait Direction:
+    Copy + Default + Send + Sync + std::fmt::Debug + 'static
+{
+    /// Whether `new` is strictly better than `old`; NaN is worse than all else.
+    fn better<V: Value>(new: V, old: V) -> bool;
+
+    /// Whether the bytes `new` are strictly better than `old`.
+    fn better_bytes(new: &[u8], old: &[u8]) -> bool;
+
+    /// The value that nothing is worse than.
+    fn worst<V: Value>() -> V;
+}
+
+/// Keeps the least.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Least;
+
+/// Keeps the greatest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Greatest;
+
+impl Direction for Least {
+    #[inline]
+    fn better<V: Value>(new: V, old: V) -> bool {
+        new < old || (old.is_nan() && !new.is_nan())
+    }
+
+    fn better_bytes(new: &[u8], old: &[u8]) -> bool {
+        new < old
+    }
+
+    /// For floats the greatest in total order is a NaN.
+    fn worst<V: Value>() -> V {
+        V::MAX_TOTAL_ORDER
+    }
+}
+
+impl Direction for Greatest {
+    #[inline]
+    fn better<V: Value>(new: V, old: V) -> bool {
+        new > old || (old.is_nan() && !new.is_nan())
+    }
+
+    fn better_bytes(new: &[u8], old: &[u8]) -> bool {
+        new > old
+    }
+
+    /// For floats the least in total order is a NaN.
+    fn worst<V: Value>() -> V {
+        V::MIN_TOTAL_ORDER
+    }
+}
+
+fn resolve<D: Direction>(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
+    call.expect_args(1..=1)?;
+    let data_type = call.types[0].clone();
+    if matches!(
+        data_type,
+        DataType::AggregateFunction(_) | DataType::Map(..)
+    ) {
+        return Err(call.illegal_type(0));
+    }
+    let arrow = data_type.physical();
+    let bind = BindExtreme::<D>(data_type.clone(), PhantomData);
+    if let Some(bound) = visit_primitive(&arrow, bind) {
+        return Ok(bound);
+    }
+    // Checked here, so that making the states cannot fail.
+    ByteCodec::new(&arrow)?;
+    let state_types = vec![arrow.clone()];
+    let return_type = data_type.clone();
+    Ok(BoundAggregate::new(return_type, state_types, move || {
+        ExtremeBytes::<D> {
+            values: ByteArena::default(),
+            codec: ByteCodec::new(&arrow),
+            data_type: data_type.clone(),
+            direction: PhantomData,
+        }
+    }))
+}
+
+struct BindExtreme<D>(DataType, PhantomData<D>);
+
+impl<D: Direction> PrimitiveVisitor for BindExtreme<D> {
+    type Output = BoundAggregate;
+
+    fn visit<T: Primitive>(self) -> BoundAggregate {
+        let arrow = self.0.physical();
+        BoundAggregate::new(self.0, vec![arrow.clone()], move || Extreme::<T, D> {
+            values: Vec::new(),
+            worst_seen: Vec::new(),
+            arrow: arrow.clone(),
+            direction: PhantomData,
+        })
+    }
+}
+
+/// The best value of each group so far, the worst possible one for none.
+#[derive(Debug)]
+struct Extreme<T: Primitive, D> {
+    values: Vec<T::Native>,
+    /// Groups that really had the worst possible value; shorter than `values`, as that is rare.
+    worst_seen: Vec<bool>,
+    arrow: ArrowType,
+    direction: PhantomData<D>,
+}
+
+impl<T: Primitive, D: Direction> Extreme<T, D> {
+    fn resize(&mut self, num_groups: usize) {
+        if num_groups > self.values.len() {
+            self.values.resize(num_groups, D::worst::<T::Native>());
+        }
+    }
+
+    #[cold]
+    fn mark_worst(&mut self, group: usize) {
+        if group >= self.worst_seen.len() {
+            self.worst_seen.resize(self.values.len(), false);
+        }
+        self.worst_seen[group] = true;
+    }
+
+    #[inline]
+    fn is_worst(value: T::Native) -> bool {
+        value == D::worst::<T::Native>() || value.is_nan()
+    }
+
+    #[inline]
+    fn offer(&mut self, group: usize, value: T::Native) {
+        let best = &mut self.values[group];
+        if D::better(value, *best) {
+            *best = value;
+        } else if Self::is_worst(value) {
+            self.mark_worst(group);
+        }
+    }
+
+    fn offer_all(&mut self, values: &[T::Native], rows: &Rows<'_>) {
+        if rows.ids.is_some() {
+            rows.for_each(|row, group| self.offer(group, values[row]));
+            return;
+        }
+        if rows.num_valid() == 0 || self.values.is_empty() {
+            return;
+        }
+        let step = |best, value| if D::better(value, best) { value } else { best };
+        let worst = D::worst::<T::Native>();
+        let best = fold_lanes(values, rows.valid.as_ref(), worst, step, step);
+        self.offer(0, best);
+    }
+
+    fn is_empty(&self, group: usize) -> bool {
+        Self::is_worst(self.values[group]) && !self.worst_seen.get(group).is_some_and(|seen| *seen)
+    }
+}
+
+impl<T: Primitive, D: Direction> Aggregator for Extreme<T, D> {
+    fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
+        self.resize(groups.num_groups);
+        let values = primitive::<T>(column(args, 0)?)?.values();
+        self.offer_all(values, &Rows::new(args, groups)?);
+        Ok(())
+    }
+
+    fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
+        self.update(states, groups)
+    }
+
+    fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
+        self.resize(range.end);
+        let best = range.map(|group| {
+            if self.is_empty(group) {
+                T::Native::default()
+            } else {
+                self.values[group]
+            }
+        });
+        Ok(primitive_array::<T>(best.collect(), None, &self.arrow))
+    }
+
+    fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        self.resize(range.end);
+        let values = self.values[range.clone()].to_vec();
+        let filled = BooleanBuffer::collect_bool(range.len(), |i| !self.is_empty(range.start + i));
+        let nulls = Some(NullBuffer::new(filled)).filter(|n| n.null_count() > 0);
+        Ok(vec![primitive_array::<T>(values, nulls, &self.arrow)])
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.values.capacity() * size_of::<T::Native>() + self.worst_seen.capacity()
+    }
+}
+
+/// The best value of each group, as bytes that compare as the values do.
+#[derive(Debug)]
+struct ExtremeBytes<D> {
+    values: ByteArena,
+    codec: Result<ByteCodec>,
+    data_type: DataType,
+    direction: PhantomData<D>,
+}
+
+impl<D: Direction> Aggregator for ExtremeBytes<D> {
+    fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
+        self.values.resize(groups.num_groups);
+        let codec = self.codec.as_ref().map_err(Clone::clone)?;
+        let encoded = codec.encode(column(args, 0)?)?;
+        let values = &mut self.values;
+        Rows::new(args, groups)?.try_for_each(|row, group| {
+            let value = encoded.value(row);
+            match values.get(group) {
+                Some(best) if !D::better_bytes(value, best) => Ok(()),
+                _ => values.set(group, Some(value)),
+            }
+        })
+    }
+
+    fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
+        self.update(states, groups)
+    }
+
+    fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
+        let states = self.states(range)?;
+        fill_defaults(states[0].slice(0, states[0].len()), &self.data_type)
+    }
+
+    fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        self.values.resize(range.end);
+        let codec = self.codec.as_ref().map_err(Clone::clone)?;
+        Ok(vec![codec.decode(range.map(|g| self.values.get(g)))?])
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.values.size_bytes()
+    }
+}

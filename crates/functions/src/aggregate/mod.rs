@@ -1,0 +1,243 @@
+//! The aggregate functions: what one is, how it resolves, and its states of all groups.
+//!
+//! An [`Aggregator`] holds the states of **all** groups of one aggregate in one thread and is fed
+//! whole batches: `update` for rows, `merge` for states of other threads. Operators call it
+//! through nothing else, so every function runs in every operator.
+//!
+//! | module | owns |
+//! |---|---|
+//! | `call` | [`AggregateCall`] and the checks of its arguments and parameters |
+//! | `binding` | names with combinators, NULL rules |
+//! | `combinators` | `-If`, `-Array`, `-State`, … |
+//! | `rows` | walking the rows of a batch with their groups |
+//! | `values` | dispatch on primitive types |
+//! | `lanes` | folding a slice in a fixed order of lanes |
+//! | `grouped` | functions whose state is a Rust value a group |
+//! | `row_log` | functions that keep all rows and compute at the end |
+//! | `slots`, `byte_arena` | one value of any type a group |
+//! | the others | a family of functions each, with its table `FUNCTIONS` |
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::ArrayRef;
+use arrow::datatypes::DataType as ArrowType;
+use basalt_error::{Error, Result};
+use basalt_types::DataType;
+
+use crate::{Arg, Context};
+
+mod any;
+mod arg_extreme;
+mod average;
+mod binding;
+mod bits;
+mod byte_arena;
+mod call;
+mod collect;
+mod collected;
+mod combinators;
+mod count;
+mod defaults;
+mod distinct_set;
+mod extreme;
+mod grouped;
+mod keyed;
+mod lanes;
+mod quantile;
+mod row_keys;
+mod row_log;
+mod rows;
+mod series;
+mod slots;
+mod statistics;
+mod sum;
+mod top_k;
+mod uniq;
+mod values;
+
+pub use call::AggregateCall;
+
+/// Which group each row of a batch belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups<'a> {
+    /// Group of each row; `None` if all rows are of group 0 (aggregation without keys).
+    pub ids: Option<&'a [usize]>,
+    /// Number of groups so far; every id is below it. States of new groups start empty.
+    pub num_groups: usize,
+    /// Number of rows of the batch, which `count()` cannot tell from its arguments.
+    pub num_rows: usize,
+}
+
+/// The states of all groups of one aggregate function, in one thread.
+pub trait Aggregator: fmt::Debug + Send {
+    /// Adds the rows of a batch; `args` are physical arrays of the bound types.
+    ///
+    /// # Errors
+    /// What the function reports for these values.
+    fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()>;
+
+    /// Adds states that [`Aggregator::states`] of another instance gave, one a row.
+    ///
+    /// # Errors
+    /// `INCORRECT_DATA` for states that are damaged.
+    fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()>;
+
+    /// Results of the groups in `range`, in their order; groups beyond those ever fed are empty.
+    ///
+    /// # Errors
+    /// What the function reports for its states.
+    fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef>;
+
+    /// States of the groups in `range`, as arrays of [`BoundAggregate::state_types`].
+    ///
+    /// # Errors
+    /// What the function reports for its states.
+    fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>>;
+
+    /// Memory held, in bytes.
+    fn size_bytes(&self) -> usize;
+}
+
+/// What an aggregate function does with NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AggregateNulls {
+    /// Rows with a NULL argument are skipped; a group without rows gives NULL if an argument is
+    /// Nullable (`sum`, `min`, `avg`).
+    Skip,
+    /// Rows with a NULL argument are skipped; the result is never NULL (`count`, `uniq`,
+    /// `groupArray`).
+    SkipNotNull,
+    /// The function sees NULLs.
+    Own,
+}
+
+/// The entry of an aggregate function.
+#[derive(Debug)]
+pub struct AggregateFunction {
+    /// Name as users write it.
+    pub name: &'static str,
+    /// Other names for the same function.
+    pub aliases: &'static [&'static str],
+    /// Whether the name is found in any case.
+    pub case_insensitive: bool,
+    /// What it does with NULL.
+    pub nulls: AggregateNulls,
+    /// Most parameters that it takes in the first brackets.
+    pub max_params: usize,
+    /// How to call it.
+    pub syntax: &'static str,
+    /// What it returns, in one sentence.
+    pub description: &'static str,
+    /// Checks types and parameters and gives the result's type and the states' maker.
+    pub resolve: fn(&AggregateCall<'_>) -> Result<BoundAggregate>,
+}
+
+impl AggregateFunction {
+    /// What most entries have: case-sensitive, skips NULLs, no parameters. Use as `..BASE`.
+    pub const BASE: AggregateFunction = AggregateFunction {
+        name: "",
+        aliases: &[],
+        case_insensitive: false,
+        nulls: AggregateNulls::Skip,
+        max_params: 0,
+        syntax: "",
+        description: "",
+        resolve: |call| {
+            Err(Error::bug(format!(
+                "aggregate function {} does not resolve",
+                call.name
+            )))
+        },
+    };
+}
+
+/// Makes the empty states of an aggregate, once per thread.
+pub type AggregatorFactory = Arc<dyn Fn() -> Box<dyn Aggregator> + Send + Sync>;
+
+/// An aggregate function bound to types, combinators and parameters.
+#[derive(Clone)]
+pub struct BoundAggregate {
+    /// Name with combinators and parameters, for plans.
+    pub name: String,
+    /// Type of the result.
+    pub return_type: DataType,
+    /// Arrow types of the columns of [`Aggregator::states`].
+    pub state_types: Vec<ArrowType>,
+    /// What the function is, for operators that have a shorter way for the simplest ones.
+    pub shortcut: Option<Shortcut>,
+    /// Whether rows with a NULL argument count for nothing.
+    pub skips_nulls: bool,
+    /// Makes the states.
+    pub factory: AggregatorFactory,
+}
+
+/// Aggregates that operators may compute without an [`Aggregator`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortcut {
+    /// Number of rows, no argument.
+    CountAll,
+    /// Wrapping sum of one integer argument that is not Nullable, to 64 bits.
+    SumInteger,
+}
+
+impl fmt::Debug for BoundAggregate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} -> {}", self.name, self.return_type)
+    }
+}
+
+/// Every aggregate function, without combinators.
+pub fn all() -> impl Iterator<Item = &'static AggregateFunction> {
+    TABLES.iter().flat_map(|table| table.iter())
+}
+
+const TABLES: &[&[AggregateFunction]] = &[
+    any::FUNCTIONS,
+    arg_extreme::FUNCTIONS,
+    average::FUNCTIONS,
+    collect::FUNCTIONS,
+    count::FUNCTIONS,
+    extreme::FUNCTIONS,
+    combinators::map::FUNCTIONS,
+    quantile::FUNCTIONS,
+    series::TABLES[0],
+    series::TABLES[1],
+    series::TABLES[2],
+    series::TABLES[3],
+    series::TABLES[4],
+    sum::FUNCTIONS,
+    top_k::FUNCTIONS,
+    statistics::BIVARIATE,
+    statistics::UNIVARIATE,
+    uniq::EXACT,
+    uniq::APPROXIMATE,
+    bits::FUNCTIONS,
+];
+
+/// Whether `name`, with any combinators behind it, is an aggregate function.
+pub fn is_aggregate(name: &str) -> bool {
+    binding::is_known(name)
+}
+
+/// Binds the aggregate function `name` (with its combinators) to parameters and argument types.
+///
+/// # Errors
+/// `UNKNOWN_FUNCTION`, and what the function finds wrong with its arguments.
+pub fn bind(
+    name: &str,
+    params: &[Arg],
+    types: &[DataType],
+    context: &Context,
+) -> Result<BoundAggregate> {
+    binding::bind(&AggregateCall {
+        name,
+        params,
+        types,
+        context,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Walks the rows of a batch that an aggregate function counts, with the group of each.
+
+use arrow::array::{Array, ArrayRef};
+use arrow::buffer::NullBuffer;
+use basalt_error::{Error, Result};
+
+use super::Groups;
+
+/// The rows of a batch whose arguments are all valid.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows<'a> {
+    /// Group of each row; `None` if all are of group 0.
+    pub(crate) ids: Option<&'a [usize]>,
+    /// Rows to take; `None` if all.
+    pub(crate) valid: Option<NullBuffer>,
+    /// Number of rows, valid or not.
+    pub(crate) len: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// The rows in which none of `args` is NULL.
+    ///
+    /// # Errors
+    /// `LOGICAL_ERROR` if there are more or fewer rows than group ids.
+    pub(crate) fn new(args: &[ArrayRef], groups: Groups<'a>) -> Result<Self> {
+        let mut valid: Option<NullBuffer> = None;
+        for arg in args {
+            if let Some(nulls) = arg.logical_nulls().filter(|n| n.null_count() > 0) {
+                valid = NullBuffer::union(valid.as_ref(), Some(&nulls));
+            }
+        }
+        Self::checked(args, groups, valid)
+    }
+
+    /// All rows, whatever is NULL in them.
+    ///
+    /// # Errors
+    /// As [`Rows::new`].
+    pub(crate) fn all(args: &[ArrayRef], groups: Groups<'a>) -> Result<Self> {
+        Self::checked(args, groups, None)
+    }
+
+    fn checked(args: &[ArrayRef], groups: Groups<'a>, valid: Option<NullBuffer>) -> Result<Self> {
+        let len = groups.num_rows;
+        if args.iter().any(|a| a.len() != len) || groups.ids.is_some_and(|ids| ids.len() != len) {
+            return Err(Error::bug("rows and group ids differ in number"));
+        }
+        let ids = groups.ids;
+        Ok(Self { ids, valid, len })
+    }
+
+    /// Number of rows taken.
+    pub(crate) fn num_valid(&self) -> usize {
+        self.len - self.valid.as_ref().map_or(0, NullBuffer::null_count)
+    }
+
+    /// Calls `f(row, group)` for each row taken, in order.
+    #[inline]
+    pub(crate) fn for_each(&self, mut f: impl FnMut(usize, usize)) {
+        match (self.ids, &self.valid) {
+            (None, None) => (0..self.len).for_each(|row| f(row, 0)),
+            (None, Some(valid)) => valid.valid_indices().for_each(|row| f(row, 0)),
+            (Some(ids), None) => ids.iter().enumerate().for_each(|(row, id)| f(row, *id)),
+            (Some(ids), Some(valid)) => valid.valid_indices().for_each(|row| f(row, ids[row])),
+        }
+    }
+
+    /// Calls `f(row, group)` for each row taken until it fails.
+    ///
+    /// # Errors
+    /// What `f` reports.
+    #[inline]
+    pub(crate) fn try_for_each(&self, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
+        let group = |row: usize| self.ids.map_or(0, |ids| ids[row]);
+        match &self.valid {
+            None => (0..self.len).try_for_each(|row| f(row, group(row))),
+            Some(valid) => valid.valid_indices().try_for_each(|row| f(row, group(row))),
+        }
+    }
+
+    /// Calls `f(row, value)` for the rows of group 0 taken; the fast path without keys uses it.
+    pub(crate) fn valid_rows(&self) -> Box<dyn Iterator<Item = usize> + '_> {
+        match &self.valid {
+            None => Box::new(0..self.len),
+            Some(valid) => Box::new(valid.valid_indices()),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Functions of the rows of a group in their order: windows, events, intervals, differences.
+
+use super::AggregateFunction;
+
+mod arrays;
+mod events;
+mod frequencies;
+mod intervals;
+mod pattern;
+mod text;
+
+/// All tables of this folder.
+pub(super) const TABLES: [&[AggregateFunction]; 5] = [
+    arrays::FUNCTIONS,
+    events::FUNCTIONS,
+    frequencies::FUNCTIONS,
+    intervals::FUNCTIONS,
+    text::FUNCTIONS,
+];

@@ -1,0 +1,285 @@
+//! `topK` and its kind: the most frequent values, by counters for a bounded number of them.
+//!
+//! A group counts up to twice its capacity of values; then the rarer half is dropped, and values
+//! that come later start at the count of the most frequent one dropped (Space-Saving in batches).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, StructArray, UInt64Array};
+use arrow::datatypes::DataType as ArrowType;
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::physical::item_field;
+use basalt_types::{DataType, TupleType};
+
+use super::byte_arena::ByteCodec;
+use super::defaults::bug;
+use super::grouped::{ByteReader, StateFunction, bind_grouped, write_prefixed};
+use super::quantile::weights;
+use super::row_keys::bytes_key;
+use super::row_log::list_of;
+use super::rows::Rows;
+use super::values::{column, wrong_array};
+use super::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate};
+
+/// The functions of this family.
+pub(super) const FUNCTIONS: &[AggregateFunction] = &[
+    AggregateFunction {
+        name: "topK",
+        nulls: AggregateNulls::SkipNotNull,
+        max_params: 3,
+        syntax: "topK(N[, load_factor[, 'counts']])(x)",
+        description: "Array of the approximately most frequent values, in descending order.",
+        resolve: |call| resolve(call, false, false),
+        ..AggregateFunction::BASE
+    },
+    AggregateFunction {
+        name: "topKWeighted",
+        nulls: AggregateNulls::SkipNotNull,
+        max_params: 3,
+        syntax: "topKWeighted(N[, load_factor[, 'counts']])(x, weight)",
+        description: "Array of the values with approximately the greatest sums of weights.",
+        resolve: |call| resolve(call, true, false),
+        ..AggregateFunction::BASE
+    },
+    AggregateFunction {
+        name: "approx_top_k",
+        aliases: &["approx_top_count"],
+        case_insensitive: true,
+        nulls: AggregateNulls::SkipNotNull,
+        max_params: 2,
+        syntax: "approx_top_k(N[, reserved])(x)",
+        description: "The approximately most frequent values with their counts and errors.",
+        resolve: |call| resolve(call, false, true),
+    },
+    AggregateFunction {
+        name: "approx_top_sum",
+        case_insensitive: true,
+        nulls: AggregateNulls::SkipNotNull,
+        max_params: 2,
+        syntax: "approx_top_sum(N[, reserved])(x, weight)",
+        description: "The values with approximately the greatest sums, with sums and errors.",
+        resolve: |call| resolve(call, true, true),
+        ..AggregateFunction::BASE
+    },
+];
+
+/// Largest N and capacity.
+const MAX_LEN: u64 = 65_536;
+
+fn resolve(call: &AggregateCall<'_>, weighted: bool, approx: bool) -> Result<BoundAggregate> {
+    let num_args = if weighted { 2 } else { 1 };
+    call.expect_args(num_args..=num_args)?;
+    if weighted {
+        call.expect_type(1, DataType::is_integer)?;
+    }
+    let len = match call.params.len() {
+        0 => 10,
+        _ => call.param_u64(0)?,
+    };
+    let second = match call.params.len() {
+        0 | 1 => None,
+        _ => Some(call.param_u64(1)?),
+    };
+    let capacity = if approx {
+        second.unwrap_or(len.saturating_mul(3))
+    } else {
+        len.saturating_mul(second.unwrap_or(3))
+    };
+    if len == 0 || capacity < len || capacity > MAX_LEN {
+        return Err(Error::new(
+            ErrorCode::ARGUMENT_OUT_OF_BOUND,
+            format!(
+                "Parameters of aggregate function {} must be from 1 to {MAX_LEN}: {len}, {capacity}",
+                call.name
+            ),
+        ));
+    }
+    let with_counts = approx || wants_counts(call)?;
+    let item = call.types[0].clone();
+    let element = if with_counts {
+        DataType::Tuple(Arc::new(TupleType {
+            types: vec![item.clone(), DataType::UInt64, DataType::UInt64],
+            names: ["item", "count", "error"].map(str::to_owned).to_vec(),
+        }))
+    } else {
+        item.clone()
+    };
+    let function = TopK {
+        len: len as usize,
+        capacity: capacity as usize,
+        codec: ByteCodec::new(&item.physical())?,
+        element: element.clone(),
+        weighted,
+        with_counts,
+    };
+    Ok(bind_grouped(DataType::array(element), function))
+}
+
+fn wants_counts(call: &AggregateCall<'_>) -> Result<bool> {
+    if call.params.len() < 3 {
+        return Ok(false);
+    }
+    match call.param_bytes(2)?.as_slice() {
+        b"counts" => Ok(true),
+        _ => Err(call.bad_param(2, &"it may only be 'counts'")),
+    }
+}
+
+#[derive(Debug)]
+struct TopK {
+    len: usize,
+    capacity: usize,
+    codec: ByteCodec,
+    element: DataType,
+    weighted: bool,
+    with_counts: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Counter {
+    value: Box<[u8]>,
+    count: u64,
+    /// How much of the count may belong to other values.
+    error: u64,
+}
+
+/// The counters of a group.
+#[derive(Debug, Default)]
+struct Counters {
+    counters: Vec<Counter>,
+    places: HashMap<u128, usize, ahash::RandomState>,
+    /// Most that a value without a counter may have been seen.
+    floor: u64,
+}
+
+/// What a counter takes besides the bytes of its value.
+const COUNTER_BYTES: usize = size_of::<Counter>() + size_of::<(u128, usize)>();
+
+impl Counters {
+    fn add(&mut self, counter: Counter, capacity: usize) -> usize {
+        let key = bytes_key(&counter.value);
+        if let Some(known) = self
+            .places
+            .get(&key)
+            .and_then(|p| self.counters.get_mut(*p))
+        {
+            known.count = known.count.wrapping_add(counter.count);
+            known.error = known.error.wrapping_add(counter.error);
+            return 0;
+        }
+        let grown = COUNTER_BYTES + counter.value.len();
+        self.places.insert(key, self.counters.len());
+        self.counters.push(Counter {
+            count: counter.count.wrapping_add(self.floor),
+            error: counter.error.wrapping_add(self.floor),
+            ..counter
+        });
+        if self.counters.len() > capacity * 2 {
+            self.prune(capacity);
+        }
+        grown
+    }
+
+    fn prune(&mut self, capacity: usize) {
+        self.counters.sort_by_key(|c| std::cmp::Reverse(c.count));
+        self.floor = self.counters.get(capacity).map_or(0, |c| c.count);
+        self.counters.truncate(capacity);
+        let places = self.counters.iter().enumerate();
+        self.places = places
+            .map(|(place, c)| (bytes_key(&c.value), place))
+            .collect();
+    }
+}
+
+impl StateFunction for TopK {
+    type State = Counters;
+
+    fn new_state(&self) -> Counters {
+        Counters::default()
+    }
+
+    fn update(&self, states: &mut [Counters], args: &[ArrayRef], rows: &Rows<'_>) -> Result<usize> {
+        let values = self.codec.encode(column(args, 0)?)?;
+        let weights = weights(args, self.weighted)?;
+        let mut grown = 0;
+        rows.for_each(|row, group| {
+            let state = &mut states[group];
+            let value = values.value(row);
+            let known = state.places.get(&bytes_key(value)).copied();
+            match known.and_then(|place| state.counters.get_mut(place)) {
+                Some(counter) => counter.count = counter.count.wrapping_add(weights[row]),
+                None => {
+                    let counter = Counter {
+                        value: value.into(),
+                        count: weights[row],
+                        error: 0,
+                    };
+                    grown += state.add(counter, self.capacity);
+                }
+            }
+        });
+        Ok(grown)
+    }
+
+    fn merge(&self, state: &mut Counters, other: Counters) -> Result<usize> {
+        let mut grown = 0;
+        for counter in other.counters {
+            grown += state.add(counter, self.capacity);
+        }
+        state.floor = state.floor.wrapping_add(other.floor);
+        Ok(grown)
+    }
+
+    fn write(&self, state: &Counters, out: &mut Vec<u8>) {
+        out.extend_from_slice(&state.floor.to_le_bytes());
+        out.extend_from_slice(&(state.counters.len() as u64).to_le_bytes());
+        for counter in &state.counters {
+            out.extend_from_slice(&counter.count.to_le_bytes());
+            out.extend_from_slice(&counter.error.to_le_bytes());
+            write_prefixed(out, &counter.value);
+        }
+    }
+
+    fn read(&self, bytes: &mut ByteReader<'_>) -> Result<Counters> {
+        let floor = bytes.u64()?;
+        let mut state = Counters::default();
+        for _ in 0..bytes.len(24)? {
+            let (count, error) = (bytes.u64()?, bytes.u64()?);
+            let value = bytes.prefixed()?.into();
+            let counter = Counter {
+                value,
+                count,
+                error,
+            };
+            state.add(counter, self.capacity);
+        }
+        state.floor = floor;
+        Ok(state)
+    }
+
+    fn finish(&self, states: &mut [Counters]) -> Result<ArrayRef> {
+        let mut top: Vec<Counter> = Vec::new();
+        let mut offsets = vec![0];
+        for state in states {
+            let mut counters = state.counters.clone();
+            counters.sort_by_key(|c| std::cmp::Reverse(c.count));
+            counters.truncate(self.len);
+            top.extend(counters);
+            offsets.push(top.len());
+        }
+        let items = self.codec.decode(top.iter().map(|c| Some(&*c.value)))?;
+        let items = if self.with_counts {
+            let counts = UInt64Array::from_iter_values(top.iter().map(|c| c.count));
+            let errors = UInt64Array::from_iter_values(top.iter().map(|c| c.error));
+            let ArrowType::Struct(fields) = self.element.physical() else {
+                return Err(wrong_array(&items));
+            };
+            let columns: Vec<ArrayRef> = vec![items, Arc::new(counts), Arc::new(errors)];
+            Arc::new(StructArray::try_new(fields, columns, None).map_err(bug)?)
+        } else {
+            items
+        };
+        list_of(&items, &offsets, item_field(&self.element))
+    }
+}

@@ -1,0 +1,278 @@
+//! `uniq`, `uniqHLL12`, `uniqCombined`, `uniqCombined64`, `uniqUpTo`.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, UInt64Array};
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::DataType;
+
+use super::hashes::{mix32, mix64, row_hashes};
+use super::hyper_log_log::{Counter, Shape};
+use super::sampled::SampledSet;
+use crate::aggregate::grouped::{ByteReader, StateFunction, bind_grouped};
+use crate::aggregate::rows::Rows;
+use crate::aggregate::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate};
+
+/// The functions of this file.
+pub(super) const FUNCTIONS: &[AggregateFunction] = &[
+    AggregateFunction {
+        name: "uniq",
+        nulls: AggregateNulls::SkipNotNull,
+        syntax: "uniq(x[, ...])",
+        description: "Approximate number of distinct values, exact up to 65536.",
+        resolve: |call| {
+            call.expect_args(1..=usize::MAX)?;
+            Ok(bind_grouped(DataType::UInt64, Uniq))
+        },
+        ..AggregateFunction::BASE
+    },
+    AggregateFunction {
+        name: "uniqHLL12",
+        nulls: AggregateNulls::SkipNotNull,
+        syntax: "uniqHLL12(x[, ...])",
+        description: "Approximate number of distinct values by HyperLogLog with 4096 cells.",
+        resolve: |call| {
+            let shape = Shape {
+                precision: 12,
+                exact_len: 16,
+                hash_bits: 32,
+            };
+            resolve_counter(call, shape, |bits| u64::from(mix32(bits)))
+        },
+        ..AggregateFunction::BASE
+    },
+    AggregateFunction {
+        name: "uniqCombined",
+        nulls: AggregateNulls::SkipNotNull,
+        max_params: 1,
+        syntax: "uniqCombined[(precision)](x[, ...])",
+        description: "Approximate number of distinct values: exact set, then HyperLogLog.",
+        resolve: |call| {
+            let shape = combined(call, 32)?;
+            resolve_counter(call, shape, |bits| mix64(bits) & u64::from(u32::MAX))
+        },
+        ..AggregateFunction::BASE
+    },
+    AggregateFunction {
+        name: "uniqCombined64",
+        nulls: AggregateNulls::SkipNotNull,
+        max_params: 1,
+        syntax: "uniqCombined64[(precision)](x[, ...])",
+        description: "As uniqCombined, with 64-bit hashes, for more than 2^32 values.",
+        resolve: |call| resolve_counter(call, combined(call, 64)?, mix64),
+        ..AggregateFunction::BASE
+    },
+    AggregateFunction {
+        name: "uniqUpTo",
+        nulls: AggregateNulls::SkipNotNull,
+        max_params: 1,
+        syntax: "uniqUpTo(N)(x[, ...])",
+        description: "Number of distinct values if at most N, else N + 1.",
+        resolve: resolve_up_to,
+        ..AggregateFunction::BASE
+    },
+];
+
+fn combined(call: &AggregateCall<'_>, hash_bits: u8) -> Result<Shape> {
+    let precision = match call.params.len() {
+        0 => 17,
+        _ => call.param_u64(0)?,
+    };
+    let precision = u8::try_from(precision).unwrap_or(0);
+    if !(12..=20).contains(&precision) {
+        return Err(Error::new(
+            ErrorCode::ARGUMENT_OUT_OF_BOUND,
+            format!(
+                "Parameter for aggregate function {} is out of range: [12, 20]",
+                call.name
+            ),
+        ));
+    }
+    Ok(Shape {
+        precision,
+        // An exact set of more hashes would need more memory than the cells.
+        exact_len: 1 << (precision - 5),
+        hash_bits,
+    })
+}
+
+fn resolve_counter(
+    call: &AggregateCall<'_>,
+    shape: Shape,
+    hash: fn(u64) -> u64,
+) -> Result<BoundAggregate> {
+    call.expect_args(1..=usize::MAX)?;
+    Ok(bind_grouped(DataType::UInt64, Counted { shape, hash }))
+}
+
+/// Feeds each row's hash to its state; gives the growth on the heap.
+fn feed<S>(
+    states: &mut [S],
+    args: &[ArrayRef],
+    rows: &Rows<'_>,
+    add: impl Fn(&mut S, u64) -> usize,
+) -> Result<usize> {
+    let hashes = row_hashes(args)?;
+    let mut grown = 0;
+    rows.for_each(|row, group| grown += add(&mut states[group], hashes[row]));
+    Ok(grown)
+}
+
+fn counts<S>(states: &[S], count: impl Fn(&S) -> u64) -> ArrayRef {
+    Arc::new(UInt64Array::from_iter_values(states.iter().map(count)))
+}
+
+#[derive(Debug)]
+struct Uniq;
+
+impl StateFunction for Uniq {
+    type State = SampledSet;
+
+    fn new_state(&self) -> SampledSet {
+        SampledSet::default()
+    }
+
+    fn update(
+        &self,
+        states: &mut [SampledSet],
+        args: &[ArrayRef],
+        rows: &Rows<'_>,
+    ) -> Result<usize> {
+        feed(states, args, rows, |state, hash| {
+            let before = state.heap_bytes();
+            state.insert(hash);
+            state.heap_bytes().saturating_sub(before)
+        })
+    }
+
+    fn merge(&self, state: &mut SampledSet, other: SampledSet) -> Result<usize> {
+        let before = state.heap_bytes();
+        state.merge(&other);
+        Ok(state.heap_bytes().saturating_sub(before))
+    }
+
+    fn write(&self, state: &SampledSet, out: &mut Vec<u8>) {
+        state.write(out);
+    }
+
+    fn read(&self, bytes: &mut ByteReader<'_>) -> Result<SampledSet> {
+        SampledSet::read(bytes)
+    }
+
+    fn finish(&self, states: &mut [SampledSet]) -> Result<ArrayRef> {
+        Ok(counts(states, SampledSet::estimate))
+    }
+}
+
+#[derive(Debug)]
+struct Counted {
+    shape: Shape,
+    hash: fn(u64) -> u64,
+}
+
+impl StateFunction for Counted {
+    type State = Counter;
+
+    fn new_state(&self) -> Counter {
+        Counter::default()
+    }
+
+    fn update(&self, states: &mut [Counter], args: &[ArrayRef], rows: &Rows<'_>) -> Result<usize> {
+        feed(states, args, rows, |state, hash| {
+            let before = state.heap_bytes();
+            state.insert(self.shape, (self.hash)(hash));
+            state.heap_bytes().saturating_sub(before)
+        })
+    }
+
+    fn merge(&self, state: &mut Counter, other: Counter) -> Result<usize> {
+        let before = state.heap_bytes();
+        state.merge(self.shape, other);
+        Ok(state.heap_bytes().saturating_sub(before))
+    }
+
+    fn write(&self, state: &Counter, out: &mut Vec<u8>) {
+        state.write(out);
+    }
+
+    fn read(&self, bytes: &mut ByteReader<'_>) -> Result<Counter> {
+        Counter::read(self.shape, bytes)
+    }
+
+    fn finish(&self, states: &mut [Counter]) -> Result<ArrayRef> {
+        Ok(counts(states, Counter::estimate))
+    }
+}
+
+/// Most values that `uniqUpTo` tells apart.
+const MAX_UP_TO: u64 = 100;
+
+fn resolve_up_to(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
+    call.expect_args(1..=usize::MAX)?;
+    let limit = match call.params.len() {
+        0 => 10,
+        _ => call.param_u64(0)?,
+    };
+    if limit > MAX_UP_TO {
+        return Err(Error::new(
+            ErrorCode::ARGUMENT_OUT_OF_BOUND,
+            format!(
+                "Too large parameter for aggregate function {}, it is at most {MAX_UP_TO}",
+                call.name
+            ),
+        ));
+    }
+    Ok(bind_grouped(DataType::UInt64, UpTo { limit }))
+}
+
+#[derive(Debug)]
+struct UpTo {
+    limit: u64,
+}
+
+impl UpTo {
+    /// Keeps up to one hash more than the limit.
+    fn insert(&self, state: &mut Vec<u64>, hash: u64) {
+        if state.len() as u64 <= self.limit && !state.contains(&hash) {
+            state.push(hash);
+        }
+    }
+}
+
+impl StateFunction for UpTo {
+    type State = Vec<u64>;
+
+    fn new_state(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    fn update(&self, states: &mut [Vec<u64>], args: &[ArrayRef], rows: &Rows<'_>) -> Result<usize> {
+        feed(states, args, rows, |state, hash| {
+            let before = state.capacity();
+            self.insert(state, hash);
+            (state.capacity() - before) * size_of::<u64>()
+        })
+    }
+
+    fn merge(&self, state: &mut Vec<u64>, other: Vec<u64>) -> Result<usize> {
+        let before = state.capacity();
+        other.into_iter().for_each(|hash| self.insert(state, hash));
+        Ok((state.capacity() - before) * size_of::<u64>())
+    }
+
+    fn write(&self, state: &Vec<u64>, out: &mut Vec<u8>) {
+        out.extend_from_slice(&(state.len() as u64).to_le_bytes());
+        for hash in state {
+            out.extend_from_slice(&hash.to_le_bytes());
+        }
+    }
+
+    fn read(&self, bytes: &mut ByteReader<'_>) -> Result<Vec<u64>> {
+        let len = bytes.len(size_of::<u64>())?;
+        (0..len).map(|_| bytes.u64()).collect()
+    }
+
+    fn finish(&self, states: &mut [Vec<u64>]) -> Result<ArrayRef> {
+        Ok(counts(states, |s| s.len() as u64))
+    }
+}

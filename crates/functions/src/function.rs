@@ -1,0 +1,266 @@
+//! Defines what a scalar function is and gives every one the usual NULL and constant handling.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, new_null_array};
+use arrow::buffer::NullBuffer;
+use basalt_error::{Error, Result};
+use basalt_types::DataType;
+
+use crate::{Arg, Call, Column, Context};
+
+/// Whether a function sees NULLs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nulls {
+    /// A NULL in any argument makes the result NULL. The function resolves the types without
+    /// Nullable, and its loop may ignore validity: what it computes in NULL rows is dropped (but
+    /// it must not fail there: rows of NULL hold the type's default or any other value).
+    Propagate,
+    /// The function gets Nullable types and arrays with validity and does as it likes.
+    Own,
+    /// As `Own`, and it gets LowCardinality types as well and says itself what it returns.
+    Raw,
+}
+
+/// What a function's result depends on besides its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purity {
+    /// Nothing: constant arguments make a constant.
+    Pure,
+    /// The query (`now()`, `currentDatabase()`): constant within one, folded as well.
+    PerQuery,
+    /// Nothing foldable: every row may differ (`rand()`), or it is there for its effect (`sleep`,
+    /// `throwIf`), or the result must not be constant (`materialize`).
+    PerRow,
+}
+
+/// The entry of a scalar function in its family's table.
+#[derive(Debug)]
+pub struct ScalarFunction {
+    /// Name as users write it and as result columns show it.
+    pub name: &'static str,
+    /// Other names for the same function.
+    pub aliases: &'static [&'static str],
+    /// Whether the name is found in any case (names from standard SQL).
+    pub case_insensitive: bool,
+    /// Whether a NULL argument makes a NULL.
+    pub nulls: Nulls,
+    /// What the result depends on.
+    pub purity: Purity,
+    /// How to call it: `substring(s, offset[, length])`.
+    pub syntax: &'static str,
+    /// What it returns, in one sentence.
+    pub description: &'static str,
+    /// Checks the arguments' types and gives the result's type and the loop.
+    pub resolve: fn(&Call<'_>) -> Result<Resolved>,
+}
+
+impl ScalarFunction {
+    /// What most entries have: case-sensitive, pure, NULL in gives NULL out. Use as `..BASE`.
+    pub const BASE: ScalarFunction = ScalarFunction {
+        name: "",
+        aliases: &[],
+        case_insensitive: false,
+        nulls: Nulls::Propagate,
+        purity: Purity::Pure,
+        syntax: "",
+        description: "",
+        resolve: |call| {
+            Err(Error::bug(format!(
+                "function {} does not resolve",
+                call.name
+            )))
+        },
+    };
+}
+
+/// A loop over whole columns: arguments and number of rows in, an array of that many rows out.
+///
+/// If every argument is constant, it is called with one row.
+pub type Eval = Arc<dyn Fn(&[Column], usize) -> Result<ArrayRef> + Send + Sync>;
+
+/// The types and the loop that a call was resolved to.
+pub struct Resolved {
+    /// Type of the result.
+    pub return_type: DataType,
+    /// The loop.
+    pub eval: Eval,
+}
+
+impl Resolved {
+    /// Pairs a type with its loop.
+    pub fn new(
+        return_type: DataType,
+        eval: impl Fn(&[Column], usize) -> Result<ArrayRef> + Send + Sync + 'static,
+    ) -> Result<Self> {
+        Ok(Self {
+            return_type,
+            eval: Arc::new(eval),
+        })
+    }
+}
+
+/// A function bound to its arguments' types, ready to run.
+#[derive(Clone)]
+pub struct BoundFunction {
+    /// Name of the function.
+    pub name: String,
+    /// Type of the result.
+    pub return_type: DataType,
+    /// What the result depends on.
+    pub purity: Purity,
+    eval: Eval,
+}
+
+impl fmt::Debug for BoundFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} -> {}", self.name, self.return_type)
+    }
+}
+
+impl BoundFunction {
+    /// Binds `function` to arguments, with the NULL and LowCardinality rules of the dialect.
+    ///
+    /// # Errors
+    /// What the function's `resolve` finds wrong with the arguments.
+    pub fn bind(function: &ScalarFunction, args: &[Arg], context: &Context) -> Result<Self> {
+        if function.nulls == Nulls::Raw {
+            let resolved = resolve(function, args, context)?;
+            return Ok(Self {
+                name: function.name.to_owned(),
+                return_type: resolved.return_type,
+                purity: function.purity,
+                eval: resolved.eval,
+            });
+        }
+        let keeps_low_cardinality = one_low_cardinality_rest_constant(args);
+        let plain: Vec<Arg> = args
+            .iter()
+            .map(|a| Arg {
+                data_type: a.data_type.without_low_cardinality().clone(),
+                constant: a.constant.clone(),
+            })
+            .collect();
+        let resolved = match function.nulls {
+            Nulls::Own | Nulls::Raw => resolve(function, &plain, context)?,
+            Nulls::Propagate => resolve_propagating(function, &plain, context)?,
+        };
+        let mut return_type = resolved.return_type;
+        let fits =
+            return_type.is_string() || return_type.is_number() || return_type.is_date_or_time();
+        if keeps_low_cardinality && fits && function.purity == Purity::Pure {
+            return_type = DataType::LowCardinality(Arc::new(return_type));
+        }
+        Ok(Self {
+            name: function.name.to_owned(),
+            return_type,
+            purity: function.purity,
+            eval: resolved.eval,
+        })
+    }
+
+    /// Makes a bound function from a loop that belongs to no table entry.
+    pub fn from_parts(name: impl Into<String>, return_type: DataType, eval: Eval) -> Self {
+        Self {
+            name: name.into(),
+            return_type,
+            purity: Purity::Pure,
+            eval,
+        }
+    }
+
+    /// Runs the loop.
+    ///
+    /// # Errors
+    /// What the function reports for these values.
+    pub fn call(&self, columns: &[Column], num_rows: usize) -> Result<ArrayRef> {
+        let array = (self.eval)(columns, num_rows)?;
+        if array.len() != num_rows {
+            return Err(Error::bug(format!(
+                "function {} gave {} rows for {num_rows}",
+                self.name,
+                array.len()
+            )));
+        }
+        Ok(array)
+    }
+}
+
+fn resolve(function: &ScalarFunction, args: &[Arg], context: &Context) -> Result<Resolved> {
+    (function.resolve)(&Call {
+        name: function.name,
+        args,
+        context,
+    })
+}
+
+/// `upper(lc)` and `concat(lc, 'x')` stay LowCardinality, as they could run on the dictionary.
+fn one_low_cardinality_rest_constant(args: &[Arg]) -> bool {
+    let is_low = |a: &&Arg| matches!(a.data_type, DataType::LowCardinality(_));
+    args.iter().filter(is_low).count() == 1
+        && args
+            .iter()
+            .filter(|a| !is_low(a))
+            .all(|a| a.constant.is_some())
+}
+
+fn resolve_propagating(
+    function: &ScalarFunction,
+    args: &[Arg],
+    context: &Context,
+) -> Result<Resolved> {
+    if !args.iter().any(|a| a.data_type.is_nullable()) {
+        return resolve(function, args, context);
+    }
+    let only_null = |a: &Arg| *a.data_type.base() == DataType::Nothing;
+    let constant_null = |a: &Arg| a.constant.as_ref().is_some_and(|c| c.is_null(0));
+    if args.iter().any(|a| only_null(a) || constant_null(a)) && args.iter().any(only_null) {
+        let return_type = DataType::Nothing.to_nullable();
+        let physical = return_type.physical();
+        return Resolved::new(return_type, move |_, rows| {
+            Ok(new_null_array(&physical, rows))
+        });
+    }
+    let inner: Vec<Arg> = args
+        .iter()
+        .map(|a| Arg {
+            data_type: a.data_type.base().clone(),
+            constant: a.constant.clone(),
+        })
+        .collect();
+    let resolved = resolve(function, &inner, context)?;
+    let return_type = resolved.return_type.to_nullable();
+    let (eval, physical) = (resolved.eval, return_type.physical());
+    let nullable = return_type.is_nullable();
+    Resolved::new(return_type, move |columns, num_rows| {
+        let mut nulls: Option<NullBuffer> = None;
+        for column in columns {
+            nulls = NullBuffer::union(nulls.as_ref(), column.validity(num_rows).as_ref());
+        }
+        if nullable && nulls.as_ref().is_some_and(|n| n.null_count() == num_rows) && num_rows > 0 {
+            return Ok(new_null_array(&physical, num_rows));
+        }
+        let array = eval(columns, num_rows)?;
+        if nullable {
+            with_nulls(&array, nulls)
+        } else {
+            Ok(array)
+        }
+    })
+}
+
+/// `array` with the rows that are NULL in `nulls` NULL as well.
+///
+/// # Errors
+/// `LOGICAL_ERROR` if the lengths differ.
+pub fn with_nulls(array: &ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+    let Some(nulls) = nulls else {
+        return Ok(Arc::clone(array));
+    };
+    let union = NullBuffer::union(array.logical_nulls().as_ref(), Some(&nulls));
+    let array_data = array.to_data().into_builder().nulls(union).build();
+    Ok(arrow::array::make_array(
+        array_data.map_err(|e| Error::bug(e.to_string()))?,
+    ))
+}

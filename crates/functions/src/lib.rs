@@ -1,0 +1,28 @@
+//! The dialect's scalar, higher-order and aggregate functions.
+//!
+//! A function is an entry of a declarative table (`FUNCTIONS` in each family's module): name,
+//! aliases, description, and how it resolves types. Resolving gives a loop over whole columns.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`call`] | [`Call`]: a function's arguments while its types are resolved, and checks of them |
+//! | [`column`] | [`Column`]: an argument at run time, constant or not, and typed views of it |
+//! | [`function`] | [`ScalarFunction`], [`BoundFunction`]: NULL and LowCardinality handling |
+//! | [`registry`] | finding functions by name, with suggestions |
+//! | [`scalar`] | the scalar functions, one folder or file per family |
+//! | [`higher_order`] | functions that take a lambda |
+//! | [`aggregate`] | the aggregate functions and their combinators |
+
+#![forbid(unsafe_code)]
+
+pub mod aggregate;
+pub mod call;
+pub mod column;
+pub mod function;
+pub mod higher_order;
+pub mod registry;
+pub mod scalar;
+
+pub use call::{Arg, Call, Context};
+pub use column::{Column, StringColumn};
+pub use function::{BoundFunction, Eval, Nulls, Purity, Resolved, ScalarFunction};

@@ -1,0 +1,137 @@
+//! Finds functions by name, with ClickHouse's rules of case, and suggests near names.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use basalt_error::{Error, ErrorCode, Result};
+
+use crate::ScalarFunction;
+
+struct Names {
+    exact: HashMap<&'static str, &'static ScalarFunction>,
+    lower: HashMap<String, &'static ScalarFunction>,
+}
+
+static SCALAR: LazyLock<Names> = LazyLock::new(|| {
+    let mut names = Names {
+        exact: HashMap::new(),
+        lower: HashMap::new(),
+    };
+    for function in all_scalar() {
+        for name in std::iter::once(&function.name).chain(function.aliases) {
+            names.exact.insert(name, function);
+            if function.case_insensitive {
+                names.lower.insert(name.to_ascii_lowercase(), function);
+            }
+        }
+    }
+    names
+});
+
+/// Every scalar function, family by family.
+pub fn all_scalar() -> impl Iterator<Item = &'static ScalarFunction> {
+    crate::scalar::FAMILIES
+        .iter()
+        .flat_map(|family| family.iter())
+}
+
+/// The scalar function of that name or alias.
+pub fn find_scalar(name: &str) -> Option<&'static ScalarFunction> {
+    let names = &*SCALAR;
+    names
+        .exact
+        .get(name)
+        .copied()
+        .or_else(|| names.lower.get(&name.to_ascii_lowercase()).copied())
+}
+
+/// The error for a name that is no function, with the nearest names that are.
+pub fn unknown_function(name: &str) -> Error {
+    let near = nearest(name, all_function_names());
+    let hint = if near.is_empty() {
+        String::new()
+    } else {
+        format!(". Maybe you meant: {near:?}")
+    };
+    Error::new(
+        ErrorCode::UNKNOWN_FUNCTION,
+        format!(
+            "Function with name `{name}` does not exist{}",
+            hint.replace('"', "'")
+        ),
+    )
+}
+
+/// The scalar function of that name, or the error with suggestions.
+///
+/// # Errors
+/// `UNKNOWN_FUNCTION`.
+pub fn get_scalar(name: &str) -> Result<&'static ScalarFunction> {
+    find_scalar(name).ok_or_else(|| unknown_function(name))
+}
+
+/// Names of all functions of every kind, aliases included.
+pub fn all_function_names() -> impl Iterator<Item = &'static str> {
+    let scalar =
+        all_scalar().flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied()));
+    let higher_order = crate::higher_order::FUNCTIONS.iter().map(|f| f.name);
+    let aggregate = crate::aggregate::all()
+        .flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied()));
+    scalar.chain(higher_order).chain(aggregate)
+}
+
+/// At most two of `names` within an edit distance of a third of the length, nearest first.
+pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let limit = (wanted.chars().count() / 3).clamp(1, 3);
+    let lower = wanted.to_ascii_lowercase();
+    let mut near: Vec<(usize, &str)> = names
+        .filter(|n| n.len().abs_diff(wanted.len()) <= limit && *n != wanted)
+        .map(|n| (edit_distance(&lower, &n.to_ascii_lowercase()), n))
+        .filter(|(distance, _)| *distance <= limit)
+        .collect();
+    near.sort_unstable();
+    near.dedup();
+    near.into_iter().take(2).map(|(_, n)| n).collect()
+}
+
+/// Levenshtein distance in characters.
+pub fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substitution = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substitution.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{all_function_names, edit_distance, nearest};
+
+    #[test]
+    fn near_names_are_found() {
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(
+            nearest("lenght", ["length", "left"].into_iter()),
+            ["length"]
+        );
+    }
+
+    #[test]
+    fn no_name_is_taken_twice() {
+        let mut names: Vec<_> = all_function_names().collect();
+        names.sort_unstable();
+        let twice: Vec<_> = names
+            .windows(2)
+            .filter(|w| w[0] == w[1])
+            .map(|w| w[0])
+            .collect();
+        assert!(twice.is_empty(), "{twice:?}");
+    }
+}

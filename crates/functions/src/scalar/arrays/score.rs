@@ -1,0 +1,113 @@
+//! Compares arrays: area under a curve, edit distance.
+
+use arrow::array::ArrayRef;
+use basalt_error::Result;
+use basalt_types::{DataType, least_supertype};
+
+use super::floats::to_floats;
+use super::lists::{Lists, bad_arguments};
+use super::matching::Ids;
+use super::unify::{Unify, element_type, element_types};
+use crate::scalar::core::numeric::array_of;
+use crate::{Call, Resolved, ScalarFunction};
+
+/// The functions of this file.
+pub const FUNCTIONS: &[ScalarFunction] = &[
+    ScalarFunction {
+        name: "arrayROCAUC",
+        aliases: &["arrayAUC"],
+        syntax: "arrayROCAUC(scores, labels[, as_share])",
+        description: "Area under the ROC curve: how likely a positive example scores above a negative one.",
+        resolve: resolve_auc,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "arrayLevenshteinDistance",
+        syntax: "arrayLevenshteinDistance(a, b)",
+        description: "Least number of elements to insert, delete and replace to turn one array into the other.",
+        resolve: resolve_levenshtein,
+        ..ScalarFunction::BASE
+    },
+];
+
+fn resolve_auc(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(2..=3)?;
+    let as_share = match call.args.get(2) {
+        Some(_) => call.constant_u64(2)? != 0,
+        None => true,
+    };
+    for idx in 0..2 {
+        let element = element_type(call, idx)?;
+        if element.is_nullable() || !(element.is_number() || element.is_enum()) {
+            return Err(call.illegal_type(idx));
+        }
+    }
+    Resolved::new(DataType::Float64, move |columns, num_rows| {
+        let (scores, labels) = (Lists::of(&columns[0])?, Lists::of(&columns[1])?);
+        let score_values = to_floats::<f64>(scores.values())?;
+        let label_values = to_floats::<f64>(labels.values())?;
+        let mut areas = Vec::with_capacity(num_rows);
+        for row in 0..num_rows {
+            if scores.len(row) != labels.len(row) {
+                return Err(bad_arguments("Scores and labels must be equally many"));
+            }
+            let pairs = score_values[scores.range(row)].iter().copied();
+            let labels = label_values[labels.range(row)].iter().map(|l| *l > 0.0);
+            areas.push(area(pairs.zip(labels).collect(), as_share));
+        }
+        Ok(array_of(areas) as ArrayRef)
+    })
+}
+
+/// The share of pairs of a positive and a negative example in which the positive one scores more;
+/// equal scores count half. Or not the share, but the number of such pairs.
+fn area(mut examples: Vec<(f64, bool)>, as_share: bool) -> f64 {
+    examples.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut negatives, mut positives, mut won) = (0.0, 0.0, 0.0);
+    for same in examples.chunk_by(|a, b| a.0 == b.0) {
+        let positive = same.iter().filter(|e| e.1).count() as f64;
+        let negative = same.len() as f64 - positive;
+        won += positive * (negatives + negative / 2.0);
+        negatives += negative;
+        positives += positive;
+    }
+    if as_share {
+        won / (positives * negatives)
+    } else {
+        won
+    }
+}
+
+fn resolve_levenshtein(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(2..=2)?;
+    let types = element_types(call)?;
+    let common = least_supertype(&types)?;
+    let casts = Unify::all(&types, &common, call.context)?;
+    Resolved::new(DataType::UInt32, move |columns, num_rows| {
+        let lists = [Lists::of(&columns[0])?, Lists::of(&columns[1])?];
+        let left = casts[0].array(lists[0].values())?;
+        let right = casts[1].array(lists[1].values())?;
+        let ids = Ids::new(&[&left, &right])?;
+        let distance = |row| {
+            distance(
+                &ids.of(0)[lists[0].range(row)],
+                &ids.of(1)[lists[1].range(row)],
+            )
+        };
+        Ok(array_of((0..num_rows).map(distance).collect::<Vec<u32>>()))
+    })
+}
+
+fn distance(a: &[u32], b: &[u32]) -> u32 {
+    let mut row: Vec<u32> = (0..=b.len() as u32).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i as u32 + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + u32::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,339 @@
+//! Divides integers and floats to integers, and takes remainders.
+//!
+//! Remainders are those of the magnitudes with the dividend's sign. Quotients of mixed signs are
+//! taken in ClickHouse's way: each operand is first read as the signed integer of its own size.
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::buffer::NullBuffer;
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::DataType;
+
+use super::BinaryOp;
+use super::divider::{Divider, Word};
+use crate::scalar::core::numeric::{
+    Chunk, FromNum, Native, Num, Source, array_of, chunks, map1, map2, with_native, with_sized,
+    with_wide,
+};
+use crate::{Column, Resolved};
+
+/// What a division is computed from and to.
+#[derive(Clone, Copy)]
+struct Division {
+    op: BinaryOp,
+    a: Num,
+    b: Num,
+    result: Num,
+}
+
+pub(super) fn resolve(op: BinaryOp, a: &DataType, b: &DataType) -> Result<Option<Resolved>> {
+    let quotient = matches!(op, BinaryOp::IntDiv | BinaryOp::IntDivOrZero);
+    let dividend = if !quotient && a.is_date_or_time() && !matches!(a, DataType::DateTime64(..)) {
+        Num::of(a)
+    } else {
+        Num::of_number(a)
+    };
+    let (Some(a), Some(b)) = (dividend, Num::of_number(b)) else {
+        return Ok(None);
+    };
+    let result = if quotient {
+        Num::integer(a.size_bytes(), a.is_signed() || b.is_signed())
+    } else {
+        remainder_type(op, a, b)
+    };
+    let division = Division { op, a, b, result };
+    let has_float = a.is_float() || b.is_float();
+    Resolved::new(result.data_type(), move |columns, num_rows| {
+        let pair = (&columns[0], &columns[1]);
+        match (quotient, has_float) {
+            (true, true) => float_quotients(division, columns, num_rows),
+            (true, false) => {
+                check_integers(division, columns, num_rows)?;
+                integer_quotients(division, pair, num_rows)
+            }
+            (false, true) => map2::<f64, f64, f64>(pair, num_rows, |a, b| {
+                let rest = a % b;
+                if op == BinaryOp::PositiveModulo && rest < 0.0 {
+                    rest + b.abs()
+                } else {
+                    rest
+                }
+            }),
+            (false, false) => {
+                check_integers(division, columns, num_rows)?;
+                remainders(division, pair, num_rows)
+            }
+        }
+    })
+    .map(Some)
+}
+
+/// The remainder's type follows the divisor; a signed dividend needs one size more.
+pub(super) fn remainder_type(op: BinaryOp, a: Num, b: Num) -> Num {
+    if a.is_float() || b.is_float() {
+        Num::F64
+    } else if op == BinaryOp::PositiveModulo || !a.is_signed() {
+        Num::integer(b.size_bytes(), false)
+    } else {
+        Num::integer((2 * b.size_bytes()).min(8), true)
+    }
+}
+
+fn by_zero() -> Error {
+    Error::new(ErrorCode::ILLEGAL_DIVISION, "Division by zero")
+}
+
+/// Validity of the rows in which no argument is NULL.
+fn valid_rows(columns: &[Column], num_rows: usize) -> Option<NullBuffer> {
+    columns.iter().fold(None, |nulls, column| {
+        NullBuffer::union(nulls.as_ref(), column.validity(num_rows).as_ref())
+    })
+}
+
+/// The first row in which `divisor` is 0 and no column is NULL.
+pub(super) fn first_zero(
+    divisor: &Column,
+    columns: &[Column],
+    num_rows: usize,
+) -> Result<Option<usize>> {
+    let array = divisor.array.as_ref();
+    let num = Num::of_arrow(array.data_type()).ok_or_else(|| Error::bug("divisor is no number"))?;
+    let zeros = with_native!(num, T => {
+        let values = array.as_primitive::<<T as Native>::Arrow>().values();
+        let zero = <T as Default>::default();
+        // Without a branch in the loop first: nearly all divisors have no zero.
+        if !values.iter().fold(false, |any, v| any | (*v == zero)) {
+            return Ok(None);
+        }
+        values.iter().map(|v| *v == zero).collect::<Vec<bool>>()
+    });
+    let valid = valid_rows(columns, num_rows);
+    let is_bad = |row: &usize| {
+        zeros[divisor.row(*row)] && valid.as_ref().is_none_or(|valid| valid.is_valid(*row))
+    };
+    Ok((0..num_rows).find(is_bad))
+}
+
+/// Refuses rows that divide by zero or the least number by -1, unless the operator is `…OrZero`.
+fn check_integers(division: Division, columns: &[Column], num_rows: usize) -> Result<()> {
+    if matches!(division.op, BinaryOp::IntDivOrZero | BinaryOp::ModuloOrZero) {
+        return Ok(());
+    }
+    let (a, b) = (&columns[0], &columns[1]);
+    if first_zero(b, columns, num_rows)?.is_some() {
+        return Err(by_zero());
+    }
+    if !(division.a.is_signed() && division.b.is_signed()) {
+        return Ok(());
+    }
+    let least = i64::MIN >> (64 - 8 * division.a.size_bytes());
+    let b_array = with_native!(division.b, T => map1::<i64, u8>(b, b.array.len(), |v| {
+        let minus_one: T = FromNum::from_num(-1_i64);
+        u8::from(v == i64::from_num(minus_one))
+    }))?;
+    let minus_ones = b_array
+        .as_primitive::<arrow::datatypes::UInt8Type>()
+        .values();
+    if !minus_ones.contains(&1) {
+        return Ok(());
+    }
+    let dividends = map1::<i64, i64>(a, num_rows, |v| v)?;
+    let dividends = dividends
+        .as_primitive::<arrow::datatypes::Int64Type>()
+        .values();
+    let valid = valid_rows(columns, num_rows);
+    let is_bad = |row: usize| {
+        minus_ones[b.row(row)] == 1
+            && dividends[row] == least
+            && valid.as_ref().is_none_or(|valid| valid.is_valid(row))
+    };
+    if (0..num_rows).any(is_bad) {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_DIVISION,
+            "Division of minimal signed number by minus one",
+        ));
+    }
+    Ok(())
+}
+
+fn integer_quotients(
+    division: Division,
+    pair: (&Column, &Column),
+    num_rows: usize,
+) -> Result<ArrayRef> {
+    let Division { a, b, result, .. } = division;
+    if a.is_signed() || b.is_signed() {
+        let shift_a = 64 - 8 * a.size_bytes();
+        let shift_b = if a.size_bytes() <= b.size_bytes() {
+            64 - 8 * b.size_bytes()
+        } else {
+            0
+        };
+        // The least number by -1 is refused before, unless the result is to be 0.
+        let least = i64::MIN >> shift_a;
+        return with_sized!(result, [i8, i16, i32, i64], T => map2::<i64, i64, T>(pair, num_rows, |a, b| {
+            let (a, b) = ((a << shift_a) >> shift_a, (b << shift_b) >> shift_b);
+            let undefined = b == 0 || (b == -1 && a == least);
+            T::from_num(if undefined { 0 } else { a.wrapping_div(b) })
+        }));
+    }
+    with_sized!(result, [u8, u16, u32, u64], T => if a.size_bytes() <= 4 && b.size_bytes() <= 4 {
+        unsigned::<u32, T>(pair, num_rows, |_, q, _| T::from_num(q))
+    } else {
+        unsigned::<u64, T>(pair, num_rows, |_, q, _| T::from_num(q))
+    })
+}
+
+/// An unsigned word that can be loaded and divided.
+trait Unsigned: Native + Word + PartialEq {
+    fn quotient(self, divisor: Self) -> Self;
+}
+
+impl Unsigned for u32 {
+    #[inline(always)]
+    fn quotient(self, divisor: Self) -> Self {
+        self.checked_div(divisor).unwrap_or(0)
+    }
+}
+
+impl Unsigned for u64 {
+    #[inline(always)]
+    fn quotient(self, divisor: Self) -> Self {
+        self.checked_div(divisor).unwrap_or(0)
+    }
+}
+
+/// Applies `finish(dividend, quotient, divisor)`, with a reciprocal for a constant divisor.
+fn unsigned<W: Unsigned, O: Native>(
+    (a, b): (&Column, &Column),
+    num_rows: usize,
+    finish: impl Fn(W, W, W) -> O,
+) -> Result<ArrayRef> {
+    if !b.is_const {
+        return map2::<W, W, O>((a, b), num_rows, |a, b| finish(a, a.quotient(b), b));
+    }
+    let Source::Scalar(divisor) = Source::<W>::new(b)? else {
+        return Err(Error::bug("a constant is a scalar"));
+    };
+    match Divider::new(divisor) {
+        Some(divider) => map1::<W, O>(a, num_rows, |a| finish(a, divider.divide(a), divisor)),
+        None => map1::<W, O>(a, num_rows, |a| finish(a, a.quotient(divisor), divisor)),
+    }
+}
+
+fn remainders(division: Division, pair: (&Column, &Column), num_rows: usize) -> Result<ArrayRef> {
+    let Division { op, a, b, result } = division;
+    let narrow = a.size_bytes() <= 4 && b.size_bytes() <= 4;
+    if !a.is_signed() && !b.is_signed() {
+        return with_sized!(result, [u8, u16, u32, u64], T => if narrow {
+            unsigned::<u32, T>(pair, num_rows, |n, q, d| {
+                T::from_num(if d == 0 { 0 } else { n.wrapping_sub(q.wrapping_mul(d)) })
+            })
+        } else {
+            unsigned::<u64, T>(pair, num_rows, |n, q, d| {
+                T::from_num(if d == 0 { 0 } else { n.wrapping_sub(q.wrapping_mul(d)) })
+            })
+        });
+    }
+    let positive = op == BinaryOp::PositiveModulo;
+    if !result.is_signed() {
+        return with_sized!(result, [u8, u16, u32, u64], T => {
+            signed_remainders::<T>(division, pair, num_rows, positive)
+        });
+    }
+    with_wide!(result, T => signed_remainders::<T>(division, pair, num_rows, false))
+}
+
+/// Remainders of magnitudes with the dividend's sign.
+fn signed_remainders<T: Native>(
+    division: Division,
+    (a, b): (&Column, &Column),
+    num_rows: usize,
+    positive: bool,
+) -> Result<ArrayRef> {
+    let (a_signed, b_signed) = (division.a.is_signed(), division.b.is_signed());
+    let finish = |a: u64, b: u64, rest: u64| {
+        let negative = a_signed && (a as i64) < 0;
+        T::from_num(match (negative, positive) {
+            (true, true) if rest != 0 => b - rest,
+            (true, false) => rest.wrapping_neg(),
+            _ => rest,
+        } as i64)
+    };
+    let magnitude = |x: u64, signed: bool| {
+        if signed { (x as i64).unsigned_abs() } else { x }
+    };
+    if let Source::Scalar(divisor) = Source::<u64>::new(b)? {
+        let divisor = magnitude(divisor, b_signed);
+        if let Some(divider) = Divider::new(divisor) {
+            return map1::<u64, T>(a, num_rows, |a| {
+                let dividend = magnitude(a, a_signed);
+                let rest = dividend.wrapping_sub(divider.divide(dividend).wrapping_mul(divisor));
+                finish(a, divisor, rest)
+            });
+        }
+    }
+    map2::<u64, u64, T>((a, b), num_rows, |a, b| {
+        let divisor = magnitude(b, b_signed);
+        let rest = magnitude(a, a_signed).checked_rem(divisor).unwrap_or(0);
+        finish(a, divisor, rest)
+    })
+}
+
+fn float_quotients(division: Division, columns: &[Column], num_rows: usize) -> Result<ArrayRef> {
+    let quotients = {
+        let (a, b) = (
+            Source::<f64>::new(&columns[0])?,
+            Source::<f64>::new(&columns[1])?,
+        );
+        let valid = valid_rows(columns, num_rows);
+        let mut buffers = ([0.0; 1024], [0.0; 1024]);
+        let mut out = Vec::with_capacity(num_rows);
+        for range in chunks(num_rows) {
+            let start = range.start;
+            let a = a.chunk(range.clone(), &mut buffers.0);
+            let b = b.chunk(range.clone(), &mut buffers.1);
+            for row in range {
+                let at = |chunk: &Chunk<'_, f64>| match chunk {
+                    Chunk::Scalar(x) => *x,
+                    Chunk::Slice(x) => x[row - start],
+                };
+                let is_valid = valid.as_ref().is_none_or(|valid| valid.is_valid(row));
+                out.push(if is_valid {
+                    float_quotient(at(&a), at(&b), division.op)?
+                } else {
+                    0
+                });
+            }
+        }
+        out
+    };
+    with_native!(division.result, T => {
+        Ok(array_of(quotients.into_iter().map(T::from_num).collect::<Vec<T>>()))
+    })
+}
+
+fn float_quotient(a: f64, b: f64, op: BinaryOp) -> Result<i64> {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if b == 0.0 {
+        return if op == BinaryOp::IntDivOrZero {
+            Ok(0)
+        } else {
+            Err(by_zero())
+        };
+    }
+    if !a.is_finite() || !b.is_finite() {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_DIVISION,
+            "Cannot perform integer division on infinite or too large floating point numbers",
+        ));
+    }
+    let quotient = (a / b).trunc();
+    if (-LIMIT..LIMIT).contains(&quotient) {
+        Ok(quotient as i64)
+    } else {
+        Err(Error::new(
+            ErrorCode::ILLEGAL_DIVISION,
+            "Cannot perform integer division, because it will produce infinite or too large number",
+        ))
+    }
+}

@@ -1,0 +1,299 @@
+//! Resolves the arithmetic operators by the kinds of their arguments.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`number`] | integers and floats: `+ - * /`, `gcd`, `lcm`, `min2`, `max2` |
+//! | [`division`] | `intDiv`, `modulo` and kin, with reciprocals for constant divisors |
+//! | [`decimal`] | decimals: scales, overflow |
+//! | [`temporal`] | dates and times with numbers and intervals |
+//! | [`nested`] | tuples and arrays, element by element |
+//! | [`unary`] | `negate`, `abs`, `sign` and kin |
+
+pub(crate) mod decimal;
+mod divider;
+mod division;
+mod nested;
+mod number;
+pub(crate) mod temporal;
+mod unary;
+
+use arrow::buffer::NullBuffer;
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::DataType;
+
+use crate::function::with_nulls;
+use crate::{Arg, Call, Column, Context, Resolved, ScalarFunction};
+
+/// An operator on two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variants are the functions' names")]
+pub enum BinaryOp {
+    Plus,
+    Minus,
+    Multiply,
+    Divide,
+    IntDiv,
+    IntDivOrZero,
+    Modulo,
+    ModuloOrZero,
+    PositiveModulo,
+    Gcd,
+    Lcm,
+}
+
+impl BinaryOp {
+    /// The operator of a function's name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "plus" => BinaryOp::Plus,
+            "minus" => BinaryOp::Minus,
+            "multiply" => BinaryOp::Multiply,
+            "divide" => BinaryOp::Divide,
+            "intDiv" => BinaryOp::IntDiv,
+            "intDivOrZero" => BinaryOp::IntDivOrZero,
+            "modulo" => BinaryOp::Modulo,
+            "moduloOrZero" => BinaryOp::ModuloOrZero,
+            "positiveModulo" => BinaryOp::PositiveModulo,
+            "gcd" => BinaryOp::Gcd,
+            "lcm" => BinaryOp::Lcm,
+            _ => return None,
+        })
+    }
+}
+
+/// The type of `op` on arguments of those types, with the dialect's rules for Nullable.
+///
+/// # Errors
+/// `ILLEGAL_TYPE_OF_ARGUMENT` if the operator does not take them.
+pub fn binary_result_type(op: BinaryOp, a: &DataType, b: &DataType) -> Result<DataType> {
+    let function = FUNCTIONS
+        .iter()
+        .find(|f| BinaryOp::from_name(f.name) == Some(op))
+        .ok_or_else(|| Error::bug(format!("no function for {op:?}")))?;
+    let args = [Arg::new(a.clone()), Arg::new(b.clone())];
+    let bound = crate::BoundFunction::bind(function, &args, &Context::default())?;
+    Ok(bound.return_type)
+}
+
+/// Resolves `op` on two arguments that are not Nullable.
+pub(crate) fn resolve_binary(op: BinaryOp, args: &[Arg], context: &Context) -> Result<Resolved> {
+    let [a, b] = args else {
+        return Err(Error::bug("a binary operator takes two arguments"));
+    };
+    let (a, b) = (&a.data_type, &b.data_type);
+    if let Some(resolved) = nested::resolve(op, args, context)? {
+        return Ok(resolved);
+    }
+    if let Some(resolved) = temporal::resolve(op, args, context)? {
+        return Ok(resolved);
+    }
+    let resolved = if a.is_decimal() || b.is_decimal() {
+        decimal::resolve(op, a, b)?
+    } else if matches!(
+        op,
+        BinaryOp::IntDiv
+            | BinaryOp::IntDivOrZero
+            | BinaryOp::Modulo
+            | BinaryOp::ModuloOrZero
+            | BinaryOp::PositiveModulo
+    ) {
+        division::resolve(op, a, b)?
+    } else {
+        number::resolve(op, a, b)?
+    };
+    resolved.ok_or_else(|| illegal_types(op, a, b))
+}
+
+fn illegal_types(op: BinaryOp, a: &DataType, b: &DataType) -> Error {
+    let name = FUNCTIONS
+        .iter()
+        .map(|f| f.name)
+        .find(|n| BinaryOp::from_name(n) == Some(op))
+        .unwrap_or("");
+    Error::new(
+        ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+        format!("Illegal types {a} and {b} of arguments of function {name}"),
+    )
+}
+
+/// The operator with NULL where the divisor is 0.
+fn or_null(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(2..=2)?;
+    let op = match call.name {
+        "divideOrNull" => BinaryOp::Divide,
+        "intDivOrNull" => BinaryOp::IntDivOrZero,
+        "moduloOrNull" => BinaryOp::ModuloOrZero,
+        _ => BinaryOp::PositiveModulo,
+    };
+    call.expect_type(0, |t| t.is_integer() || t.is_float())?;
+    call.expect_type(1, |t| t.is_integer() || t.is_float())?;
+    let resolved = resolve_binary(op, call.args, call.context)?;
+    let eval = resolved.eval;
+    Resolved::new(
+        resolved.return_type.to_nullable(),
+        move |columns, num_rows| {
+            let divisor = &columns[1];
+            let truths = super::logic::truths(divisor, num_rows)?;
+            let valid: NullBuffer = super::numeric::values::<u8>(truths.as_ref())?
+                .iter()
+                .map(|t| *t != 0)
+                .collect();
+            let divisor = Column::new(with_nulls(&divisor.expand(num_rows)?, Some(valid.clone()))?);
+            let quotients = eval(&[columns[0].clone(), divisor], num_rows)?;
+            with_nulls(&quotients, Some(valid))
+        },
+    )
+}
+
+fn resolve(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(2..=2)?;
+    let op = BinaryOp::from_name(call.name)
+        .ok_or_else(|| Error::bug(format!("{} is no operator", call.name)))?;
+    resolve_binary(op, call.args, call.context)
+}
+
+const OP: ScalarFunction = ScalarFunction {
+    resolve,
+    ..ScalarFunction::BASE
+};
+
+/// Arithmetic functions.
+pub const FUNCTIONS: &[ScalarFunction] = &[
+    ScalarFunction {
+        name: "plus",
+        syntax: "plus(a, b)",
+        description: "Returns the sum, in a type wide enough for one addition.",
+        ..OP
+    },
+    ScalarFunction {
+        name: "minus",
+        syntax: "minus(a, b)",
+        description: "Returns the difference, always in a signed type.",
+        ..OP
+    },
+    ScalarFunction {
+        name: "multiply",
+        syntax: "multiply(a, b)",
+        description: "Returns the product; of two tuples the scalar product.",
+        ..OP
+    },
+    ScalarFunction {
+        name: "divide",
+        syntax: "divide(a, b)",
+        description: "Returns the quotient as a Float64, or as a Decimal if one is divided.",
+        ..OP
+    },
+    ScalarFunction {
+        name: "intDiv",
+        syntax: "intDiv(a, b)",
+        description: "Returns the quotient rounded towards zero; dividing by zero is an error.",
+        ..OP
+    },
+    ScalarFunction {
+        name: "intDivOrZero",
+        syntax: "intDivOrZero(a, b)",
+        description: "Returns the quotient rounded towards zero, and 0 where it does not exist.",
+        ..OP
+    },
+    ScalarFunction {
+        name: "modulo",
+        aliases: &["mod"],
+        case_insensitive: true,
+        syntax: "modulo(a, b)",
+        description: "Returns the remainder of the division, with the sign of the dividend.",
+        ..OP
+    },
+    ScalarFunction {
+        name: "moduloOrZero",
+        syntax: "moduloOrZero(a, b)",
+        description: "Returns the remainder of the division, and 0 for a divisor of 0.",
+        ..OP
+    },
+    ScalarFunction {
+        name: "positiveModulo",
+        aliases: &["positive_modulo", "pmod"],
+        case_insensitive: true,
+        syntax: "positiveModulo(a, b)",
+        description: "Returns the remainder of the division that is not negative.",
+        ..OP
+    },
+    ScalarFunction {
+        name: "gcd",
+        syntax: "gcd(a, b)",
+        description: "Returns the greatest common divisor of two integers.",
+        ..OP
+    },
+    ScalarFunction {
+        name: "lcm",
+        syntax: "lcm(a, b)",
+        description: "Returns the least common multiple of two integers.",
+        ..OP
+    },
+    ScalarFunction {
+        name: "min2",
+        case_insensitive: true,
+        syntax: "min2(a, b)",
+        description: "Returns the smaller of two numbers as a Float64.",
+        resolve: number::min2,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "max2",
+        case_insensitive: true,
+        syntax: "max2(a, b)",
+        description: "Returns the greater of two numbers as a Float64.",
+        resolve: number::max2,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "negate",
+        syntax: "negate(x)",
+        description: "Returns the number with the opposite sign.",
+        resolve: unary::negate,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "abs",
+        case_insensitive: true,
+        syntax: "abs(x)",
+        description: "Returns the absolute value, for integers in the unsigned type.",
+        resolve: unary::abs,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "sign",
+        case_insensitive: true,
+        syntax: "sign(x)",
+        description: "Returns -1, 0 or 1 for negative numbers, zero and positive numbers.",
+        resolve: unary::sign,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "divideOrNull",
+        syntax: "divideOrNull(a, b)",
+        description: "Returns the quotient, and NULL for a divisor of 0.",
+        resolve: or_null,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "intDivOrNull",
+        syntax: "intDivOrNull(a, b)",
+        description: "Returns the quotient rounded towards zero, and NULL for a divisor of 0.",
+        resolve: or_null,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "moduloOrNull",
+        syntax: "moduloOrNull(a, b)",
+        description: "Returns the remainder, and NULL for a divisor of 0.",
+        resolve: or_null,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "positiveModuloOrNull",
+        syntax: "positiveModuloOrNull(a, b)",
+        description: "Returns the remainder that is not negative, and NULL for a divisor of 0.",
+        resolve: or_null,
+        ..ScalarFunction::BASE
+    },
+];

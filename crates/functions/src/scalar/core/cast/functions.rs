@@ -1,0 +1,434 @@
+//! Offers the casts as functions: `toX`, `toXOrNull | OrZero | OrDefault`, `CAST`, `accurateCast`.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::parse::parse_time_zone;
+use basalt_types::{DataType, IntervalUnit, Tz, parse_data_type};
+
+use super::{CastMode, cast_function, strict_cast};
+use crate::{BoundFunction, Call, Column, Context, Nulls, Resolved, ScalarFunction};
+
+/// One function `toX`: the type by its name, what becomes of values that do not convert.
+macro_rules! conversion {
+    ($name:literal, $suffix:literal, $result:literal) => {
+        ScalarFunction {
+            name: concat!($name, $suffix),
+            nulls: Nulls::Own,
+            syntax: concat!($name, $suffix, "(x, …)"),
+            description: concat!("Converts a value to ", $result, "."),
+            resolve: conversion,
+            ..ScalarFunction::BASE
+        }
+    };
+}
+
+/// The four functions of one type.
+macro_rules! conversions {
+    ($($name:literal $type:literal)*) => {
+        [$(
+            conversion!($name, "", $type),
+            conversion!($name, "OrNull", $type),
+            conversion!($name, "OrZero", $type),
+            conversion!($name, "OrDefault", $type),
+        )*]
+    };
+}
+
+const CONVERSIONS: [ScalarFunction; 4 * 22] = conversions! {
+    "toUInt8" "UInt8" "toUInt16" "UInt16" "toUInt32" "UInt32" "toUInt64" "UInt64"
+    "toInt8" "Int8" "toInt16" "Int16" "toInt32" "Int32" "toInt64" "Int64"
+    "toFloat32" "Float32" "toFloat64" "Float64" "toBool" "Bool"
+    "toDate" "Date" "toDate32" "Date32" "toDateTime" "DateTime" "toDateTime64" "DateTime64"
+    "toDecimal32" "a Decimal of 9 digits" "toDecimal64" "a Decimal of 18 digits"
+    "toDecimal128" "a Decimal of 38 digits" "toDecimal256" "a Decimal of 76 digits"
+    "toUUID" "UUID" "toIPv4" "IPv4" "toIPv6" "IPv6"
+};
+
+/// The functions `toX` with their variants.
+pub const FUNCTIONS: &[&[ScalarFunction]] = &[&CONVERSIONS, OTHERS, &INTERVALS];
+
+const OTHERS: &[ScalarFunction] = &[
+    ScalarFunction {
+        name: "toString",
+        nulls: Nulls::Own,
+        syntax: "toString(x[, time_zone])",
+        description: "Writes a value as text.",
+        resolve: to_string,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "toFixedString",
+        nulls: Nulls::Own,
+        syntax: "toFixedString(s, n)",
+        description: "Converts a string to FixedString(n), with zeros behind it.",
+        resolve: to_fixed_string,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "toInterval",
+        nulls: Nulls::Own,
+        syntax: "toInterval(n, unit)",
+        description: "Makes an interval of n units, such as 'day'.",
+        resolve: to_interval,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "CAST",
+        aliases: &["_CAST"],
+        case_insensitive: true,
+        nulls: Nulls::Raw,
+        syntax: "CAST(x, 'Type')",
+        description: "Converts a value to a type given by its name.",
+        resolve: |call| cast(call, CastMode::Normal),
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "accurateCast",
+        nulls: Nulls::Raw,
+        syntax: "accurateCast(x, 'Type')",
+        description: "Converts a value to a type; a value that would change is an error.",
+        resolve: |call| cast(call, CastMode::Accurate),
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "accurateCastOrNull",
+        nulls: Nulls::Raw,
+        syntax: "accurateCastOrNull(x, 'Type')",
+        description: "Converts a value to a type; a value that would change becomes NULL.",
+        resolve: |call| cast(call, CastMode::OrNull),
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "accurateCastOrDefault",
+        nulls: Nulls::Raw,
+        syntax: "accurateCastOrDefault(x, 'Type'[, default])",
+        description: "Converts a value to a type; a value that would change becomes the default.",
+        resolve: |call| cast(call, CastMode::OrDefault),
+        ..ScalarFunction::BASE
+    },
+];
+
+macro_rules! intervals {
+    ($($name:literal)*) => {
+        [$(ScalarFunction {
+            name: $name,
+            nulls: Nulls::Own,
+            syntax: concat!($name, "(n)"),
+            description: "Makes an interval of n units of time.",
+            resolve: interval,
+            ..ScalarFunction::BASE
+        },)*]
+    };
+}
+
+const INTERVALS: [ScalarFunction; 11] = intervals! {
+    "toIntervalNanosecond" "toIntervalMicrosecond" "toIntervalMillisecond" "toIntervalSecond"
+    "toIntervalMinute" "toIntervalHour" "toIntervalDay" "toIntervalWeek" "toIntervalMonth"
+    "toIntervalQuarter" "toIntervalYear"
+};
+
+/// Splits `toUInt8OrNull` into `UInt8` and the mode.
+fn target_and_mode(name: &str) -> (&str, CastMode) {
+    let target = name.strip_prefix("to").unwrap_or(name);
+    let modes = [
+        ("OrNull", CastMode::OrNull),
+        ("OrZero", CastMode::OrZero),
+        ("OrDefault", CastMode::OrDefault),
+    ];
+    for (suffix, mode) in modes {
+        if let Some(target) = target.strip_suffix(suffix) {
+            return (target, mode);
+        }
+    }
+    (target, CastMode::Normal)
+}
+
+/// What the arguments behind the value say.
+struct Target {
+    to: DataType,
+    /// The time zone argument.
+    zone: Option<Tz>,
+    /// Position of the default value.
+    default: usize,
+}
+
+fn target(call: &Call<'_>, name: &str, mode: CastMode) -> Result<Target> {
+    let has_parameter = name.starts_with("Decimal") || name == "DateTime64";
+    let own = 1 + usize::from(has_parameter);
+    // Dates with a default take no time zone.
+    let takes_zone =
+        name.starts_with("DateTime") || (name.starts_with("Date") && mode != CastMode::OrDefault);
+    let zone_at = takes_zone.then_some(own);
+    let default = own + usize::from(takes_zone);
+    let soft = mode != CastMode::Normal;
+    let least = if name == "DateTime64" && soft { 1 } else { own };
+    call.expect_args(least..=default + usize::from(mode == CastMode::OrDefault))?;
+    let zone = match zone_at {
+        Some(at) if call.args.len() > at => Some(parse_time_zone(&call.constant_str(at)?)?),
+        _ => None,
+    };
+    let to = match name {
+        "DateTime" => DataType::DateTime(zone),
+        "DateTime64" => DataType::DateTime64(precision(call)?, zone),
+        _ if has_parameter => decimal(call, name)?,
+        _ => parse_data_type(name)?,
+    };
+    Ok(Target { to, zone, default })
+}
+
+fn precision(call: &Call<'_>) -> Result<u8> {
+    if call.args.len() < 2 {
+        return Ok(3);
+    }
+    let precision = call.constant_i64(1)?;
+    u8::try_from(precision).ok().filter(|p| *p <= 9).ok_or_else(|| {
+        Error::new(
+            ErrorCode::ARGUMENT_OUT_OF_BOUND,
+            format!("Scale {precision} is too large for DateTime64. Maximum is up to nanoseconds (9)"),
+        )
+    })
+}
+
+fn decimal(call: &Call<'_>, name: &str) -> Result<DataType> {
+    let precision: u8 = match name {
+        "Decimal32" => 9,
+        "Decimal64" => 18,
+        "Decimal128" => 38,
+        _ => 76,
+    };
+    call.expect_type(1, DataType::is_unsigned)?;
+    let scale = call.constant_i64(1)?;
+    let scale = u8::try_from(scale)
+        .ok()
+        .filter(|s| *s <= precision)
+        .ok_or_else(|| {
+            Error::new(
+                ErrorCode::ARGUMENT_OUT_OF_BOUND,
+                format!("Scale {scale} is out of bounds (max scale: {precision})"),
+            )
+        })?;
+    Ok(DataType::Decimal { precision, scale })
+}
+
+fn conversion(call: &Call<'_>) -> Result<Resolved> {
+    let (name, mode) = target_and_mode(call.name);
+    let target = target(call, name, mode)?;
+    let from = call.data_type(0);
+    let from = match target.zone {
+        Some(zone) if !target.to.is_date_time() => with_zone(from, zone),
+        _ => from.clone(),
+    };
+    let context = Context {
+        time_zone: target.zone.unwrap_or(call.context.time_zone),
+        ..call.context.clone()
+    };
+    match mode {
+        CastMode::Normal => strict(&from, &target.to, context.time_zone),
+        CastMode::OrDefault => or_default(call, &from, &target, &context),
+        _ if *from.base() == DataType::Nothing => strict(&from, &target.to, context.time_zone),
+        _ => {
+            if !from.is_string() {
+                return Err(Error::new(
+                    ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+                    format!(
+                        "Illegal type {from} of first argument of function {}: functions with OrZero or OrNull take String; accurateCastOrNull takes others",
+                        call.name
+                    ),
+                ));
+            }
+            let to = if from.is_nullable() {
+                target.to.to_nullable()
+            } else {
+                target.to
+            };
+            bound(cast_function(&from, &to, &context, mode)?)
+        }
+    }
+}
+
+/// The same type, shown in another time zone.
+fn with_zone(data_type: &DataType, zone: Tz) -> DataType {
+    match data_type {
+        DataType::DateTime(_) => DataType::DateTime(Some(zone)),
+        DataType::DateTime64(precision, _) => DataType::DateTime64(*precision, Some(zone)),
+        DataType::Nullable(inner) => with_zone(inner, zone).to_nullable(),
+        t => t.clone(),
+    }
+}
+
+/// Runs the first column through a bound cast.
+fn bound(function: BoundFunction) -> Result<Resolved> {
+    Resolved::new(function.return_type.clone(), move |columns, num_rows| {
+        function.call(&columns[..1], num_rows)
+    })
+}
+
+/// NULL becomes NULL, all else converts or is an error.
+fn strict(from: &DataType, to: &DataType, zone: Tz) -> Result<Resolved> {
+    if *from.base() == DataType::Nothing && from.is_nullable() {
+        let null = DataType::Nothing.to_nullable();
+        return Resolved::new(null, |columns, num_rows| columns[0].expand(num_rows));
+    }
+    let nested = matches!(
+        from.base(),
+        DataType::Array(_) | DataType::Tuple(_) | DataType::Map(..)
+    );
+    if nested && !to.is_string() {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+            format!("Illegal type {from} of argument of function to{to}"),
+        ));
+    }
+    let to = if from.is_nullable() {
+        to.clone().to_nullable()
+    } else {
+        to.clone()
+    };
+    let cast = strict_cast(from, &to, zone)?;
+    Resolved::new(to, move |columns, num_rows| {
+        let converted = Column {
+            array: cast(&columns[0].array)?,
+            is_const: columns[0].is_const,
+        };
+        converted.expand(num_rows)
+    })
+}
+
+fn or_default(
+    call: &Call<'_>,
+    from: &DataType,
+    target: &Target,
+    context: &Context,
+) -> Result<Resolved> {
+    let function = cast_function(from, &target.to, context, CastMode::OrDefault)?;
+    let default = match call.args.get(target.default) {
+        Some(arg) => Some(cast_function(
+            &arg.data_type,
+            &target.to,
+            context,
+            CastMode::Normal,
+        )?),
+        None => None,
+    };
+    let at = target.default;
+    Resolved::new(target.to.clone(), move |columns, num_rows| {
+        let mut args = vec![columns[0].clone()];
+        if let Some(default) = &default {
+            args.push(Column::new(default.call(&columns[at..=at], num_rows)?));
+        }
+        function.call(&args, num_rows)
+    })
+}
+
+fn to_string(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(1..=2)?;
+    let mut from = call.data_type(0).clone();
+    if call.args.len() == 2 {
+        if !from.is_date_time() {
+            return call
+                .expect_args(1..=1)
+                .and_then(|()| Err(call.illegal_type(0)));
+        }
+        from = with_zone(&from, parse_time_zone(&call.constant_str(1)?)?);
+    }
+    strict(&from, &DataType::String, call.context.time_zone)
+}
+
+fn to_fixed_string(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(2..=2)?;
+    let size = call.constant_u64(1)?;
+    let to = parse_data_type(&format!("FixedString({size})"))?;
+    strict(call.data_type(0), &to, call.context.time_zone)
+}
+
+fn interval(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(1..=1)?;
+    let unit = call
+        .name
+        .strip_prefix("toInterval")
+        .and_then(IntervalUnit::from_name);
+    to_unit(call, unit.ok_or_else(|| Error::bug("no unit of time"))?)
+}
+
+fn to_interval(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(2..=2)?;
+    let name = call.constant_str(1)?.to_ascii_lowercase();
+    let unit = IntervalUnit::ALL
+        .into_iter()
+        .find(|u| format!("{u:?}").to_ascii_lowercase() == name);
+    let unit = unit.ok_or_else(|| {
+        Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            format!("Unknown unit of time '{name}'"),
+        )
+    })?;
+    to_unit(call, unit)
+}
+
+fn to_unit(call: &Call<'_>, unit: IntervalUnit) -> Result<Resolved> {
+    let from = call.data_type(0);
+    if let DataType::Interval(old) = from {
+        return between_units(*old, unit);
+    }
+    strict(from, &DataType::Interval(unit), call.context.time_zone)
+}
+
+/// Whole units of one length in another; months do not divide into days.
+pub(crate) fn between_units(old: IntervalUnit, new: IntervalUnit) -> Result<Resolved> {
+    let sizes = (unit_size(old), unit_size(new));
+    let ((months_old, old_size), (months_new, new_size)) = sizes;
+    if months_old != months_new {
+        return Err(Error::new(
+            ErrorCode::CANNOT_CONVERT_TYPE,
+            format!("Cannot convert Interval{old:?} to Interval{new:?}"),
+        ));
+    }
+    Resolved::new(DataType::Interval(new), move |columns, num_rows| {
+        crate::scalar::core::numeric::map1::<i64, i64>(&columns[0], num_rows, |n| {
+            if old_size >= new_size {
+                n.wrapping_mul(old_size / new_size)
+            } else {
+                n / (new_size / old_size)
+            }
+        })
+    })
+}
+
+/// Whether a unit counts months, and its size in months or nanoseconds.
+pub(crate) fn unit_size(unit: IntervalUnit) -> (bool, i64) {
+    match unit {
+        IntervalUnit::Nanosecond => (false, 1),
+        IntervalUnit::Microsecond => (false, 1_000),
+        IntervalUnit::Millisecond => (false, 1_000_000),
+        IntervalUnit::Second => (false, 1_000_000_000),
+        IntervalUnit::Minute => (false, 60_000_000_000),
+        IntervalUnit::Hour => (false, 3_600_000_000_000),
+        IntervalUnit::Day => (false, 86_400_000_000_000),
+        IntervalUnit::Week => (false, 604_800_000_000_000),
+        IntervalUnit::Month => (true, 1),
+        IntervalUnit::Quarter => (true, 3),
+        IntervalUnit::Year => (true, 12),
+    }
+}
+
+fn cast(call: &Call<'_>, mode: CastMode) -> Result<Resolved> {
+    call.expect_args(2..=2 + usize::from(mode == CastMode::OrDefault))?;
+    let to = parse_data_type(&call.constant_str(1)?)?;
+    let from = call.data_type(0);
+    match mode {
+        CastMode::OrDefault => {
+            let target = Target {
+                to,
+                zone: None,
+                default: 2,
+            };
+            or_default(call, from, &target, call.context)
+        }
+        CastMode::OrNull if !to.is_nullable() && !to.can_be_nullable() => Err(Error::new(
+            ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+            format!(
+                "Type {to} is not supported for accurateCastOrNull because it cannot be inside Nullable"
+            ),
+        )),
+        _ => bound(cast_function(from, &to, call.context, mode)?),
+    }
+}

@@ -1,0 +1,201 @@
+//! Compares decimals, intervals, arrays, tuples and maps.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::compute::SortOptions;
+use arrow::datatypes::i256;
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::{DataType, IntervalUnit, least_supertype};
+
+use super::number::holds;
+use super::{Op, compare};
+use crate::scalar::core::cast::{array_cast, unit_size};
+use crate::scalar::core::decimals::{Ticks, Width, digits, ticks_of, to_float};
+use crate::scalar::core::numeric::{Num, array_of, map2};
+use crate::{Call, Column, Context, Eval, Resolved};
+
+/// Decimals with decimals and integers exactly, with floats as floats.
+pub(super) fn decimals(op: Op, a: &DataType, b: &DataType) -> Option<Eval> {
+    if !a.is_number() || !b.is_number() {
+        return None;
+    }
+    if a.is_float() || b.is_float() {
+        return Some(Arc::new(move |columns, num_rows| {
+            let (a, b) = (to_float(&columns[0])?, to_float(&columns[1])?);
+            super::number::compare(op, (&a, &b), (Num::F64, Num::F64), num_rows)
+        }));
+    }
+    let of = |t: &DataType| digits(t).unwrap_or((20, 0));
+    let ((precision_a, scale_a), (precision_b, scale_b)) = (of(a), of(b));
+    let scale = scale_a.max(scale_b);
+    let (up_a, up_b) = (scale - scale_a, scale - scale_b);
+    let narrow = (precision_a + up_a).max(precision_b + up_b) <= 38;
+    Some(Arc::new(move |columns, num_rows| {
+        let ups = (u32::from(up_a), u32::from(up_b));
+        if narrow {
+            ticks::<i128>(op, columns, num_rows, ups)
+        } else {
+            ticks::<i256>(op, columns, num_rows, ups)
+        }
+    }))
+}
+
+fn ticks<T: Ticks>(
+    op: Op,
+    columns: &[Column],
+    num_rows: usize,
+    ups: (u32, u32),
+) -> Result<ArrayRef> {
+    let scaled = |column: &Column, up: u32| -> Result<Vec<T>> {
+        let factor = T::power_of_ten(up).ok_or_else(|| Error::bug("scale of a decimal"))?;
+        let ticks = ticks_of::<T>(column, Width::W128)?;
+        // 76 digits and a scale of 76 more do not fit 256 bits: ClickHouse's error as well.
+        let product = |t: T| {
+            t.mul_checked(factor)
+                .map_err(|_| Error::new(ErrorCode::DECIMAL_OVERFLOW, "Can't compare: overflow"))
+        };
+        ticks.into_iter().map(product).collect()
+    };
+    let (a, b) = (scaled(&columns[0], ups.0)?, scaled(&columns[1], ups.1)?);
+    let order = |row: usize| a[columns[0].row(row)].compare(b[columns[1].row(row)]);
+    Ok(array_of(
+        (0..num_rows)
+            .map(|row| holds(op, Some(order(row))))
+            .collect::<Vec<u8>>(),
+    ))
+}
+
+/// Ticks of a time beside a number of seconds.
+pub(super) fn time_with_number(
+    op: Op,
+    precision: u8,
+    number: &DataType,
+    time_first: bool,
+) -> Result<Option<Eval>> {
+    if number.is_float() {
+        let ticks = 10_f64.powi(i32::from(precision));
+        let seconds = move |column: &Column| -> Result<Column> {
+            let len = column.array.len();
+            let plain = Column::new(Arc::clone(&column.array));
+            let array = super::super::numeric::map1::<f64, f64>(&plain, len, |t| t / ticks)?;
+            Ok(Column {
+                array,
+                is_const: column.is_const,
+            })
+        };
+        return Ok(Some(Arc::new(move |columns, num_rows| {
+            let (a, b) = if time_first {
+                (seconds(&columns[0])?, columns[1].clone())
+            } else {
+                (columns[0].clone(), seconds(&columns[1])?)
+            };
+            super::number::compare(op, (&a, &b), (Num::F64, Num::F64), num_rows)
+        })));
+    }
+    // The ticks are those of a decimal already.
+    let time = DataType::Decimal {
+        precision: 18,
+        scale: precision,
+    };
+    Ok(if time_first {
+        decimals(op, &time, number)
+    } else {
+        decimals(op, number, &time)
+    })
+}
+
+/// Intervals of units that divide into each other.
+pub(super) fn intervals(op: Op, a: IntervalUnit, b: IntervalUnit) -> Result<Eval> {
+    let ((months_a, size_a), (months_b, size_b)) = (unit_size(a), unit_size(b));
+    if months_a != months_b {
+        return Err(Error::new(
+            ErrorCode::NO_COMMON_TYPE,
+            format!(
+                "There is no supertype for types Interval{a:?}, Interval{b:?}: months do not divide into days"
+            ),
+        ));
+    }
+    Ok(Arc::new(move |columns, num_rows| {
+        map2::<i64, i64, u8>((&columns[0], &columns[1]), num_rows, |a, b| {
+            let order =
+                (i128::from(a) * i128::from(size_a)).cmp(&(i128::from(b) * i128::from(size_b)));
+            holds(op, Some(order))
+        })
+    }))
+}
+
+/// Arrays, tuples and maps in lexicographic order; inside them NULL is the greatest value.
+pub(super) fn nested(
+    op: Op,
+    a: &DataType,
+    b: &DataType,
+    context: &Context,
+) -> Result<Option<Eval>> {
+    let Ok(common) = least_supertype(&[a.clone(), b.clone()]) else {
+        return Ok(None);
+    };
+    let (cast_a, cast_b) = (
+        array_cast(a, &common, context)?,
+        array_cast(b, &common, context)?,
+    );
+    Ok(Some(Arc::new(move |columns, num_rows| {
+        let (a, b) = (cast_a(&columns[0].array)?, cast_b(&columns[1].array)?);
+        let options = SortOptions {
+            descending: false,
+            nulls_first: false,
+        };
+        let order = arrow::array::make_comparator(a.as_ref(), b.as_ref(), options)
+            .map_err(|e| Error::bug(e.to_string()))?;
+        let order = |row: usize| order(columns[0].row(row), columns[1].row(row));
+        Ok(array_of(
+            (0..num_rows)
+                .map(|row| holds(op, Some(order(row))))
+                .collect::<Vec<u8>>(),
+        ))
+    })))
+}
+
+/// Whether a tuple has elements that may be NULL.
+pub(super) fn has_nullable_elements(t: &DataType) -> bool {
+    match t {
+        DataType::Tuple(tuple) => tuple
+            .types
+            .iter()
+            .any(|t| t.is_nullable() || has_nullable_elements(t)),
+        _ => false,
+    }
+}
+
+/// Tuples with NULLs in them compare to NULL.
+pub(super) fn nullable_tuples(
+    call: &Call<'_>,
+    op: Op,
+    a: &DataType,
+    b: &DataType,
+) -> Result<Resolved> {
+    let eval = compare(op, a, b, call.context)?.ok_or_else(|| super::illegal_types(call, a, b))?;
+    Resolved::new(DataType::UInt8.to_nullable(), move |columns, num_rows| {
+        let compared = eval(columns, num_rows)?;
+        let nulls = columns.iter().fold(None, |nulls, column| {
+            let inner = inner_nulls(&column.array);
+            let inner = inner.map(|inner| {
+                let rows = 0..num_rows;
+                rows.map(|row| inner.is_valid(column.row(row))).collect()
+            });
+            arrow::buffer::NullBuffer::union(nulls.as_ref(), inner.as_ref())
+        });
+        crate::function::with_nulls(&compared, nulls)
+    })
+}
+
+/// Validity of the rows in which no element is NULL.
+fn inner_nulls(array: &ArrayRef) -> Option<arrow::buffer::NullBuffer> {
+    let own = array.logical_nulls();
+    let Some(tuple) = array.as_struct_opt() else {
+        return own;
+    };
+    tuple.columns().iter().fold(own, |nulls, column| {
+        arrow::buffer::NullBuffer::union(nulls.as_ref(), inner_nulls(column).as_ref())
+    })
+}

@@ -1,0 +1,66 @@
+//! Makes the default values of types: 0, the empty text, no elements, the first name of an enum.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, BinaryViewArray, FixedSizeBinaryArray, ListArray, StructArray, new_empty_array,
+    new_null_array,
+};
+use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow::datatypes::{DataType as ArrowType, i256};
+use basalt_error::{Error, Result};
+use basalt_types::DataType;
+use basalt_types::calendar::DATE32_MIN;
+
+use super::decimals::decimal_array;
+use super::numeric::{FromNum, Num, array_of, with_native};
+
+/// An array of `num_rows` defaults of a type; NULLs where it may be NULL.
+pub(crate) fn default_array(data_type: &DataType, num_rows: usize) -> Result<ArrayRef> {
+    if data_type.is_nullable() {
+        return Ok(new_null_array(&data_type.physical(), num_rows));
+    }
+    let base = data_type.base();
+    if let Some(num) = Num::of(base) {
+        let number = match base {
+            DataType::Enum8(names) | DataType::Enum16(names) => names
+                .values()
+                .first()
+                .map_or(0, |(_, number)| i32::from(*number)),
+            DataType::Date32 => DATE32_MIN,
+            _ => 0,
+        };
+        return Ok(
+            with_native!(num, T => array_of(vec![<T as FromNum<i32>>::from_num(number); num_rows])),
+        );
+    }
+    let bug = |e: arrow::error::ArrowError| Error::bug(e.to_string());
+    Ok(match base.physical() {
+        ArrowType::Decimal128(..) => decimal_array(vec![0_i128; num_rows], base, None)?,
+        ArrowType::Decimal256(..) => decimal_array(vec![i256::from_i128(0); num_rows], base, None)?,
+        ArrowType::BinaryView => {
+            let views = ScalarBuffer::from(vec![0_u128; num_rows]);
+            Arc::new(BinaryViewArray::try_new(views, Vec::new(), None).map_err(bug)?)
+        }
+        ArrowType::FixedSizeBinary(size) => {
+            let len = usize::try_from(size).unwrap_or(0) * num_rows;
+            let zeros = Buffer::from_vec(vec![0_u8; len]);
+            Arc::new(FixedSizeBinaryArray::try_new(size, zeros, None).map_err(bug)?)
+        }
+        ArrowType::List(item) => {
+            let offsets = OffsetBuffer::new_zeroed(num_rows);
+            let values = new_empty_array(item.data_type());
+            Arc::new(ListArray::try_new(item, offsets, values, None).map_err(bug)?)
+        }
+        ArrowType::Struct(fields) => {
+            let DataType::Tuple(tuple) = base else {
+                return Err(Error::bug("a struct is a tuple"));
+            };
+            let columns = tuple.types.iter().map(|t| default_array(t, num_rows));
+            let columns = columns.collect::<Result<Vec<_>>>()?;
+            let array = StructArray::try_new_with_length(fields, columns, None, num_rows);
+            Arc::new(array.map_err(bug)?)
+        }
+        other => new_null_array(&other, num_rows),
+    })
+}

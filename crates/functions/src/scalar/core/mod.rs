@@ -1,0 +1,35 @@
+//! Arithmetic, comparison, logic, rounding, mathematics, conditions, casts: what SQL itself needs.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`num`] | the primitives that hold numbers |
+//! | [`numeric`] | loops over columns of numbers, widened to the type that is computed in |
+//! | [`decimals`] | decimal columns as ticks |
+//! | [`defaults`] | the default values of types |
+//! | [`arithmetic`] | `+ - * / %` and kin, also on dates, decimals, tuples, arrays |
+//! | [`comparison`] | `= < >` and kin over any two types |
+//! | [`cast`] | every conversion |
+//! | [`logic`] | `and`, `or`, `xor`, `not` |
+//! | [`conditional`] | `if`, `coalesce`, `greatest` and kin |
+//! | [`bits`] | bits of integers |
+//! | [`rounding`] | rounding to digits and classes |
+//! | [`math`], [`special`] | elementary functions, error and gamma function |
+//! | [`type_functions`] | types, NULLs, pass-through |
+
+pub mod arithmetic;
+pub mod bits;
+pub mod cast;
+pub mod comparison;
+pub mod conditional;
+pub(crate) mod decimals;
+pub(crate) mod defaults;
+pub mod logic;
+pub mod math;
+pub(crate) mod num;
+pub(crate) mod numeric;
+pub mod rounding;
+mod special;
+pub mod type_functions;
+
+#[cfg(test)]
+mod tests;

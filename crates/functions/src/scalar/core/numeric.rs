@@ -1,0 +1,201 @@
+//! Maps primitives: loops over slices of numbers, widening each operand to the type it is computed in.
+//!
+//! An operand that already has the computed type is used where it lies; others are converted in
+//! pieces of [`CHUNK`] values that stay in the first cache. So there is one loop for each operator
+//! and computed type, not one for each pair of argument types.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
+use basalt_error::{Error, Result};
+
+pub(crate) use super::num::{FromNum, Native, Num, with_native, with_sized, with_wide};
+use crate::Column;
+
+/// Number of values that are converted at a time.
+pub(crate) const CHUNK: usize = 1024;
+
+/// The values of a primitive array of any number type.
+#[derive(Clone, Copy)]
+#[allow(missing_docs, reason = "the variants are the primitives' names")]
+pub(crate) enum Numbers<'a> {
+    U8(&'a [u8]),
+    U16(&'a [u16]),
+    U32(&'a [u32]),
+    U64(&'a [u64]),
+    I8(&'a [i8]),
+    I16(&'a [i16]),
+    I32(&'a [i32]),
+    I64(&'a [i64]),
+    F32(&'a [f32]),
+    F64(&'a [f64]),
+}
+
+/// The values of a primitive array of a known type.
+pub(crate) fn values<T: Native>(array: &dyn Array) -> Result<&[T]> {
+    let array = array.as_primitive_opt::<T::Arrow>().ok_or_else(|| {
+        Error::bug(format!(
+            "expected {:?}, found {}",
+            T::NUM,
+            array.data_type()
+        ))
+    })?;
+    Ok(array.values())
+}
+
+impl<'a> Numbers<'a> {
+    /// The values of a primitive array.
+    pub(crate) fn of(array: &'a dyn Array) -> Result<Self> {
+        let num = Num::of_arrow(array.data_type())
+            .ok_or_else(|| Error::bug(format!("no numbers: {}", array.data_type())))?;
+        Ok(match num {
+            Num::U8 => Numbers::U8(values(array)?),
+            Num::U16 => Numbers::U16(values(array)?),
+            Num::U32 => Numbers::U32(values(array)?),
+            Num::U64 => Numbers::U64(values(array)?),
+            Num::I8 => Numbers::I8(values(array)?),
+            Num::I16 => Numbers::I16(values(array)?),
+            Num::I32 => Numbers::I32(values(array)?),
+            Num::I64 => Numbers::I64(values(array)?),
+            Num::F32 => Numbers::F32(values(array)?),
+            Num::F64 => Numbers::F64(values(array)?),
+        })
+    }
+
+    /// Converts the values of `range` into `out`, which has as many.
+    ///
+    /// Not inlined: ten loops for each `T`, not for each place that loads.
+    #[inline(never)]
+    pub(crate) fn load<T: Native>(&self, range: Range<usize>, out: &mut [T]) {
+        match self {
+            Numbers::U8(v) => convert(&v[range], out),
+            Numbers::U16(v) => convert(&v[range], out),
+            Numbers::U32(v) => convert(&v[range], out),
+            Numbers::U64(v) => convert(&v[range], out),
+            Numbers::I8(v) => convert(&v[range], out),
+            Numbers::I16(v) => convert(&v[range], out),
+            Numbers::I32(v) => convert(&v[range], out),
+            Numbers::I64(v) => convert(&v[range], out),
+            Numbers::F32(v) => convert(&v[range], out),
+            Numbers::F64(v) => convert(&v[range], out),
+        }
+    }
+}
+
+#[inline(always)]
+fn convert<S: Copy, T: FromNum<S>>(from: &[S], to: &mut [T]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = T::from_num(*from);
+    }
+}
+
+/// A numeric column read as values of `T`.
+pub(crate) enum Source<'a, T> {
+    /// The same for every row.
+    Scalar(T),
+    /// Already of that type.
+    Slice(&'a [T]),
+    /// To be converted piece by piece.
+    Convert(Numbers<'a>),
+}
+
+/// A piece of a [`Source`].
+pub(crate) enum Chunk<'a, T> {
+    Scalar(T),
+    Slice(&'a [T]),
+}
+
+impl<'a, T: Native> Source<'a, T> {
+    /// Reads a column.
+    pub(crate) fn new(column: &'a Column) -> Result<Self> {
+        let numbers = Numbers::of(column.array.as_ref())?;
+        if column.is_const {
+            let mut one = [T::default()];
+            numbers.load(0..1, &mut one);
+            return Ok(Source::Scalar(one[0]));
+        }
+        Ok(match column.array.as_primitive_opt::<T::Arrow>() {
+            Some(array) => Source::Slice(array.values()),
+            None => Source::Convert(numbers),
+        })
+    }
+
+    /// The values of a range of at most [`CHUNK`] rows.
+    #[inline(always)]
+    pub(crate) fn chunk<'b>(
+        &'b self,
+        range: Range<usize>,
+        buffer: &'b mut [T; CHUNK],
+    ) -> Chunk<'b, T> {
+        match self {
+            Source::Scalar(value) => Chunk::Scalar(*value),
+            Source::Slice(values) => Chunk::Slice(&values[range]),
+            Source::Convert(numbers) => {
+                let out = &mut buffer[..range.len()];
+                numbers.load(range, out);
+                Chunk::Slice(out)
+            }
+        }
+    }
+}
+
+/// The array of values without NULLs.
+pub(crate) fn array_of<T: Native>(values: Vec<T>) -> ArrayRef {
+    Arc::new(PrimitiveArray::<T::Arrow>::new(values.into(), None))
+}
+
+/// The ranges of at most [`CHUNK`] rows that make up `num_rows`.
+pub(crate) fn chunks(num_rows: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..num_rows)
+        .step_by(CHUNK)
+        .map(move |start| start..(start + CHUNK).min(num_rows))
+}
+
+/// Applies `op` to each row of a column read as `T`.
+pub(crate) fn map1<T: Native, O: Native>(
+    column: &Column,
+    num_rows: usize,
+    op: impl Fn(T) -> O,
+) -> Result<ArrayRef> {
+    let source = Source::<T>::new(column)?;
+    let mut out: Vec<O> = Vec::with_capacity(num_rows);
+    let mut buffer = [T::default(); CHUNK];
+    for range in chunks(num_rows) {
+        let len = range.len();
+        match source.chunk(range, &mut buffer) {
+            Chunk::Scalar(x) => out.extend(std::iter::repeat_n(op(x), len)),
+            Chunk::Slice(x) => out.extend(x.iter().map(|x| op(*x))),
+        }
+    }
+    Ok(array_of(out))
+}
+
+/// Applies `op` to each row of two columns read as `A` and `B`.
+pub(crate) fn map2<A: Native, B: Native, O: Native>(
+    (a, b): (&Column, &Column),
+    num_rows: usize,
+    op: impl Fn(A, B) -> O,
+) -> Result<ArrayRef> {
+    let (a, b) = (Source::<A>::new(a)?, Source::<B>::new(b)?);
+    let mut out: Vec<O> = Vec::with_capacity(num_rows);
+    let (mut buffer_a, mut buffer_b) = ([A::default(); CHUNK], [B::default(); CHUNK]);
+    for range in chunks(num_rows) {
+        let len = range.len();
+        let pair = (
+            a.chunk(range.clone(), &mut buffer_a),
+            b.chunk(range, &mut buffer_b),
+        );
+        match pair {
+            (Chunk::Slice(a), Chunk::Slice(b)) => {
+                out.extend(a.iter().zip(b).map(|(a, b)| op(*a, *b)));
+            }
+            (Chunk::Slice(a), Chunk::Scalar(b)) => out.extend(a.iter().map(|a| op(*a, b))),
+            (Chunk::Scalar(a), Chunk::Slice(b)) => out.extend(b.iter().map(|b| op(a, *b))),
+            (Chunk::Scalar(a), Chunk::Scalar(b)) => {
+                out.extend(std::iter::repeat_n(op(a, b), len));
+            }
+        }
+    }
+    Ok(array_of(out))
+}

@@ -1,0 +1,408 @@
+//! Rounds numbers to digits, to powers of two and to classes of durations and ages.
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::i256;
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::{DataType, least_supertype};
+
+use super::decimals::{Ticks, Width, decimal_array, digits, ticks_of};
+use super::numeric::{Native, Num, Numbers, array_of, map1, with_native};
+use crate::{Call, Column, Resolved, ScalarFunction};
+
+/// Where a number goes that lies between two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// To the nearest; halves away from zero, of floats to the even one.
+    Nearest,
+    /// To the nearest; halves to the even one.
+    Bankers,
+    Floor,
+    Ceil,
+    Trunc,
+}
+
+/// Rounding functions.
+pub const FUNCTIONS: &[ScalarFunction] = &[
+    ScalarFunction {
+        name: "round",
+        case_insensitive: true,
+        syntax: "round(x[, digits])",
+        description: "Rounds to the nearest number with that many decimal digits.",
+        resolve: |call| to_digits(call, Mode::Nearest),
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "roundBankers",
+        syntax: "roundBankers(x[, digits])",
+        description: "Rounds to the nearest number, halves to the even digit.",
+        resolve: |call| to_digits(call, Mode::Bankers),
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "floor",
+        case_insensitive: true,
+        syntax: "floor(x[, digits])",
+        description: "Rounds down.",
+        resolve: |call| to_digits(call, Mode::Floor),
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "ceil",
+        aliases: &["ceiling"],
+        case_insensitive: true,
+        syntax: "ceil(x[, digits])",
+        description: "Rounds up.",
+        resolve: |call| to_digits(call, Mode::Ceil),
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "trunc",
+        aliases: &["truncate"],
+        case_insensitive: true,
+        syntax: "trunc(x[, digits])",
+        description: "Rounds towards zero.",
+        resolve: |call| to_digits(call, Mode::Trunc),
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "roundToExp2",
+        syntax: "roundToExp2(x)",
+        description: "Rounds down to a power of two.",
+        resolve: super::bits::round_to_exp2,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "roundDuration",
+        syntax: "roundDuration(seconds)",
+        description: "Rounds down to one of 1, 10, 30, 60, 120, … 36000 seconds.",
+        resolve: round_duration,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "roundAge",
+        syntax: "roundAge(years)",
+        description: "Rounds down to one of the ages 17, 18, 25, 35, 45, 55.",
+        resolve: round_age,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "roundDown",
+        syntax: "roundDown(x, elements)",
+        description: "Rounds down to an element of a constant array, or to the least of them.",
+        resolve: round_down,
+        ..ScalarFunction::BASE
+    },
+];
+
+fn to_digits(call: &Call<'_>, mode: Mode) -> Result<Resolved> {
+    call.expect_args(1..=2)?;
+    let digits = match call.args.len() {
+        2 => call.constant_i64(1)?,
+        _ => 0,
+    };
+    let digits = i32::try_from(digits.clamp(-1000, 1000)).unwrap_or(0);
+    let data_type = call.data_type(0).clone();
+    if data_type.is_decimal() {
+        return decimal(data_type, mode, digits);
+    }
+    let num = Num::of_number(&data_type).ok_or_else(|| call.illegal_type(0))?;
+    Resolved::new(data_type, move |columns, num_rows| {
+        let column = &columns[0];
+        match num {
+            Num::F64 => float::<f64>(column, num_rows, mode, digits),
+            Num::F32 => float::<f32>(column, num_rows, mode, digits),
+            _ if digits >= 0 => column.expand(num_rows),
+            _ => with_native!(num, T => integers::<T>(column, num_rows, mode, digits)),
+        }
+    })
+}
+
+/// The floats, with roundings that need no instruction beyond the baseline.
+trait Float:
+    Native
+    + std::ops::Mul<Output = Self>
+    + std::ops::Div<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Add<Output = Self>
+{
+    /// From this size on every float is whole; adding it drops the fraction.
+    const WHOLE: Self;
+    const UNIT: Self;
+    fn magnitude(self) -> Self;
+    fn with_sign_of(self, other: Self) -> Self;
+    fn finite(self) -> bool;
+}
+
+macro_rules! float {
+    ($float:ty, $whole:expr) => {
+        impl Float for $float {
+            const WHOLE: Self = $whole;
+            const UNIT: Self = 1.0;
+
+            #[inline(always)]
+            fn magnitude(self) -> Self {
+                self.abs()
+            }
+
+            #[inline(always)]
+            fn with_sign_of(self, other: Self) -> Self {
+                self.copysign(other)
+            }
+
+            #[inline(always)]
+            fn finite(self) -> bool {
+                self.is_finite()
+            }
+        }
+    };
+}
+
+float!(f32, 8_388_608.0);
+float!(f64, 4_503_599_627_370_496.0);
+
+/// To the nearest whole number, halves to the even one.
+#[inline(always)]
+fn nearest<F: Float>(x: F) -> F {
+    let magnitude = x.magnitude();
+    let rounded = (magnitude + F::WHOLE - F::WHOLE).with_sign_of(x);
+    if magnitude < F::WHOLE { rounded } else { x }
+}
+
+#[inline(always)]
+fn down<F: Float>(x: F) -> F {
+    let rounded = nearest(x);
+    if rounded > x {
+        rounded - F::UNIT
+    } else {
+        rounded
+    }
+}
+
+#[inline(always)]
+fn up<F: Float>(x: F) -> F {
+    let rounded = nearest(x);
+    if rounded < x {
+        (rounded + F::UNIT).with_sign_of(x)
+    } else {
+        rounded
+    }
+}
+
+#[inline(always)]
+fn cut<F: Float>(x: F) -> F {
+    down(x.magnitude()).with_sign_of(x)
+}
+
+fn float<F: Float>(column: &Column, num_rows: usize, mode: Mode, digits: i32) -> Result<ArrayRef> {
+    match mode {
+        Mode::Nearest | Mode::Bankers => scaled(column, num_rows, digits, nearest::<F>),
+        Mode::Floor => scaled(column, num_rows, digits, down::<F>),
+        Mode::Ceil => scaled(column, num_rows, digits, up::<F>),
+        Mode::Trunc => scaled(column, num_rows, digits, cut::<F>),
+    }
+}
+
+fn scaled<F: Float>(
+    column: &Column,
+    num_rows: usize,
+    digits: i32,
+    round: impl Fn(F) -> F,
+) -> Result<ArrayRef> {
+    let power = F::from_num(10_f64.powi(digits.abs()));
+    match digits {
+        0 => map1::<F, F>(column, num_rows, round),
+        1.. => map1::<F, F>(column, num_rows, |x| {
+            let rounded = round(x * power) / power;
+            // A number too great for the multiplication has no digits to round.
+            if rounded.finite() { rounded } else { x }
+        }),
+        _ => map1::<F, F>(column, num_rows, |x| round(x / power) * power),
+    }
+}
+
+/// `ticks` rounded to a multiple of `unit`.
+fn to_multiple<T: Ticks>(ticks: T, unit: T, mode: Mode) -> T {
+    let zero = T::from_i128(0);
+    let one = T::from_i128(1);
+    let (quotient, rest) = (ticks.div_wrapping(unit), ticks.mod_wrapping(unit));
+    let away = if ticks < zero {
+        zero.sub_wrapping(one)
+    } else {
+        one
+    };
+    let twice = if rest < zero {
+        zero.sub_wrapping(rest)
+    } else {
+        rest
+    }
+    .mul_wrapping(T::from_i128(2));
+    let is_odd = !quotient.mod_wrapping(T::from_i128(2)).is_zero();
+    let moves = match mode {
+        Mode::Nearest => twice >= unit,
+        Mode::Bankers => twice > unit || (twice == unit && is_odd),
+        Mode::Floor => rest < zero,
+        Mode::Ceil => rest > zero,
+        Mode::Trunc => false,
+    };
+    let quotient = if moves {
+        quotient.add_wrapping(away)
+    } else {
+        quotient
+    };
+    quotient.mul_wrapping(unit)
+}
+
+fn integers<T: Native>(
+    column: &Column,
+    num_rows: usize,
+    mode: Mode,
+    digits: i32,
+) -> Result<ArrayRef> {
+    if digits.unsigned_abs() > 19 {
+        return map1::<T, T>(column, num_rows, |_| T::default());
+    }
+    let unit = 10_i128.pow(digits.unsigned_abs());
+    let numbers = Numbers::of(column.array.as_ref())?;
+    let mut wide = vec![0_u64; column.array.len()];
+    numbers.load(0..wide.len(), &mut wide);
+    let signed = T::NUM.is_signed();
+    let round = |x: u64| {
+        let x = if signed {
+            i128::from(x as i64)
+        } else {
+            i128::from(x)
+        };
+        if mode == Mode::Ceil && x > 0 {
+            // ClickHouse adds in the type itself, where the sum may wrap.
+            let sum = T::from_num((x + unit - 1) as u64);
+            let mut one = [0_i64];
+            let sum = array_of(vec![sum]);
+            if let Ok(sum) = Numbers::of(sum.as_ref()) {
+                sum.load(0..1, &mut one);
+            }
+            return T::from_num((i128::from(one[0]) / unit * unit) as i64);
+        }
+        T::from_num(to_multiple(x, unit, mode) as i64)
+    };
+    let rounded = array_of(wide.into_iter().map(round).collect::<Vec<T>>());
+    Column {
+        array: rounded,
+        is_const: column.is_const,
+    }
+    .expand(num_rows)
+}
+
+fn decimal(data_type: DataType, mode: Mode, places: i32) -> Result<Resolved> {
+    let (precision, scale) = digits(&data_type).ok_or_else(|| Error::bug("no decimal"))?;
+    let drop = u32::try_from(i32::from(scale) - places).unwrap_or(0);
+    let width = Width::of(precision);
+    Resolved::new(data_type.clone(), move |columns, num_rows| {
+        let column = &columns[0];
+        let array = if width == Width::W256 {
+            decimals::<i256>(column, &data_type, mode, drop)?
+        } else {
+            decimals::<i128>(column, &data_type, mode, drop)?
+        };
+        Column {
+            array,
+            is_const: column.is_const,
+        }
+        .expand(num_rows)
+    })
+}
+
+fn decimals<T: Ticks>(
+    column: &Column,
+    data_type: &DataType,
+    mode: Mode,
+    drop: u32,
+) -> Result<ArrayRef> {
+    let ticks = ticks_of::<T>(column, Width::W256)?;
+    let rounded = match T::power_of_ten(drop) {
+        Some(unit) => ticks
+            .into_iter()
+            .map(|t| to_multiple(t, unit, mode))
+            .collect(),
+        None => vec![T::from_i128(0); ticks.len()],
+    };
+    decimal_array(rounded, data_type, None)
+}
+
+const DURATIONS: [u16; 15] = [
+    1, 10, 30, 60, 120, 180, 240, 300, 600, 1200, 1800, 3600, 7200, 18_000, 36_000,
+];
+
+fn round_duration(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(1..=1)?;
+    let num = Num::of_number(call.data_type(0)).ok_or_else(|| call.illegal_type(0))?;
+    Resolved::new(DataType::UInt16, move |columns, num_rows| {
+        let narrow = saturated(&columns[0], num_rows, num)?;
+        // Compares with every class: short for a vector unit, which has no search.
+        map1::<u16, u16>(&Column::new(narrow), num_rows, |seconds| {
+            let classes = DURATIONS.iter();
+            classes.fold(
+                0,
+                |class, next| if seconds >= *next { *next } else { class },
+            )
+        })
+    })
+}
+
+const AGES: [(u16, u16); 6] = [(1, 17), (18, 18), (25, 25), (35, 35), (45, 45), (55, 55)];
+
+fn round_age(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(1..=1)?;
+    let num = Num::of_number(call.data_type(0)).ok_or_else(|| call.illegal_type(0))?;
+    Resolved::new(DataType::UInt8, move |columns, num_rows| {
+        let narrow = saturated(&columns[0], num_rows, num)?;
+        map1::<u16, u8>(&Column::new(narrow), num_rows, |age| {
+            let class = AGES.iter().fold(
+                0,
+                |class, (from, to)| if age >= *from { *to } else { class },
+            );
+            class as u8
+        })
+    })
+}
+
+/// Whole numbers within 16 bits; all classes end far below.
+fn saturated(column: &Column, num_rows: usize, num: Num) -> Result<ArrayRef> {
+    match num {
+        Num::U8 => map1::<u8, u16>(column, num_rows, u16::from),
+        Num::U16 => column.expand(num_rows),
+        Num::U32 => map1::<u32, u16>(column, num_rows, |x| x.min(0xFFFF) as u16),
+        Num::U64 => map1::<u64, u16>(column, num_rows, |x| x.min(0xFFFF) as u16),
+        Num::F32 | Num::F64 => map1::<f64, u16>(column, num_rows, |x| x as u16),
+        _ => map1::<i64, u16>(column, num_rows, |x| x.clamp(0, 0xFFFF) as u16),
+    }
+}
+
+fn round_down(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(2..=2)?;
+    let DataType::Array(element) = call.data_type(1) else {
+        return Err(call.illegal_type(1));
+    };
+    let result = least_supertype(&[call.data_type(0).clone(), element.as_ref().clone()])?;
+    let num = Num::of_number(&result).ok_or_else(|| call.illegal_type(0))?;
+    let list = call.constant(1)?.as_list::<i32>().value(0);
+    if list.is_empty() {
+        return Err(Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            "The array of roundDown is empty",
+        ));
+    }
+    Resolved::new(
+        result,
+        move |columns, num_rows| with_native!(num, T => below::<T>(&columns[0], &list, num_rows)),
+    )
+}
+
+fn below<T: Native>(column: &Column, list: &ArrayRef, num_rows: usize) -> Result<ArrayRef> {
+    let mut elements = vec![T::default(); list.len()];
+    Numbers::of(list.as_ref())?.load(0..list.len(), &mut elements);
+    elements.sort_by(|a, b| a.compare(*b));
+    map1::<T, T>(column, num_rows, |x| {
+        let after = elements.partition_point(|e| *e <= x);
+        elements[after.saturating_sub(1)]
+    })
+}

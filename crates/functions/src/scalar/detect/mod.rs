@@ -1,0 +1,7 @@
+//! Functions that guess what a text is.
+
+pub mod charset;
+pub mod language;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,12 @@
+//! Functions that write bytes as text in other ways, and addresses.
+
+pub mod base;
+pub mod bits;
+pub mod hex;
+pub mod ip;
+pub mod ip_range;
+pub mod mac;
+pub mod uuid;
+
+#[cfg(test)]
+mod tests;

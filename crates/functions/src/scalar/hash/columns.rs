@@ -1,0 +1,337 @@
+//! Hashes columns of any type, several of them into one hash, as ClickHouse's hash functions do.
+//!
+//! A row's hash begins with that of the first argument; the others are combined into it one after
+//! the other. Tuples count as their elements. An array combines the hash of its length and then
+//! those of its elements.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, BinaryViewArray, FixedSizeBinaryArray,
+    PrimitiveArray, UInt32Array, UInt64Array,
+};
+use arrow::datatypes::{
+    ArrowNativeType, DataType as ArrowType, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, ToByteSlice, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use basalt_error::{Error, Result};
+use basalt_types::DataType;
+
+use super::fixed::FixedBytes;
+use super::ints::{int_hash_32, int_hash_64};
+use crate::Column;
+
+/// A hash value: 32, 64 or 128 bits.
+pub trait HashValue: Copy + Default + Send + Sync + 'static {
+    /// Type of a column of such hashes.
+    fn data_type() -> DataType;
+    /// The column of hashes.
+    fn into_array(values: Vec<Self>) -> ArrayRef;
+    /// Hash of an array's length.
+    fn of_len(len: u64) -> Self;
+    /// The bytes of the hash, lowest first, in as many of the array as it has.
+    fn to_bytes(self) -> ([u8; 16], usize);
+    /// The hash of no arguments.
+    fn of_nothing() -> Self;
+    /// The hash of a NULL inside a tuple or an array.
+    fn of_null() -> Self;
+}
+
+const OF_NOTHING: u64 = 0xe28d_bde7_fe22_e41c;
+
+const OF_NULL: u128 = 0x5715_f196_cbea_7a40_c58a_d2da_03d9_a871;
+
+fn padded(bytes: &[u8]) -> ([u8; 16], usize) {
+    let mut all = [0; 16];
+    all[..bytes.len()].copy_from_slice(bytes);
+    (all, bytes.len())
+}
+
+impl HashValue for u32 {
+    fn data_type() -> DataType {
+        DataType::UInt32
+    }
+    fn into_array(values: Vec<Self>) -> ArrayRef {
+        Arc::new(UInt32Array::from(values))
+    }
+    fn of_len(len: u64) -> Self {
+        int_hash_32(len)
+    }
+    fn to_bytes(self) -> ([u8; 16], usize) {
+        padded(&self.to_le_bytes())
+    }
+    fn of_nothing() -> Self {
+        OF_NOTHING as u32
+    }
+    fn of_null() -> Self {
+        OF_NULL as u32
+    }
+}
+
+impl HashValue for u64 {
+    fn data_type() -> DataType {
+        DataType::UInt64
+    }
+    fn into_array(values: Vec<Self>) -> ArrayRef {
+        Arc::new(UInt64Array::from(values))
+    }
+    fn of_len(len: u64) -> Self {
+        int_hash_64(len)
+    }
+    fn to_bytes(self) -> ([u8; 16], usize) {
+        padded(&self.to_le_bytes())
+    }
+    fn of_nothing() -> Self {
+        OF_NOTHING
+    }
+    fn of_null() -> Self {
+        OF_NULL as u64
+    }
+}
+
+impl HashValue for u128 {
+    fn data_type() -> DataType {
+        DataType::FixedString(16)
+    }
+    fn into_array(values: Vec<Self>) -> ArrayRef {
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        Arc::new(FixedSizeBinaryArray::new(16, bytes.into(), None))
+    }
+    fn of_len(len: u64) -> Self {
+        u128::from(int_hash_32(len))
+    }
+    fn to_bytes(self) -> ([u8; 16], usize) {
+        padded(&self.to_le_bytes())
+    }
+    fn of_nothing() -> Self {
+        u128::from(OF_NOTHING)
+    }
+    fn of_null() -> Self {
+        OF_NULL
+    }
+}
+
+/// A hash function.
+pub trait HashFunction: Copy + Send + Sync + 'static {
+    /// What it gives.
+    type Value: HashValue;
+
+    /// Hash of some bytes.
+    fn bytes(self, bytes: &[u8]) -> Self::Value;
+
+    /// Hash of a number of up to 64 bits; by default that of its bytes.
+    #[inline]
+    fn number(self, bits: u64, width: usize) -> Self::Value {
+        self.bytes(&bits.to_le_bytes()[..width])
+    }
+
+    /// One hash for two; by default that of the bytes of both.
+    #[inline]
+    fn combine(self, first: Self::Value, second: Self::Value) -> Self::Value {
+        let ((a, len), (b, _)) = (first.to_bytes(), second.to_bytes());
+        let mut both = [0; 32];
+        both[..len].copy_from_slice(&a[..len]);
+        both[len..2 * len].copy_from_slice(&b[..len]);
+        self.bytes(&both[..2 * len])
+    }
+}
+
+/// Hashes the rows of several columns.
+///
+/// # Errors
+/// `NOT_IMPLEMENTED` for types that it knows no hash of.
+pub fn hash_columns<H: HashFunction>(
+    function: H,
+    columns: &[Column],
+    types: &[DataType],
+    num_rows: usize,
+) -> Result<Vec<H::Value>> {
+    let mut hashes = Hashes {
+        function,
+        values: vec![H::Value::of_nothing(); num_rows],
+        is_first: true,
+    };
+    for (column, data_type) in columns.iter().zip(types) {
+        if column.is_const && num_rows > 1 {
+            // A constant is hashed once for all rows, unless it combines several hashes.
+            let plain = !matches!(
+                column.array.data_type(),
+                ArrowType::Struct(_) | ArrowType::List(_)
+            );
+            if plain {
+                let mut one = Hashes {
+                    function,
+                    values: vec![H::Value::default()],
+                    is_first: true,
+                };
+                one.array(&column.array, data_type)?;
+                let value = one.values[0];
+                hashes.add((0..num_rows).map(|_| value));
+                continue;
+            }
+        }
+        hashes.array(&column.expand(num_rows)?, data_type)?;
+    }
+    Ok(hashes.values)
+}
+
+/// The hashes of all rows so far.
+struct Hashes<H: HashFunction> {
+    function: H,
+    values: Vec<H::Value>,
+    /// Whether no hash is in `values` yet.
+    is_first: bool,
+}
+
+impl<H: HashFunction> Hashes<H> {
+    /// Combines each row with its next hash.
+    #[inline]
+    fn add(&mut self, next: impl Iterator<Item = H::Value>) {
+        if std::mem::take(&mut self.is_first) {
+            self.values
+                .iter_mut()
+                .zip(next)
+                .for_each(|(value, next)| *value = next);
+        } else {
+            let function = self.function;
+            let combine =
+                |(value, next): (&mut H::Value, _)| *value = function.combine(*value, next);
+            self.values.iter_mut().zip(next).for_each(combine);
+        }
+    }
+
+    fn array(&mut self, array: &ArrayRef, data_type: &DataType) -> Result<()> {
+        let Some(nulls) = array.logical_nulls().filter(|n| n.null_count() > 0) else {
+            return self.values(array, data_type);
+        };
+        let mut inner = Hashes {
+            function: self.function,
+            values: vec![H::Value::of_null(); array.len()],
+            is_first: true,
+        };
+        if nulls.null_count() < array.len() {
+            inner.values(array, data_type)?;
+        }
+        let hashes = inner.values.iter().zip(&nulls);
+        self.add(hashes.map(|(hash, valid)| if valid { *hash } else { H::Value::of_null() }));
+        Ok(())
+    }
+
+    /// Hashes values without looking at their validity.
+    fn values(&mut self, array: &ArrayRef, data_type: &DataType) -> Result<()> {
+        match array.data_type() {
+            ArrowType::UInt8 => self.numbers::<UInt8Type>(array, u64::from),
+            ArrowType::UInt16 => self.numbers::<UInt16Type>(array, u64::from),
+            ArrowType::UInt32 => self.numbers::<UInt32Type>(array, u64::from),
+            ArrowType::UInt64 => self.numbers::<UInt64Type>(array, |v| v),
+            ArrowType::Int8 => self.numbers::<Int8Type>(array, |v| u64::from(v as u8)),
+            ArrowType::Int16 => self.numbers::<Int16Type>(array, |v| u64::from(v as u16)),
+            ArrowType::Int32 => self.numbers::<Int32Type>(array, |v| u64::from(v as u32)),
+            // DateTime64 is a decimal to ClickHouse, and those go by their bytes.
+            ArrowType::Int64 if matches!(data_type.base(), DataType::DateTime64(..)) => {
+                self.fixed(array, data_type)
+            }
+            ArrowType::Int64 => self.numbers::<Int64Type>(array, |v| v as u64),
+            ArrowType::Float32 => self.numbers::<Float32Type>(array, |v| u64::from(v.to_bits())),
+            ArrowType::Float64 => self.numbers::<Float64Type>(array, f64::to_bits),
+            ArrowType::BinaryView => {
+                let function = self.function;
+                let strings: &BinaryViewArray = array.as_binary_view();
+                self.add(strings.bytes_iter().map(|s| function.bytes(s)));
+                Ok(())
+            }
+            ArrowType::FixedSizeBinary(_)
+            | ArrowType::Decimal128(..)
+            | ArrowType::Decimal256(..) => self.fixed(array, data_type),
+            ArrowType::Struct(_) => self.tuple(array, data_type),
+            ArrowType::List(_) => self.list(array, data_type),
+            _ => Err(Error::not_implemented(format!(
+                "a hash of the type {data_type}"
+            ))),
+        }
+    }
+
+    fn numbers<T: ArrowPrimitiveType>(
+        &mut self,
+        array: &ArrayRef,
+        to_bits: impl Fn(T::Native) -> u64,
+    ) -> Result<()>
+    where
+        T::Native: ArrowNativeType + ToByteSlice,
+    {
+        let function = self.function;
+        let numbers: &PrimitiveArray<T> = array.as_primitive();
+        let width = size_of::<T::Native>();
+        let hashes = numbers
+            .values()
+            .iter()
+            .map(|v| function.number(to_bits(*v), width));
+        self.add(hashes);
+        Ok(())
+    }
+
+    fn fixed(&mut self, array: &ArrayRef, data_type: &DataType) -> Result<()> {
+        let function = self.function;
+        let bytes = FixedBytes::new(&Column::new(Arc::clone(array)), data_type)?;
+        if *data_type.base() == DataType::Uuid {
+            // ClickHouse has the halves of a UUID in this order, each with its lowest byte first.
+            self.add((0..array.len()).map(|row| {
+                let mut halves = [0; 16];
+                halves.copy_from_slice(bytes.value(row));
+                halves[..8].reverse();
+                halves[8..].reverse();
+                function.bytes(&halves)
+            }));
+        } else {
+            self.add((0..array.len()).map(|row| function.bytes(bytes.value(row))));
+        }
+        Ok(())
+    }
+
+    fn tuple(&mut self, array: &ArrayRef, data_type: &DataType) -> Result<()> {
+        let types: Vec<DataType> = match data_type.base() {
+            DataType::Tuple(tuple) => tuple.types.clone(),
+            // The entries of a map.
+            DataType::Map(key, value) => vec![key.as_ref().clone(), value.as_ref().clone()],
+            other => return Err(Error::bug(format!("{other} is no tuple"))),
+        };
+        for (element, element_type) in array.as_struct().columns().iter().zip(&types) {
+            self.array(element, element_type)?;
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, array: &ArrayRef, data_type: &DataType) -> Result<()> {
+        let element_type = match data_type.base() {
+            DataType::Array(element) => element.as_ref(),
+            // Its entries are tuples of key and value.
+            map => map,
+        };
+        let lists = array.as_list::<i32>();
+        let offsets = lists.value_offsets();
+        let (first, last) = (offsets[0], offsets[lists.len()]);
+        let elements = lists
+            .values()
+            .slice(first as usize, (last - first) as usize);
+        let mut inner = Hashes {
+            function: self.function,
+            values: vec![H::Value::default(); elements.len()],
+            is_first: true,
+        };
+        if !elements.is_empty() {
+            inner.array(&elements, element_type)?;
+        }
+        self.add(
+            offsets
+                .windows(2)
+                .map(|w| H::Value::of_len((w[1] - w[0]) as u64)),
+        );
+        for (value, range) in self.values.iter_mut().zip(offsets.windows(2)) {
+            let range = (range[0] - first) as usize..(range[1] - first) as usize;
+            for next in &inner.values[range] {
+                *value = self.function.combine(*value, *next);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,44 @@
+//! Functions that look at the session, the query and its blocks, and a few that act.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`session`] | version, host, user, database, query, settings |
+//! | [`block`] | numbers of blocks and rows |
+//! | [`effect`] | `sleep`, `throwIf` |
+//! | [`digits`] | `countDigits`, `isDecimalOverflow` |
+//! | [`transform`] | `transform`: values replaced by a table of pairs |
+
+pub mod block;
+pub mod digits;
+pub mod effect;
+pub mod session;
+pub mod transform;
+
+#[cfg(test)]
+mod tests;
+
+use basalt_error::Result;
+
+use crate::{Call, Purity, Resolved, ScalarFunction};
+
+/// A table entry.
+const fn entry(
+    names: &'static [&'static str],
+    purity: Purity,
+    (syntax, description): (&'static str, &'static str),
+    resolve: fn(&Call<'_>) -> Result<Resolved>,
+) -> ScalarFunction {
+    let (name, aliases) = match names {
+        [name, aliases @ ..] => (*name, aliases),
+        [] => ("", names),
+    };
+    ScalarFunction {
+        name,
+        aliases,
+        purity,
+        syntax,
+        description,
+        resolve,
+        ..ScalarFunction::BASE
+    }
+}

@@ -1,0 +1,131 @@
+//! The scalar functions, one module per family, each with its table `FUNCTIONS`.
+
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub mod arrays;
+pub mod core;
+pub mod dates;
+pub mod detect;
+pub mod encoding;
+pub mod hash;
+pub mod introspection;
+pub mod json;
+pub mod maps;
+pub mod random;
+pub mod search;
+pub mod strings;
+pub mod tuples;
+pub mod url;
+
+use crate::ScalarFunction;
+
+/// The tables of all families.
+pub const FAMILIES: &[&[ScalarFunction]] = &[
+    arrays::construct::FUNCTIONS,
+    arrays::cut::FUNCTIONS,
+    arrays::distinct::FUNCTIONS,
+    arrays::element::FUNCTIONS,
+    arrays::grow::FUNCTIONS,
+    arrays::range::FUNCTIONS,
+    arrays::reduce::FUNCTIONS,
+    arrays::score::FUNCTIONS,
+    arrays::search::FUNCTIONS,
+    arrays::sets::FUNCTIONS,
+    arrays::shuffle::FUNCTIONS,
+    arrays::vectors::FUNCTIONS,
+    arrays::vectors::NORMS,
+    arrays::zip::FUNCTIONS,
+    core::arithmetic::FUNCTIONS,
+    core::bits::FUNCTIONS,
+    core::bits::OPERATORS,
+    core::cast::FUNCTIONS[0],
+    core::cast::FUNCTIONS[1],
+    core::cast::FUNCTIONS[2],
+    core::cast::REINTERPRET_FUNCTIONS[0],
+    core::cast::REINTERPRET_FUNCTIONS[1],
+    core::comparison::FUNCTIONS,
+    core::conditional::FUNCTIONS,
+    core::logic::FUNCTIONS,
+    core::math::FUNCTIONS,
+    core::math::OTHERS,
+    core::rounding::FUNCTIONS,
+    core::type_functions::FUNCTIONS,
+    dates::best_effort::FUNCTIONS[0],
+    dates::best_effort::FUNCTIONS[1],
+    dates::component::FUNCTIONS,
+    dates::difference::FUNCTIONS,
+    dates::format::FUNCTIONS,
+    dates::interval::FUNCTIONS,
+    dates::julian::FUNCTIONS,
+    dates::make::FUNCTIONS,
+    dates::names::FUNCTIONS,
+    dates::now::FUNCTIONS,
+    dates::parse::FUNCTIONS[0],
+    dates::parse::FUNCTIONS[1],
+    dates::shift::FUNCTIONS[0],
+    dates::shift::FUNCTIONS[1],
+    dates::slots::FUNCTIONS,
+    dates::start::FUNCTIONS,
+    dates::unix::FUNCTIONS,
+    dates::week::FUNCTIONS,
+    detect::charset::FUNCTIONS,
+    detect::language::FUNCTIONS,
+    encoding::base::FUNCTIONS,
+    encoding::bits::FUNCTIONS,
+    encoding::hex::FUNCTIONS,
+    encoding::ip::FUNCTIONS,
+    encoding::ip_range::FUNCTIONS,
+    encoding::mac::FUNCTIONS,
+    encoding::uuid::FUNCTIONS,
+    hash::digests::FUNCTIONS,
+    hash::functions::FUNCTIONS,
+    hash::ints::FUNCTIONS,
+    hash::sip_functions::FUNCTIONS,
+    introspection::block::FUNCTIONS,
+    introspection::digits::FUNCTIONS,
+    introspection::effect::FUNCTIONS,
+    introspection::session::FUNCTIONS,
+    introspection::transform::FUNCTIONS,
+    json::extract::FUNCTIONS,
+    json::inspect::FUNCTIONS,
+    json::simple::FUNCTIONS,
+    json::standard_path::FUNCTIONS,
+    json::write::FUNCTIONS,
+    maps::combine::FUNCTIONS,
+    maps::construct::FUNCTIONS,
+    maps::parts::FUNCTIONS,
+    maps::sum::FUNCTIONS,
+    maps::text::FUNCTIONS,
+    random::distributions::FUNCTIONS,
+    random::numbers::FUNCTIONS,
+    random::strings::FUNCTIONS,
+    search::extract::FUNCTIONS,
+    search::matching::FUNCTIONS,
+    search::multi::FUNCTIONS,
+    search::position::FUNCTIONS,
+    search::replace::FUNCTIONS,
+    search::token::FUNCTIONS,
+    strings::bar::FUNCTIONS,
+    strings::case::FUNCTIONS,
+    strings::charset::FUNCTIONS,
+    strings::concat::FUNCTIONS,
+    strings::distance::FUNCTIONS,
+    strings::format::FUNCTIONS,
+    strings::length::FUNCTIONS,
+    strings::pad::FUNCTIONS,
+    strings::readable::FUNCTIONS,
+    strings::replace::FUNCTIONS,
+    strings::reverse::FUNCTIONS,
+    strings::split::FUNCTIONS,
+    strings::substring::FUNCTIONS,
+    strings::time_delta::FUNCTIONS,
+    strings::tokens::FUNCTIONS,
+    strings::trim::FUNCTIONS,
+    tuples::construct::FUNCTIONS,
+    tuples::structure::FUNCTIONS,
+    tuples::vector::FUNCTIONS,
+    url::components::FUNCTIONS,
+    url::escaping::FUNCTIONS,
+    url::parameters::FUNCTIONS,
+];

@@ -1,0 +1,9 @@
+//! Functions that give random values.
+
+pub mod distributions;
+pub mod numbers;
+pub mod source;
+pub mod strings;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Replaces what regular expressions match.
+
+use basalt_error::Result;
+use basalt_types::DataType;
+
+use super::regexp::{Regexp, RegexpCache, compile};
+use crate::scalar::strings::shapes::{bad_arguments, string_to_string, write_rows};
+use crate::{Call, Resolved, ScalarFunction};
+
+/// The functions of this file.
+pub const FUNCTIONS: &[ScalarFunction] = &[
+    ScalarFunction {
+        name: "replaceRegexpOne",
+        syntax: "replaceRegexpOne(s, regexp, replacement)",
+        description: "The string with the first match replaced; `\\1` is the first group.",
+        resolve: |call| resolve_replace(call, true),
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "replaceRegexpAll",
+        aliases: &["REGEXP_REPLACE"],
+        case_insensitive: true,
+        syntax: "replaceRegexpAll(s, regexp, replacement)",
+        description: "The string with all matches replaced; `\\1` is the first group.",
+        resolve: |call| resolve_replace(call, false),
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "regexpQuoteMeta",
+        syntax: "regexpQuoteMeta(s)",
+        description: "The string with a backslash before each special character.",
+        resolve: |call| string_to_string(call, quote_meta),
+        ..ScalarFunction::BASE
+    },
+];
+
+fn quote_meta(value: &[u8], out: &mut Vec<u8>) {
+    for byte in value {
+        if b"\0\\|()^$.[]?*+{:-".contains(byte) {
+            out.push(b'\\');
+        }
+        out.push(*byte);
+    }
+}
+
+/// A part of a replacement.
+#[derive(Debug)]
+enum Piece {
+    Text(Vec<u8>),
+    Group(usize),
+}
+
+/// `\0` to `\9` are groups; a backslash before anything else is dropped, a double one is one.
+fn parse_replacement(replacement: &[u8], num_groups: usize) -> Result<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let mut text = Vec::new();
+    let mut bytes = replacement.iter();
+    while let Some(byte) = bytes.next() {
+        if *byte != b'\\' {
+            text.push(*byte);
+            continue;
+        }
+        match bytes.next() {
+            Some(digit @ b'0'..=b'9') => {
+                let group = usize::from(digit - b'0');
+                if group > num_groups {
+                    return Err(bad_arguments(format!(
+                        "Substitution '\\{group}' in replacement argument is invalid, \
+                         regexp has only {num_groups} capturing groups"
+                    )));
+                }
+                pieces.push(Piece::Text(std::mem::take(&mut text)));
+                pieces.push(Piece::Group(group));
+            }
+            Some(other) => text.push(*other),
+            None => text.push(b'\\'),
+        }
+    }
+    pieces.push(Piece::Text(text));
+    Ok(pieces)
+}
+
+fn resolve_replace(call: &Call<'_>, only_first: bool) -> Result<Resolved> {
+    call.expect_args(3..=3)?;
+    for idx in 0..3 {
+        call.expect_type(idx, DataType::is_string)?;
+    }
+    let regexp = match call.args[1].constant {
+        Some(_) => {
+            let pattern = call.constant_bytes(1)?;
+            Some(compile(&pattern).map_err(|e| bad_arguments(e.message()))?)
+        }
+        None => None,
+    };
+    let pieces = match (&regexp, &call.args[2].constant) {
+        (Some(regexp), Some(_)) => Some(parse_replacement(
+            &call.constant_bytes(2)?,
+            regexp.num_groups(),
+        )?),
+        _ => None,
+    };
+    Resolved::new(DataType::String, move |columns, num_rows| {
+        let (strings, patterns) = (columns[0].strings()?, columns[1].strings()?);
+        let replacements = columns[2].strings()?;
+        let mut cache = RegexpCache::new(false);
+        write_rows(columns, num_rows, |row, out| {
+            let value = strings.value(row);
+            if let (Some(regexp), Some(pieces)) = (&regexp, &pieces) {
+                replace(regexp, pieces, value, only_first, out);
+                return Ok(());
+            }
+            let regexp = match &regexp {
+                Some(regexp) => regexp,
+                None => &*cache.get(patterns.value(row))?,
+            };
+            let pieces = parse_replacement(replacements.value(row), regexp.num_groups())?;
+            replace(regexp, &pieces, value, only_first, out);
+            Ok(())
+        })
+    })
+}
+
+/// A match of nothing right after another match counts, unlike in most libraries.
+fn replace(regexp: &Regexp, pieces: &[Piece], value: &[u8], only_first: bool, out: &mut Vec<u8>) {
+    if regexp.is_empty() {
+        return out.extend_from_slice(value);
+    }
+    let has_groups = pieces.iter().any(|p| matches!(p, Piece::Group(1..)));
+    let mut locations = regexp.locations();
+    let (mut done, mut start) = (0, 0);
+    loop {
+        let found = if has_groups {
+            regexp.groups_at(&mut locations, value, start)
+        } else {
+            regexp.find_at(value, start)
+        };
+        let Some(found) = found else { break };
+        out.extend_from_slice(&value[done..found.start]);
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => out.extend_from_slice(text),
+                Piece::Group(0) => out.extend_from_slice(&value[found.clone()]),
+                Piece::Group(group) => {
+                    if let Some((from, to)) = locations.get(*group) {
+                        out.extend_from_slice(&value[from..to]);
+                    }
+                }
+            }
+        }
+        done = found.end;
+        start = found.end + usize::from(found.is_empty());
+        if only_first || start > value.len() {
+            break;
+        }
+    }
+    out.extend_from_slice(&value[done..]);
+}

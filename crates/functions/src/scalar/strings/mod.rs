@@ -1,0 +1,26 @@
+//! Functions of strings, and the shapes of loops that other families of byte functions share.
+
+pub mod bar;
+pub mod case;
+pub mod charset;
+pub mod concat;
+pub mod distance;
+pub mod format;
+pub mod length;
+pub mod output;
+pub mod pad;
+pub mod readable;
+pub mod replace;
+pub mod reverse;
+pub mod shapes;
+pub mod split;
+pub mod substring;
+#[cfg(test)]
+pub(crate) mod testing;
+pub mod time_delta;
+pub mod tokens;
+pub mod trim;
+pub mod utf8;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,10 @@
+//! Functions of URLs.
+
+pub mod components;
+pub mod escaping;
+pub mod hosts;
+pub mod parameters;
+pub mod parts;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! Numbers groups by their keys: one table per shape of key, fed whole batches.
+//!
+//! Every table gives each distinct key a *group*: a number from 0 up, in the order of first
+//! appearance. What belongs to a group (its aggregate states) lives elsewhere, at that number.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`hash`] | hashes of words and bytes, and how a table is told which to use |
+//! | [`word`] | [`Word`]: keys of 32, 64 or 128 bits |
+//! | [`direct`] | [`DirectTable`]: keys of few bits index an array |
+//! | [`word_table`] | [`WordTable`]: open addressing over words |
+//! | [`bytes_table`] | [`BytesTable`]: open addressing over byte strings |
+//! | [`views`] | byte strings as 16-byte views, and the arena that holds the long ones |
+//! | [`radix`] | splitting rows by the high bits of their hashes |
+
+#![forbid(unsafe_code)]
+
+pub mod bytes_table;
+pub mod direct;
+pub mod hash;
+pub mod radix;
+pub mod views;
+pub mod word;
+pub mod word_table;
+
+pub use bytes_table::BytesTable;
+pub use direct::DirectTable;
+pub use hash::{Fold, HashBytes, HashWord, Zero};
+pub use radix::{Partitions, partition};
+pub use views::{Arena, Views};
+pub use word::Word;
+pub use word_table::WordTable;
+
+/// A table has no number left for a new group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableFull;
+
+impl std::fmt::Display for TableFull {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "more than {MAX_GROUPS} groups in one table")
+    }
+}
+
+impl std::error::Error for TableFull {}
+
+/// Most groups of one table: numbers are kept in 32 bits, one of which means "none".
+pub const MAX_GROUPS: usize = u32::MAX as usize - 1;

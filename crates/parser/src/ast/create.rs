@@ -1,0 +1,373 @@
+//! Describes CREATE TABLE, VIEW, DATABASE, FUNCTION, and INSERT.
+
+use super::Span;
+use super::data_type::DataType;
+use super::expr::{Expr, Lambda};
+use super::select::{IntoOutfile, OrderItem, OutputOptions, Query, Select, Setting};
+use super::statement::TokenStatement;
+use super::table::{ObjectName, TableFunction};
+
+/// `CREATE | ATTACH | REPLACE [TEMPORARY] TABLE ..`
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateTable {
+    /// `ATTACH` instead of `CREATE`.
+    pub attach: bool,
+    /// `CREATE OR REPLACE`
+    pub or_replace: bool,
+    /// `REPLACE TABLE` without CREATE: the table must exist.
+    pub replace_only: bool,
+    /// `TEMPORARY`
+    pub temporary: bool,
+    /// `IF NOT EXISTS`
+    pub if_not_exists: bool,
+    /// The table's name.
+    pub name: ObjectName,
+    /// `UUID '..'`
+    pub uuid: Option<String>,
+    /// `ON CLUSTER`
+    pub cluster: Option<String>,
+    /// `FROM 'path'` of ATTACH.
+    pub attach_from: Option<String>,
+    /// Columns, indices, constraints, projections; `None` without the parentheses.
+    pub schema: Option<TableSchema>,
+    /// `AS other_table`: takes its columns.
+    pub as_table: Option<ObjectName>,
+    /// `CLONE AS other_table`: takes columns and rows (the name is in `as_table`).
+    pub clone_as: bool,
+    /// `AS function(..)`
+    pub as_function: Option<TableFunction>,
+    /// Engine and its clauses.
+    pub storage: Storage,
+    /// `EMPTY AS SELECT`: no rows are inserted.
+    pub empty: bool,
+    /// `AS SELECT ..`
+    pub query: Option<Box<Query>>,
+    /// `COMMENT`
+    pub comment: Option<Vec<u8>>,
+    /// `FORMAT`, `SETTINGS` of the statement.
+    pub output: OutputOptions,
+}
+
+/// What stands between the parentheses of CREATE TABLE.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TableSchema {
+    /// Columns.
+    pub columns: Vec<ColumnDef>,
+    /// `INDEX`
+    pub indexes: Vec<IndexDef>,
+    /// `CONSTRAINT`
+    pub constraints: Vec<Constraint>,
+    /// `PROJECTION`
+    pub projections: Vec<ProjectionDef>,
+}
+
+/// A column's definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnDef {
+    /// Name, dots included (`n.a`).
+    pub name: String,
+    /// Type; `None` where DEFAULT or the query gives it.
+    pub data_type: Option<DataType>,
+    /// `NULL` (true), `NOT NULL` (false).
+    pub nullable: Option<bool>,
+    /// `DEFAULT`, `MATERIALIZED`, `ALIAS`, `EPHEMERAL`
+    pub default: Option<ColumnDefault>,
+    /// `AUTO_INCREMENT`
+    pub auto_increment: bool,
+    /// `COMMENT`
+    pub comment: Option<Vec<u8>>,
+    /// `CODEC(..)`: each is an identifier or function.
+    pub codec: Option<Vec<Expr>>,
+    /// `STATISTICS(..)`
+    pub statistics: Option<Vec<Expr>>,
+    /// `TTL`
+    pub ttl: Option<Expr>,
+    /// `COLLATE`
+    pub collate: Option<String>,
+    /// `SETTINGS (..)`
+    pub settings: Vec<Setting>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A column's default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnDefault {
+    /// Which kind.
+    pub kind: DefaultKind,
+    /// The value; `None` only for `EPHEMERAL` alone.
+    pub expr: Option<Expr>,
+}
+
+/// The kind of a column's default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefaultKind {
+    /// `DEFAULT`
+    Default,
+    /// `MATERIALIZED`
+    Materialized,
+    /// `ALIAS`
+    Alias,
+    /// `EPHEMERAL`
+    Ephemeral,
+}
+
+/// `INDEX name expr TYPE type GRANULARITY n`
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexDef {
+    /// Its name.
+    pub name: String,
+    /// What it indexes.
+    pub expr: Expr,
+    /// Its type: an identifier or function.
+    pub index_type: Expr,
+    /// Granules per entry; 1 if not written.
+    pub granularity: u64,
+}
+
+/// `CONSTRAINT name CHECK | ASSUME expr`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constraint {
+    /// Its name.
+    pub name: String,
+    /// CHECK or ASSUME.
+    pub kind: ConstraintKind,
+    /// What must hold.
+    pub expr: Expr,
+}
+
+/// The kind of a constraint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstraintKind {
+    /// `CHECK`
+    Check,
+    /// `ASSUME`
+    Assume,
+}
+
+/// `PROJECTION name (SELECT .. GROUP BY .. ORDER BY ..)`
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProjectionDef {
+    /// Its name.
+    pub name: String,
+    /// The query, without FROM.
+    pub query: Box<Select>,
+    /// `WITH SETTINGS (..)`
+    pub settings: Vec<Setting>,
+}
+
+/// `ENGINE = ..` and the clauses around it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Storage {
+    /// `ENGINE`
+    pub engine: Option<Engine>,
+    /// `PARTITION BY`
+    pub partition_by: Option<Expr>,
+    /// `PRIMARY KEY`, also when it stands among or after the columns.
+    pub primary_key: Option<Expr>,
+    /// `ORDER BY`: the items of the parentheses, or one item. `tuple()` and `()` are one item.
+    pub order_by: Option<Vec<OrderItem>>,
+    /// `SAMPLE BY`
+    pub sample_by: Option<Expr>,
+    /// `TTL`
+    pub ttl: Vec<TtlItem>,
+    /// `SETTINGS` of the engine.
+    pub settings: Vec<Setting>,
+}
+
+/// `expr [DELETE | TO DISK 'x' | TO VOLUME 'x' | RECOMPRESS CODEC(..) | GROUP BY .. SET ..] [WHERE ..]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct TtlItem {
+    /// When.
+    pub expr: Expr,
+    /// What happens then.
+    pub action: TtlAction,
+    /// To which rows.
+    pub where_: Option<Expr>,
+}
+
+/// What a TTL does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TtlAction {
+    /// `DELETE`, or nothing written.
+    Delete,
+    /// `TO DISK`
+    ToDisk {
+        /// Name of the disk.
+        name: String,
+        /// `IF EXISTS`
+        if_exists: bool,
+    },
+    /// `TO VOLUME`
+    ToVolume {
+        /// Name of the volume.
+        name: String,
+        /// `IF EXISTS`
+        if_exists: bool,
+    },
+    /// `RECOMPRESS CODEC(..)`
+    Recompress(Vec<Expr>),
+    /// `GROUP BY keys SET a = expr`
+    GroupBy {
+        /// Keys.
+        keys: Vec<Expr>,
+        /// `SET`
+        set: Vec<(String, Expr)>,
+    },
+}
+
+/// An engine's name and arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Engine {
+    /// Its name.
+    pub name: String,
+    /// Arguments; `None` without parentheses or with empty ones.
+    pub args: Option<Vec<Expr>>,
+}
+
+/// `CREATE [MATERIALIZED] VIEW ..`
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateView {
+    /// `ATTACH` instead of `CREATE`.
+    pub attach: bool,
+    /// `OR REPLACE`
+    pub or_replace: bool,
+    /// Plain, materialized, ..
+    pub kind: ViewKind,
+    /// `TEMPORARY`
+    pub temporary: bool,
+    /// `IF NOT EXISTS`
+    pub if_not_exists: bool,
+    /// The view's name.
+    pub name: ObjectName,
+    /// `UUID '..'`
+    pub uuid: Option<String>,
+    /// `ON CLUSTER`
+    pub cluster: Option<String>,
+    /// `REFRESH ..` of a materialized view, as tokens.
+    pub refresh: Option<TokenStatement>,
+    /// `TO table`
+    pub to_table: Option<ObjectName>,
+    /// Columns, if written.
+    pub schema: Option<TableSchema>,
+    /// Engine of the inner table.
+    pub storage: Storage,
+    /// `POPULATE`
+    pub populate: bool,
+    /// `EMPTY`
+    pub empty: bool,
+    /// `DEFINER = ..`, `SQL SECURITY ..`, as tokens.
+    pub security: Option<TokenStatement>,
+    /// `AS SELECT ..`; `None` only for ATTACH without definition.
+    pub query: Option<Box<Query>>,
+    /// `COMMENT`
+    pub comment: Option<Vec<u8>>,
+    /// `FORMAT`, `SETTINGS` of the statement.
+    pub output: OutputOptions,
+}
+
+/// The kind of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViewKind {
+    /// `VIEW`
+    Plain,
+    /// `MATERIALIZED VIEW`
+    Materialized,
+    /// `LIVE VIEW`
+    Live,
+    /// `WINDOW VIEW`
+    Window,
+}
+
+/// `CREATE | ATTACH DATABASE ..`
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateDatabase {
+    /// `ATTACH` instead of `CREATE`.
+    pub attach: bool,
+    /// `IF NOT EXISTS`
+    pub if_not_exists: bool,
+    /// The database; only `name` is set.
+    pub name: ObjectName,
+    /// `UUID '..'`
+    pub uuid: Option<String>,
+    /// `ON CLUSTER`
+    pub cluster: Option<String>,
+    /// `ENGINE` with its SETTINGS.
+    pub storage: Storage,
+    /// `COMMENT`
+    pub comment: Option<Vec<u8>>,
+    /// `FORMAT`, `SETTINGS` of the statement.
+    pub output: OutputOptions,
+}
+
+/// `CREATE [OR REPLACE] FUNCTION [IF NOT EXISTS] name AS (x) -> body`
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateFunction {
+    /// `OR REPLACE`
+    pub or_replace: bool,
+    /// `IF NOT EXISTS`
+    pub if_not_exists: bool,
+    /// Its name.
+    pub name: String,
+    /// `ON CLUSTER`
+    pub cluster: Option<String>,
+    /// What it does.
+    pub lambda: Lambda,
+}
+
+/// `INSERT INTO ..`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Insert {
+    /// Where rows go.
+    pub target: InsertTarget,
+    /// Columns: identifiers and matchers (`* EXCEPT a`); `None` means all.
+    pub columns: Option<Vec<Expr>>,
+    /// `PARTITION BY` after a table function.
+    pub partition_by: Option<Expr>,
+    /// `FROM INFILE 'x' [COMPRESSION 'y']`; its `path` and `compression` alone are set.
+    pub infile: Option<Box<IntoOutfile>>,
+    /// `SETTINGS` before the source.
+    pub settings: Vec<Setting>,
+    /// Where rows come from.
+    pub source: InsertSource,
+}
+
+/// Where an INSERT writes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InsertTarget {
+    /// `[TABLE] t`
+    Table(ObjectName),
+    /// `[TABLE] FUNCTION f(..)`
+    Function(TableFunction),
+}
+
+/// Where an INSERT reads.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InsertSource {
+    /// `SELECT ..`
+    Query(Box<Query>),
+    /// `VALUES ..`, `FORMAT name ..`: rows in the text after the statement, or from outside.
+    ///
+    /// Where they begin is in [`Parsed::data`](crate::Parsed). `VALUES` is the format `Values`.
+    Format(String),
+}
+
+impl ColumnDef {
+    /// A column with nothing but a name.
+    pub fn named(name: impl Into<String>) -> ColumnDef {
+        ColumnDef {
+            name: name.into(),
+            data_type: None,
+            nullable: None,
+            default: None,
+            auto_increment: false,
+            comment: None,
+            codec: None,
+            statistics: None,
+            ttl: None,
+            collate: None,
+            settings: Vec::new(),
+            span: Span::default(),
+        }
+    }
+}

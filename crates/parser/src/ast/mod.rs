@@ -1,0 +1,86 @@
+//! Describes parsed statements: plain enums and structs with public fields, made to be matched on.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`expr`] | [`Expr`] and all that can stand in an expression |
+//! | [`literal`] | [`Literal`] |
+//! | [`select`] | [`Query`], set operations, [`Select`] and its clauses |
+//! | [`table`] | what stands in FROM: [`FromElement`], [`Join`], [`TableExpr`] |
+//! | [`data_type`] | [`DataType`]: the name and arguments of a type as written |
+//! | [`statement`] | [`Statement`] and the small statements |
+//! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION and INSERT |
+//! | [`alter`] | ALTER TABLE |
+//!
+//! Two trees are equal (`==`) when they mean the same text: spans never count.
+
+pub mod alter;
+pub mod create;
+pub mod data_type;
+pub mod expr;
+pub mod literal;
+pub mod select;
+pub mod statement;
+pub mod table;
+
+pub use alter::{
+    Alter, AlterCommand, ColumnPosition, ElementAction, ElementKind, MoveTarget, Partition,
+    PartitionAction,
+};
+pub use create::{
+    ColumnDef, ColumnDefault, Constraint, ConstraintKind, CreateDatabase, CreateFunction,
+    CreateTable, CreateView, DefaultKind, Engine, IndexDef, Insert, InsertSource, InsertTarget,
+    ProjectionDef, Storage, TableSchema, TtlAction, TtlItem, ViewKind,
+};
+pub use data_type::{DataType, TypeArg};
+pub use expr::{
+    ColumnMatcher, ColumnTransformer, Expr, ExprKind, FrameBound, FrameUnit, Function,
+    FunctionForm, Lambda, MatcherPattern, NullsAction, QueryParameter, WindowFrame, WindowRef,
+    WindowSpec,
+};
+pub use literal::{FloatLiteral, Literal};
+pub use select::{
+    Distinct, GroupBy, GroupByKind, InterpolateItem, IntoOutfile, LimitBy, NamedWindow, OrderBy,
+    OrderItem, OutputOptions, Query, Select, SetExpr, SetOperator, Setting, WithFill, WithItem,
+};
+pub use statement::{
+    Check, Describe, DropStatement, Exists, Explain, ExplainKind, Kill, ObjectKind, Optimize,
+    Rename, RenamePair, Show, ShowFilter, ShowKind, Statement, SystemCommand, TokenStatement,
+    Truncate, Use,
+};
+pub use table::{
+    FromElement, Join, JoinConstraint, JoinKind, JoinLocality, JoinStrictness, ObjectName, Ratio,
+    Sample, TableExpr, TableFunction, TableSource,
+};
+
+/// A range of bytes of the query's text, `start..end`, and whether parentheses stood around it.
+///
+/// All spans are equal to each other, so that trees compare by meaning.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: u32,
+    /// Offset after the last byte.
+    pub end: u32,
+    /// An expression that had parentheses of its own: the formatter keeps them.
+    pub parenthesised: bool,
+}
+
+impl Span {
+    /// The span from the beginning of `self` to the end of `other`.
+    #[must_use]
+    pub fn to(self, other: Span) -> Span {
+        Span {
+            start: self.start,
+            end: other.end,
+            parenthesised: false,
+        }
+    }
+}
+
+impl PartialEq for Span {
+    fn eq(&self, _: &Span) -> bool {
+        true
+    }
+}
+
+impl Eq for Span {}

@@ -1,0 +1,23 @@
+//! Prints a statement's tree as ClickHouse's EXPLAIN AST does.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`node`] | the printed tree |
+//! | [`expr`] | expressions and types |
+//! | [`query`] | SELECT |
+//! | [`create`], [`alter`] | CREATE TABLE and VIEW, ALTER TABLE |
+//! | [`statement`] | the other statements |
+
+mod alter;
+mod create;
+mod expr;
+mod node;
+mod query;
+mod statement;
+
+use crate::ast::Statement;
+
+/// The tree of a statement, one node a line, children one space deeper, as `EXPLAIN AST` prints it.
+pub fn explain_ast(statement: &Statement) -> String {
+    statement::statement(statement).print()
+}

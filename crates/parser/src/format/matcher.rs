@@ -1,0 +1,96 @@
+//! Writes `*`, `COLUMNS(..)` and their transformers.
+
+use super::Writer;
+use super::text::{identifier, quoted};
+use crate::ast::{ColumnMatcher, ColumnTransformer, Expr, MatcherPattern};
+
+impl Writer {
+    pub(super) fn matcher(&mut self, matcher: &ColumnMatcher) {
+        if let Some(qualifier) = &matcher.qualifier {
+            self.identifier_parts(qualifier);
+            self.put(".");
+        }
+        match &matcher.pattern {
+            MatcherPattern::All => self.put("*"),
+            MatcherPattern::Regexp(re) => {
+                self.put("COLUMNS(");
+                self.put(&quoted(re.as_bytes()));
+                self.put(")");
+            }
+            MatcherPattern::List(names) => {
+                self.put("COLUMNS(");
+                self.commas(names, |w, name| w.column_path(name));
+                self.put(")");
+            }
+        }
+        for transformer in &matcher.transformers {
+            self.transformer(transformer);
+        }
+    }
+
+    /// A column's name of one or more parts.
+    pub(super) fn column_path(&mut self, parts: &[String]) {
+        for (i, part) in parts.iter().enumerate() {
+            self.put_if(i > 0, ".");
+            self.put(&identifier(part));
+        }
+    }
+
+    fn transformer(&mut self, transformer: &ColumnTransformer) {
+        match transformer {
+            ColumnTransformer::Except { strict, columns } => {
+                self.put(" EXCEPT ");
+                self.put_if(*strict, "STRICT ");
+                match columns.as_slice() {
+                    [one]
+                        if !one
+                            .first()
+                            .is_some_and(|n| n.eq_ignore_ascii_case("STRICT")) =>
+                    {
+                        self.column_path(one);
+                    }
+                    many => self.parentheses(many, |w, name| w.column_path(name)),
+                }
+            }
+            ColumnTransformer::ExceptRegexp(re) => {
+                self.put(" EXCEPT ");
+                self.put(&quoted(re.as_bytes()));
+            }
+            ColumnTransformer::Replace { strict, items } => {
+                self.put(" REPLACE ");
+                self.put_if(*strict, "STRICT ");
+                self.parentheses(items, |w, (expr, name)| {
+                    w.expr(expr);
+                    w.put(" AS ");
+                    w.put(&identifier(name));
+                });
+            }
+            ColumnTransformer::Apply {
+                function,
+                params,
+                prefix,
+            } => {
+                self.put(" APPLY ");
+                self.put_if(prefix.is_some(), "(");
+                self.applied_function(function, params.as_deref());
+                if let Some(prefix) = prefix {
+                    self.put(", ");
+                    self.put(&quoted(prefix.as_bytes()));
+                    self.put(")");
+                }
+            }
+            ColumnTransformer::ApplyLambda(lambda) => {
+                self.put(" APPLY (");
+                self.lambda(lambda);
+                self.put(")");
+            }
+        }
+    }
+
+    fn applied_function(&mut self, function: &str, params: Option<&[Expr]>) {
+        self.put(&identifier(function));
+        if let Some(params) = params {
+            self.parentheses(params, |w, e| w.expr(e));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Writes syntax trees as text, in ClickHouse's layout.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`writer`] | line breaks and indentation, or none of them |
+//! | [`text`] | quoting of names and strings, numbers |
+//! | [`expr`], [`operator`], [`matcher`], [`data_type`] | expressions and types |
+//! | [`query`], [`from`] | SELECT |
+//! | [`statement`], [`create`], [`alter`], [`insert`] | statements |
+//!
+//! Invariant: what is written parses to an equal tree.
+
+mod alter;
+mod create;
+mod data_type;
+mod expr;
+mod from;
+mod insert;
+mod matcher;
+mod operator;
+mod query;
+mod statement;
+mod text;
+mod writer;
+
+use crate::ast::{DataType, Expr, Statement, WindowSpec};
+use writer::Writer;
+
+pub(crate) use text::{float, identifier, quoted, shortest};
+
+/// A statement over several lines, as ClickHouse's `formatQuery` lays it out.
+pub fn format_statement(statement: &Statement) -> String {
+    let mut w = Writer::multi_line();
+    w.statement(statement);
+    w.finish()
+}
+
+/// A statement on one line, as ClickHouse's `formatQuerySingleLine` writes it.
+pub fn format_one_line(statement: &Statement) -> String {
+    let mut w = Writer::one_line();
+    w.statement(statement);
+    w.finish()
+}
+
+/// An expression on one line.
+pub fn format_expr(expr: &Expr) -> String {
+    let mut w = Writer::one_line();
+    w.expr(expr);
+    w.finish()
+}
+
+/// A type in its canonical form: `Array(Decimal(10, 2))`.
+pub fn format_data_type(data_type: &DataType) -> String {
+    let mut w = Writer::one_line();
+    w.data_type(data_type);
+    w.finish()
+}
+
+/// A window's definition in its parentheses.
+pub(crate) fn format_window(spec: &WindowSpec) -> String {
+    let mut w = Writer::one_line();
+    w.window_spec(spec);
+    w.finish()
+}

@@ -1,0 +1,211 @@
+//! Parses CREATE, ATTACH and REPLACE of tables, databases and functions.
+
+use basalt_error::Result;
+
+use super::Parser;
+use crate::ast::{
+    CreateDatabase, CreateFunction, CreateTable, ExprKind, ObjectName, OutputOptions, Query,
+    Statement, Storage,
+};
+use crate::lexer::TokenKind as K;
+
+/// The words before the kind of what is created.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CreateStart {
+    pub(super) attach: bool,
+    pub(super) or_replace: bool,
+    pub(super) replace_only: bool,
+    pub(super) temporary: bool,
+}
+
+/// Objects that keep their tokens.
+const TOKEN_OBJECTS: &[&str] = &[
+    "USER",
+    "ROLE",
+    "ROW POLICY",
+    "POLICY",
+    "QUOTA",
+    "SETTINGS PROFILE",
+    "PROFILE",
+    "NAMED COLLECTION",
+    "DICTIONARY",
+    "INDEX",
+    "UNIQUE INDEX",
+    "WORKLOAD",
+    "RESOURCE",
+    "MASKING POLICY",
+    "HANDLER",
+];
+
+impl Parser<'_> {
+    pub(super) fn create(&mut self) -> Result<Statement> {
+        let mark = self.mark();
+        let attach = self.keyword("ATTACH");
+        let create = !attach && self.keyword("CREATE");
+        let replace = if create {
+            self.keyword("OR REPLACE")
+        } else {
+            self.keyword("REPLACE")
+        };
+        let start = CreateStart {
+            attach,
+            or_replace: create && replace,
+            replace_only: !create && replace,
+            temporary: self.keyword("TEMPORARY"),
+        };
+        if self.keyword("TABLE") {
+            return self.create_table(start);
+        }
+        if self.keyword("DATABASE") {
+            return self.create_database(start);
+        }
+        if self.keyword("FUNCTION") {
+            return self.create_function(start);
+        }
+        if let Some(kind) = self.view_kind() {
+            return self.create_view(start, kind);
+        }
+        for words in TOKEN_OBJECTS {
+            if self.peek_keyword(words) {
+                self.back(mark);
+                return self.tokens(&format!("CREATE {words}"));
+            }
+        }
+        Err(self.failure())
+    }
+
+    fn create_table(&mut self, start: CreateStart) -> Result<Statement> {
+        let if_not_exists = self.keyword("IF NOT EXISTS");
+        let name = self.object_name("table name")?;
+        let mut table = CreateTable {
+            attach: start.attach,
+            or_replace: start.or_replace,
+            replace_only: start.replace_only,
+            temporary: start.temporary,
+            if_not_exists,
+            name,
+            uuid: self.uuid()?,
+            cluster: None,
+            attach_from: None,
+            schema: None,
+            as_table: None,
+            clone_as: false,
+            as_function: None,
+            storage: Storage::default(),
+            empty: false,
+            query: None,
+            comment: None,
+            output: OutputOptions::default(),
+        };
+        table.cluster = self.on_cluster()?;
+        if start.attach && self.keyword("FROM") {
+            table.attach_from = Some(self.text_string("path")?);
+        }
+        if self.kind() == K::OpenRound && !self.at_query_or_parentheses() {
+            table.schema = Some(self.table_schema(&mut table.storage)?);
+        }
+        self.storage(&mut table.storage)?;
+        table.comment = self.comment()?;
+        self.table_source_clause(&mut table)?;
+        if table.comment.is_none() {
+            table.comment = self.comment()?;
+        }
+        table.output = self.output_options()?;
+        // FORMAT and SETTINGS of `AS SELECT` are the statement's.
+        Ok(Statement::CreateTable(Box::new(table)))
+    }
+
+    /// `AS table`, `AS function(..)`, `AS SELECT ..`, `CLONE AS table`, `EMPTY AS SELECT ..`
+    fn table_source_clause(&mut self, table: &mut CreateTable) -> Result<()> {
+        if table.schema.is_none() && self.keyword("CLONE AS") {
+            table.clone_as = true;
+            table.as_table = Some(self.object_name("table")?);
+            return self.storage(&mut table.storage);
+        }
+        table.empty = self.keyword("EMPTY");
+        if table.empty {
+            self.expect_keyword("AS")?;
+        } else if !self.keyword("AS") && !self.at_query_or_parentheses() {
+            return Ok(());
+        }
+        if self.at_query_or_parentheses() {
+            table.query = Some(Box::new(Query::new(self.query_body()?)));
+            return Ok(());
+        }
+        let start = self.start_span();
+        let name = self.object_name("table, table function or SELECT")?;
+        if name.database.is_none() && self.kind() == K::OpenRound {
+            table.as_function = Some(self.table_function(name.name, start)?);
+            return Ok(());
+        }
+        if table.schema.is_some() {
+            return self.fail("table function or SELECT, as the columns are given");
+        }
+        table.as_table = Some(name);
+        self.storage(&mut table.storage)
+    }
+
+    pub(super) fn uuid(&mut self) -> Result<Option<String>> {
+        if !self.keyword("UUID") {
+            return Ok(None);
+        }
+        self.text_string("UUID in single quotes").map(Some)
+    }
+
+    pub(super) fn comment(&mut self) -> Result<Option<Vec<u8>>> {
+        if !self.keyword("COMMENT") {
+            return Ok(None);
+        }
+        self.string("comment in single quotes").map(Some)
+    }
+
+    fn create_database(&mut self, start: CreateStart) -> Result<Statement> {
+        let if_not_exists = self.keyword("IF NOT EXISTS");
+        let (name, name_is_parameter) = self.name_or_parameter("database name")?;
+        let name = ObjectName {
+            name,
+            name_is_parameter,
+            span: self.last_span(),
+            ..ObjectName::default()
+        };
+        let uuid = self.uuid()?;
+        let cluster = self.on_cluster()?;
+        let mut storage = Storage::default();
+        self.storage(&mut storage)?;
+        let comment = self.comment()?;
+        let output = self.output_options()?;
+        let attach = start.attach;
+        let database = CreateDatabase {
+            attach,
+            if_not_exists,
+            name,
+            uuid,
+            cluster,
+            storage,
+            comment,
+            output,
+        };
+        Ok(Statement::CreateDatabase(Box::new(database)))
+    }
+
+    fn create_function(&mut self, start: CreateStart) -> Result<Statement> {
+        let if_not_exists = self.keyword("IF NOT EXISTS");
+        let name = self.identifier("function name")?;
+        let cluster = self.on_cluster()?;
+        self.expect_keyword("AS")?;
+        let body = self.expr()?;
+        let lambda = match body.kind {
+            ExprKind::Lambda(lambda) => *lambda,
+            _ => return self.fail("lambda, such as (x, y) -> x + y"),
+        };
+        let or_replace = start.or_replace;
+        let function = CreateFunction {
+            or_replace,
+            if_not_exists,
+            name,
+            cluster,
+            lambda,
+        };
+        Ok(Statement::CreateFunction(Box::new(function)))
+    }
+}

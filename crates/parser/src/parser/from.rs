@@ -1,0 +1,293 @@
+//! Parses FROM: tables, joins, ARRAY JOIN.
+
+use basalt_error::Result;
+
+use super::Parser;
+use super::select::QUERY_LEVELS;
+use crate::ast::{
+    ColumnMatcher, Expr, ExprKind, FromElement, Join, JoinConstraint, JoinKind, JoinLocality,
+    JoinStrictness, Literal, MatcherPattern, Query, Ratio, Sample, Select, SetExpr, Span,
+    TableExpr, TableFunction, TableSource,
+};
+use crate::lexer::TokenKind as K;
+
+impl Parser<'_> {
+    /// Tables and joins after FROM.
+    pub(super) fn table_list(&mut self) -> Result<Vec<FromElement>> {
+        let table = Box::new(self.table_expr()?);
+        let mut elements = vec![FromElement::Table { join: None, table }];
+        while let Some(element) = self.joined_element()? {
+            elements.push(element);
+        }
+        Ok(elements)
+    }
+
+    fn joined_element(&mut self) -> Result<Option<FromElement>> {
+        for (words, left) in [("ARRAY JOIN", false), ("LEFT ARRAY JOIN", true)] {
+            if self.keyword(words) {
+                return Ok(Some(FromElement::ArrayJoin {
+                    left,
+                    exprs: self.list(Self::select_item)?,
+                }));
+            }
+        }
+        if self.keyword("INNER ARRAY JOIN") {
+            let exprs = self.list(Self::select_item)?;
+            return Ok(Some(FromElement::ArrayJoin { left: false, exprs }));
+        }
+        let Some(mut join) = self.join_kind()? else {
+            return Ok(None);
+        };
+        let table = Box::new(self.table_expr()?);
+        let has_constraint = !join.natural
+            && !matches!(
+                join.kind,
+                JoinKind::Cross | JoinKind::Comma | JoinKind::Paste
+            );
+        if has_constraint {
+            join.constraint = Some(self.join_constraint()?);
+        }
+        Ok(Some(FromElement::Table {
+            join: Some(join),
+            table,
+        }))
+    }
+
+    /// `,` or the words up to JOIN.
+    fn join_kind(&mut self) -> Result<Option<Join>> {
+        let mut join = Join {
+            locality: JoinLocality::Unspecified,
+            strictness: JoinStrictness::Unspecified,
+            kind: JoinKind::Comma,
+            natural: false,
+            constraint: None,
+        };
+        if self.symbol(K::Comma) {
+            return Ok(Some(join));
+        }
+        let mark = self.mark();
+        match self.keyword_of(&["GLOBAL", "LOCAL"]) {
+            Some(0) => join.locality = JoinLocality::Global,
+            Some(_) => join.locality = JoinLocality::Local,
+            None => {}
+        }
+        join.natural = self.keyword("NATURAL");
+        self.join_strictness(&mut join);
+        let kinds = ["INNER", "LEFT", "RIGHT", "FULL", "CROSS", "PASTE"];
+        join.kind = match self.keyword_of(&kinds) {
+            Some(1) => JoinKind::Left,
+            Some(2) => JoinKind::Right,
+            Some(3) => JoinKind::Full,
+            Some(4) => JoinKind::Cross,
+            Some(5) => JoinKind::Paste,
+            _ => JoinKind::Inner,
+        };
+        self.join_strictness(&mut join);
+        if matches!(join.kind, JoinKind::Left | JoinKind::Right | JoinKind::Full) {
+            self.keyword("OUTER");
+        }
+        if self.keyword("JOIN") {
+            return Ok(Some(join));
+        }
+        if self.mark() > mark {
+            return Err(self.failure());
+        }
+        Ok(None)
+    }
+
+    fn join_strictness(&mut self, join: &mut Join) {
+        if join.strictness != JoinStrictness::Unspecified {
+            return;
+        }
+        join.strictness = match self.keyword_of(&["ANY", "ALL", "SEMI", "ANTI", "ASOF", "ONLY"]) {
+            Some(0) => JoinStrictness::Any,
+            Some(1) => JoinStrictness::All,
+            Some(2 | 5) => JoinStrictness::Semi,
+            Some(3) => JoinStrictness::Anti,
+            Some(4) => JoinStrictness::Asof,
+            _ => JoinStrictness::Unspecified,
+        };
+    }
+
+    fn join_constraint(&mut self) -> Result<JoinConstraint> {
+        if self.keyword("ON") {
+            return Ok(JoinConstraint::On(self.expr()?));
+        }
+        self.expect_keyword("USING")?;
+        if !self.peek_symbol(K::OpenRound) {
+            return Ok(JoinConstraint::Using(self.list(Self::aliased_expr)?));
+        }
+        self.advance();
+        let columns = self.list(Self::aliased_expr)?;
+        self.expect_symbol(K::CloseRound)?;
+        Ok(JoinConstraint::Using(columns))
+    }
+
+    /// A table, function, subquery or file with alias, FINAL and SAMPLE.
+    pub(super) fn table_expr(&mut self) -> Result<TableExpr> {
+        let start = self.start_span();
+        let source = self.table_source()?;
+        let mut table = TableExpr {
+            source,
+            alias: None,
+            column_aliases: Vec::new(),
+            final_: self.keyword("FINAL"),
+            sample: None,
+            span: start,
+        };
+        table.alias = if self.keyword("AS") {
+            Some(self.identifier("alias")?)
+        } else {
+            self.implicit_alias()?
+        };
+        if table.alias.is_some() && self.symbol(K::OpenRound) {
+            table.column_aliases = self.list(|p| p.identifier("column"))?;
+            self.expect_symbol(K::CloseRound)?;
+        }
+        table.final_ |= self.keyword("FINAL");
+        if self.keyword("SAMPLE") {
+            let ratio = self.ratio()?;
+            let offset = if self.keyword("OFFSET") {
+                Some(self.ratio()?)
+            } else {
+                None
+            };
+            table.sample = Some(Box::new(Sample { ratio, offset }));
+        }
+        table.span = self.span_from(start);
+        Ok(table)
+    }
+
+    fn table_source(&mut self) -> Result<TableSource> {
+        let start = self.start_span();
+        match self.kind() {
+            K::String => return Ok(TableSource::File(self.text_string("file")?)),
+            K::OpenRound => return self.parenthesised_table(start),
+            _ => {}
+        }
+        let name = self.object_name("table, function, subquery or file")?;
+        if name.database.is_none() && !name.name_is_parameter && self.kind() == K::OpenRound {
+            return Ok(TableSource::Function(
+                self.table_function(name.name, start)?,
+            ));
+        }
+        Ok(TableSource::Table(name))
+    }
+
+    /// `(SELECT ..)`, or joined tables.
+    fn parenthesised_table(&mut self, start: Span) -> Result<TableSource> {
+        if self.at_query_or_parentheses() {
+            self.advance();
+            let body = self.query_body()?;
+            self.expect_symbol(K::CloseRound)?;
+            return Ok(TableSource::Subquery(Box::new(Query::new(unnested(body)))));
+        }
+        self.enter(QUERY_LEVELS)?;
+        self.advance();
+        let from = self.table_list()?;
+        self.expect_symbol(K::CloseRound)?;
+        self.leave(QUERY_LEVELS);
+        let matcher = ColumnMatcher {
+            qualifier: None,
+            pattern: MatcherPattern::All,
+            transformers: Vec::new(),
+        };
+        let span = self.span_from(start);
+        let columns = vec![Expr::new(ExprKind::Matcher(Box::new(matcher)), span)];
+        self.height += 1;
+        let select = Select {
+            columns,
+            from,
+            span,
+            ..Select::default()
+        };
+        Ok(TableSource::Subquery(Box::new(Query::new(
+            SetExpr::Select(Box::new(select)),
+        ))))
+    }
+
+    /// `(args [, SETTINGS ..])` after a table function's name.
+    pub(super) fn table_function(&mut self, name: String, start: Span) -> Result<TableFunction> {
+        self.expect_symbol(K::OpenRound)?;
+        let mut args = Vec::new();
+        let mut settings = Vec::new();
+        while !self.symbol(K::CloseRound) {
+            if self.is_word(0, "SETTINGS") && self.token(1).kind == K::Word {
+                self.advance();
+                settings = self.list(Self::setting)?;
+            } else {
+                args.push(self.table_function_argument()?);
+                if self.symbol(K::Comma) {
+                    continue;
+                }
+            }
+            self.expect_symbol(K::CloseRound)?;
+            break;
+        }
+        Ok(TableFunction {
+            name,
+            args,
+            settings,
+            span: self.span_from(start),
+        })
+    }
+
+    /// An expression or a query without parentheses: `view(SELECT ..)`.
+    fn table_function_argument(&mut self) -> Result<Expr> {
+        if !self.at_query() {
+            return self.aliased_expr();
+        }
+        let start = self.start_span();
+        let body = self.query_body()?;
+        let query = ExprKind::Subquery(Box::new(Query::new(body)));
+        Ok(Expr::new(query, self.span_from(start)))
+    }
+
+    /// `1/10`, `0.1`, `1000`
+    fn ratio(&mut self) -> Result<Ratio> {
+        let (numerator, scale) = self.ratio_part()?;
+        let (divisor, divisor_scale) = if self.symbol(K::Slash) {
+            self.ratio_part()?
+        } else {
+            (1, 1)
+        };
+        let fraction = numerator
+            .checked_mul(divisor_scale)
+            .zip(divisor.checked_mul(scale));
+        match fraction {
+            Some((numerator, denominator)) if denominator > 0 => Ok(Ratio {
+                numerator,
+                denominator,
+            }),
+            _ => self.fail("share of rows, such as 1/10"),
+        }
+    }
+
+    /// A decimal number as an integer and a power of ten.
+    fn ratio_part(&mut self) -> Result<(u64, u64)> {
+        let what = "share of rows, such as 1/10";
+        match self.try_number(false)? {
+            Some(Literal::UInt(n)) => Ok((n, 1)),
+            Some(Literal::Float(f)) => {
+                let (whole, fraction) = f.text.split_once('.').unwrap_or((&f.text, ""));
+                let digits = format!("{whole}{fraction}");
+                let scale = u32::try_from(fraction.len())
+                    .ok()
+                    .and_then(|n| 10u64.checked_pow(n));
+                match (digits.parse(), scale) {
+                    (Ok(n), Some(scale)) => Ok((n, scale)),
+                    _ => self.fail(what),
+                }
+            }
+            _ => self.fail(what),
+        }
+    }
+}
+
+/// The query inside parentheses that mean nothing.
+fn unnested(mut body: SetExpr) -> SetExpr {
+    while let SetExpr::Nested(inner) = body {
+        body = *inner;
+    }
+    body
+}

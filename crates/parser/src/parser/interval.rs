@@ -1,0 +1,142 @@
+//! Parses INTERVAL.
+
+use basalt_error::Result;
+
+use super::Parser;
+use crate::ast::{Expr, ExprKind, Span};
+use crate::lexer::TokenKind as K;
+
+/// Units as in `toInterval<Unit>`, with their spellings in upper case.
+const UNITS: &[(&str, &[&str])] = &[
+    (
+        "Nanosecond",
+        &["NANOSECOND", "NANOSECONDS", "SQL_TSI_NANOSECOND", "NS"],
+    ),
+    (
+        "Microsecond",
+        &["MICROSECOND", "MICROSECONDS", "SQL_TSI_MICROSECOND", "US"],
+    ),
+    (
+        "Millisecond",
+        &["MILLISECOND", "MILLISECONDS", "SQL_TSI_MILLISECOND", "MS"],
+    ),
+    (
+        "Second",
+        &["SECOND", "SECONDS", "SQL_TSI_SECOND", "SS", "S"],
+    ),
+    (
+        "Minute",
+        &["MINUTE", "MINUTES", "SQL_TSI_MINUTE", "MI", "N"],
+    ),
+    ("Hour", &["HOUR", "HOURS", "SQL_TSI_HOUR", "HH", "H"]),
+    ("Day", &["DAY", "DAYS", "SQL_TSI_DAY", "DD", "D"]),
+    ("Week", &["WEEK", "WEEKS", "SQL_TSI_WEEK", "WK", "WW"]),
+    ("Month", &["MONTH", "MONTHS", "SQL_TSI_MONTH", "MM", "M"]),
+    (
+        "Quarter",
+        &["QUARTER", "QUARTERS", "SQL_TSI_QUARTER", "QQ", "Q"],
+    ),
+    ("Year", &["YEAR", "YEARS", "SQL_TSI_YEAR", "YYYY", "YY"]),
+];
+
+/// The unit that `word` spells, in any case.
+pub(crate) fn unit_of(word: &str) -> Option<&'static str> {
+    let word = word.to_ascii_uppercase();
+    UNITS
+        .iter()
+        .find(|(_, names)| names.contains(&word.as_str()))
+        .map(|(unit, _)| *unit)
+}
+
+impl Parser<'_> {
+    /// `INTERVAL n unit`, `INTERVAL '1 day 2 hours'`; `None` if `interval` is just a name.
+    pub(super) fn interval(&mut self, start: Span) -> Result<Option<Expr>> {
+        let amount_follows = match self.token(1).kind {
+            K::Word | K::QuotedIdentifier | K::Number | K::String | K::OpenRound | K::OpenCurly => {
+                true
+            }
+            // `interval - a` subtracts from a column of that name.
+            K::Minus => self.token(2).kind == K::Number,
+            _ => false,
+        };
+        if !amount_follows {
+            return Ok(None);
+        }
+        self.advance();
+        if self.kind() == K::String {
+            let bytes = self.token_text(0);
+            let followed_by_unit = self.token(1).kind == K::Word
+                && unit_of(&String::from_utf8_lossy(self.token_text(1))).is_some();
+            if !followed_by_unit {
+                return self.interval_string(bytes, start);
+            }
+        }
+        let parenthesised = self.kind() == K::OpenRound;
+        let amount = self.expr()?;
+        match self.interval_unit() {
+            Some(unit) => Ok(Some(self.to_interval(unit, amount, start))),
+            // `interval(1)`: a function after all.
+            None if parenthesised => {
+                let args = match amount.kind {
+                    ExprKind::Tuple(items) => items,
+                    kind => vec![Expr::new(
+                        kind,
+                        Span {
+                            parenthesised: false,
+                            ..amount.span
+                        },
+                    )],
+                };
+                Ok(Some(self.call_expr("interval", args, start)))
+            }
+            None => self.fail("YEAR, MONTH, DAY, HOUR or another unit of time"),
+        }
+    }
+
+    fn interval_unit(&mut self) -> Option<&'static str> {
+        if self.kind() != K::Word {
+            return None;
+        }
+        let unit = unit_of(&String::from_utf8_lossy(self.token_text(0)))?;
+        self.advance();
+        Some(unit)
+    }
+
+    fn to_interval(&self, unit: &str, amount: Expr, start: Span) -> Expr {
+        self.call_expr(&format!("toInterval{unit}"), vec![amount], start)
+    }
+
+    /// `'1 day 2 hours'`: one interval, or a tuple of them.
+    fn interval_string(&mut self, quoted: &[u8], start: Span) -> Result<Option<Expr>> {
+        let text = String::from_utf8_lossy(&crate::lexer::decode_quoted(quoted)).into_owned();
+        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        let mut intervals = Vec::new();
+        for pair in words.chunks(2) {
+            let [amount, unit] = pair else {
+                return self.fail("number and unit of time");
+            };
+            let (negative, digits) = match amount.strip_prefix('-') {
+                Some(digits) => (true, digits),
+                None => (false, *amount),
+            };
+            let starts_well = digits.starts_with(|c: char| c.is_ascii_digit());
+            let number = starts_well
+                .then(|| super::constant::number(digits, negative))
+                .flatten();
+            let (Some(number), Some(unit)) = (number, unit_of(unit)) else {
+                return self.fail("number and unit of time");
+            };
+            let amount = Expr::new(ExprKind::Literal(number), self.start_span());
+            intervals.push(self.to_interval(unit, amount, start));
+        }
+        if intervals.is_empty() {
+            return self.fail("number and unit of time");
+        }
+        self.advance();
+        let span = self.span_from(start);
+        if intervals.len() == 1 {
+            return Ok(intervals.pop().map(|e| Expr { span, ..e }));
+        }
+        Ok(Some(Expr::new(ExprKind::Tuple(intervals), span)))
+    }
+}

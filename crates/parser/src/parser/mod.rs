@@ -1,0 +1,46 @@
+//! Turns tokens into a syntax tree by recursive descent; expressions by operator precedence.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`cursor`] | the position in the tokens, keywords, names, lists |
+//! | [`failure`] | the error of what was expected where, with the nearest known word |
+//! | [`expr`], [`operator`], [`primary`], [`call`], [`special_form`], [`interval`], [`matcher`], [`window`], [`constant`] | expressions |
+//! | [`data_type`] | types |
+//! | [`select`], [`from`], [`order`], [`output`] | queries |
+//! | [`statement`] | which statement it is; the small ones |
+//! | [`create`], [`schema`], [`storage`], [`view`], [`insert`], [`alter`], [`show`], [`drop`], [`token_list`] | the others |
+//!
+//! Invariants: (1) a function that returns `false` or `None` has consumed nothing; (2) the depth of
+//! the tree is at most [`cursor::MAX_DEPTH`], so that recursive walks over it never overflow.
+
+mod alter;
+mod call;
+mod constant;
+mod create;
+mod cursor;
+mod data_type;
+mod drop;
+mod expr;
+mod failure;
+mod from;
+mod insert;
+mod interval;
+mod matcher;
+mod operator;
+mod order;
+mod output;
+mod primary;
+mod schema;
+mod select;
+mod show;
+mod special_form;
+mod statement;
+mod storage;
+mod token_list;
+mod view;
+mod window;
+
+pub(crate) use cursor::Parser;
+pub(crate) use failure::edit_distance;
+pub(crate) use interval::unit_of;
+pub(crate) use special_form::is_special_call;

@@ -1,0 +1,216 @@
+//! Parses what stands between the parentheses of CREATE TABLE.
+
+use basalt_error::Result;
+
+use super::Parser;
+use crate::ast::{
+    ColumnDef, ColumnDefault, Constraint, ConstraintKind, DefaultKind, Expr, ExprKind, Function,
+    IndexDef, ProjectionDef, Setting, Storage, TableSchema,
+};
+use crate::lexer::TokenKind as K;
+
+/// Words after a column's name that are no type.
+const NOT_TYPES: &[&str] = &[
+    "DEFAULT",
+    "MATERIALIZED",
+    "ALIAS",
+    "EPHEMERAL",
+    "AUTO_INCREMENT",
+    "COMMENT",
+    "CODEC",
+    "STATISTICS",
+    "TTL",
+    "COLLATE",
+    "PRIMARY",
+    "SETTINGS",
+    "NOT",
+    "NULL",
+    "REMOVE",
+    "MODIFY",
+    "RESET",
+    "FIRST",
+    "AFTER",
+];
+
+impl Parser<'_> {
+    /// `(columns, indexes, ..)`; a PRIMARY KEY among them goes to `storage`.
+    pub(super) fn table_schema(&mut self, storage: &mut Storage) -> Result<TableSchema> {
+        self.expect_symbol(K::OpenRound)?;
+        let mut schema = TableSchema::default();
+        while !self.symbol(K::CloseRound) {
+            self.schema_element(&mut schema, storage)?;
+            if !self.symbol(K::Comma) {
+                self.expect_symbol(K::CloseRound)?;
+                break;
+            }
+        }
+        Ok(schema)
+    }
+
+    fn schema_element(&mut self, schema: &mut TableSchema, storage: &mut Storage) -> Result<()> {
+        // These words are names of columns when a type or comma follows in their place.
+        let word_follows = matches!(self.token(1).kind, K::Word | K::QuotedIdentifier);
+        let named = word_follows && !matches!(self.token(2).kind, K::Comma | K::CloseRound);
+        if named && self.keyword("INDEX") {
+            schema.indexes.push(self.index_def()?);
+        } else if named && self.keyword("CONSTRAINT") {
+            schema.constraints.push(self.constraint()?);
+        } else if named && self.keyword("PROJECTION") {
+            schema.projections.push(self.projection()?);
+        } else if self.keyword("PRIMARY KEY") {
+            storage.primary_key = Some(self.expr()?);
+        } else {
+            let column = self.column_def()?;
+            if self.keyword("PRIMARY KEY") {
+                add_key_column(storage, &column);
+            }
+            schema.columns.push(column);
+        }
+        Ok(())
+    }
+
+    /// `name [type] [NULL] [DEFAULT ..] [COMMENT ..] [CODEC ..] ..`
+    pub(super) fn column_def(&mut self) -> Result<ColumnDef> {
+        let start = self.start_span();
+        let name = self.compound_identifier("column name")?.join(".");
+        let mut column = ColumnDef::named(name);
+        let typed = matches!(self.kind(), K::Word | K::QuotedIdentifier)
+            && !NOT_TYPES.iter().any(|word| self.is_word(0, word));
+        if typed {
+            column.data_type = Some(self.data_type()?);
+        } else {
+            self.note("data type");
+        }
+        while self.column_property(&mut column)? {}
+        column.span = self.span_from(start);
+        Ok(column)
+    }
+
+    fn column_property(&mut self, column: &mut ColumnDef) -> Result<bool> {
+        if self.keyword("NOT NULL") {
+            column.nullable = Some(false);
+        } else if self.keyword("NULL") {
+            column.nullable = Some(true);
+        } else if self.keyword("AUTO_INCREMENT") {
+            column.auto_increment = true;
+        } else if self.keyword("COMMENT") {
+            column.comment = Some(self.string("comment in single quotes")?);
+        } else if self.keyword("CODEC") {
+            column.codec = Some(self.parenthesised(Self::expr)?);
+        } else if self.keyword("STATISTICS") {
+            column.statistics = Some(self.parenthesised(Self::expr)?);
+        } else if self.keyword("TTL") {
+            column.ttl = Some(self.expr()?);
+        } else if self.keyword("COLLATE") {
+            column.collate = Some(self.name_or_string("collation")?);
+        } else if self.token(1).kind == K::OpenRound && self.keyword("SETTINGS") {
+            column.settings = self.parenthesised(Self::setting)?;
+        } else if let Some(default) = self.column_default()? {
+            column.default = Some(default);
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn column_default(&mut self) -> Result<Option<ColumnDefault>> {
+        let kinds = ["DEFAULT", "MATERIALIZED", "ALIAS", "EPHEMERAL"];
+        let kind = match self.keyword_of(&kinds) {
+            Some(0) => DefaultKind::Default,
+            Some(1) => DefaultKind::Materialized,
+            Some(2) => DefaultKind::Alias,
+            Some(_) => DefaultKind::Ephemeral,
+            None => return Ok(None),
+        };
+        let alone = kind == DefaultKind::Ephemeral
+            && (matches!(
+                self.kind(),
+                K::Comma | K::CloseRound | K::End | K::Semicolon
+            ) || NOT_TYPES.iter().any(|word| self.is_word(0, word)));
+        let expr = if alone { None } else { Some(self.expr()?) };
+        Ok(Some(ColumnDefault { kind, expr }))
+    }
+
+    /// After INDEX.
+    pub(super) fn index_def(&mut self) -> Result<IndexDef> {
+        let name = self.identifier("index name")?;
+        let mut expr = self.expr()?;
+        expr.span.parenthesised = false;
+        self.expect_keyword("TYPE")?;
+        let index_type = self.engine_like("index type")?;
+        let granularity = if self.keyword("GRANULARITY") {
+            match self.expr()?.as_u64() {
+                Some(n) => n,
+                None => return self.fail("number"),
+            }
+        } else {
+            1
+        };
+        Ok(IndexDef {
+            name,
+            expr,
+            index_type,
+            granularity,
+        })
+    }
+
+    /// `name` or `name(args)` as an expression.
+    pub(super) fn engine_like(&mut self, what: &'static str) -> Result<Expr> {
+        let start = self.start_span();
+        let name = self.identifier(what)?;
+        if self.kind() != K::OpenRound {
+            return Ok(Expr::new(
+                ExprKind::Identifier(vec![name]),
+                self.span_from(start),
+            ));
+        }
+        self.advance();
+        let args = self.items_until(K::CloseRound)?;
+        Ok(self.call_expr(&name, args, start))
+    }
+
+    /// After CONSTRAINT.
+    pub(super) fn constraint(&mut self) -> Result<Constraint> {
+        let name = self.identifier("constraint name")?;
+        let kind = match self.keyword_of(&["CHECK", "ASSUME"]) {
+            Some(0) => ConstraintKind::Check,
+            Some(_) => ConstraintKind::Assume,
+            None => return Err(self.failure()),
+        };
+        Ok(Constraint {
+            name,
+            kind,
+            expr: self.expr()?,
+        })
+    }
+
+    /// After PROJECTION.
+    pub(super) fn projection(&mut self) -> Result<ProjectionDef> {
+        let name = self.identifier("projection name")?;
+        self.expect_symbol(K::OpenRound)?;
+        let query = Box::new(self.projection_query()?);
+        self.expect_symbol(K::CloseRound)?;
+        let settings = if self.keyword("WITH SETTINGS") {
+            self.parenthesised(Self::setting)?
+        } else {
+            Vec::<Setting>::new()
+        };
+        Ok(ProjectionDef {
+            name,
+            query,
+            settings,
+        })
+    }
+}
+
+/// Appends a column that has PRIMARY KEY after its type to the key `tuple(..)`.
+fn add_key_column(storage: &mut Storage, column: &ColumnDef) {
+    let name = Expr::new(ExprKind::Identifier(vec![column.name.clone()]), column.span);
+    match storage.primary_key.as_mut().map(|key| &mut key.kind) {
+        Some(ExprKind::Function(key)) if key.name == "tuple" => key.args.push(name),
+        _ => {
+            let key = ExprKind::Function(Box::new(Function::call("tuple", vec![name])));
+            storage.primary_key = Some(Expr::new(key, column.span));
+        }
+    }
+}

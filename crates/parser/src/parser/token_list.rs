@@ -1,0 +1,84 @@
+//! Keeps statements that nothing runs yet as text.
+
+use basalt_error::Result;
+
+use super::Parser;
+use crate::ast::{Statement, TokenStatement};
+use crate::keywords::is_keyword;
+use crate::lexer::TokenKind as K;
+
+impl Parser<'_> {
+    /// A statement that stays text, its first words included.
+    pub(super) fn tokens(&mut self, construct: &str) -> Result<Statement> {
+        let statement = self.rest_as_text(construct)?;
+        Ok(Statement::Tokens(Box::new(statement)))
+    }
+
+    /// All tokens up to the end of the statement.
+    pub(super) fn rest_as_text(&mut self, construct: &str) -> Result<TokenStatement> {
+        let text = self.text_until(&[])?;
+        if !self.at_statement_end() {
+            return self.fail("end of query");
+        }
+        Ok(TokenStatement {
+            construct: construct.to_owned(),
+            text,
+        })
+    }
+
+    /// The tokens up to one of `ends` or a closing parenthesis, both outside parentheses.
+    pub(super) fn text_until(&mut self, ends: &[&str]) -> Result<String> {
+        let mut text = String::new();
+        let mut open = 0u32;
+        let mut last_end = self.start_span().start;
+        while !self.at_statement_end() {
+            let at_end = ends.iter().any(|word| self.is_word(0, word));
+            if open == 0 && at_end {
+                break;
+            }
+            match self.kind() {
+                K::Error(_) => return Err(self.failure()),
+                K::OpenRound | K::OpenSquare | K::OpenCurly => open += 1,
+                K::CloseRound | K::CloseSquare | K::CloseCurly => match open.checked_sub(1) {
+                    Some(rest) => open = rest,
+                    None => break,
+                },
+                _ => {}
+            }
+            if self.start_span().start > last_end || text.ends_with(',') {
+                text.push(' ');
+            }
+            text.push_str(&self.one_token()?);
+            last_end = self.last_span().end;
+        }
+        if open > 0 {
+            return self.fail(")");
+        }
+        Ok(text)
+    }
+
+    /// The next token in its usual spelling.
+    fn one_token(&mut self) -> Result<String> {
+        let text = self.token_text(0);
+        let kind = self.kind();
+        let calls = self.token(1).kind == K::OpenRound;
+        if let Some(bytes) = self.try_string() {
+            return Ok(crate::format::quoted(&bytes));
+        }
+        if kind == K::QuotedIdentifier {
+            return Ok(crate::format::identifier(&self.identifier("name")?));
+        }
+        if kind == K::HexString || kind == K::BinaryString {
+            return self.fail("string of digits");
+        }
+        self.advance();
+        Ok(match kind {
+            K::Word if is_keyword(text) && !calls => {
+                String::from_utf8_lossy(text).to_ascii_uppercase()
+            }
+            // Other spellings of the same sign.
+            K::Minus => "-".to_owned(),
+            _ => String::from_utf8_lossy(text).into_owned(),
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Holds a table's rows in memory as Arrow batches.
+//!
+//! Readers get a snapshot: an insert that comes later does not change what they see. An insert is
+//! all or nothing, because its batches are complete before they are added.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use basalt_error::{Error, Result};
+use parking_lot::RwLock;
+
+/// Rows of a stored batch at most: ClickHouse's default block.
+pub const MAX_BATCH_ROWS: usize = 65_505;
+
+/// A table in memory.
+#[derive(Debug)]
+pub struct MemoryTable {
+    schema: SchemaRef,
+    batches: RwLock<Arc<Vec<RecordBatch>>>,
+}
+
+impl MemoryTable {
+    /// An empty table whose batches have the fields of `schema`.
+    pub fn new(schema: SchemaRef) -> Self {
+        Self { schema, batches: RwLock::default() }
+    }
+
+    /// Fields of the batches.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Adds all rows of an insert at once.
+    ///
+    /// # Errors
+    /// `LOGICAL_ERROR` if a batch has other fields.
+    pub fn insert(&self, batches: Vec<RecordBatch>) -> Result<()> {
+        let mut pieces = Vec::with_capacity(batches.len());
+        for batch in batches {
+            let typed = RecordBatch::try_new(Arc::clone(&self.schema), batch.columns().to_vec())
+                .map_err(|e| Error::bug(e.to_string()))?;
+            let mut start = 0;
+            while start < typed.num_rows() {
+                let len = MAX_BATCH_ROWS.min(typed.num_rows() - start);
+                pieces.push(typed.slice(start, len));
+                start += len;
+            }
+        }
+        Arc::make_mut(&mut self.batches.write()).extend(pieces);
+        Ok(())
+    }
+
+    /// The rows as they are now.
+    pub fn snapshot(&self) -> Arc<Vec<RecordBatch>> {
+        Arc::clone(&self.batches.read())
+    }
+
+    /// Removes all rows.
+    pub fn truncate(&self) {
+        *self.batches.write() = Arc::default();
+    }
+
+    /// Number of rows.
+    pub fn num_rows(&self) -> usize {
+        self.snapshot().iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// Memory of the rows.
+    pub fn size_bytes(&self) -> usize {
+        self.snapshot().iter().map(RecordBatch::get_array_memory_size).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{RecordBatch, UInt64Array};
+    use arrow::datatypes::{DataType, Field, Schema};
+
+    use super::{MAX_BATCH_ROWS, MemoryTable};
+
+    #[test]
+    fn snapshots_do_not_change_and_batches_are_small() {
+        let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::UInt64, false)]));
+        let table = MemoryTable::new(Arc::clone(&schema));
+        let before = table.snapshot();
+        let column = Arc::new(UInt64Array::from_iter_values(0..200_000));
+        let batch = RecordBatch::try_new(schema, vec![column]).expect("batch");
+        table.insert(vec![batch]).expect("insert");
+        assert!(before.is_empty());
+        assert_eq!(table.num_rows(), 200_000);
+        assert!(table.snapshot().iter().all(|b| b.num_rows() <= MAX_BATCH_ROWS));
+        table.truncate();
+        assert_eq!(table.num_rows(), 0);
+    }
+}

@@ -1,0 +1,30 @@
+//! Reads and writes values as ClickHouse's text: numbers, times, addresses, escapes, columns.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`column`] | [`ColumnText`]: the values of one column as text, in any [`Style`] |
+//! | [`cursor`] | [`Cursor`]: a place in a text that is read |
+//! | [`escape`] | backslash escapes of TSV, SQL literals and JSON, both ways |
+//! | [`nested`] | arrays, tuples and maps to text |
+//! | [`number`] | integers, floats and decimals to text |
+//! | [`parse_number`] | text to integers, floats, decimals and booleans |
+//! | [`time`] | dates and times to text |
+//! | [`parse_time`] | text to dates and times, in the fixed layouts |
+//! | [`best_effort`] | text to times, whatever the layout |
+//! | [`address`] | UUIDs and IP addresses, both ways |
+
+pub mod address;
+pub mod best_effort;
+pub mod column;
+pub mod cursor;
+pub mod escape;
+mod nested;
+pub mod number;
+pub mod parse_number;
+pub mod parse_time;
+pub mod time;
+
+pub use column::{ColumnText, Indent, IndentUnit, JsonOptions, Style, TextOptions};
+pub use cursor::Cursor;
+pub use number::{write_f32, write_f64, write_integer};
+pub use parse_number::{parse_bool, parse_decimal, parse_f32, parse_f64, parse_int};
