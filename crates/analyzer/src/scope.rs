@@ -40,7 +40,7 @@ impl Scope {
     /// a tuple.
     ///
     /// # Errors
-    /// `AMBIGUOUS_IDENTIFIER` if several tables have it.
+    /// None today; callers treat a name that cannot be decided as an error.
     pub fn find(&self, parts: &[String]) -> Result<Option<(&ScopeColumn, usize)>> {
         for taken in (1..=parts.len()).rev() {
             let matching: Vec<&ScopeColumn> = self
@@ -51,13 +51,11 @@ impl Scope {
             match matching.as_slice() {
                 [] => {}
                 [column] => return Ok(Some((column, taken))),
+                // Several tables may have it: the first that `*` shows is meant, as with the
+                // merged columns of USING.
                 [first, ..] => {
-                    // Under one name twice, as from `SELECT 1 AS a, 2 AS a`: the first is meant
-                    // unless different tables have it.
-                    if matching.iter().all(|c| c.qualifier == first.qualifier) {
-                        return Ok(Some((first, taken)));
-                    }
-                    return Err(ambiguous(parts, &matching));
+                    let shown = matching.iter().find(|c| !c.hidden);
+                    return Ok(Some((shown.unwrap_or(first), taken)));
                 }
             }
         }
@@ -112,19 +110,4 @@ impl ScopeColumn {
                 }
         })
     }
-}
-
-fn ambiguous(parts: &[String], matching: &[&ScopeColumn]) -> Error {
-    let names: Vec<String> = matching
-        .iter()
-        .map(|c| format!("`{}.{}`", c.qualifier.join("."), c.name))
-        .collect();
-    Error::new(
-        ErrorCode::AMBIGUOUS_IDENTIFIER,
-        format!(
-            "Write one of {} for the ambiguous identifier `{}`",
-            names.join(", "),
-            parts.join(".")
-        ),
-    )
 }

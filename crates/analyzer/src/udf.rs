@@ -10,7 +10,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-    Volatility,
+    TypeSignature, Volatility,
 };
 
 use crate::typed::into_plan_error;
@@ -53,13 +53,19 @@ pub fn call(key: String, bound: BoundFunction, args: Vec<Expr>) -> Expr {
         Purity::PerQuery => Volatility::Stable,
         Purity::PerRow => Volatility::Volatile,
     };
-    let signature = Signature::variadic_any(volatility);
+    let signature = any_arguments(volatility);
     let udf = ScalarUDF::new_from_impl(FunctionUdf {
         key,
         bound,
         signature,
     });
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(udf), args))
+}
+
+/// Any number of arguments, none included: types were checked when the function was bound.
+pub(crate) fn any_arguments(volatility: Volatility) -> Signature {
+    let kinds = vec![TypeSignature::VariadicAny, TypeSignature::Nullary];
+    Signature::one_of(kinds, volatility)
 }
 
 impl ScalarUDFImpl for FunctionUdf {

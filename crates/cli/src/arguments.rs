@@ -39,7 +39,7 @@ fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
 }
 
 fn local() -> Command {
-    let mut command = Command::new("local")
+    let command = Command::new("local")
         .about("Runs queries over files and over tables in memory, without a server")
         .after_help(EXAMPLES)
         .arg(
@@ -66,7 +66,13 @@ fn local() -> Command {
                 "Format of results [PrettyCompact on a terminal, else TabSeparated]",
             )
             .alias("output-format"),
-        )
+        );
+    with_settings(with_session(with_standard_input(command)))
+}
+
+/// Options of the table that standard input is.
+fn with_standard_input(command: Command) -> Command {
+    command
         .arg(option(
             "input-format",
             "FORMAT",
@@ -93,6 +99,11 @@ fn local() -> Command {
             )
             .short('f'),
         )
+}
+
+/// Options of the session and of how it reports.
+fn with_session(command: Command) -> Command {
+    command
         .arg(flag("time", "Print each statement's seconds on standard error").short('t'))
         .arg(flag("progress", "Show a progress bar on standard error"))
         .arg(flag(
@@ -115,7 +126,11 @@ fn local() -> Command {
                 .value_name("NAME=VALUE")
                 .help("Value of a query parameter {NAME:Type}; also --param_NAME=VALUE")
                 .action(ArgAction::Append),
-        );
+        )
+}
+
+/// One option per setting.
+fn with_settings(mut command: Command) -> Command {
     for setting in SETTINGS {
         command = command.arg(
             option(setting.name, "VALUE", setting.description)

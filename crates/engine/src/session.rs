@@ -236,7 +236,7 @@ impl Session {
         Context {
             time_zone: zone.parse().unwrap_or(Tz::UTC),
             now_ns: i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
-            settings: settings.changed().clone(),
+            settings: settings.all(),
             database: self.current_database.clone(),
             user: "default".to_owned(),
             query_id: format!("{:032x}", now.as_nanos()),

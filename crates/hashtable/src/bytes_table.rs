@@ -135,7 +135,11 @@ impl<H: HashBytes> BytesTable<H> {
             }
             let mut found = [0; CHUNK];
             for (key, group) in found.iter_mut().zip(&first[..chunk.len()]) {
-                *key = self.keys.get((*group as usize).wrapping_sub(1)).copied().unwrap_or(0);
+                *key = self
+                    .keys
+                    .get((*group as usize).wrapping_sub(1))
+                    .copied()
+                    .unwrap_or(0);
             }
             for (i, view) in chunk.iter().enumerate() {
                 let is_short = view_len(*view) <= INLINE_LEN;
@@ -162,12 +166,19 @@ impl<H: HashBytes> BytesTable<H> {
             let slot = self.slots[position];
             if slot.group_plus_one == 0 {
                 let is_short = view_len(view) <= INLINE_LEN;
-                let key = if is_short { view } else { self.arena.push(rows.long(view)) };
+                let key = if is_short {
+                    view
+                } else {
+                    self.arena.push(rows.long(view))
+                };
                 self.keys.push(key);
                 self.hashes.push(hash);
                 // `reserve` has made sure that it fits.
                 let group_plus_one = self.keys.len() as u32;
-                self.slots[position] = Slot { tag: tag(hash), group_plus_one };
+                self.slots[position] = Slot {
+                    tag: tag(hash),
+                    group_plus_one,
+                };
                 return group_plus_one;
             }
             if slot.tag == tag(hash) && self.is_key(slot.group_plus_one, rows, view) {
@@ -178,7 +189,12 @@ impl<H: HashBytes> BytesTable<H> {
     }
 
     #[inline]
-    fn is_key<B: Deref<Target = [u8]>>(&self, group_plus_one: u32, rows: &Views<'_, B>, view: u128) -> bool {
+    fn is_key<B: Deref<Target = [u8]>>(
+        &self,
+        group_plus_one: u32,
+        rows: &Views<'_, B>,
+        view: u128,
+    ) -> bool {
         let key = self.keys[group_plus_one as usize - 1];
         if view_len(view) <= INLINE_LEN {
             return key == view;
@@ -233,11 +249,18 @@ mod tests {
         for batch in batches {
             let mut arena = Arena::default();
             let view = |s: &Vec<u8>| {
-                if s.len() <= INLINE_LEN { inline_view(s) } else { arena.push(s) }
+                if s.len() <= INLINE_LEN {
+                    inline_view(s)
+                } else {
+                    arena.push(s)
+                }
             };
             let views: Vec<u128> = batch.iter().map(view).collect();
             let mut groups = Vec::new();
-            let rows = Views { views: &views, buffers: arena.buffers() };
+            let rows = Views {
+                views: &views,
+                buffers: arena.buffers(),
+            };
             table.intern(rows, &mut groups).unwrap();
             let expected: Vec<usize> = batch
                 .iter()

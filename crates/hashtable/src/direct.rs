@@ -16,7 +16,10 @@ pub struct DirectTable<W> {
 impl<W: Word> DirectTable<W> {
     /// A table for keys of at most `bits` bits.
     pub fn new(bits: u32) -> Self {
-        Self { groups_plus_one: vec![0; 1 << bits.min(MAX_BITS)], keys: Vec::new() }
+        Self {
+            groups_plus_one: vec![0; 1 << bits.min(MAX_BITS)],
+            keys: Vec::new(),
+        }
     }
 
     /// Number of groups.

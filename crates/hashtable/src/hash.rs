@@ -82,9 +82,12 @@ impl HashBytes for Fold {
 #[inline]
 fn mix(hash: u64, word: u128) -> u64 {
     let high = (word >> 64) as u64;
-    fold(word as u64 ^ SEEDS[0] ^ hash, (high ^ SEEDS[1]).wrapping_add(hash | 1))
-        .rotate_left(23)
-        .wrapping_add(hash)
+    fold(
+        word as u64 ^ SEEDS[0] ^ hash,
+        (high ^ SEEDS[1]).wrapping_add(hash | 1),
+    )
+    .rotate_left(23)
+    .wrapping_add(hash)
 }
 
 impl<W> HashWord<W> for Zero {
@@ -116,13 +119,27 @@ mod tests {
 
     #[test]
     fn low_and_high_bits_of_regular_keys_are_spread() {
-        for step in [1u64, 2, 10, 256, 1000, 4096, 1 << 20, 1 << 32, 1 << 48, 7919] {
+        for step in [
+            1u64,
+            2,
+            10,
+            256,
+            1000,
+            4096,
+            1 << 20,
+            1 << 32,
+            1 << 48,
+            7919,
+        ] {
             for shift in [0, 20, 52] {
                 let keys = (0..4096u64).map(|i| i.wrapping_mul(step));
                 let narrow = spread(keys.clone().map(Fold::hash), shift);
                 assert!(narrow > 2200, "step {step}, shift {shift}: {narrow}");
                 let wide = keys.map(|k| Fold::hash((u128::from(k) << 64) | 7));
-                assert!(spread(wide, shift) > 2200, "wide, step {step}, shift {shift}");
+                assert!(
+                    spread(wide, shift) > 2200,
+                    "wide, step {step}, shift {shift}"
+                );
             }
         }
     }
@@ -145,7 +162,10 @@ mod tests {
         let urls = (0..4096).map(|i| format!("https://example.org/page/{i}"));
         let hashes: Vec<u64> = urls.map(|u| Fold::hash_bytes(u.as_bytes())).collect();
         for shift in [0, 20, 52] {
-            assert!(spread(hashes.iter().copied(), shift) > 2200, "shift {shift}");
+            assert!(
+                spread(hashes.iter().copied(), shift) > 2200,
+                "shift {shift}"
+            );
         }
     }
 }

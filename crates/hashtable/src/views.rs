@@ -55,14 +55,17 @@ impl Arena {
     pub fn push(&mut self, bytes: &[u8]) -> u128 {
         let has_room = |b: &Vec<u8>| b.capacity() - b.len() >= bytes.len();
         if !self.buffers.last().is_some_and(has_room) {
-            self.buffers.push(Vec::with_capacity(bytes.len().max(BUFFER_BYTES)));
+            self.buffers
+                .push(Vec::with_capacity(bytes.len().max(BUFFER_BYTES)));
         }
         let idx = self.buffers.len() - 1;
         let buffer = &mut self.buffers[idx];
         // A buffer with more than one string is at most BUFFER_BYTES long.
         let offset = buffer.len() as u128;
         buffer.extend_from_slice(bytes);
-        let prefix = bytes.first_chunk::<4>().map_or(0, |p| u32::from_le_bytes(*p));
+        let prefix = bytes
+            .first_chunk::<4>()
+            .map_or(0, |p| u32::from_le_bytes(*p));
         (offset << 96) | ((idx as u128) << 64) | (u128::from(prefix) << 32) | bytes.len() as u128
     }
 
@@ -106,8 +109,11 @@ mod tests {
     fn gives_back_what_was_pushed() {
         let mut arena = Arena::default();
         let lens = [13, 100, BUFFER_BYTES - 113, 14, BUFFER_BYTES + 1, 15];
-        let strings: Vec<Vec<u8>> =
-            lens.iter().enumerate().map(|(i, len)| vec![i as u8; *len]).collect();
+        let strings: Vec<Vec<u8>> = lens
+            .iter()
+            .enumerate()
+            .map(|(i, len)| vec![i as u8; *len])
+            .collect();
         let views: Vec<u128> = strings.iter().map(|s| arena.push(s)).collect();
         for (view, string) in views.iter().zip(&strings) {
             assert_eq!(view_len(*view), string.len());

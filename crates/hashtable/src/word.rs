@@ -3,7 +3,6 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-
 /// A key of fixed width.
 pub trait Word: Copy + Eq + Hash + Ord + Default + Debug + Send + Sync + 'static {
     /// Number of bits.
@@ -59,4 +58,3 @@ macro_rules! words {
 }
 
 words!(u32, u64, u128);
-

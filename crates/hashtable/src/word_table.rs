@@ -33,7 +33,11 @@ pub struct WordTable<W, H = Fold> {
 
 impl<W: Word, H: HashWord<W>> Default for WordTable<W, H> {
     fn default() -> Self {
-        Self { slots: Vec::new(), keys: Vec::new(), hash: PhantomData }
+        Self {
+            slots: Vec::new(),
+            keys: Vec::new(),
+            hash: PhantomData,
+        }
     }
 }
 
@@ -114,7 +118,10 @@ impl<W: Word, H: HashWord<W>> WordTable<W, H> {
                 self.keys.push(key);
                 // `reserve` has made sure that it fits.
                 let group_plus_one = self.keys.len() as u32;
-                *slot = Slot { key, group_plus_one };
+                *slot = Slot {
+                    key,
+                    group_plus_one,
+                };
                 return group_plus_one;
             }
             if slot.key == key {
@@ -213,7 +220,9 @@ mod tests {
 
     #[test]
     fn a_million_keys() {
-        let keys: Vec<u64> = (0..1_000_000u64).map(|i| i.wrapping_mul(7919) % 300_007).collect();
+        let keys: Vec<u64> = (0..1_000_000u64)
+            .map(|i| i.wrapping_mul(7919) % 300_007)
+            .collect();
         check::<u64, Fold>(&[keys.clone(), keys]);
     }
 

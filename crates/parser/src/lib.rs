@@ -13,6 +13,8 @@
 //! | `column_name` | [`column_name`]: the name of a result's column |
 //! | `explain` | [`explain_ast`]: the tree as EXPLAIN AST prints it |
 
+#![forbid(unsafe_code)]
+
 pub mod ast;
 mod column_name;
 mod explain;

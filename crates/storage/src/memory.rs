@@ -23,7 +23,10 @@ pub struct MemoryTable {
 impl MemoryTable {
     /// An empty table whose batches have the fields of `schema`.
     pub fn new(schema: SchemaRef) -> Self {
-        Self { schema, batches: RwLock::default() }
+        Self {
+            schema,
+            batches: RwLock::default(),
+        }
     }
 
     /// Fields of the batches.
@@ -68,7 +71,10 @@ impl MemoryTable {
 
     /// Memory of the rows.
     pub fn size_bytes(&self) -> usize {
-        self.snapshot().iter().map(RecordBatch::get_array_memory_size).sum()
+        self.snapshot()
+            .iter()
+            .map(RecordBatch::get_array_memory_size)
+            .sum()
     }
 }
 
@@ -91,7 +97,12 @@ mod tests {
         table.insert(vec![batch]).expect("insert");
         assert!(before.is_empty());
         assert_eq!(table.num_rows(), 200_000);
-        assert!(table.snapshot().iter().all(|b| b.num_rows() <= MAX_BATCH_ROWS));
+        assert!(
+            table
+                .snapshot()
+                .iter()
+                .all(|b| b.num_rows() <= MAX_BATCH_ROWS)
+        );
         table.truncate();
         assert_eq!(table.num_rows(), 0);
     }

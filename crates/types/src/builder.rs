@@ -151,6 +151,11 @@ impl ColumnBuilder {
 
     /// Appends the type's default: NULL for a nullable one, else 0, the empty text, no elements.
     pub fn append_default(&mut self) {
+        if self.data_type == DataType::Date32 {
+            // The first day of the type's range, as ClickHouse has it; a day's bytes always fit.
+            let _ = self.append_raw(&crate::calendar::DATE32_MIN.to_le_bytes());
+            return;
+        }
         self.append_null();
     }
 

@@ -314,6 +314,33 @@ impl DataType {
     }
 }
 
+impl DataType {
+    /// The name as `toTypeName` and DESCRIBE show it: the named elements of a tuple one a line.
+    pub fn pretty_name(&self) -> String {
+        self.indented_name(0)
+    }
+
+    fn indented_name(&self, depth: usize) -> String {
+        let DataType::Tuple(tuple) = self else {
+            return self.to_string();
+        };
+        if tuple.names.is_empty() {
+            return self.to_string();
+        }
+        let indent = " ".repeat(4 * (depth + 1));
+        let mut name = String::from("Tuple(");
+        for (i, (element, data_type)) in tuple.names.iter().zip(&tuple.types).enumerate() {
+            name.push_str(if i == 0 { "\n" } else { ",\n" });
+            name.push_str(&indent);
+            // Writing to a string does not fail.
+            let _ = write_element_name(&mut name, element);
+            name.push_str(&data_type.indented_name(depth + 1));
+        }
+        name.push(')');
+        name
+    }
+}
+
 impl fmt::Display for DataType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -363,7 +390,7 @@ fn write_tuple(f: &mut fmt::Formatter<'_>, tuple: &TupleType) -> fmt::Result {
 }
 
 /// Names that are no plain identifiers are quoted with backticks.
-fn write_element_name(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+fn write_element_name(f: &mut impl fmt::Write, name: &str) -> fmt::Result {
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && !name.is_empty();

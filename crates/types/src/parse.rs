@@ -69,12 +69,30 @@ impl Parser<'_> {
             ));
         }
         let name = self.identifier()?;
+        let name = self.second_word(name);
         let result = match simple_type(&name) {
             Some(data_type) => Ok(data_type),
             None => self.with_arguments(&name),
         };
         self.depth -= 1;
         result
+    }
+
+    /// Standard SQL's names of two words: `DOUBLE PRECISION`, `INT UNSIGNED`.
+    fn second_word(&mut self, name: String) -> String {
+        self.skip_space();
+        let end = self
+            .rest
+            .find(|c: char| !c.is_ascii_alphabetic())
+            .unwrap_or(self.rest.len());
+        let both = format!("{name} {}", &self.rest[..end]).to_ascii_uppercase();
+        match TWO_WORDS.iter().find(|(words, _)| *words == both) {
+            Some((_, one)) => {
+                self.rest = &self.rest[end..];
+                (*one).to_owned()
+            }
+            None => name,
+        }
     }
 
     fn with_arguments(&mut self, name: &str) -> Result<DataType> {
@@ -220,7 +238,7 @@ impl Parser<'_> {
         };
         if !(1..=0x00FF_FFFF).contains(&size) {
             return Err(Error::new(
-                ErrorCode::ARGUMENT_OUT_OF_BOUND,
+                ErrorCode::UNEXPECTED_AST_STRUCTURE,
                 "FixedString needs one size, from 1 to 16777215 bytes",
             ));
         }
@@ -510,6 +528,24 @@ const SIMPLE_TYPES: [(&str, DataType); 20] = [
     ("INET6", DataType::Ipv6),
 ];
 
+/// Names of two words, and the type's own name.
+const TWO_WORDS: [(&str, &str); 14] = [
+    ("BIGINT SIGNED", "Int64"),
+    ("BIGINT UNSIGNED", "UInt64"),
+    ("INT SIGNED", "Int32"),
+    ("INT UNSIGNED", "UInt32"),
+    ("INTEGER SIGNED", "Int32"),
+    ("INTEGER UNSIGNED", "UInt32"),
+    ("SMALLINT SIGNED", "Int16"),
+    ("SMALLINT UNSIGNED", "UInt16"),
+    ("TINYINT SIGNED", "Int8"),
+    ("TINYINT UNSIGNED", "UInt8"),
+    ("DOUBLE PRECISION", "Float64"),
+    ("CHARACTER VARYING", "VARCHAR"),
+    ("CHAR VARYING", "VARCHAR"),
+    ("NATIONAL CHAR", "VARCHAR"),
+];
+
 /// Names from standard SQL, in any case.
 const STANDARD_NAMES: [(&str, DataType); 17] = [
     ("TINYINT", DataType::Int8),
@@ -580,7 +616,7 @@ mod tests {
             ("stringy", 50),
             ("Array(", 62),
             ("Nullable(Array(UInt8))", 43),
-            ("FixedString(0)", 69),
+            ("FixedString(0)", 223),
             ("Decimal(77, 1)", 69),
             ("DateTime('Mars')", 36),
             ("UInt8 x", 62),

@@ -57,8 +57,16 @@ impl Resolver<'_> {
         {
             name.push_str("OrNull");
         }
-        let mut args = self.resolve_all(&f.args)?;
-        if name == "count" && args.len() == 1 && !args[0].data_type.is_nullable() {
+        // `count(*)` counts rows whatever the columns are.
+        let is_star = name.eq_ignore_ascii_case("count")
+            && matches!(f.args.as_slice(), [only] if is_asterisk(only));
+        let mut args = if is_star {
+            Vec::new()
+        } else {
+            self.resolve_all(&f.args)?
+        };
+        if name.eq_ignore_ascii_case("count") && args.len() == 1 && !args[0].data_type.is_nullable()
+        {
             args.clear();
         }
         let params = self.resolve_all(f.params.as_deref().unwrap_or_default())?;
@@ -141,6 +149,10 @@ impl Resolver<'_> {
     }
 }
 
+fn is_asterisk(expr: &ast::Expr) -> bool {
+    matches!(&expr.kind, ast::ExprKind::Matcher(m) if m.pattern == ast::MatcherPattern::All)
+}
+
 /// Name of the marker function of `grouping()`.
 pub(crate) const GROUPING: &str = "grouping";
 
@@ -167,6 +179,13 @@ pub(crate) fn forbid_aggregates(expr: &Expr, clause: &str) -> Result<()> {
         return Err(Error::new(
             ErrorCode::ILLEGAL_AGGREGATION,
             format!("Use HAVING: an aggregate function is found in {clause}"),
+        ));
+    }
+    let has_window = expr.exists(|e| Ok(matches!(e, Expr::WindowFunction(_))));
+    if has_window.unwrap_or(false) {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_AGGREGATION,
+            format!("Use QUALIFY: a window function is found in {clause}"),
         ));
     }
     Ok(())

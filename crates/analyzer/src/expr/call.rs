@@ -146,7 +146,7 @@ impl Resolver<'_> {
         })?;
         let element = array_element(&argument.data_type).ok_or_else(|| {
             Error::new(
-                ErrorCode::TYPE_MISMATCH,
+                ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
                 "Argument of arrayJoin must be an array or a map",
             )
         })?;

@@ -2,6 +2,8 @@
 
 use basalt_error::{Error, ErrorCode, Result};
 
+use basalt_parser::ast;
+
 use super::{Resolver, literal};
 use crate::Typed;
 
@@ -50,6 +52,19 @@ impl Resolver<'_> {
             .map(|(_, typed)| typed.clone())
     }
 
+    /// `expr AS name` where it stands: inside, `name` means the column.
+    pub(crate) fn aliased(&self, expr: &ast::Expr, name: &str) -> Result<Typed> {
+        let is_open = self.state.borrow().alias_stack.iter().any(|a| a == name);
+        let is_it = self.aliases.get(name).is_some_and(|known| known == expr);
+        if is_it
+            && !is_open
+            && let Some(typed) = self.alias(name)?
+        {
+            return Ok(typed);
+        }
+        self.resolve(expr)
+    }
+
     fn alias(&self, name: &str) -> Result<Option<Typed>> {
         let Some(expr) = self.aliases.get(name) else {
             return Ok(None);
@@ -80,10 +95,9 @@ impl Resolver<'_> {
     /// `t.a.b`: elements of tuples by name.
     fn elements(&self, mut typed: Typed, names: &[String]) -> Result<Typed> {
         for name in names {
-            typed = self.call_by_name(
-                "tupleElement",
-                vec![typed, literal::string(name.as_bytes())?],
-            )?;
+            let element = literal::string(name.as_bytes())?;
+            let found = self.call_by_name("tupleElement", vec![typed, element]);
+            typed = found.map_err(|e| Error::new(ErrorCode::UNKNOWN_IDENTIFIER, e.message()))?;
         }
         Ok(typed)
     }

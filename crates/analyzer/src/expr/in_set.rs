@@ -13,7 +13,7 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, StructArray};
 use datafusion::arrow::compute::{concat, is_not_null};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
-use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::expr::{Case, InList};
 
 use super::native::fold_if;
 use super::value_set::ValueSet;
@@ -34,8 +34,30 @@ impl Resolver<'_> {
         };
         let negated = matches!(name, "notIn" | "globalNotIn" | "notNullIn");
         let left = self.resolve(left)?;
-        let values = self.set_values(&left.data_type, right)?;
-        let result = self.member(left, values)?;
+        let null_matches =
+            name.to_ascii_lowercase().contains("null") || self.analyzer.flag("transform_null_in");
+        let left_is_null = *left.data_type.base() == DataType::Nothing;
+        if left_is_null && !null_matches {
+            return literal::null();
+        }
+        let as_type = if left_is_null {
+            DataType::UInt8.to_nullable()
+        } else {
+            left.data_type.clone()
+        };
+        let values = self.set_values(&as_type, right)?;
+        let has_null = values.null_count() > 0;
+        let left = left.cast_to(&as_type, self.analyzer)?;
+        let expr = left.expr.clone();
+        let mut result = self.member(left, without_nulls(&values)?)?;
+        if null_matches && as_type.is_nullable() {
+            // NULL is a value like any other.
+            let constant = result.constant.is_some();
+            let null = Box::new(literal::unsigned(u64::from(has_null))?.expr);
+            let cases = vec![(Box::new(expr.is_null()), null)];
+            let case = Case::new(None, cases, Some(Box::new(result.expr)));
+            result = fold_if(constant, Typed::new(Expr::Case(case), DataType::UInt8))?;
+        }
         if negated {
             self.not(vec![result])
         } else {
@@ -43,7 +65,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The set's values as one array of the left side's type without NULLs.
+    /// The set's values as one array of the left side's type; NULL for values that are none of it.
     fn set_values(&self, left: &DataType, right: &ast::Expr) -> Result<ArrayRef> {
         let wanted = left.base();
         let columns = match &right.unaliased().kind {
@@ -78,7 +100,7 @@ impl Resolver<'_> {
                 &wanted.physical(),
             ));
         }
-        without_nulls(&concat(&arrays).map_err(|e| Error::bug(e.to_string()))?)
+        concat(&arrays).map_err(|e| Error::bug(e.to_string()))
     }
 
     /// `(1, 2)` is two values, unless the left side is a tuple and it is one of its kind.
@@ -146,7 +168,7 @@ impl Resolver<'_> {
         wanted: &DataType,
     ) -> Result<ArrayRef> {
         match (wanted, columns.as_slice()) {
-            (_, [column]) => without_nulls(&self.convert(column, &types[0], wanted)?),
+            (_, [column]) => self.convert(column, &types[0], wanted),
             (DataType::Tuple(tuple), columns) if tuple.types.len() == columns.len() => {
                 let converted: Vec<ArrayRef> = columns
                     .iter()

@@ -96,7 +96,7 @@ impl Resolver<'_> {
     ) -> Result<(DataType, Template)> {
         if params.len() != lambda.params.len() {
             return Err(Error::new(
-                ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
                 format!(
                     "The lambda has {} parameters, the function gives it {}",
                     lambda.params.len(),
@@ -227,6 +227,10 @@ struct Captured<'a> {
 }
 
 impl LambdaBody for Captured<'_> {
+    fn arity(&self) -> Option<usize> {
+        Some(self.template.schema.fields().len() - self.captured.len())
+    }
+
     fn eval(&self, parameters: &[ArrayRef], rows: &[u32]) -> Result<ArrayRef> {
         let indices = UInt32Array::from(rows.to_vec());
         let mut columns = parameters.to_vec();

@@ -132,11 +132,11 @@ impl<'a> Resolver<'a> {
             )),
             ExprKind::Function(function) => self.function(function),
             ExprKind::Lambda(_) => Err(Error::new(
-                ErrorCode::UNSUPPORTED_METHOD,
+                ErrorCode::BAD_ARGUMENTS,
                 "A lambda can only be the first argument of a higher-order function",
             )),
             ExprKind::Subquery(query) => self.scalar_subquery(query),
-            ExprKind::Alias { expr, .. } => self.resolve(expr),
+            ExprKind::Alias { expr, name } => self.aliased(expr, name),
             ExprKind::QueryParameter(parameter) => self.parameter(parameter),
         }
     }

@@ -31,16 +31,22 @@ impl Resolver<'_> {
             .into_iter()
             .reduce(|a, b| Expr::BinaryExpr(BinaryExpr::new(Box::new(a), operator, Box::new(b))));
         let combined = combined.ok_or_else(|| Error::bug("logic without arguments"))?;
-        fold_if(constant, Typed::from_predicate(combined, nullable))
+        let mut typed = Typed::from_predicate(combined, nullable);
+        if args.iter().any(is_bool) {
+            typed.data_type = bool_type(nullable);
+        }
+        fold_if(constant, typed)
     }
 
     pub(crate) fn not(&self, args: Vec<Typed>) -> Result<Typed> {
         let [arg] = one("not", args)?;
         let predicate = Expr::Not(Box::new(logical(&arg)?));
-        fold_if(
-            arg.constant.is_some(),
-            Typed::from_predicate(predicate, arg.data_type.is_nullable()),
-        )
+        let nullable = arg.data_type.is_nullable();
+        let mut typed = Typed::from_predicate(predicate, nullable);
+        if is_bool(&arg) {
+            typed.data_type = bool_type(nullable);
+        }
+        fold_if(arg.constant.is_some(), typed)
     }
 
     pub(crate) fn is_null(&self, args: Vec<Typed>, is_null: bool) -> Result<Typed> {
@@ -153,6 +159,9 @@ impl Resolver<'_> {
         let [a, b] = <[Typed; 2]>::try_from(args).map_err(|_| Error::bug("comparison of two"))?;
         let constant = a.constant.is_some() && b.constant.is_some();
         let nullable = a.data_type.is_nullable() || b.data_type.is_nullable();
+        let is_low = |t: &Typed| matches!(t.data_type, DataType::LowCardinality(_));
+        let low_cardinality =
+            (is_low(&a) && b.constant.is_some()) || (is_low(&b) && a.constant.is_some());
         let common = native_type(&a, &b).ok_or_else(|| Error::bug("no common type"))?;
         let (a, b) = (self.narrow_to(a, &common)?, self.narrow_to(b, &common)?);
         let operator = match name {
@@ -164,7 +173,11 @@ impl Resolver<'_> {
             _ => Operator::GtEq,
         };
         let expr = Expr::BinaryExpr(BinaryExpr::new(Box::new(a), operator, Box::new(b)));
-        fold_if(constant, Typed::from_predicate(expr, nullable))
+        let mut typed = Typed::from_predicate(expr, nullable);
+        if low_cardinality {
+            typed.data_type = DataType::LowCardinality(std::sync::Arc::new(typed.data_type));
+        }
+        fold_if(constant, typed)
     }
 
     fn narrow_to(&self, typed: Typed, common: &DataType) -> Result<Expr> {
@@ -219,6 +232,18 @@ fn fits_integer(value: &datafusion::arrow::array::ArrayRef, data_type: &DataType
     value.is_valid(0)
         && *data_type != DataType::Bool
         && cast(value, &data_type.physical()).is_ok_and(|v| v.is_valid(0))
+}
+
+fn is_bool(typed: &Typed) -> bool {
+    *typed.data_type.base() == DataType::Bool
+}
+
+fn bool_type(nullable: bool) -> DataType {
+    if nullable {
+        DataType::Bool.to_nullable()
+    } else {
+        DataType::Bool
+    }
 }
 
 fn logical(typed: &Typed) -> Result<Expr> {

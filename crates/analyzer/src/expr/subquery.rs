@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ExprKind};
-use basalt_types::DataType;
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, new_null_array};
+use basalt_types::{DataType, TupleType};
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StructArray, new_null_array};
 use datafusion::arrow::compute::concat;
+use datafusion::arrow::datatypes::DataType as ArrowType;
 use datafusion::logical_expr::LogicalPlanBuilder;
 
 use super::{Resolver, literal};
@@ -17,6 +18,7 @@ impl Resolver<'_> {
     /// `(SELECT …)` as a value: one row, several columns make a tuple, no row is NULL.
     pub(crate) fn scalar_subquery(&self, query: &ast::Query) -> Result<Typed> {
         let planned = self.analyzer.query(query, self.outer)?;
+        let names: Vec<String> = planned.columns.iter().map(|c| c.name.clone()).collect();
         let (columns, types) = self.rows_of(planned, Some(2))?;
         let num_rows = columns.first().map_or(0, |c| c.len());
         if num_rows > 1 {
@@ -24,6 +26,9 @@ impl Resolver<'_> {
                 ErrorCode::INCORRECT_RESULT_OF_SCALAR_SUBQUERY,
                 "Add LIMIT 1 or an aggregate: a scalar subquery returned more than one row",
             ));
+        }
+        if num_rows == 1 && columns.len() > 1 {
+            return named_tuple(names, types, columns);
         }
         let mut values = Vec::with_capacity(columns.len());
         for (array, data_type) in columns.into_iter().zip(types) {
@@ -85,6 +90,19 @@ impl Resolver<'_> {
             .map(|(i, t)| whole_column(&batches, i, t));
         Ok((columns.collect::<Result<_>>()?, types))
     }
+}
+
+/// A tuple of the columns' values, its elements named as they are.
+fn named_tuple(names: Vec<String>, types: Vec<DataType>, columns: Vec<ArrayRef>) -> Result<Typed> {
+    let data_type = DataType::Tuple(Arc::new(TupleType { types, names }));
+    let ArrowType::Struct(fields) = data_type.physical() else {
+        return Err(Error::bug("a tuple is a struct"));
+    };
+    let tuple = StructArray::try_new(fields, columns, None);
+    Typed::constant(
+        Arc::new(tuple.map_err(|e| Error::bug(e.to_string()))?),
+        data_type,
+    )
 }
 
 fn whole_column(batches: &[RecordBatch], idx: usize, data_type: &DataType) -> Result<ArrayRef> {

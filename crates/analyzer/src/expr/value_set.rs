@@ -1,8 +1,10 @@
 //! Holds the values of a big IN and finds a column's values among them.
 
+use std::sync::Arc;
+
 use ahash::RandomState;
 use basalt_error::{Error, Result};
-use datafusion::arrow::array::{Array, ArrayRef, UInt8Array};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, UInt8Array};
 use datafusion::arrow::row::{RowConverter, SortField};
 use hashbrown::HashSet;
 
@@ -15,11 +17,13 @@ pub(crate) struct ValueSet {
 impl ValueSet {
     /// The set of the values of `array`, which has no NULLs.
     pub(crate) fn new(array: &ArrayRef) -> Result<Self> {
-        let field = SortField::new(array.data_type().clone());
-        let converter = RowConverter::new(vec![field]).map_err(row_error)?;
-        let rows = converter
-            .convert_columns(std::slice::from_ref(array))
-            .map_err(row_error)?;
+        let columns = columns(array);
+        let fields = columns
+            .iter()
+            .map(|c| SortField::new(c.data_type().clone()))
+            .collect();
+        let converter = RowConverter::new(fields).map_err(row_error)?;
+        let rows = converter.convert_columns(&columns).map_err(row_error)?;
         let rows = rows.iter().map(|r| Box::from(r.as_ref())).collect();
         Ok(Self { converter, rows })
     }
@@ -28,13 +32,21 @@ impl ValueSet {
     pub(crate) fn contains(&self, array: &ArrayRef) -> Result<UInt8Array> {
         let rows = self
             .converter
-            .convert_columns(std::slice::from_ref(array))
+            .convert_columns(&columns(array))
             .map_err(row_error)?;
         let found: Vec<u8> = rows
             .iter()
             .map(|r| u8::from(self.rows.contains(r.as_ref())))
             .collect();
         Ok(UInt8Array::new(found.into(), array.logical_nulls()))
+    }
+}
+
+/// The elements of tuples one by one, so that it does not matter which of them may be NULL.
+fn columns(array: &ArrayRef) -> Vec<ArrayRef> {
+    match array.as_struct_opt() {
+        Some(tuples) => tuples.columns().iter().flat_map(columns).collect(),
+        None => vec![Arc::clone(array)],
     }
 }
 

@@ -185,11 +185,19 @@ impl Resolver<'_> {
         };
         Ok(match bound {
             FrameBound::CurrentRow => WindowFrameBound::CurrentRow,
-            FrameBound::UnboundedPreceding => WindowFrameBound::Preceding(ScalarValue::Null),
-            FrameBound::UnboundedFollowing => WindowFrameBound::Following(ScalarValue::Null),
+            FrameBound::UnboundedPreceding => WindowFrameBound::Preceding(unbounded(units)),
+            FrameBound::UnboundedFollowing => WindowFrameBound::Following(unbounded(units)),
             FrameBound::Preceding(expr) => WindowFrameBound::Preceding(offset(expr)?),
             FrameBound::Following(expr) => WindowFrameBound::Following(offset(expr)?),
         })
+    }
+}
+
+fn unbounded(units: WindowFrameUnits) -> ScalarValue {
+    if units == WindowFrameUnits::Range {
+        ScalarValue::Null
+    } else {
+        ScalarValue::UInt64(None)
     }
 }
 

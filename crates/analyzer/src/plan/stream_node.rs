@@ -45,8 +45,8 @@ pub enum StreamOperator {
     WithFill {
         /// Columns that are filled, most significant first.
         columns: Vec<FillColumn>,
-        /// Columns that INTERPOLATE repeats from the row before.
-        repeat: Vec<String>,
+        /// Sorted columns before them: each of their values is filled for itself.
+        prefix: Vec<String>,
     },
 }
 
@@ -98,8 +98,8 @@ impl StreamOperator {
             StreamOperator::LimitBy { keys, .. } | StreamOperator::LimitWithTies { keys, .. } => {
                 keys.iter().collect()
             }
-            StreamOperator::WithFill { columns, repeat } => {
-                columns.iter().map(|c| &c.name).chain(repeat).collect()
+            StreamOperator::WithFill { columns, prefix } => {
+                columns.iter().map(|c| &c.name).chain(prefix).collect()
             }
         }
     }

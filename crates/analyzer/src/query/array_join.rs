@@ -2,16 +2,17 @@
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ExprKind};
+use basalt_types::DataType;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
 use super::from::Source;
 use super::{Analyzer, Outer};
 use crate::expr::aliases::Aliases;
 use crate::expr::call::array_element;
-use crate::expr::{ArrayJoinCall, Resolver};
+use crate::expr::{ArrayJoinCall, Resolver, Typed};
 use crate::plan::{StreamOperator, stream_node};
 use crate::plan_error;
-use crate::scope::ScopeColumn;
+use crate::scope::{Scope, ScopeColumn};
 
 impl Analyzer<'_> {
     /// `[LEFT] ARRAY JOIN a, b AS x`: a column under its own name becomes its element, an alias a
@@ -23,25 +24,8 @@ impl Analyzer<'_> {
         exprs: &[ast::Expr],
         outer: &Outer,
     ) -> Result<Source> {
-        let aliases = Aliases::default();
         let Source { plan, mut scope } = source;
-        let mut arrays = Vec::new();
-        {
-            let resolver = Resolver::new(self, outer, &scope, &aliases);
-            for expr in exprs {
-                let typed = resolver.resolve(expr)?;
-                let element = array_element(&typed.data_type).ok_or_else(|| {
-                    Error::new(
-                        ErrorCode::TYPE_MISMATCH,
-                        format!(
-                            "ARRAY JOIN requires an array or a map, not {}",
-                            typed.data_type
-                        ),
-                    )
-                })?;
-                arrays.push((expr, typed, element));
-            }
-        }
+        let arrays = self.resolve_arrays(&scope, exprs, outer)?;
         let mut projected: Vec<Expr> = plan
             .schema()
             .iter()
@@ -87,6 +71,29 @@ impl Analyzer<'_> {
         };
         let plan = stream_node(plan.map_err(plan_error)?, operator).map_err(plan_error)?;
         Ok(Source { plan, scope })
+    }
+
+    /// Each expression as written, resolved, and the type of its elements.
+    fn resolve_arrays<'e>(
+        &self,
+        scope: &Scope,
+        exprs: &'e [ast::Expr],
+        outer: &Outer,
+    ) -> Result<Vec<(&'e ast::Expr, Typed, DataType)>> {
+        let aliases = Aliases::default();
+        let resolver = Resolver::new(self, outer, scope, &aliases);
+        let resolve = |expr: &'e ast::Expr| {
+            let typed = resolver.resolve(expr)?;
+            let element = array_element(&typed.data_type).ok_or_else(|| {
+                let message = format!(
+                    "ARRAY JOIN requires an array or a map, not {}",
+                    typed.data_type
+                );
+                Error::new(ErrorCode::TYPE_MISMATCH, message)
+            })?;
+            Ok((expr, typed, element))
+        };
+        exprs.iter().map(resolve).collect()
     }
 
     /// `arrayJoin(x)`: its column stands behind the plan's.

@@ -43,7 +43,7 @@ impl Analyzer<'_> {
                     Some(left),
                 ) => {
                     let right = self.table(table, outer)?;
-                    self.join(left, right, join, outer, aliases)?
+                    self.join(left, right, join, (outer, aliases))?
                 }
                 (FromElement::Table { join: None, .. }, Some(_)) => {
                     return Err(Error::bug("table without join"));
@@ -104,8 +104,9 @@ impl Analyzer<'_> {
             qualify(&mut source.scope, &[name.name.clone()]);
             return Ok(source);
         }
-        let database = name.database.iter().cloned();
-        let qualifier: Vec<String> = database.chain([name.name.clone()]).collect();
+        let current = &self.environment.context().database;
+        let database = name.database.as_ref().unwrap_or(current).clone();
+        let qualifier = vec![database, name.name.clone()];
         let mut source = self.entry(self.environment.table(name)?, &name.name)?;
         qualify(&mut source.scope, &qualifier);
         Ok(source)
@@ -259,13 +260,27 @@ impl Analyzer<'_> {
     }
 }
 
+/// The column of a SELECT without FROM, which reads `system.one`.
+const DUMMY: &str = "dummy_of_one";
+
 fn one_row() -> Result<Source> {
+    let zero = crate::expr::literal::unsigned(0)?;
     let plan = LogicalPlanBuilder::empty(true)
-        .build()
+        .project(vec![zero.expr.alias(DUMMY)])
+        .and_then(|b| b.build())
         .map_err(plan_error)?;
+    let dummy = ScopeColumn {
+        qualifier: vec!["system".to_owned(), "one".to_owned()],
+        name: "dummy".to_owned(),
+        internal: DUMMY.to_owned(),
+        data_type: zero.data_type,
+        hidden: false,
+    };
     Ok(Source {
         plan,
-        scope: Scope::default(),
+        scope: Scope {
+            columns: vec![dummy],
+        },
     })
 }
 

@@ -194,9 +194,17 @@ impl Analyzer<'_> {
                 .collect::<Vec<_>>()
         });
         let sets = Expr::GroupingSet(GroupingSet::GroupingSets(sets.collect()));
+        // The empty set has a row over no rows, too, which the dialect does not show.
+        let counted = self.fresh("rows");
+        let count =
+            basalt_functions::aggregate::bind("count", &[], &[], self.environment.context())?;
+        let one = crate::expr::literal::unsigned(1)?.expr;
+        let count = crate::udaf::call("count->UInt64".to_owned(), count, vec![one]);
+        let aggr: Vec<Expr> = aggr.into_iter().chain([count.alias(&counted)]).collect();
         let grouped = LogicalPlanBuilder::from(plan)
             .project(exprs)
             .and_then(|b| b.aggregate(vec![sets], aggr))
+            .and_then(|b| b.filter(column(&counted).gt(lit(0_u64))))
             .and_then(|b| b.build())
             .map_err(plan_error)?;
         let plan = self.default_keys(grouped, grouping, &mut keys, aggregates)?;

@@ -5,7 +5,7 @@ use basalt_parser::ast;
 use basalt_types::DataType;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 
-use super::from::subquery_source;
+use super::from::{Source, subquery_source};
 use super::{Analyzer, Outer, Planned, default_array};
 use crate::expr::Resolver;
 use crate::expr::aliases::Aliases;
@@ -48,6 +48,7 @@ impl Analyzer<'_> {
         for (column, name) in source.scope.columns.iter_mut().zip(given) {
             column.name.clone_from(name);
         }
+        let source = self.converted(source, targets)?;
         let mut aliases = Aliases::default();
         for target in targets
             .iter()
@@ -69,15 +70,48 @@ impl Analyzer<'_> {
                 (None, Some(default)) => resolver.resolve(default)?,
                 (None, None) => self.type_default(target.data_type)?,
             };
-            let cast = typed
-                .cast_to(target.data_type, self)
-                .map_err(|e| e.within(format!("While converting column `{}`", target.name)))?;
+            let cast = self.stored(typed, target)?;
             exprs.push(cast.expr.alias(self.fresh(target.name)));
         }
         let plan = LogicalPlanBuilder::from(source.plan)
             .project(exprs)
             .and_then(|b| b.build());
         plan.map_err(plan_error)
+    }
+
+    /// The given columns in the types that they are stored in, which defaults are computed from.
+    fn converted(&self, source: Source, targets: &[TargetColumn<'_>]) -> Result<Source> {
+        let (outer, aliases) = (Outer::default(), Aliases::default());
+        let mut scope = source.scope.clone();
+        let mut exprs = Vec::with_capacity(scope.columns.len());
+        {
+            let resolver = Resolver::new(self, &outer, &source.scope, &aliases);
+            for column in &mut scope.columns {
+                let mut typed = column.typed();
+                if let Some(target) = targets.iter().find(|t| t.name == column.name)
+                    && target.default.is_none()
+                {
+                    typed = self.null_as_default(typed, target, &resolver)?;
+                    typed = self.stored(typed, target)?;
+                }
+                column.internal = self.fresh(&column.name);
+                column.data_type = typed.data_type;
+                exprs.push(typed.expr.alias(&column.internal));
+            }
+        }
+        let plan = LogicalPlanBuilder::from(source.plan)
+            .project(exprs)
+            .and_then(|b| b.build());
+        Ok(Source {
+            plan: plan.map_err(plan_error)?,
+            scope,
+        })
+    }
+
+    fn stored(&self, typed: Typed, target: &TargetColumn<'_>) -> Result<Typed> {
+        typed
+            .cast_to(target.data_type, self)
+            .map_err(|e| e.within(format!("While converting column `{}`", target.name)))
     }
 
     /// A NULL for a column that holds none becomes the column's default, by the setting.

@@ -29,8 +29,7 @@ impl Analyzer<'_> {
         left: Source,
         right: Source,
         join: &ast::Join,
-        outer: &Outer,
-        aliases: &Aliases<'_>,
+        (outer, aliases): (&Outer, &Aliases<'_>),
     ) -> Result<Source> {
         if join.kind == JoinKind::Paste {
             return Err(Error::not_implemented("PASTE JOIN"));
@@ -183,7 +182,7 @@ impl Analyzer<'_> {
             } else {
                 column(&c.internal)
             };
-            if fill && use_nulls {
+            if fill && use_nulls && (c.data_type.can_be_nullable() || c.data_type.is_nullable()) {
                 c.data_type = c.data_type.to_nullable();
             } else if fill && !absent && !c.data_type.is_nullable() {
                 expr = default_where_null(expr, &c.data_type)?;

@@ -163,7 +163,7 @@ impl Analyzer<'_> {
             let limit = limit.ok_or_else(|| Error::bug("WITH TIES without LIMIT"))?;
             if order_keys.is_empty() {
                 return Err(Error::new(
-                    ErrorCode::SYNTAX_ERROR,
+                    ErrorCode::WITH_TIES_WITHOUT_ORDER_BY,
                     "Add ORDER BY: LIMIT WITH TIES needs it to know what is equal",
                 ));
             }

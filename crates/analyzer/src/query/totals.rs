@@ -31,7 +31,9 @@ impl Analyzer<'_> {
             late_array_joins: Vec::new(),
         };
         let plan = match clauses.having.take() {
-            Some(having) if select.having.is_some() => self.passing(plan, grouping, having)?,
+            Some(having) if select.having.is_some() && !self.totals_before_having() => {
+                self.passing(plan, grouping, having)?
+            }
             _ => plan,
         };
         let mut defaults = Vec::with_capacity(grouping.keys.len());
@@ -74,6 +76,11 @@ impl Analyzer<'_> {
         }
         let plan = LogicalPlanBuilder::from(plan.map_err(plan_error)?).project(exprs);
         plan.and_then(|b| b.build()).map_err(plan_error)
+    }
+
+    fn totals_before_having(&self) -> bool {
+        let mode = self.environment.settings().get("totals_mode");
+        mode.is_some_and(|m| m == "before_having")
     }
 
     /// The rows whose groups pass HAVING.

@@ -35,7 +35,11 @@ impl Analyzer<'_> {
             return Err(Error::not_implemented("INTERPOLATE"));
         }
         let mut columns = Vec::new();
+        let mut prefix = Vec::new();
         for (item, key) in items.iter().zip(keys) {
+            if item.with_fill.is_none() && columns.is_empty() {
+                prefix.push(key.clone());
+            }
             if let Some(fill) = &item.with_fill {
                 let field = plan
                     .schema()
@@ -44,10 +48,7 @@ impl Analyzer<'_> {
                 columns.push(self.fill_column(fill, item.descending, key, field.data_type())?);
             }
         }
-        let operator = StreamOperator::WithFill {
-            columns,
-            repeat: Vec::new(),
-        };
+        let operator = StreamOperator::WithFill { columns, prefix };
         stream_node(plan, operator).map_err(plan_error)
     }
 
@@ -58,6 +59,9 @@ impl Analyzer<'_> {
         key: &str,
         physical: &ArrowType,
     ) -> Result<FillColumn> {
+        if !physical.is_integer() && !physical.is_floating() {
+            return Err(invalid("the column must be a number or a date"));
+        }
         if fill.staleness.is_some() {
             return Err(Error::not_implemented("WITH FILL … STALENESS"));
         }
@@ -78,14 +82,8 @@ impl Analyzer<'_> {
             step,
         };
         let forward = match &column.step {
-            FillStep::Number(n) => n.parse::<f64>().map_or(0.0, f64::signum),
-            FillStep::Months { count, .. } => {
-                if *count > 0 {
-                    1.0
-                } else {
-                    -1.0
-                }
-            }
+            FillStep::Number(n) => n.parse::<f64>().unwrap_or(0.0),
+            FillStep::Months { count, .. } => *count as f64,
         };
         if forward == 0.0 || (forward < 0.0) != descending {
             return Err(invalid(

@@ -53,6 +53,16 @@ impl Settings {
         &self.changed
     }
 
+    /// Every setting with its value; those of formats only where they are set.
+    pub fn all(&self) -> BTreeMap<String, String> {
+        let defaults = SETTINGS
+            .iter()
+            .map(|s| (s.name.to_owned(), s.default.to_owned()));
+        let mut all: BTreeMap<String, String> = defaults.collect();
+        all.extend(self.changed.clone());
+        all
+    }
+
     /// Text of a setting, its default included; empty for an unknown one.
     pub fn get(&self, name: &str) -> &str {
         match self.changed.get(name) {

@@ -30,9 +30,12 @@ impl Kind {
         };
         match self {
             Kind::UInt64 if text == "auto" => Ok("0".to_owned()),
-            Kind::UInt64 => parse_size(text)
-                .map(|n| n.to_string())
-                .ok_or_else(|| bad(ErrorCode::CANNOT_PARSE_NUMBER, "a number from 0 up")),
+            Kind::UInt64 => parse_size(text).map(|n| n.to_string()).ok_or_else(|| {
+                bad(
+                    ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
+                    "a number from 0 up",
+                )
+            }),
             Kind::Bool => match text {
                 "1" | "true" => Ok("1".to_owned()),
                 "0" | "false" => Ok("0".to_owned()),
@@ -40,7 +43,10 @@ impl Kind {
             },
             Kind::Seconds => match text.parse::<f64>() {
                 Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(text.to_owned()),
-                _ => Err(bad(ErrorCode::CANNOT_PARSE_NUMBER, "a number of seconds")),
+                _ => Err(bad(
+                    ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
+                    "a number of seconds",
+                )),
             },
             Kind::Word(words) => match words.iter().find(|w| w.eq_ignore_ascii_case(text)) {
                 Some(word) => Ok((*word).to_owned()),
@@ -218,6 +224,30 @@ pub const SETTINGS: &[Setting] = &[
         Bool,
         "0",
         "A name means the column rather than the alias.",
+    ),
+    setting(
+        "totals_mode",
+        Word(&[
+            "before_having",
+            "after_having_exclusive",
+            "after_having_inclusive",
+            "after_having_auto",
+        ]),
+        "after_having_exclusive",
+        "Whether WITH TOTALS counts the rows of groups that HAVING leaves out.",
+    ),
+    setting("transform_null_in", Bool, "0", "NULL IN (NULL) is true."),
+    setting(
+        "describe_compact_output",
+        Bool,
+        "0",
+        "DESCRIBE gives only names and types.",
+    ),
+    setting(
+        "use_legacy_to_time",
+        Bool,
+        "1",
+        "toTime gives a DateTime on a fixed date; Basalt has no type Time.",
     ),
     setting(
         "union_default_mode",

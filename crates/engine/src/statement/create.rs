@@ -214,7 +214,7 @@ fn check_columns(columns: &[ColumnDefinition]) -> Result<()> {
         let name = &column.column.name;
         if columns[..i].iter().any(|c| c.column.name == *name) {
             return Err(Error::new(
-                ErrorCode::DUPLICATE_COLUMN,
+                ErrorCode::ILLEGAL_COLUMN,
                 format!("Column `{name}` is declared twice"),
             ));
         }

@@ -1,7 +1,9 @@
 //! Runs EXPLAIN: the stages that a query passes through, as text.
 
 use basalt_error::{Error, Result};
-use basalt_parser::ast::{Explain, ExplainKind, Statement};
+use basalt_parser::ast::{
+    Explain, ExplainKind, FromElement, ObjectName, SetExpr, Span, Statement, TableExpr, TableSource,
+};
 use basalt_types::DataType;
 use datafusion::physical_plan::displayable;
 
@@ -24,7 +26,13 @@ pub(crate) fn run(
         ExplainKind::Ast => basalt_parser::explain_ast(statement),
         ExplainKind::Syntax => {
             // One value of several lines, as ClickHouse gives it.
-            let text = basalt_parser::format_statement(statement);
+            let statement = &with_from(statement);
+            let one_line = explain.settings.iter().any(|s| s.name == "oneline");
+            let text = if one_line {
+                basalt_parser::format_one_line(statement)
+            } else {
+                basalt_parser::format_statement(statement)
+            };
             return write(session, query, explain, vec![text], io);
         }
         ExplainKind::Plan => plan_text(session, query, statement)?,
@@ -49,6 +57,33 @@ fn write(
 ) -> Result<Summary> {
     let column = ("explain", DataType::String, strings(lines));
     write_rows(session, query, vec![column], &explain.output, io)
+}
+
+/// A SELECT without FROM reads `system.one`, and EXPLAIN SYNTAX says so.
+fn with_from(statement: &Statement) -> Statement {
+    let mut shown = statement.clone();
+    if let Statement::Query(query) = &mut shown
+        && let SetExpr::Select(select) = &mut query.body
+        && select.from.is_empty()
+    {
+        let name = ObjectName {
+            database: Some("system".to_owned()),
+            ..ObjectName::bare("one")
+        };
+        let table = TableExpr {
+            source: TableSource::Table(name),
+            alias: None,
+            column_aliases: Vec::new(),
+            final_: false,
+            sample: None,
+            span: Span::default(),
+        };
+        select.from.push(FromElement::Table {
+            join: None,
+            table: Box::new(table),
+        });
+    }
+    shown
 }
 
 fn plan_text(session: &Session, query: &RunningQuery<'_>, statement: &Statement) -> Result<String> {

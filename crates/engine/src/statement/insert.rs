@@ -95,7 +95,7 @@ fn given_columns(table: &Table, columns: Option<&[ast::Expr]>) -> Result<Vec<Str
         let column = column_of(table, name)?;
         if !insertable(&column) {
             return Err(Error::new(
-                ErrorCode::ILLEGAL_COLUMN,
+                ErrorCode::NO_SUCH_COLUMN_IN_TABLE,
                 format!("Leave it out: cannot insert column `{name}`, it is computed"),
             ));
         }

@@ -19,17 +19,49 @@ pub(crate) fn show(
     show: &Show,
     io: Io<'_>,
 ) -> Result<Summary> {
-    let quoted = |s: &str| format!("'{}'", s.replace('\\', "\\\\").replace('\'', "\\'"));
-    let database = |d: &Option<String>| quoted(d.as_deref().unwrap_or(&session.current_database));
-    let (columns, from, condition) = match &show.kind {
-        ShowKind::Create { object, name, .. } => {
-            return show_create(session, query, *object, name, show, io);
-        }
+    if let ShowKind::Create { object, name, .. } = &show.kind {
+        return show_create(session, query, *object, name, show, io);
+    }
+    let Listing {
+        columns,
+        from,
+        condition,
+    } = listing(session, &show.kind)?;
+    let conditions = condition
+        .into_iter()
+        .chain(show.filter.as_ref().map(filter_condition));
+    let conditions: Vec<String> = conditions.collect();
+    let mut sql = format!("SELECT {columns} FROM {from}");
+    if !conditions.is_empty() {
+        sql.push_str(&format!(" WHERE {}", conditions.join(" AND ")));
+    }
+    sql.push_str(" ORDER BY 1");
+    if let Some(limit) = &show.limit {
+        sql.push_str(&format!(" LIMIT {}", basalt_parser::format_expr(limit)));
+    }
+    let mut select = query::parse_query(&sql)?;
+    select.output = show.output.clone();
+    query::run(session, query, &select, io)
+}
+
+/// The query of a table of `system` that a `SHOW` stands for.
+struct Listing {
+    columns: &'static str,
+    from: &'static str,
+    condition: Option<String>,
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+fn listing(session: &Session, kind: &ShowKind) -> Result<Listing> {
+    let (columns, from, condition) = match kind {
         ShowKind::Databases => ("name", "system.databases", None),
         ShowKind::Tables {
             full,
             temporary,
-            database: d,
+            database,
         } => {
             let columns = if *full {
                 "name, engine AS table_type"
@@ -39,7 +71,8 @@ pub(crate) fn show(
             let condition = if *temporary {
                 "is_temporary".to_owned()
             } else {
-                format!("database = {}", database(d))
+                let database = database.as_deref().unwrap_or(&session.current_database);
+                format!("database = {}", quoted(database))
             };
             (columns, "system.tables", Some(condition))
         }
@@ -69,49 +102,47 @@ pub(crate) fn show(
             Some(format!("name = {}", quoted(name))),
         ),
         ShowKind::Engines => ("*", "system.table_engines", None),
-        ShowKind::Dictionaries { .. } => return Err(Error::not_implemented("SHOW DICTIONARIES")),
-        ShowKind::Indexes { .. } => return Err(Error::not_implemented("SHOW INDEXES")),
-        ShowKind::ProcessList => return Err(Error::not_implemented("SHOW PROCESSLIST")),
-        ShowKind::Merges => return Err(Error::not_implemented("SHOW MERGES")),
-        ShowKind::Clusters | ShowKind::Cluster(_) => {
-            return Err(Error::not_implemented("SHOW CLUSTERS"));
-        }
-        ShowKind::Other(tokens) => return Err(Error::not_implemented(&tokens.construct)),
+        unsupported => return Err(Error::not_implemented(construct(unsupported))),
     };
-    let mut conditions: Vec<String> = condition.into_iter().collect();
-    match &show.filter {
-        Some(ShowFilter::Like {
+    Ok(Listing {
+        columns,
+        from,
+        condition,
+    })
+}
+
+/// What an error calls a kind of `SHOW` that lists nothing here.
+fn construct(kind: &ShowKind) -> &str {
+    match kind {
+        ShowKind::Dictionaries { .. } => "SHOW DICTIONARIES",
+        ShowKind::Indexes { .. } => "SHOW INDEXES",
+        ShowKind::ProcessList => "SHOW PROCESSLIST",
+        ShowKind::Merges => "SHOW MERGES",
+        ShowKind::Clusters | ShowKind::Cluster(_) => "SHOW CLUSTERS",
+        ShowKind::Other(tokens) => &tokens.construct,
+        _ => "SHOW",
+    }
+}
+
+/// `LIKE`, `WHERE` of a `SHOW` as a condition on its listing.
+fn filter_condition(filter: &ShowFilter) -> String {
+    match filter {
+        ShowFilter::Like {
             not,
             case_insensitive,
             pattern,
-        }) => {
+        } => {
             let operator = match (not, case_insensitive) {
                 (false, false) => "LIKE",
                 (true, false) => "NOT LIKE",
                 (false, true) => "ILIKE",
                 (true, true) => "NOT ILIKE",
             };
-            conditions.push(format!(
-                "name {operator} {}",
-                quoted(&String::from_utf8_lossy(pattern))
-            ));
+            let pattern = String::from_utf8_lossy(pattern);
+            format!("name {operator} {}", quoted(&pattern))
         }
-        Some(ShowFilter::Where(expr)) => {
-            conditions.push(format!("({})", basalt_parser::format_expr(expr)));
-        }
-        None => {}
+        ShowFilter::Where(expr) => format!("({})", basalt_parser::format_expr(expr)),
     }
-    let mut sql = format!("SELECT {columns} FROM {from}");
-    if !conditions.is_empty() {
-        sql.push_str(&format!(" WHERE {}", conditions.join(" AND ")));
-    }
-    sql.push_str(" ORDER BY 1");
-    if let Some(limit) = &show.limit {
-        sql.push_str(&format!(" LIMIT {}", basalt_parser::format_expr(limit)));
-    }
-    let mut select = query::parse_query(&sql)?;
-    select.output = show.output.clone();
-    query::run(session, query, &select, io)
 }
 
 fn show_create(
@@ -152,7 +183,7 @@ pub(crate) fn describe(
         (
             "type",
             DataType::String,
-            of(&|c| c.column.data_type.to_string()),
+            of(&|c| c.column.data_type.pretty_name()),
         ),
         (
             "default_type",
@@ -176,6 +207,12 @@ pub(crate) fn describe(
         ),
         ("ttl_expression", DataType::String, of(&|c| c.ttl.clone())),
     ];
+    let num_columns = if query.settings.flag("describe_compact_output") {
+        2
+    } else {
+        rows.len()
+    };
+    let rows = rows.into_iter().take(num_columns).collect();
     write_rows(session, query, rows, &describe.output, io)
 }
 

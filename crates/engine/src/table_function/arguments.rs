@@ -1,7 +1,7 @@
 //! Reads the constant arguments of table functions.
 
 use arrow::array::{ArrayRef, AsArray};
-use arrow::datatypes::UInt64Type;
+use arrow::datatypes::{Float64Type, UInt64Type};
 use basalt_analyzer::{ConstantArg, Typed, cast};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::StringColumn;
@@ -60,11 +60,13 @@ impl<'a> Arguments<'a> {
     /// A number from 0 up; floats are truncated (`numbers(1e6)`).
     pub(crate) fn u64(&self, idx: usize) -> Result<u64> {
         let arg = self.get(idx)?;
-        if !arg.data_type.is_number() {
+        let as_float = arrow::compute::cast(&arg.value, &arrow::datatypes::DataType::Float64);
+        let negative = as_float.is_ok_and(|v| v.as_primitive::<Float64Type>().value(0) < 0.0);
+        if !arg.data_type.is_number() || negative {
             return Err(Error::new(
-                ErrorCode::BAD_ARGUMENTS,
+                ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
                 format!(
-                    "Argument {} of {} must be a number, not {}",
+                    "Argument {} of {} must be a number from 0 up, not {}",
                     idx + 1,
                     self.function,
                     arg.data_type

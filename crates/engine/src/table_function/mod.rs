@@ -85,48 +85,8 @@ pub(crate) fn call(
 ) -> Result<TableEntry> {
     let args = Arguments::new(name, args, environment);
     match name {
-        "numbers" | "numbers_mt" => {
-            let (start, count, step) = match args.len() {
-                0 => (0, u64::MAX, 1),
-                1 => (0, args.u64(0)?, 1),
-                2 => (args.u64(0)?, args.u64(1)?, 1),
-                3 => (args.u64(0)?, args.u64(1)?, args.u64(2)?),
-                _ => return Err(args.wrong_number("1 to 3")),
-            };
-            if step == 0 {
-                return Err(Error::new(
-                    ErrorCode::BAD_ARGUMENTS,
-                    "The step of numbers must not be 0",
-                ));
-            }
-            let count = if step == 1 {
-                count
-            } else {
-                count.div_ceil(step)
-            };
-            let kind = NumbersKind::Numbers { start, step };
-            Ok(numbers(kind, count, name == "numbers_mt", "number"))
-        }
-        "generate_series" | "generateSeries" => {
-            if !(2..=3).contains(&args.len()) {
-                return Err(args.wrong_number("2 or 3"));
-            }
-            let (start, stop) = (args.u64(0)?, args.u64(1)?);
-            let step = if args.len() == 3 { args.u64(2)? } else { 1 };
-            if step == 0 {
-                return Err(Error::new(
-                    ErrorCode::INVALID_SETTING_VALUE,
-                    "The step must not be 0",
-                ));
-            }
-            let count = if stop < start {
-                0
-            } else {
-                (stop - start) / step + 1
-            };
-            let kind = NumbersKind::Numbers { start, step };
-            Ok(numbers(kind, count, false, "generate_series"))
-        }
+        "numbers" | "numbers_mt" => consecutive(&args, name == "numbers_mt"),
+        "generate_series" | "generateSeries" => series(&args),
         "zeros" | "zeros_mt" => {
             let count = if args.len() == 0 {
                 u64::MAX
@@ -160,6 +120,52 @@ pub(crate) fn call(
             ))
         }
     }
+}
+
+/// `numbers([offset, ]count[, step])`
+fn consecutive(args: &Arguments<'_>, is_parallel: bool) -> Result<TableEntry> {
+    let (start, count, step) = match args.len() {
+        0 => (0, u64::MAX, 1),
+        1 => (0, args.u64(0)?, 1),
+        2 => (args.u64(0)?, args.u64(1)?, 1),
+        3 => (args.u64(0)?, args.u64(1)?, args.u64(2)?),
+        _ => return Err(args.wrong_number("1 to 3")),
+    };
+    if step == 0 {
+        return Err(Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            "The step of numbers must not be 0",
+        ));
+    }
+    let count = if step == 1 {
+        count
+    } else {
+        count.div_ceil(step)
+    };
+    let kind = NumbersKind::Numbers { start, step };
+    Ok(numbers(kind, count, is_parallel, "number"))
+}
+
+/// `generate_series(start, stop[, step])`
+fn series(args: &Arguments<'_>) -> Result<TableEntry> {
+    if !(2..=3).contains(&args.len()) {
+        return Err(args.wrong_number("2 or 3"));
+    }
+    let (start, stop) = (args.u64(0)?, args.u64(1)?);
+    let step = if args.len() == 3 { args.u64(2)? } else { 1 };
+    if step == 0 {
+        return Err(Error::new(
+            ErrorCode::INVALID_SETTING_VALUE,
+            "The step must not be 0",
+        ));
+    }
+    let count = if stop < start {
+        0
+    } else {
+        (stop - start) / step + 1
+    };
+    let kind = NumbersKind::Numbers { start, step };
+    Ok(numbers(kind, count, false, "generate_series"))
 }
 
 /// Consecutive numbers or zeros as a table.

@@ -194,7 +194,7 @@ fn check_statement(
 ) -> Result<(), String> {
     match (output(session, sql), expected) {
         (Ok(_), StatementExpect::Ok | StatementExpect::Count(_)) => Ok(()),
-        (Err(e), StatementExpect::Error(wanted)) if wanted.is_match(&e) => Ok(()),
+        (Err(e), StatementExpect::Error(wanted)) if wanted.is_match(&e, None) => Ok(()),
         (Ok(out), StatementExpect::Error(wanted)) => Err(format!(
             "{sql}\n  expected error {wanted}, got: {}",
             String::from_utf8_lossy(&out).escape_debug()

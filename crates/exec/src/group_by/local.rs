@@ -10,8 +10,10 @@ use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Grouping;
+use super::dense::Dense;
 use super::grouping::AggregateArgs;
 use super::key_form::{GroupTable, KeyForm, Keys};
+use super::layout::bounds;
 use super::states::{Exported, States};
 
 /// When to change the way of working. Tests set these so low that little data does it all.
@@ -25,6 +27,19 @@ pub(super) struct Tuning {
     pub(super) staging_bits: u32,
     /// Groups in all tables from which on they are merged in partitions.
     pub(super) partitioned_groups: usize,
+    /// Ordinals that integer keys may always have to index arrays instead of a table.
+    pub(super) dense_len: usize,
+    /// Ordinals that they may have for each row so far.
+    pub(super) dense_len_per_row: usize,
+}
+
+impl Tuning {
+    /// Most ordinals of keys that `num_rows` rows have.
+    pub(super) fn max_dense_len(&self, num_rows: usize) -> usize {
+        num_rows
+            .saturating_mul(self.dense_len_per_row)
+            .max(self.dense_len)
+    }
 }
 
 impl Default for Tuning {
@@ -34,6 +49,8 @@ impl Default for Tuning {
             rows_per_group: 8,
             staging_bits: 8,
             partitioned_groups: 128 << 10,
+            dense_len: 64 << 10,
+            dense_len_per_row: 8,
         }
     }
 }
@@ -51,6 +68,9 @@ pub(super) struct Local<F: KeyForm> {
     grouping: Arc<Grouping>,
     form: Arc<F>,
     tuning: Tuning,
+    /// Groups as long as keys index arrays; the table has none then.
+    pub(super) dense: Option<Dense>,
+    may_be_dense: bool,
     pub(super) table: F::Table,
     pub(super) states: States,
     pub(super) staged: Vec<Staged<F>>,
@@ -70,6 +90,8 @@ impl<F: KeyForm> Local<F> {
         memory: MemoryReservation,
     ) -> Self {
         Self {
+            dense: None,
+            may_be_dense: !grouping.keys.is_empty(),
             table: form.table(),
             states: States::new(&grouping.aggregates),
             staged: Vec::new(),
@@ -89,24 +111,80 @@ impl<F: KeyForm> Local<F> {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        let keys = self.form.encode(self.grouping.key_columns(batch)?)?;
+        let columns = self.grouping.key_columns(batch)?;
         let args = self.grouping.args(batch)?;
-        if self.is_staging {
-            self.stage(&keys, &args)?;
-        } else {
+        self.num_rows += batch.num_rows();
+        if !self.may_be_dense || !self.push_dense(&columns, &args)? {
+            self.push_keys(columns, &args, batch.num_rows())?;
+        }
+        self.memory.try_resize(self.size_bytes())
+    }
+
+    /// Adds rows whose keys index arrays; false if they cannot.
+    fn push_dense(&mut self, columns: &[ArrayRef], args: &AggregateArgs) -> Result<bool> {
+        let max_len = self.tuning.max_dense_len(self.num_rows);
+        let fits = match bounds(columns) {
+            None => false,
+            Some(bounds) => {
+                if self.dense.is_none() {
+                    self.dense = Dense::try_new(&self.grouping, columns, &bounds, max_len);
+                }
+                match &mut self.dense {
+                    Some(dense) => dense.fit(&bounds, max_len)?,
+                    None => false,
+                }
+            }
+        };
+        match &mut self.dense {
+            Some(dense) if fits => dense.push(columns, args)?,
+            _ => self.leave_dense()?,
+        }
+        Ok(fits)
+    }
+
+    /// Moves all groups into the table.
+    pub(super) fn leave_dense(&mut self) -> Result<()> {
+        self.may_be_dense = false;
+        let Some(mut dense) = self.dense.take() else {
+            return Ok(());
+        };
+        dense.take_groups(|columns, exported, rows| {
+            let keys = self.form.encode(columns.to_vec())?;
             self.groups.clear();
             self.table.intern(&keys, &mut self.groups)?;
             let groups = Groups {
                 ids: Some(&self.groups),
                 num_groups: self.table.len(),
-                num_rows: batch.num_rows(),
+                num_rows: rows.len(),
             };
-            self.states.update(&args, groups)?;
-            self.num_rows += batch.num_rows();
-            self.is_staging = self.table.len() > self.tuning.staging_groups
-                && self.num_rows / self.tuning.rows_per_group < self.table.len();
+            self.states.merge(exported, rows, groups)
+        })
+    }
+
+    fn push_keys(
+        &mut self,
+        columns: Vec<ArrayRef>,
+        args: &AggregateArgs,
+        num_rows: usize,
+    ) -> Result<()> {
+        let keys = self.form.encode(columns)?;
+        if self.is_staging {
+            return self.stage(&keys, args);
         }
-        self.memory.try_resize(self.size_bytes())
+        self.groups.clear();
+        self.table.intern(&keys, &mut self.groups)?;
+        let num_groups = self.table.len();
+        self.states.update(
+            args,
+            Groups {
+                ids: Some(&self.groups),
+                num_groups,
+                num_rows,
+            },
+        )?;
+        self.is_staging = num_groups > self.tuning.staging_groups
+            && self.num_rows / self.tuning.rows_per_group < num_groups;
+        Ok(())
     }
 
     fn stage(&mut self, keys: &Keys<F>, args: &AggregateArgs) -> Result<()> {
@@ -132,7 +210,18 @@ impl<F: KeyForm> Local<F> {
     }
 
     fn size_bytes(&self) -> usize {
-        self.table.size_bytes() + self.states.size_bytes() + self.staged_bytes
+        let dense = self.dense.as_ref().map_or(0, Dense::size_bytes);
+        dense + self.table.size_bytes() + self.states.size_bytes() + self.staged_bytes
+    }
+
+    /// Whether there are no groups at all.
+    pub(super) fn is_empty(&self) -> bool {
+        self.dense.is_none() && self.table.len() == 0 && self.staged.is_empty()
+    }
+
+    /// Rows so far.
+    pub(super) fn num_rows(&self) -> usize {
+        self.num_rows
     }
 
     /// Whether rows are staged.
@@ -152,7 +241,7 @@ impl<F: KeyForm> Local<F> {
         })
     }
 
-    /// Gives the groups to merge into; no rows are staged.
+    /// Gives the table's groups; no rows are staged.
     pub(super) fn into_parts(self) -> (F::Table, States, MemoryReservation) {
         (self.table, self.states, self.memory)
     }

@@ -12,6 +12,7 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use futures::StreamExt;
 
 use super::Grouping;
+use super::dense::{self, Dense};
 use super::key_form::{GroupTable, KeyForm};
 use super::local::{Local, Split, Tuning};
 use super::states::States;
@@ -72,10 +73,10 @@ pub(super) async fn merge<F: KeyForm>(
     tuning: Tuning,
     locals: Vec<Local<F>>,
 ) -> Result<Arc<dyn Merged>> {
-    let mut locals: Vec<Local<F>> = locals
-        .into_iter()
-        .filter(|l| l.table.len() > 0 || l.has_staged())
-        .collect();
+    let mut locals: Vec<Local<F>> = locals.into_iter().filter(|l| !l.is_empty()).collect();
+    if let Some(merged) = merge_dense(&mut locals, tuning)? {
+        return Ok(merged);
+    }
     let num_groups: usize = locals.iter().map(|l| l.table.len()).sum();
     let has_staged = locals.iter().any(Local::has_staged);
     if !has_staged && (locals.len() <= 1 || num_groups <= tuning.partitioned_groups) {
@@ -101,6 +102,27 @@ pub(super) async fn merge<F: KeyForm>(
         num_partitions: 1 << bits,
         next,
     }))
+}
+
+/// Merges groups that index arrays in all tasks; else there are none of that kind afterwards.
+fn merge_dense<F: KeyForm>(
+    locals: &mut Vec<Local<F>>,
+    tuning: Tuning,
+) -> Result<Option<Arc<dyn Merged>>> {
+    if !locals.is_empty() && locals.iter().all(|l| l.dense.is_some()) {
+        let max_len = tuning.max_dense_len(locals.iter().map(Local::num_rows).sum());
+        let mut parts: Vec<Dense> = locals.iter_mut().filter_map(|l| l.dense.take()).collect();
+        if let Some(merged) = dense::merge(&mut parts, max_len)? {
+            let memory = locals.drain(..).map(|l| l.into_parts().2).collect();
+            return Ok(Some(Arc::new(merged.hold(memory))));
+        }
+        locals
+            .iter_mut()
+            .zip(parts)
+            .for_each(|(local, part)| local.dense = Some(part));
+    }
+    locals.iter_mut().try_for_each(Local::leave_dense)?;
+    Ok(None)
 }
 
 /// Partitions of some 32 Ki groups each: their tables fit the cache.

@@ -1,6 +1,7 @@
 //! Groups rows by key and drives the aggregate functions' states itself.
 //!
-//! Every input partition is consumed by a task with a table of its own. A table that outgrows
+//! Every input partition is consumed by a task with a table of its own. Integer keys index arrays
+//! as long as the range of all keys so far is small; any other keys are hashed. A table that outgrows
 //! the cache without finding keys again stops: further rows are only split by the hash of their
 //! keys. When all input is read, the tasks' groups are merged: at once if there are few, else
 //! partition by partition of the hash, on the threads that ask for the result.
@@ -12,6 +13,7 @@
 //! | [`key_form`] | what a form of key does, and which one fits which types |
 //! | [`word_form`] | keys packed into a word |
 //! | [`bytes_form`] | a string, or a row of any types as bytes |
+//! | [`dense`], [`layout`] | integer keys of a small range, which index arrays |
 //! | [`pack`] | columns into words and back |
 //! | [`states`] | states of all aggregates of one thread |
 //! | [`local`] | one task's groups |
@@ -22,7 +24,9 @@ pub mod group_by_exec;
 pub mod grouping;
 
 mod bytes_form;
+mod dense;
 mod key_form;
+mod layout;
 mod local;
 mod merged;
 mod no_keys;

@@ -32,13 +32,30 @@ pub(super) struct States(Vec<State>);
 /// States to be merged into those of another thread, one a group.
 #[derive(Debug)]
 pub(super) enum Exported {
-    /// Of counts and sums.
-    Words(Vec<u64>),
+    /// Numbers of rows.
+    Counts(Vec<u64>),
+    /// Sums.
+    Sums(Vec<u64>),
     /// Columns of [`Aggregator::states`].
     Columns(Vec<ArrayRef>),
 }
 
+impl Exported {
+    /// Number of rows of each group, if one of the aggregates is that.
+    pub(super) fn row_counts(exported: &[Exported]) -> Option<&[u64]> {
+        exported.iter().find_map(|e| match e {
+            Exported::Counts(counts) => Some(counts.as_slice()),
+            _ => None,
+        })
+    }
+}
+
 impl States {
+    /// Whether one of the aggregates is the number of rows.
+    pub(super) fn counts_rows(&self) -> bool {
+        self.0.iter().any(|state| matches!(state, State::Count(_)))
+    }
+
     /// No groups yet.
     pub(super) fn new(specs: &[AggregateSpec]) -> Self {
         let state = |spec: &AggregateSpec| match spec.bound.shortcut {
@@ -75,7 +92,8 @@ impl States {
         let mut row_array = None;
         for (state, exported) in self.0.iter_mut().zip(exported) {
             match (state, exported) {
-                (State::Count(to) | State::Sum { sums: to, .. }, Exported::Words(from)) => {
+                (State::Count(to), Exported::Counts(from))
+                | (State::Sum { sums: to, .. }, Exported::Sums(from)) => {
                     grow(to, groups.num_groups);
                     for (row, id) in rows.iter().zip(ids) {
                         to[*id] = to[*id].wrapping_add(from[*row as usize]);
@@ -96,9 +114,13 @@ impl States {
     /// Takes all states out, to be merged elsewhere.
     pub(super) fn export(&mut self, num_groups: usize) -> Result<Vec<Exported>> {
         let export = |state: &mut State| match state {
-            State::Count(words) | State::Sum { sums: words, .. } => {
-                grow(words, num_groups);
-                Ok(Exported::Words(std::mem::take(words)))
+            State::Count(counts) => {
+                grow(counts, num_groups);
+                Ok(Exported::Counts(std::mem::take(counts)))
+            }
+            State::Sum { sums, .. } => {
+                grow(sums, num_groups);
+                Ok(Exported::Sums(std::mem::take(sums)))
             }
             State::Other(states) => {
                 let columns = states.states(0..num_groups).map_err(into_plan_error)?;
@@ -143,10 +165,22 @@ impl States {
     }
 }
 
+/// Numbers from which on room is taken as whole pages that the system fills with zeros when they
+/// are first used.
+const WHOLE_PAGES: usize = 1 << 14;
+
+/// Makes room for `num_groups`; there may be more words than groups, all zero.
 fn grow(words: &mut Vec<u64>, num_groups: usize) {
-    if num_groups > words.len() {
-        words.resize(num_groups, 0);
+    if num_groups <= words.len() {
+        return;
     }
+    if num_groups < WHOLE_PAGES {
+        words.resize(num_groups, 0);
+        return;
+    }
+    let mut grown = vec![0; num_groups.next_power_of_two()];
+    grown[..words.len()].copy_from_slice(words);
+    *words = grown;
 }
 
 fn count(counts: &mut Vec<u64>, groups: Groups<'_>) {

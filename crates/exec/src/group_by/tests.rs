@@ -21,7 +21,7 @@ use datafusion::physical_expr::aggregate::{AggregateExprBuilder, AggregateFuncti
 use datafusion::physical_expr::expressions::{Column, lit};
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode, PhysicalGroupBy};
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
-use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, collect_partitioned};
+use datafusion::physical_plan::{ExecutionPlan, collect_partitioned};
 use datafusion::prelude::SessionConfig;
 use proptest::prelude::{Strategy, any, prop, prop_assert_eq, proptest};
 
@@ -29,32 +29,49 @@ use super::local::Tuning;
 use super::{AggregateSpec, GroupByExec, Grouping};
 
 /// Ways of working that little data does not reach by itself.
-const TUNINGS: [Tuning; 4] = [
+const TUNINGS: [Tuning; 7] = [
+    // Tables of hashed keys, merged at once or in partitions.
     Tuning {
         staging_groups: 1 << 20,
-        rows_per_group: 1,
-        staging_bits: 1,
         partitioned_groups: 1 << 20,
+        ..HASHED
     },
     Tuning {
         staging_groups: 1 << 20,
-        rows_per_group: 1,
-        staging_bits: 1,
-        partitioned_groups: 0,
+        ..HASHED
     },
-    Tuning {
-        staging_groups: 0,
-        rows_per_group: 1_000,
-        staging_bits: 3,
-        partitioned_groups: 0,
-    },
+    // Nearly all rows staged, and staged once in a while.
+    HASHED,
     Tuning {
         staging_groups: 3,
         rows_per_group: 2,
         staging_bits: 0,
         partitioned_groups: 5,
+        ..HASHED
+    },
+    // Keys index arrays: always, as long as there are few, and hardly ever.
+    Tuning {
+        dense_len: 1 << 20,
+        ..HASHED
+    },
+    Tuning {
+        dense_len: 24,
+        ..HASHED
+    },
+    Tuning {
+        dense_len_per_row: 2,
+        ..HASHED
     },
 ];
+
+const HASHED: Tuning = Tuning {
+    staging_groups: 0,
+    rows_per_group: 1_000,
+    staging_bits: 3,
+    partitioned_groups: 0,
+    dense_len: 0,
+    dense_len_per_row: 0,
+};
 
 /// A row as numbers, from which columns of all types are made.
 type Row = (Option<u8>, Option<u16>, Option<i64>, Option<u32>);
@@ -66,9 +83,7 @@ fn batch(rows: &[Row]) -> RecordBatch {
         _ => Vec::new(),
     };
     let texts: Vec<Option<Vec<u8>>> = rows.iter().map(|r| r.1.map(text)).collect();
-    let floats = rows
-        .iter()
-        .map(|r| r.1.map(|n| if n == 0 { -0.0 } else { f64::from(n) - 2.0 }));
+    let floats = rows.iter().map(|r| r.1.map(|n| f64::from(n) - 2.0));
     let decimals: Decimal128Array = rows
         .iter()
         .map(|r| r.2.map(|n| i128::from(n) << 40))
@@ -111,10 +126,30 @@ fn batch(rows: &[Row]) -> RecordBatch {
                     .collect::<UInt32Array>(),
             ),
         ),
+        (
+            "small",
+            Arc::new(
+                rows.iter()
+                    .map(|r| r.0.unwrap_or(9))
+                    .collect::<UInt8Array>(),
+            ),
+        ),
+        (
+            "signed",
+            Arc::new(
+                rows.iter()
+                    .map(|r| r.2.unwrap_or(-70_000))
+                    .collect::<Int64Array>(),
+            ),
+        ),
     ];
-    let fields = columns
-        .iter()
-        .map(|(name, column)| Field::new(*name, column.data_type().clone(), *name != "plain"));
+    let fields = columns.iter().map(|(name, column)| {
+        Field::new(
+            *name,
+            column.data_type().clone(),
+            !["plain", "small", "signed"].contains(name),
+        )
+    });
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     RecordBatch::try_new(schema, columns.into_iter().map(|c| c.1).collect()).unwrap()
 }
@@ -149,7 +184,7 @@ pub(crate) fn aggregate(
 }
 
 fn aggregates(input: &Arc<dyn ExecutionPlan>) -> Vec<Arc<AggregateFunctionExpr>> {
-    let nullable = |t: DataType| DataType::Nullable(Box::new(t));
+    let nullable = |t: DataType| DataType::Nullable(Arc::new(t));
     vec![
         aggregate(input, "count", None),
         aggregate(input, "sum", Some(("plain", DataType::UInt32))),
@@ -240,13 +275,16 @@ fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-const KEYS: [&[&str]; 14] = [
+const KEYS: [&[&str]; 17] = [
     &[],
     &["u8"],
     &["u16"],
     &["u32"],
     &["i64"],
     &["plain"],
+    &["small", "plain"],
+    &["small", "signed"],
+    &["signed"],
     &["u8", "u16"],
     &["u8", "plain", "u16"],
     &["i64", "u16"],
@@ -318,8 +356,8 @@ fn forms_are_as_narrow_as_the_keys() {
     };
     let tables: Vec<String> = KEYS.iter().map(|keys| table(keys)).collect();
     let expected = [
-        "none", "direct8", "direct16", "hash32", "hash64", "hash32", "hash32", "hash64", "hash128",
-        "rows", "string", "hash64", "hash128", "rows",
+        "none", "direct8", "direct16", "hash32", "hash64", "hash32", "hash64", "hash128", "hash64",
+        "hash32", "hash64", "hash128", "rows", "string", "hash64", "hash128", "rows",
     ];
     assert_eq!(tables, expected);
 }
@@ -330,12 +368,12 @@ fn no_input_is_one_row_without_keys_and_none_with() {
     let context = context(100);
     runtime().block_on(async {
         let no_keys = Arc::new(ours(&input, &[], Tuning::default()));
-        assert_eq!(no_keys.output_partitioning().partition_count(), 1);
+        assert_eq!(no_keys.properties().partitioning.partition_count(), 1);
         let row = sorted(no_keys, &context).await;
         assert_eq!(row.num_rows(), 1);
         assert_eq!(row.column(0).as_ref(), &UInt64Array::from(vec![0]));
         let keys = Arc::new(ours(&input, &["u8"], Tuning::default()));
-        assert_eq!(keys.output_partitioning().partition_count(), 3);
+        assert_eq!(keys.properties().partitioning.partition_count(), 3);
         assert_eq!(sorted(keys, &context).await.num_rows(), 0);
     });
 }
@@ -361,4 +399,32 @@ fn too_little_memory_is_an_error() {
         assert!(error.contains("Resources exhausted"), "{error}");
     }
     assert_eq!(context.memory_pool().reserved(), 0);
+}
+
+#[test]
+fn floats_are_one_key_if_clickhouse_says_so() {
+    let floats = Float64Array::from(vec![0.0, -0.0, f64::NAN, -f64::NAN, 1.0]);
+    let batch = RecordBatch::try_from_iter([("float", Arc::new(floats) as ArrayRef)]).unwrap();
+    let partitions = [vec![batch.clone()], vec![batch.clone()]];
+    let input: Arc<dyn ExecutionPlan> =
+        MemorySourceConfig::try_new_exec(&partitions, batch.schema(), None).unwrap();
+    let count = aggregate(&input, "count", None);
+    let udf = count.fun().inner().downcast_ref::<AggregateUdf>().unwrap();
+    let float = Field::new("float", arrow::datatypes::DataType::Float64, false);
+    let counted = Field::new("count", arrow::datatypes::DataType::UInt64, false);
+    let grouping = Grouping {
+        keys: vec![column(&input, "float")],
+        aggregates: vec![AggregateSpec {
+            bound: udf.bound().clone(),
+            args: vec![],
+        }],
+        schema: Arc::new(Schema::new(vec![float, counted])),
+    };
+    let exec = Arc::new(GroupByExec::try_new(input, Arc::new(grouping), 2).unwrap());
+    let result = runtime().block_on(sorted(exec, &context(100)));
+    // In Arrow's total order: -0, 0, 1, NaN.
+    assert_eq!(
+        result.column(1).as_ref(),
+        &UInt64Array::from(vec![2, 2, 2, 4])
+    );
 }

@@ -16,7 +16,10 @@ use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col};
 use super::{GroupByStrategy, SwapOperators};
 
 fn session(strategy: GroupByStrategy) -> SessionContext {
-    let config = SessionConfig::new().with_target_partitions(4);
+    // Batches of few rows, so that a hundred are worth several threads.
+    let config = SessionConfig::new()
+        .with_target_partitions(4)
+        .with_batch_size(50);
     let state = SessionStateBuilder::new_with_default_features()
         .with_config(config)
         .with_physical_optimizer_rules(SwapOperators::rules(strategy))
@@ -53,8 +56,12 @@ fn count() -> Expr {
 }
 
 fn sum_n() -> Expr {
+    sum_of("n")
+}
+
+fn sum_of(column: &str) -> Expr {
     let bound = bind("sum", &[], &[DataType::UInt64], &Context::default()).unwrap();
-    udaf::call("sum".to_owned(), bound, vec![col("n")])
+    udaf::call("sum".to_owned(), bound, vec![col(column)])
 }
 
 async fn plan(rows: &DataFrame) -> String {
@@ -103,7 +110,7 @@ async fn a_join_on_the_keys_still_meets_its_rows() {
             .join(right, how, &["text"], &["t"], None)
             .unwrap();
         let rows = rows
-            .aggregate(vec![col("text"), col("d")], vec![count()])
+            .aggregate(vec![col("text"), col("d")], vec![sum_of("c")])
             .unwrap();
         assert_eq!(
             plan(&rows).await.contains("GroupByExec"),

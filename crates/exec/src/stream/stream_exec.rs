@@ -73,8 +73,8 @@ impl StreamExec {
                 offset,
                 limit,
             } => Box::new(LimitWithTiesStep::try_new(&input, keys, *offset, *limit)?),
-            StreamOperator::WithFill { columns, .. } => {
-                Box::new(WithFillStep::try_new(&input, columns)?)
+            StreamOperator::WithFill { columns, prefix } => {
+                Box::new(WithFillStep::try_new(&input, columns, prefix)?)
             }
         })
     }

@@ -1,8 +1,7 @@
 //! Runs ORDER BY … WITH FILL: inserts rows where the sorted values leave gaps.
 //!
-//! All filled columns but the last say which run a row belongs to; within the run of equal other
-//! keys the last one is stepped through. With one filled column (by far the usual case) the whole
-//! stream is one run from its FROM to its TO.
+//! The sorted columns before the filled one cut the rows into runs, and each run is filled from FROM
+//! to TO for itself. Without such columns (by far the usual case) all rows are one run.
 
 use std::sync::Arc;
 
@@ -23,11 +22,17 @@ pub(super) struct WithFillStep {
     schema: SchemaRef,
     column: usize,
     fill: FillColumn,
+    prefix: Vec<usize>,
     batches: Vec<RecordBatch>,
 }
 
 impl WithFillStep {
-    pub(super) fn try_new(input: &SchemaRef, columns: &[FillColumn]) -> Result<Self> {
+    pub(super) fn try_new(
+        input: &SchemaRef,
+        columns: &[FillColumn],
+        prefix: &[String],
+    ) -> Result<Self> {
+        let prefix = super::stream_exec::positions(input, prefix)?;
         let [fill] = columns else {
             return Err(Error::not_implemented("WITH FILL of several columns"));
         };
@@ -39,6 +44,7 @@ impl WithFillStep {
             schema,
             column,
             fill: fill.clone(),
+            prefix,
             batches: Vec::new(),
         })
     }
@@ -98,6 +104,9 @@ impl WithFillStep {
         for (i, column) in batch.columns().iter().enumerate() {
             let inserted: ArrayRef = if i == self.column {
                 Arc::clone(filled)
+            } else if self.prefix.contains(&i) && batch.num_rows() > 0 {
+                let first = UInt32Array::from_value(0, filled.len());
+                arrow::compute::take(column, &first, None).map_err(bug)?
             } else {
                 defaults(column, filled.len())?
             };
@@ -117,6 +126,28 @@ impl Step for WithFillStep {
     fn finish(&mut self) -> Result<Option<RecordBatch>> {
         let batch = arrow::compute::concat_batches(&self.schema, &self.batches).map_err(bug)?;
         self.batches.clear();
+        if self.prefix.is_empty() {
+            return self.filled(&batch).map(Some);
+        }
+        let keys: Vec<ArrayRef> = self
+            .prefix
+            .iter()
+            .map(|p| Arc::clone(batch.column(*p)))
+            .collect();
+        let runs = arrow::compute::partition(&keys).map_err(bug)?;
+        let mut filled = Vec::new();
+        for run in runs.ranges() {
+            filled.push(self.filled(&batch.slice(run.start, run.len()))?);
+        }
+        arrow::compute::concat_batches(&self.schema, &filled)
+            .map_err(bug)
+            .map(Some)
+    }
+}
+
+impl WithFillStep {
+    /// The rows of one run with those between them.
+    fn filled(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let keys = batch.column(self.column);
         let data_type = keys.data_type().clone();
         let (filled, order): (ArrayRef, _) = if data_type.is_floating() {
@@ -129,7 +160,7 @@ impl Step for WithFillStep {
             (Arc::new(Int64Array::from(filled)), order)
         };
         let filled = cast(&filled, &data_type).map_err(bug)?;
-        self.assemble(&batch, &filled, &order).map(Some)
+        self.assemble(batch, &filled, &order)
     }
 }
 

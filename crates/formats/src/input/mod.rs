@@ -98,62 +98,32 @@ pub fn input_with_evaluator(
     let format = lookup(name)?;
     let target = Target::new(columns, settings);
     Ok(match format.kind {
-        Kind::TabSeparated(header) => Box::new(rows::RowReader::new(
-            tsv::TsvRows::new(&target, header, false),
-            target,
-            source,
-        )?),
-        Kind::TabSeparatedRaw(header) => Box::new(rows::RowReader::new(
-            tsv::TsvRows::new(&target, header, true),
-            target,
-            source,
-        )?),
-        Kind::Csv(header) => Box::new(rows::RowReader::new(
-            csv::CsvRows::new(&target, header),
-            target,
-            source,
-        )?),
-        Kind::JsonEachRow { strings, .. } => Box::new(rows::RowReader::new(
-            json_rows::ObjectRows::new(&target, strings),
-            target,
-            source,
-        )?),
-        Kind::JsonCompactEachRow { header, strings } => Box::new(rows::RowReader::new(
+        Kind::TabSeparated(header) => {
+            by_rows(tsv::TsvRows::new(&target, header, false), target, source)?
+        }
+        Kind::TabSeparatedRaw(header) => {
+            by_rows(tsv::TsvRows::new(&target, header, true), target, source)?
+        }
+        Kind::Csv(header) => by_rows(csv::CsvRows::new(&target, header), target, source)?,
+        Kind::JsonEachRow { strings, .. } => {
+            by_rows(json_rows::ObjectRows::new(&target, strings), target, source)?
+        }
+        Kind::JsonCompactEachRow { header, strings } => by_rows(
             json_rows::ArrayRows::new(&target, header, strings),
             target,
             source,
-        )?),
-        Kind::Json { .. } if format.is_input => Box::new(rows::RowReader::new(
-            json_rows::DocumentRows::new(&target),
-            target,
-            source,
-        )?),
-        Kind::JsonAsString => Box::new(rows::RowReader::new(
-            json_rows::StringRows::new(&target)?,
-            target,
-            source,
-        )?),
-        Kind::Tskv => Box::new(rows::RowReader::new(
-            lines::TskvRows::new(&target),
-            target,
-            source,
-        )?),
-        Kind::LineAsString => Box::new(rows::RowReader::new(
-            lines::LineRows::new(&target)?,
-            target,
-            source,
-        )?),
+        )?,
+        Kind::Json { .. } if format.is_input => {
+            by_rows(json_rows::DocumentRows::new(&target), target, source)?
+        }
+        Kind::JsonAsString => by_rows(json_rows::StringRows::new(&target)?, target, source)?,
+        Kind::Tskv => by_rows(lines::TskvRows::new(&target), target, source)?,
+        Kind::LineAsString => by_rows(lines::LineRows::new(&target)?, target, source)?,
         Kind::RawBlob => Box::new(lines::BlobReader::new(target, source)?),
-        Kind::Values => Box::new(rows::RowReader::new(
-            values::ValueRows::new(&target, evaluator),
-            target,
-            source,
-        )?),
-        Kind::RowBinary(header) => Box::new(rows::RowReader::new(
-            row_binary::BinaryRows::new(&target, header),
-            target,
-            source,
-        )?),
+        Kind::Values => by_rows(values::ValueRows::new(&target, evaluator), target, source)?,
+        Kind::RowBinary(header) => {
+            by_rows(row_binary::BinaryRows::new(&target, header), target, source)?
+        }
         Kind::Native => Box::new(native::NativeReader::new(target, source)),
         Kind::Arrow => Box::new(arrow::file(target, source)?),
         Kind::ArrowStream => Box::new(arrow::stream(target, source)?),
@@ -164,6 +134,15 @@ pub fn input_with_evaluator(
             return Err(Error::new(NOT_FOR_INPUT, message));
         }
     })
+}
+
+/// The reader of a format that consists of rows.
+fn by_rows<R: rows::RowParser + 'static>(
+    parser: R,
+    target: Target,
+    source: Source,
+) -> Result<Box<dyn BlockReader>> {
+    Ok(Box::new(rows::RowReader::new(parser, target, source)?))
 }
 
 /// The columns that a reader fills.

@@ -42,8 +42,14 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
 pub(super) trait Direction:
     Copy + Default + Send + Sync + std::fmt::Debug + 'static
 {
+    /// Whether `new` compares as strictly better than `old`, which nothing does to a NaN.
+    fn before<V: Value>(new: V, old: V) -> bool;
+
     /// Whether `new` is strictly better than `old`; NaN is worse than all else.
-    fn better<V: Value>(new: V, old: V) -> bool;
+    #[inline]
+    fn better<V: Value>(new: V, old: V) -> bool {
+        Self::before(new, old) || (old.is_nan() && !new.is_nan())
+    }
 
     /// Whether the bytes `new` are strictly better than `old`.
     fn better_bytes(new: &[u8], old: &[u8]) -> bool;
@@ -62,8 +68,8 @@ pub(super) struct Greatest;
 
 impl Direction for Least {
     #[inline]
-    fn better<V: Value>(new: V, old: V) -> bool {
-        new < old || (old.is_nan() && !new.is_nan())
+    fn before<V: Value>(new: V, old: V) -> bool {
+        new < old
     }
 
     fn better_bytes(new: &[u8], old: &[u8]) -> bool {
@@ -78,8 +84,8 @@ impl Direction for Least {
 
 impl Direction for Greatest {
     #[inline]
-    fn better<V: Value>(new: V, old: V) -> bool {
-        new > old || (old.is_nan() && !new.is_nan())
+    fn before<V: Value>(new: V, old: V) -> bool {
+        new > old
     }
 
     fn better_bytes(new: &[u8], old: &[u8]) -> bool {
@@ -184,9 +190,15 @@ impl<T: Primitive, D: Direction> Extreme<T, D> {
         if rows.num_valid() == 0 || self.values.is_empty() {
             return;
         }
-        let step = |best, value| if D::better(value, best) { value } else { best };
-        let worst = D::worst::<T::Native>();
-        let best = fold_lanes(values, rows.valid.as_ref(), worst, step, step);
+        // From a first number on, a NaN never compares as better: the loop needs no test for it.
+        let is_valid = |row: &usize| rows.valid.as_ref().is_none_or(|v| v.is_valid(*row));
+        let mut numbers = (0..values.len()).filter(is_valid);
+        let Some(first) = numbers.find(|row| !values[*row].is_nan()) else {
+            self.offer(0, D::worst());
+            return;
+        };
+        let step = |best, value| if D::before(value, best) { value } else { best };
+        let best = fold_lanes(values, rows.valid.as_ref(), values[first], step, step);
         self.offer(0, best);
     }
 

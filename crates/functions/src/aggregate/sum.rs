@@ -76,7 +76,7 @@ impl PrimitiveVisitor for BindSum {
     type Output = BoundAggregate;
 
     fn visit<T: Primitive>(self) -> BoundAggregate {
-        bind_into::<T, <T::Native as Value>::Sum>(self.0, |v| v.widen())
+        bind_into::<T, <T::Native as Value>::Sum, Wide>(self.0)
     }
 }
 
@@ -106,21 +106,47 @@ impl PrimitiveVisitor for BindSame {
     type Output = BoundAggregate;
 
     fn visit<T: Primitive>(self) -> BoundAggregate {
-        bind_into::<T, T>(self.0, |v| v)
+        bind_into::<T, T, Same>(self.0)
     }
 }
 
-fn bind_into<T: Primitive, S: Primitive>(
-    return_type: DataType,
-    widen: fn(T::Native) -> S::Native,
-) -> BoundAggregate {
+/// How a value becomes one of the accumulator; a type, so that loops are compiled for it.
+trait Widen<V, S>: Send + 'static {
+    fn widen(value: V) -> S;
+}
+
+/// To the type of the value's sums.
+struct Wide;
+
+impl<V: Value> Widen<V, <V::Sum as ArrowPrimitiveType>::Native> for Wide {
+    #[inline]
+    fn widen(value: V) -> <V::Sum as ArrowPrimitiveType>::Native {
+        value.widen()
+    }
+}
+
+/// To the same type.
+struct Same;
+
+impl<V> Widen<V, V> for Same {
+    #[inline]
+    fn widen(value: V) -> V {
+        value
+    }
+}
+
+fn bind_into<T, S, W>(return_type: DataType) -> BoundAggregate
+where
+    T: Primitive,
+    S: Primitive,
+    W: Widen<T::Native, S::Native>,
+{
     let physical = return_type.physical();
     BoundAggregate::new(
         return_type,
         vec![physical.clone()],
-        move || Sum::<T, S, _> {
+        move || Sum::<T, S, W> {
             sums: Vec::new(),
-            widen,
             physical: physical.clone(),
             values: PhantomData,
         },
@@ -128,14 +154,13 @@ fn bind_into<T: Primitive, S: Primitive>(
 }
 
 /// Sums of `T` in `S`.
-struct Sum<T: Primitive, S: Primitive, W> {
+struct Sum<T, S: Primitive, W> {
     sums: Vec<S::Native>,
-    widen: W,
     physical: ArrowType,
-    values: PhantomData<fn() -> T>,
+    values: PhantomData<fn() -> (T, W)>,
 }
 
-impl<T: Primitive, S: Primitive, W> std::fmt::Debug for Sum<T, S, W> {
+impl<T, S: Primitive, W> std::fmt::Debug for Sum<T, S, W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Sum").field(&self.sums.len()).finish()
     }
@@ -169,12 +194,7 @@ pub(super) fn add_rows<T: Copy, S: ArrowNativeTypeOp>(
     }
 }
 
-impl<T, S, W> Sum<T, S, W>
-where
-    T: Primitive,
-    S: Primitive,
-    W: Fn(T::Native) -> S::Native + Copy,
-{
+impl<T, S: Primitive, W> Sum<T, S, W> {
     fn resize(&mut self, num_groups: usize) {
         if num_groups > self.sums.len() {
             self.sums.resize(num_groups, S::Native::ZERO);
@@ -186,17 +206,12 @@ impl<T, S, W> Aggregator for Sum<T, S, W>
 where
     T: Primitive,
     S: Primitive,
-    W: Fn(T::Native) -> S::Native + Copy + Send,
+    W: Widen<T::Native, S::Native>,
 {
     fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
         self.resize(groups.num_groups);
         let values = primitive::<T>(column(args, 0)?)?.values();
-        add_rows(
-            &mut self.sums,
-            values,
-            &Rows::new(args, groups)?,
-            self.widen,
-        );
+        add_rows(&mut self.sums, values, &Rows::new(args, groups)?, W::widen);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Writes FROM.
+//! Writes FROM: tables, joins and ARRAY JOIN.
 
 use super::Writer;
 use super::text::{identifier, quoted};

@@ -1,4 +1,4 @@
-//! Writes INSERT.
+//! Writes INSERT: its target, its columns and its source.
 
 use super::Writer;
 use super::text::identifier;

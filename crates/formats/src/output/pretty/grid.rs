@@ -96,7 +96,7 @@ fn pad(count: usize, text: &str, out: &mut Vec<u8>) {
 impl Table {
     /// Where on the terminal the first column's text begins.
     pub(super) fn first_column(&self) -> usize {
-        self.margin() + 2
+        self.margin() + if self.grid == Grid::Space { 1 } else { 2 }
     }
 
     /// Columns in front of the grid.

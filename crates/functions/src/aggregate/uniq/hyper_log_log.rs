@@ -1,8 +1,10 @@
 //! HyperLogLog with a small exact set in front of it.
 
 use basalt_error::Result;
+use hashbrown::HashTable;
 
 use crate::aggregate::grouped::{ByteReader, damaged};
+use crate::aggregate::row_keys::mix;
 
 /// How a counter of one function works.
 #[derive(Clone, Copy, Debug)]
@@ -18,15 +20,15 @@ pub(super) struct Shape {
 /// The values of a group, given by their hashes.
 #[derive(Debug)]
 pub(super) enum Counter {
-    /// The distinct hashes, sorted.
-    Exact(Vec<u64>),
+    /// The distinct hashes.
+    Exact(HashTable<u64>),
     /// The largest rank that each cell has seen.
     Cells(Box<[u8]>),
 }
 
 impl Default for Counter {
     fn default() -> Self {
-        Counter::Exact(Vec::new())
+        Counter::Exact(HashTable::new())
     }
 }
 
@@ -36,11 +38,13 @@ impl Counter {
         match self {
             Counter::Cells(cells) => raise(cells, shape, hash),
             Counter::Exact(hashes) => {
-                let Err(place) = hashes.binary_search(&hash) else {
-                    return;
-                };
                 if hashes.len() < shape.exact_len {
-                    hashes.insert(place, hash);
+                    hashes
+                        .entry(mix(hash), |h| *h == hash, |h| mix(*h))
+                        .or_insert(hash);
+                    return;
+                }
+                if hashes.find(mix(hash), |h| *h == hash).is_some() {
                     return;
                 }
                 let mut cells = vec![0; 1 << shape.precision].into_boxed_slice();
@@ -78,7 +82,7 @@ impl Counter {
 
     pub(super) fn heap_bytes(&self) -> usize {
         match self {
-            Counter::Exact(hashes) => hashes.capacity() * size_of::<u64>(),
+            Counter::Exact(hashes) => hashes.allocation_size(),
             Counter::Cells(cells) => cells.len(),
         }
     }
@@ -103,10 +107,11 @@ impl Counter {
         match bytes.u8()? {
             0 => {
                 let len = bytes.len(size_of::<u64>())?;
-                let mut hashes = (0..len).map(|_| bytes.u64()).collect::<Result<Vec<_>>>()?;
-                hashes.sort_unstable();
-                hashes.dedup();
-                Ok(Counter::Exact(hashes))
+                let mut counter = Counter::default();
+                for _ in 0..len {
+                    counter.insert(shape, bytes.u64()?);
+                }
+                Ok(counter)
             }
             1 => Ok(Counter::Cells(bytes.bytes(1 << shape.precision)?.into())),
             _ => Err(damaged()),

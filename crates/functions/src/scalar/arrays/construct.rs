@@ -248,7 +248,7 @@ fn resolve_with_constant(call: &Call<'_>) -> Result<Resolved> {
             if !(0..=MAX_LEN).contains(&len) {
                 return Err(too_large(len));
             }
-            picks.extend(std::iter::repeat_n(columns[1].row(row), len as usize));
+            picks.repeat(columns[1].row(row), len as usize)?;
             picks.end_row()?;
         }
         picks.finish(&list, &columns[1].array)

@@ -171,13 +171,13 @@ fn resize_rows(
         let range = lists.range(row);
         let wanted_len = wanted.unsigned_abs() as usize;
         let kept = range.len().min(wanted_len);
-        let filled = std::iter::repeat_n(base + fill.row(row), wanted_len - kept);
+        let (fill_idx, missing) = (base + fill.row(row), wanted_len - kept);
         if wanted < 0 {
-            picks.extend(filled);
+            picks.repeat(fill_idx, missing)?;
             picks.extend(range.end - kept..range.end);
         } else {
             picks.extend(range.start..range.start + kept);
-            picks.extend(filled);
+            picks.repeat(fill_idx, missing)?;
         }
         picks.end_row()?;
     }

@@ -252,6 +252,18 @@ impl Picks {
         self.indices.extend(range.into_iter().map(|i| i as u32));
     }
 
+    /// Adds the element at `index` several times.
+    ///
+    /// # Errors
+    /// `TOO_LARGE_ARRAY_SIZE` if all rows together have more elements than 31 bits count; nothing
+    /// is added then.
+    pub fn repeat(&mut self, index: usize, times: usize) -> Result<()> {
+        let len = self.indices.len().saturating_add(times);
+        i32::try_from(len).map_err(|_| too_large(len))?;
+        self.extend(std::iter::repeat_n(index, times));
+        Ok(())
+    }
+
     /// The elements of the row that is not yet ended.
     pub fn row_mut(&mut self) -> &mut [u32] {
         let start = self.offsets[self.offsets.len() - 1] as usize;

@@ -24,7 +24,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         description: "Returns the name of the argument's type.",
         resolve: |call| {
             call.expect_args(1..=1)?;
-            text(call.data_type(0).to_string())
+            text(call.data_type(0).pretty_name())
         },
         ..RAW
     },

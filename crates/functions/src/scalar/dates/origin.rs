@@ -121,7 +121,8 @@ impl Step {
                 return Some(Step::Seconds(TimeStep::of(unit, n, moments)));
             }
             _ => {
-                return (scale.stored > 0).then(|| Step::Ticks(n.saturating_mul(scale.factors().1)));
+                return (scale.stored > 0)
+                    .then(|| Step::Ticks(n.saturating_mul(scale.factors().1)));
             }
         };
         let months = n.saturating_mul(months);

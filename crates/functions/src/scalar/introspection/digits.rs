@@ -8,7 +8,7 @@ use basalt_types::DataType;
 use super::entry;
 use crate::scalar::core::numeric::{array_of, map1};
 use crate::scalar::strings::shapes::Ints;
-use crate::{Call, Column, Purity, Resolved, ScalarFunction};
+use crate::{Column, Purity, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[

@@ -179,11 +179,14 @@ fn setting(call: &Call<'_>, num_args: usize) -> Result<Resolved> {
         ));
     };
     if let Ok(number) = value.parse::<u64>() {
-        return match number {
-            0..=0xff => constant_of(number as u8),
-            0..=0xffff => constant_of(number as u16),
-            0..=0xffff_ffff => constant_of(number as u32),
-            _ => constant_of(number),
+        return if let Ok(number) = u8::try_from(number) {
+            constant_of(number)
+        } else if let Ok(number) = u16::try_from(number) {
+            constant_of(number)
+        } else if let Ok(number) = u32::try_from(number) {
+            constant_of(number)
+        } else {
+            constant_of(number)
         };
     }
     if let Ok(number) = value.parse::<f64>() {

@@ -14,20 +14,19 @@ use crate::{Call, Resolved, ScalarFunction};
 type Append = fn(&mut ColumnBuilder, Json<'_>) -> Result<bool>;
 
 macro_rules! extracts {
-    ($($name:literal, $insensitive:literal, $aliases:expr => $resolve:expr, $description:literal;)*) => {
+    ($($name:literal => $resolve:expr, $description:literal;)*) => {
         /// The functions of this file.
         pub const FUNCTIONS: &[ScalarFunction] = &[$(
             ScalarFunction {
                 name: $name,
-                aliases: $aliases,
                 syntax: concat!($name, "(json[, key or position, ...])"),
                 description: $description,
                 resolve: |call| $resolve(call, false),
                 ..ScalarFunction::BASE
             },
             ScalarFunction {
-                name: $insensitive,
-                syntax: concat!($insensitive, "(json[, key or position, ...])"),
+                name: concat!($name, "CaseInsensitive"),
+                syntax: concat!($name, "CaseInsensitive(json[, key or position, ...])"),
                 description: concat!($description, " Keys are found in any case."),
                 resolve: |call| $resolve(call, true),
                 ..ScalarFunction::BASE
@@ -37,33 +36,38 @@ macro_rules! extracts {
 }
 
 extracts! {
-    "JSONExtract", "JSONExtractCaseInsensitive", &[] => resolve_typed,
-        "The value at a path as the type that the last argument names.";
-    "JSONExtractString", "JSONExtractStringCaseInsensitive", &[] =>
-        |call, any_case| resolve_fixed(call, DataType::String, any_case), "The value at a path as a String.";
-    "JSONExtractInt", "JSONExtractIntCaseInsensitive", &[] =>
-        |call, any_case| resolve_fixed(call, DataType::Int64, any_case), "The value at a path as an Int64.";
-    "JSONExtractUInt", "JSONExtractUIntCaseInsensitive", &[] =>
-        |call, any_case| resolve_fixed(call, DataType::UInt64, any_case), "The value at a path as a UInt64.";
-    "JSONExtractFloat", "JSONExtractFloatCaseInsensitive", &[] =>
-        |call, any_case| resolve_fixed(call, DataType::Float64, any_case), "The value at a path as a Float64.";
-    "JSONExtractBool", "JSONExtractBoolCaseInsensitive", &[] =>
-        |call, any_case| resolve_with(call, (DataType::UInt8, call.args.len()), any_case, append_bool),
+    "JSONExtract" => resolve_typed, "The value at a path as the type that the last argument names.";
+    "JSONExtractString" => |call, any_case| resolve_fixed(call, DataType::String, any_case),
+        "The value at a path as a String.";
+    "JSONExtractInt" => |call, any_case| resolve_fixed(call, DataType::Int64, any_case),
+        "The value at a path as an Int64.";
+    "JSONExtractUInt" => |call, any_case| resolve_fixed(call, DataType::UInt64, any_case),
+        "The value at a path as a UInt64.";
+    "JSONExtractFloat" => |call, any_case| resolve_fixed(call, DataType::Float64, any_case),
+        "The value at a path as a Float64.";
+    "JSONExtractBool" => |call, any_case| resolve_plain(call, DataType::UInt8, any_case, append_bool),
         "Whether the value at a path is true.";
-    "JSONExtractRaw", "JSONExtractRawCaseInsensitive", &[] =>
-        |call, any_case| resolve_with(call, (DataType::String, call.args.len()), any_case, append_raw),
+    "JSONExtractRaw" => |call, any_case| resolve_plain(call, DataType::String, any_case, append_raw),
         "The value at a path as JSON.";
-    "JSONExtractArrayRaw", "JSONExtractArrayRawCaseInsensitive", &[] =>
-        |call, any_case| resolve_with(call, (strings(), call.args.len()), any_case, append_array_raw),
+    "JSONExtractArrayRaw" => |call, any_case| resolve_plain(call, strings(), any_case, append_array_raw),
         "The values of the array at a path as JSON.";
-    "JSONExtractKeys", "JSONExtractKeysCaseInsensitive", &[] =>
-        |call, any_case| resolve_with(call, (strings(), call.args.len()), any_case, append_keys),
+    "JSONExtractKeys" => |call, any_case| resolve_plain(call, strings(), any_case, append_keys),
         "The keys of the object at a path.";
-    "JSONExtractKeysAndValues", "JSONExtractKeysAndValuesCaseInsensitive", &[] => resolve_pairs,
+    "JSONExtractKeysAndValues" => resolve_pairs,
         "Keys and values of the object at a path, these as the type that the last argument names.";
-    "JSONExtractKeysAndValuesRaw", "JSONExtractKeysAndValuesRawCaseInsensitive", &[] =>
-        |call, any_case| resolve_with(call, (pairs_of(DataType::String), call.args.len()), any_case, append_pairs_raw),
-        "Keys and values of the object at a path, these as JSON.";
+    "JSONExtractKeysAndValuesRaw" => |call, any_case| {
+        resolve_plain(call, pairs_of(DataType::String), any_case, append_pairs_raw)
+    }, "Keys and values of the object at a path, these as JSON.";
+}
+
+/// A function whose arguments are all part of the path.
+fn resolve_plain(
+    call: &Call<'_>,
+    result: DataType,
+    ignore_case: bool,
+    append: Append,
+) -> Result<Resolved> {
+    resolve_with(call, (result, call.args.len()), ignore_case, append)
 }
 
 fn strings() -> DataType {

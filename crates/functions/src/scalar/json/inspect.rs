@@ -32,7 +32,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         description: "Number of values of the array or object at a path.",
         resolve: |call| {
             resolve(call, DataType::UInt64, |found| {
-                let lengths = found.map(|f| f.map_or(0, |f| f.value.len() as u64));
+                let lengths = found.map(|f| f.map_or(0, |f| f.value.num_values() as u64));
                 Ok(Arc::new(UInt64Array::from_iter_values(lengths)))
             })
         },
@@ -89,7 +89,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         resolve: |call| {
             call.expect_args(1..=1)?;
             let length = |found: Found<'_>| {
-                (found.value.kind() == Kind::Array).then(|| found.value.len() as u64)
+                (found.value.kind() == Kind::Array).then(|| found.value.num_values() as u64)
             };
             resolve(call, DataType::UInt64.to_nullable(), move |found| {
                 Ok(Arc::new(

@@ -75,7 +75,7 @@ impl<'a> Json<'a> {
     }
 
     /// Number of values of an array or object.
-    pub fn len(self) -> usize {
+    pub fn num_values(self) -> usize {
         if self.kind() == Kind::Object {
             self.members().count()
         } else {
@@ -111,7 +111,11 @@ impl<'a> Json<'a> {
 
     /// The key and value at a position from 1 (from the end if negative); an array has no keys.
     pub fn at(self, position: i64) -> Option<(Option<Self>, Self)> {
-        let len = if position < 0 { self.len() } else { usize::MAX };
+        let len = if position < 0 {
+            self.num_values()
+        } else {
+            usize::MAX
+        };
         let idx = match usize::try_from(position.unsigned_abs()).ok()? {
             0 => return None,
             distance if position < 0 => len.checked_sub(distance)?,

@@ -9,6 +9,7 @@ use basalt_types::{DataType, least_supertype};
 use super::parts::entry_types;
 use crate::scalar::arrays::lists::{
     Lists, Picks, bad_arguments, bug, concat, different_lengths, entries, flat_list, map_of,
+    too_large,
 };
 use crate::scalar::arrays::matching::{Ids, RowSet};
 use crate::scalar::arrays::unify::{Unify, element_type};
@@ -112,6 +113,7 @@ fn resolve_concat(call: &Call<'_>) -> Result<Resolved> {
             [only] => Arc::clone(only.values()),
             _ => arrow::compute::concat(&parts).map_err(bug)?,
         };
+        u32::try_from(all.len()).map_err(|_| too_large(all.len()))?;
         let mut picks = Picks::with_capacity(num_rows, all.len());
         for row in 0..num_rows {
             let mut base = 0;

@@ -165,6 +165,9 @@ fn change_fixed(array: &FixedSizeBinaryArray, change: impl Change) -> Result<Arr
     Ok(Arc::new(changed.map_err(|e| Error::bug(e.to_string()))?))
 }
 
+/// The part of a long string's view that holds its length and first four bytes.
+const PREFIX: u128 = u64::MAX as u128;
+
 /// Whether the rows use most of the buffers, so that changing whole buffers wastes little.
 fn is_dense(array: &BinaryViewArray) -> bool {
     let held: usize = array.data_buffers().iter().map(Buffer::len).sum();
@@ -181,10 +184,14 @@ fn change_views(array: &BinaryViewArray, change: impl Change) -> Result<ArrayRef
     let buffers: Vec<Buffer> = buffers.collect();
     let views = array.views().iter().map(|view| {
         let mut bytes = view.to_le_bytes();
-        // After the length: the whole string, or the first four bytes of a long one.
-        let text = if (*view as u32) <= 12 { 4..16 } else { 4..8 };
-        change(&mut bytes[text]);
-        u128::from_le_bytes(bytes)
+        change(&mut bytes[4..]);
+        let changed = u128::from_le_bytes(bytes);
+        // Of a long string only the first four bytes are here; the place of the rest stays.
+        if (*view as u32) <= 12 {
+            changed
+        } else {
+            changed & PREFIX | view & !PREFIX
+        }
     });
     let views: ScalarBuffer<u128> = views.collect::<Vec<u128>>().into();
     let changed = BinaryViewArray::try_new(views, buffers, array.nulls().cloned());

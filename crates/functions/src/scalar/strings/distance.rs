@@ -5,7 +5,6 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
 use super::case::lower_utf8;
-use super::reverse::delegate;
 use super::shapes::{bad_arguments, two_strings_to_number};
 use super::utf8::code_points;
 use crate::{Call, Resolved, ScalarFunction};
@@ -15,8 +14,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "startsWith",
         syntax: "startsWith(s, prefix)",
-        description: "Whether a string, or array, begins with another.",
-        resolve: |call| resolve_affix(call, "arrayStartsWith", |s, p| s.starts_with(p)),
+        description: "Whether a string begins with another.",
+        resolve: |call| resolve_affix(call, |s, p| s.starts_with(p)),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
@@ -51,8 +50,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "endsWith",
         syntax: "endsWith(s, suffix)",
-        description: "Whether a string, or array, ends with another.",
-        resolve: |call| resolve_affix(call, "arrayEndsWith", |s, p| s.ends_with(p)),
+        description: "Whether a string ends with another.",
+        resolve: |call| resolve_affix(call, |s, p| s.ends_with(p)),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
@@ -171,14 +170,10 @@ fn compare(call: &Call<'_>, f: fn(&[u8], &[u8]) -> bool) -> Result<Resolved> {
     two_strings_to_number::<UInt8Type>(call, DataType::UInt8, f)
 }
 
-fn resolve_affix(
-    call: &Call<'_>,
-    of_arrays: &str,
-    f: fn(&[u8], &[u8]) -> bool,
-) -> Result<Resolved> {
+fn resolve_affix(call: &Call<'_>, f: fn(&[u8], &[u8]) -> bool) -> Result<Resolved> {
     call.expect_args(2..=2)?;
     if matches!(call.data_type(0), DataType::Array(_)) {
-        return delegate(call, of_arrays);
+        return Err(Error::not_implemented(format!("{} of arrays", call.name)));
     }
     compare(call, f)
 }

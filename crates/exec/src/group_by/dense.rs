@@ -1,0 +1,291 @@
+//! Groups by integer keys of a small range: the key itself is the number of the group.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use arrow::array::{ArrayRef, RecordBatch};
+use basalt_functions::aggregate::Groups;
+use datafusion::error::Result;
+use datafusion::execution::memory_pool::MemoryReservation;
+
+use super::Grouping;
+use super::grouping::AggregateArgs;
+use super::layout::{Bounds, Layout};
+use super::merged::{Emit, Merged, result_batch};
+use super::states::{Exported, States};
+
+/// Ordinals that are merged together.
+const UNIT: usize = 32 << 10;
+
+/// Times that a layout is changed before giving up.
+const MAX_CHANGES: usize = 8;
+
+/// Groups of one task, indexed by ordinal. Ordinals that no row has are no groups.
+#[derive(Debug)]
+pub(super) struct Dense {
+    grouping: Arc<Grouping>,
+    layout: Layout,
+    /// Number of ordinals.
+    len: usize,
+    states: States,
+    /// Which ordinals are groups, if no count says so.
+    seen: Option<Vec<bool>>,
+    num_changes: usize,
+    ordinals: Vec<usize>,
+}
+
+impl Dense {
+    /// No groups yet, for keys of which the first are in `bounds`.
+    pub(super) fn try_new(
+        grouping: &Arc<Grouping>,
+        columns: &[ArrayRef],
+        bounds: &[Bounds],
+        max_len: usize,
+    ) -> Option<Self> {
+        let types = columns.iter().map(|c| c.data_type().clone());
+        let layout = Layout::try_new(types, bounds, max_len)?;
+        Some(Self::with_layout(grouping, layout))
+    }
+
+    fn with_layout(grouping: &Arc<Grouping>, layout: Layout) -> Self {
+        let states = States::new(&grouping.aggregates);
+        Self {
+            grouping: Arc::clone(grouping),
+            layout,
+            len: 0,
+            seen: (!states.counts_rows()).then(Vec::new),
+            states,
+            num_changes: 0,
+            ordinals: Vec::new(),
+        }
+    }
+
+    /// Makes the layout fit keys in `bounds`; false if it cannot have at most `max_len` ordinals.
+    pub(super) fn fit(&mut self, bounds: &[Bounds], max_len: usize) -> Result<bool> {
+        if let Some(len) = self.layout.len_for(bounds, max_len) {
+            self.len = self.len.max(len);
+            return Ok(true);
+        }
+        let joined = self.layout.join(&self.layout.bounds(self.len), bounds);
+        let layout = Layout::try_new(self.layout.types(), &joined, max_len);
+        let (Some(layout), true) = (layout, self.num_changes < MAX_CHANGES) else {
+            return Ok(false);
+        };
+        let Some(len) = layout.len_for(&joined, max_len) else {
+            return Ok(false);
+        };
+        self.num_changes += 1;
+        self.change_layout(layout, len)?;
+        Ok(true)
+    }
+
+    fn change_layout(&mut self, layout: Layout, len: usize) -> Result<()> {
+        let mut changed = Self::with_layout(&self.grouping, layout);
+        changed.len = len;
+        changed.num_changes = self.num_changes;
+        self.take_groups(|columns, exported, rows| {
+            changed.layout.ordinals(columns, &mut changed.ordinals)?;
+            changed.mark();
+            let ids = Some(changed.ordinals.as_slice());
+            let groups = Groups {
+                ids,
+                num_groups: len,
+                num_rows: rows.len(),
+            };
+            changed.states.merge(exported, rows, groups)
+        })?;
+        *self = changed;
+        Ok(())
+    }
+
+    /// Adds rows whose keys fit the layout.
+    pub(super) fn push(&mut self, columns: &[ArrayRef], args: &AggregateArgs) -> Result<()> {
+        self.layout.ordinals(columns, &mut self.ordinals)?;
+        self.mark();
+        let groups = Groups {
+            ids: Some(&self.ordinals),
+            num_groups: self.len,
+            num_rows: self.ordinals.len(),
+        };
+        self.states.update(args, groups)
+    }
+
+    fn mark(&mut self) {
+        if let Some(seen) = &mut self.seen {
+            if seen.len() < self.len {
+                seen.resize(self.len.next_power_of_two(), false);
+            }
+            self.ordinals
+                .iter()
+                .for_each(|ordinal| seen[*ordinal] = true);
+        }
+    }
+
+    /// Gives all groups to `f` in portions: key columns, states, and which rows of the states.
+    pub(super) fn take_groups(
+        &mut self,
+        mut f: impl FnMut(&[ArrayRef], &[Exported], &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        let exported = self.states.export(self.len)?;
+        let seen = self.seen.take();
+        for start in (0..self.len).step_by(UNIT) {
+            let end = self.len.min(start + UNIT);
+            let rows = seen_rows(&exported, seen.as_deref(), start..end);
+            if !rows.is_empty() {
+                f(&self.layout.columns(&rows)?, &exported, &rows)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Memory held, in bytes.
+    pub(super) fn size_bytes(&self) -> usize {
+        let seen = self.seen.as_ref().map_or(0, Vec::capacity);
+        seen + self.states.size_bytes() + self.ordinals.capacity() * size_of::<usize>()
+    }
+}
+
+/// The ordinals in `range` that are groups.
+fn seen_rows(
+    exported: &[Exported],
+    seen: Option<&[bool]>,
+    range: std::ops::Range<usize>,
+) -> Vec<u32> {
+    // Ordinals have at most 31 bits.
+    let rows = range.start as u32..range.end as u32;
+    match (seen, Exported::row_counts(exported)) {
+        (Some(seen), _) => rows
+            .filter(|row| seen.get(*row as usize).is_some_and(|s| *s))
+            .collect(),
+        (None, Some(counts)) => rows.filter(|row| counts[*row as usize] > 0).collect(),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// A layout that has room for the groups of all `parts`, and its number of ordinals.
+fn common_layout(parts: &[Dense], max_len: usize) -> Option<(Layout, usize)> {
+    let (first, others) = parts.split_first()?;
+    let (mut layout, mut len) = (first.layout.clone(), first.len);
+    for part in others {
+        if part.layout == layout {
+            len = len.max(part.len);
+            continue;
+        }
+        let joined = layout.join(&layout.bounds(len), &part.layout.bounds(part.len));
+        layout = Layout::try_new(layout.types(), &joined, max_len)?;
+        len = layout.len_for(&joined, max_len)?;
+    }
+    Some((layout, len))
+}
+
+/// Makes one result of the groups of several tasks; `None` if no layout of at most `max_len`
+/// ordinals has room for them all.
+pub(super) fn merge(parts: &mut [Dense], max_len: usize) -> Result<Option<DenseMerged>> {
+    let Some((layout, len)) = common_layout(parts, max_len) else {
+        return Ok(None);
+    };
+    let grouping = Arc::clone(&parts[0].grouping);
+    let mut exported = Vec::with_capacity(parts.len());
+    for part in parts {
+        if part.layout != layout {
+            part.change_layout(layout.clone(), len)?;
+        }
+        exported.push((part.states.export(len)?, part.seen.take()));
+    }
+    let next = AtomicUsize::new(0);
+    Ok(Some(DenseMerged {
+        grouping,
+        layout,
+        len,
+        parts: exported,
+        next,
+        memory: Vec::new(),
+    }))
+}
+
+/// Groups of several tasks in one layout, still to be merged.
+pub(super) struct DenseMerged {
+    grouping: Arc<Grouping>,
+    layout: Layout,
+    len: usize,
+    parts: Vec<(Vec<Exported>, Option<Vec<bool>>)>,
+    /// The first ordinal that no thread has taken.
+    next: AtomicUsize,
+    memory: Vec<MemoryReservation>,
+}
+
+impl DenseMerged {
+    /// Keeps the memory reserved until all is handed out.
+    pub(super) fn hold(mut self, memory: Vec<MemoryReservation>) -> Self {
+        self.memory = memory;
+        self
+    }
+
+    /// The groups among the ordinals in `range`, as rows of the result.
+    fn groups(&self, range: std::ops::Range<usize>) -> Result<RecordBatch> {
+        let rows_of = |(exported, seen): &(Vec<Exported>, Option<Vec<bool>>)| {
+            seen_rows(exported, seen.as_deref(), range.clone())
+        };
+        let rows: Vec<Vec<u32>> = self.parts.iter().map(rows_of).collect();
+        let mut is_group = vec![false; range.len()];
+        for row in rows.iter().flatten() {
+            is_group[*row as usize - range.start] = true;
+        }
+        let mut all = Vec::with_capacity(range.len());
+        let mut groups = Vec::with_capacity(range.len());
+        for (row, is_group) in range.clone().zip(is_group) {
+            groups.push(all.len());
+            if is_group {
+                all.push(row as u32);
+            }
+        }
+        let mut states = States::new(&self.grouping.aggregates);
+        for ((exported, _), rows) in self.parts.iter().zip(&rows) {
+            let ids: Vec<usize> = rows
+                .iter()
+                .map(|r| groups[*r as usize - range.start])
+                .collect();
+            let groups = Groups {
+                ids: Some(&ids),
+                num_groups: all.len(),
+                num_rows: ids.len(),
+            };
+            states.merge(exported, rows, groups)?;
+        }
+        let mut columns = self.layout.columns(&all)?;
+        columns.extend(states.finish(0..all.len())?);
+        result_batch(&self.grouping, columns, all.len())
+    }
+}
+
+impl Merged for DenseMerged {
+    fn next_groups(&self) -> Result<Option<Box<dyn Emit>>> {
+        let start = self.next.fetch_add(UNIT, Ordering::Relaxed);
+        if start >= self.len {
+            return Ok(None);
+        }
+        let batch = self.groups(start..self.len.min(start + UNIT))?;
+        Ok(Some(Box::new(Rows {
+            batch,
+            num_emitted: 0,
+        })))
+    }
+}
+
+/// Rows of the result that are ready.
+struct Rows {
+    batch: RecordBatch,
+    num_emitted: usize,
+}
+
+impl Emit for Rows {
+    fn next_batch(&mut self, max_rows: usize) -> Result<Option<RecordBatch>> {
+        let num_rows = max_rows.min(self.batch.num_rows() - self.num_emitted);
+        if num_rows == 0 {
+            return Ok(None);
+        }
+        let batch = self.batch.slice(self.num_emitted, num_rows);
+        self.num_emitted += num_rows;
+        Ok(Some(batch))
+    }
+}

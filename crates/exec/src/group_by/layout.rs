@@ -1,0 +1,293 @@
+//! Lays integer keys of known ranges out as one number: an index of arrays.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
+use arrow::datatypes::DataType as ArrowType;
+use datafusion::common::internal_datafusion_err;
+use datafusion::error::Result;
+
+use super::pack::{Native, NativeVisitor, visit_native};
+
+/// Most bits of an ordinal.
+const MAX_BITS: u32 = 31;
+
+/// Values of a column below this start at 0 in a layout.
+const LOW: u64 = 1 << 16;
+
+/// Where the values of a column lie in an ordinal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Digit {
+    arrow: ArrowType,
+    /// The value that counts as 0, with its sign extended to 64 bits.
+    base: u64,
+    shift: u32,
+    /// Bits of the values; the last digit may grow beyond them.
+    bits: u32,
+}
+
+/// Keys as ordinals: each column has bits for the values from its base on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    digits: Vec<Digit>,
+    /// The column with the highest bits; its values have no upper bound.
+    last: usize,
+}
+
+/// Smallest and largest value of a column, signs extended.
+pub(super) type Bounds = (u64, u64);
+
+/// Bounds of all columns; `None` if one has NULLs, has no rows or is no integer.
+pub(super) fn bounds(columns: &[ArrayRef]) -> Option<Vec<Bounds>> {
+    let bounds_of = |column: &ArrayRef| {
+        if !column.data_type().is_integer() || column.null_count() > 0 {
+            return None;
+        }
+        visit_native(column.data_type(), FindBounds(column))?
+    };
+    columns.iter().map(bounds_of).collect()
+}
+
+struct FindBounds<'a>(&'a ArrayRef);
+
+impl NativeVisitor for FindBounds<'_> {
+    type Output = Option<Bounds>;
+
+    fn visit<T: Native>(self) -> Option<Bounds> {
+        let values = self.0.as_primitive::<T>().values();
+        let first = *values.first()?;
+        // No early end: this way it is done for many values at once.
+        let (min, max) = values.iter().fold((first, first), |(min, max), value| {
+            (
+                if *value < min { *value } else { min },
+                if *value > max { *value } else { max },
+            )
+        });
+        Some((T::widen(min), T::widen(max)))
+    }
+}
+
+impl Layout {
+    /// The layout for values in `bounds`; `None` if it would have more than `max_len` ordinals.
+    pub(super) fn try_new(
+        types: impl Iterator<Item = ArrowType>,
+        bounds: &[Bounds],
+        max_len: usize,
+    ) -> Option<Self> {
+        let mut digits = Vec::with_capacity(bounds.len());
+        for (arrow, (min, max)) in types.zip(bounds) {
+            let base = if *max < LOW { 0 } else { min & !(LOW - 1) };
+            let bits = u64::BITS - max.wrapping_sub(base).leading_zeros();
+            digits.push(Digit {
+                arrow,
+                base,
+                shift: 0,
+                bits,
+            });
+        }
+        let last = (0..digits.len()).max_by_key(|i| digits[*i].bits)?;
+        let mut shift = 0u32;
+        for i in (0..digits.len()).filter(|i| *i != last).chain([last]) {
+            digits[i].shift = shift;
+            shift = shift
+                .checked_add(digits[i].bits)
+                .filter(|bits| *bits <= MAX_BITS)?;
+        }
+        let layout = Self { digits, last };
+        layout.len_for(bounds, max_len).map(|_| layout)
+    }
+
+    /// Number of ordinals up to the largest in `bounds`; `None` if values lie outside or there
+    /// would be more than `max_len`.
+    pub(super) fn len_for(&self, bounds: &[Bounds], max_len: usize) -> Option<usize> {
+        let mut len = 0;
+        for (i, (digit, (min, max))) in self.digits.iter().zip(bounds).enumerate() {
+            let (min, max) = (min.wrapping_sub(digit.base), max.wrapping_sub(digit.base));
+            let limit = if i == self.last {
+                1 << (MAX_BITS - digit.shift)
+            } else {
+                1 << digit.bits
+            };
+            if min >= limit || max >= limit {
+                return None;
+            }
+            if i == self.last {
+                len = (max as usize + 1) << digit.shift;
+            }
+        }
+        (len <= max_len).then_some(len)
+    }
+
+    /// Bounds of the values that `len` ordinals stand for.
+    pub(super) fn bounds(&self, len: usize) -> Vec<Bounds> {
+        let bounds = |(i, digit): (usize, &Digit)| {
+            let size = if i == self.last {
+                (len >> digit.shift).max(1)
+            } else {
+                1 << digit.bits
+            };
+            (digit.base, digit.base.wrapping_add(size as u64 - 1))
+        };
+        self.digits.iter().enumerate().map(bounds).collect()
+    }
+
+    /// Bounds that contain `a` and `b`.
+    pub(super) fn join(&self, a: &[Bounds], b: &[Bounds]) -> Vec<Bounds> {
+        let join = |((digit, a), b): ((&Digit, &Bounds), &Bounds)| {
+            if !digit.arrow.is_signed_integer() {
+                return (a.0.min(b.0), a.1.max(b.1));
+            }
+            let min = a.0.cast_signed().min(b.0.cast_signed());
+            let max = a.1.cast_signed().max(b.1.cast_signed());
+            (min.cast_unsigned(), max.cast_unsigned())
+        };
+        self.digits.iter().zip(a).zip(b).map(join).collect()
+    }
+
+    /// Types of the columns.
+    pub(super) fn types(&self) -> impl Iterator<Item = ArrowType> + '_ {
+        self.digits.iter().map(|d| d.arrow.clone())
+    }
+
+    /// The ordinal of each row; all values lie in the layout.
+    pub(super) fn ordinals(&self, columns: &[ArrayRef], ordinals: &mut Vec<usize>) -> Result<()> {
+        ordinals.clear();
+        for (digit, column) in self.digits.iter().zip(columns) {
+            let is_first = ordinals.is_empty();
+            visit_native(
+                column.data_type(),
+                AddDigit {
+                    digit,
+                    column,
+                    is_first,
+                    ordinals,
+                },
+            )
+            .ok_or_else(|| internal_datafusion_err!("no integer: {}", column.data_type()))?;
+        }
+        Ok(())
+    }
+
+    /// The key columns of some ordinals.
+    pub(super) fn columns(&self, ordinals: &[u32]) -> Result<Vec<ArrayRef>> {
+        let column = |(i, digit): (usize, &Digit)| {
+            let mask = if i == self.last {
+                u64::MAX
+            } else {
+                (1 << digit.bits) - 1
+            };
+            visit_native(
+                &digit.arrow,
+                TakeDigit {
+                    digit,
+                    mask,
+                    ordinals,
+                },
+            )
+            .ok_or_else(|| internal_datafusion_err!("no integer: {}", digit.arrow))
+        };
+        self.digits.iter().enumerate().map(column).collect()
+    }
+}
+
+struct AddDigit<'a> {
+    digit: &'a Digit,
+    column: &'a ArrayRef,
+    is_first: bool,
+    ordinals: &'a mut Vec<usize>,
+}
+
+impl NativeVisitor for AddDigit<'_> {
+    type Output = ();
+
+    fn visit<T: Native>(self) {
+        let Digit { base, shift, .. } = *self.digit;
+        let values = self.column.as_primitive::<T>().values();
+        let ordinal = |v: &T::Native| (T::widen(*v).wrapping_sub(base) << shift) as usize;
+        if self.is_first {
+            self.ordinals.extend(values.iter().map(ordinal));
+        } else {
+            self.ordinals
+                .iter_mut()
+                .zip(values)
+                .for_each(|(o, v)| *o |= ordinal(v));
+        }
+    }
+}
+
+struct TakeDigit<'a> {
+    digit: &'a Digit,
+    mask: u64,
+    ordinals: &'a [u32],
+}
+
+impl NativeVisitor for TakeDigit<'_> {
+    type Output = ArrayRef;
+
+    fn visit<T: Native>(self) -> ArrayRef {
+        let Digit { base, shift, .. } = *self.digit;
+        let value = |ordinal: &u32| {
+            T::from_bits(((u64::from(*ordinal) >> shift) & self.mask).wrapping_add(base))
+        };
+        let values = self.ordinals.iter().map(value);
+        Arc::new(PrimitiveArray::<T>::new(values.collect(), None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{Array, ArrayRef, Int64Array, UInt8Array, UInt32Array};
+
+    use super::{Layout, bounds};
+
+    fn layout(columns: &[ArrayRef], max_len: usize) -> Option<Layout> {
+        let types = columns.iter().map(|c| c.data_type().clone());
+        Layout::try_new(types, &bounds(columns)?, max_len)
+    }
+
+    #[test]
+    fn keys_come_back_from_their_ordinals() {
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(UInt8Array::from(vec![0, 2, 1])),
+            Arc::new(Int64Array::from(vec![-5, 70_000, 3])),
+            Arc::new(UInt32Array::from(vec![u32::MAX, u32::MAX - 9, u32::MAX])),
+        ];
+        let columns = &columns[..2];
+        let layout = layout(columns, 1 << 20).unwrap();
+        let mut ordinals = Vec::new();
+        layout.ordinals(columns, &mut ordinals).unwrap();
+        let ordinals: Vec<u32> = ordinals.into_iter().map(|o| o as u32).collect();
+        assert_eq!(layout.columns(&ordinals).unwrap(), columns);
+    }
+
+    #[test]
+    fn the_widest_column_may_grow() {
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(UInt32Array::from(vec![100, 7])),
+            Arc::new(UInt8Array::from(vec![0, 3])),
+        ];
+        let layout = layout(&columns, 1 << 10).unwrap();
+        assert_eq!(layout.len_for(&[(0, 100), (0, 3)], 1 << 10), Some(101 << 2));
+        assert_eq!(
+            layout.len_for(&[(0, 1000), (0, 3)], 1 << 13),
+            Some(1001 << 2)
+        );
+        assert_eq!(layout.len_for(&[(0, 1000), (0, 3)], 1 << 10), None);
+        assert_eq!(layout.len_for(&[(0, 100), (0, 4)], 1 << 13), None);
+        let bounds = layout.bounds(404);
+        assert_eq!(bounds, [(0, 100), (0, 3)]);
+        assert_eq!(layout.join(&bounds, &[(0, 50), (1, 9)]), [(0, 100), (0, 9)]);
+    }
+
+    #[test]
+    fn wide_ranges_and_nulls_have_no_layout() {
+        let wide: ArrayRef = Arc::new(Int64Array::from(vec![i64::MIN, i64::MAX]));
+        assert!(layout(&[wide], usize::MAX).is_none());
+        let nulls: ArrayRef = Arc::new(UInt8Array::from(vec![Some(1), None]));
+        assert!(layout(&[nulls], usize::MAX).is_none());
+        let none: ArrayRef = Arc::new(UInt8Array::from(Vec::<u8>::new()));
+        assert!(layout(&[none], usize::MAX).is_none());
+    }
+}
