@@ -136,8 +136,7 @@ impl Local {
         // Without a handler Ctrl-C ends the process, which is fine, too.
         let _ = ctrlc::set_handler(move || running.cancel());
         let mut first_error = None;
-        let mut statements = basalt_parser::parse_statements(text);
-        while let Some(parsed) = statements.next() {
+        for parsed in basalt_parser::parse_statements(text) {
             let result = parsed.and_then(|p| self.run_one(text, &p));
             if let Err(e) = result {
                 if !ignores_errors {
@@ -218,8 +217,7 @@ fn mentions(text: &[u8], name: &str) -> bool {
 
 impl ShellSession for Local {
     fn execute(&mut self, text: &str) {
-        let mut statements = basalt_parser::parse_statements(text);
-        while let Some(parsed) = statements.next() {
+        for parsed in basalt_parser::parse_statements(text) {
             let result = parsed.and_then(|p| self.run_one(text.as_bytes(), &p));
             if let Err(e) = result {
                 eprintln!("{e}\n");

@@ -90,7 +90,14 @@ impl Execution {
     pub(crate) fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
         let planner =
             DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(StreamPlanner)]);
-        let planned = planner.create_physical_plan(plan, self.state.as_ref());
+        let mut state = self.state.as_ref().clone();
+        // Dealing batches out to threads in turn mixes them up.
+        state
+            .config_mut()
+            .options_mut()
+            .optimizer
+            .enable_round_robin_repartition = !self.control.keeps_order();
+        let planned = planner.create_physical_plan(plan, &state);
         self.database.runtime.block_on(planned).map_err(plan_error)
     }
 

@@ -9,10 +9,11 @@ use super::from::Source;
 use super::{Analyzer, Outer};
 use crate::expr::aliases::Aliases;
 use crate::expr::call::array_element;
-use crate::expr::{ArrayJoinCall, Resolver, Typed};
+use crate::expr::{ArrayJoinCall, Resolver};
 use crate::plan::{StreamOperator, stream_node};
 use crate::plan_error;
 use crate::scope::{Scope, ScopeColumn};
+use crate::typed::Typed;
 
 impl Analyzer<'_> {
     /// `[LEFT] ARRAY JOIN a, b AS x`: a column under its own name becomes its element, an alias a

@@ -49,7 +49,7 @@ impl Analyzer<'_> {
                     return Err(Error::bug("table without join"));
                 }
                 (FromElement::ArrayJoin { left, exprs }, before) => {
-                    let before = before.map_or_else(|| one_row(), Ok)?;
+                    let before = before.map_or_else(one_row, Ok)?;
                     self.array_join(before, *left, exprs, outer)?
                 }
             });
@@ -101,7 +101,7 @@ impl Analyzer<'_> {
             }
             let mut source = subquery_source(self.query(with.query, with.outer)?);
             rename(&mut source.scope, with.columns)?;
-            qualify(&mut source.scope, &[name.name.clone()]);
+            qualify(&mut source.scope, std::slice::from_ref(&name.name));
             return Ok(source);
         }
         let current = &self.environment.context().database;

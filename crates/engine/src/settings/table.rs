@@ -29,44 +29,44 @@ impl Kind {
             Error::new(code, format!("Give setting {name} {what}, not '{text}'"))
         };
         match self {
-            Kind::UInt64 if text == "auto" => Ok("0".to_owned()),
-            Kind::UInt64 => parse_size(text).map(|n| n.to_string()).ok_or_else(|| {
+            Self::UInt64 if text == "auto" => Ok("0".to_owned()),
+            Self::UInt64 => parse_size(text).map(|n| n.to_string()).ok_or_else(|| {
                 bad(
                     ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
                     "a number from 0 up",
                 )
             }),
-            Kind::Bool => match text {
+            Self::Bool => match text {
                 "1" | "true" => Ok("1".to_owned()),
                 "0" | "false" => Ok("0".to_owned()),
                 _ => Err(bad(ErrorCode::CANNOT_PARSE_BOOL, "0 or 1")),
             },
-            Kind::Seconds => match text.parse::<f64>() {
+            Self::Seconds => match text.parse::<f64>() {
                 Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(text.to_owned()),
                 _ => Err(bad(
                     ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
                     "a number of seconds",
                 )),
             },
-            Kind::Word(words) => match words.iter().find(|w| w.eq_ignore_ascii_case(text)) {
+            Self::Word(words) => match words.iter().find(|w| w.eq_ignore_ascii_case(text)) {
                 Some(word) => Ok((*word).to_owned()),
                 None => {
                     let what = format!("one of {}", words.join(", "));
                     Err(bad(ErrorCode::BAD_ARGUMENTS, &what))
                 }
             },
-            Kind::Text => Ok(text.to_owned()),
+            Self::Text => Ok(text.to_owned()),
         }
     }
 
     /// Name of the kind in `system.settings`.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::UInt64 => "UInt64",
-            Kind::Bool => "Bool",
-            Kind::Seconds => "Seconds",
-            Kind::Word(_) => "Enum",
-            Kind::Text => "String",
+            Self::UInt64 => "UInt64",
+            Self::Bool => "Bool",
+            Self::Seconds => "Seconds",
+            Self::Word(_) => "Enum",
+            Self::Text => "String",
         }
     }
 }

@@ -20,7 +20,12 @@ pub(crate) fn show(
     io: Io<'_>,
 ) -> Result<Summary> {
     if let ShowKind::Create { object, name, .. } = &show.kind {
-        return show_create(session, query, *object, name, show, io);
+        let column = (
+            "statement",
+            DataType::String,
+            strings([create_sql(session, *object, name)?]),
+        );
+        return write_rows(session, query, vec![column], &show.output, io);
     }
     let Listing {
         columns,
@@ -145,27 +150,18 @@ fn filter_condition(filter: &ShowFilter) -> String {
     }
 }
 
-fn show_create(
-    session: &Session,
-    query: &RunningQuery<'_>,
-    object: ObjectKind,
-    name: &ast::ObjectName,
-    show: &Show,
-    io: Io<'_>,
-) -> Result<Summary> {
-    let statement = if object == ObjectKind::Database {
-        if !session.database.catalog.has_database(&name.name) {
-            return Err(Error::new(
-                ErrorCode::UNKNOWN_DATABASE,
-                format!("Database {} does not exist", name.name),
-            ));
-        }
-        format!("CREATE DATABASE {}\nENGINE = Memory", name.name)
-    } else {
-        session.find_table(name)?.create_sql.clone()
-    };
-    let column = ("statement", DataType::String, strings([statement]));
-    write_rows(session, query, vec![column], &show.output, io)
+/// The statement that makes an object.
+fn create_sql(session: &Session, object: ObjectKind, name: &ast::ObjectName) -> Result<String> {
+    if object != ObjectKind::Database {
+        return Ok(session.find_table(name)?.create_sql.clone());
+    }
+    if !session.database.catalog.has_database(&name.name) {
+        return Err(Error::new(
+            ErrorCode::UNKNOWN_DATABASE,
+            format!("Database {} does not exist", name.name),
+        ));
+    }
+    Ok(format!("CREATE DATABASE {}\nENGINE = Memory", name.name))
 }
 
 /// `DESCRIBE TABLE …`: exactly ClickHouse's seven columns.

@@ -29,7 +29,7 @@ use crate::table_function;
 type MakeTable = fn(&QueryEnvironment<'_>) -> Result<TableEntry>;
 
 /// Every table of `system`, by name.
-pub const TABLES: &[(&str, MakeTable)] = &[
+pub(crate) const TABLES: &[(&str, MakeTable)] = &[
     ("aggregate_function_combinators", functions::combinators),
     ("build_options", facts::build_options),
     ("columns", objects::columns),

@@ -8,9 +8,9 @@ use basalt_engine::{Database, Io, Session};
 use sqllogictest::{DefaultColumnType, QueryExpect, Record, SortMode, StatementExpect};
 
 /// A file of `tests/configs`.
-pub struct Configuration {
-    pub name: String,
-    pub settings: Vec<(String, String)>,
+pub(crate) struct Configuration {
+    pub(crate) name: String,
+    pub(crate) settings: Vec<(String, String)>,
 }
 
 fn root() -> PathBuf {
@@ -18,7 +18,7 @@ fn root() -> PathBuf {
 }
 
 /// The configurations, by name.
-pub fn configurations() -> Vec<Configuration> {
+pub(crate) fn configurations() -> Vec<Configuration> {
     let mut configurations = Vec::new();
     for entry in std::fs::read_dir(root().join("configs")).expect("tests/configs") {
         let path = entry.expect("entry").path();
@@ -48,7 +48,7 @@ pub fn configurations() -> Vec<Configuration> {
 
 /// The records that ran, and why some did not pass.
 #[derive(Default)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     num_passed: usize,
     /// Place of the record (`area/file.slt:line`) and what was different.
     failures: Vec<(String, String)>,
@@ -58,7 +58,7 @@ const PENDING: &str = "sql/PENDING.txt";
 
 impl Outcome {
     /// The records that are known not to pass.
-    pub fn pending() -> BTreeSet<String> {
+    pub(crate) fn pending() -> BTreeSet<String> {
         let text = std::fs::read_to_string(root().join(PENDING)).unwrap_or_default();
         text.lines()
             .filter(|l| !l.starts_with('#'))
@@ -67,7 +67,7 @@ impl Outcome {
     }
 
     /// Writes the list anew.
-    pub fn write_pending(&self) {
+    pub(crate) fn write_pending(&self) {
         let mut text = String::from(
             "# Records of tests/sql that Basalt does not answer as ClickHouse does yet, one a line.\n\
              # The list may only shrink; UPDATE_PENDING=1 cargo test writes it.\n",
@@ -80,7 +80,7 @@ impl Outcome {
     }
 
     /// Fails for records that do not pass and are not pending, and for pending ones that pass.
-    pub fn check(&self, pending: &BTreeSet<String>) {
+    pub(crate) fn check(&self, pending: &BTreeSet<String>) {
         self.check_nothing_new("defaults", pending);
         let failing: BTreeSet<&String> = self.failures.iter().map(|(place, _)| place).collect();
         let passing: Vec<&String> = pending.iter().filter(|p| !failing.contains(p)).collect();
@@ -91,7 +91,11 @@ impl Outcome {
     }
 
     /// Fails for records that do not pass and are not pending.
-    pub fn check_nothing_new(&self, name: &str, pending: &BTreeSet<String>) {
+    #[expect(
+        clippy::print_stdout,
+        reason = "what a run passed is worth seeing, and cargo shows it on demand"
+    )]
+    pub(crate) fn check_nothing_new(&self, name: &str, pending: &BTreeSet<String>) {
         println!(
             "{name}: {} records passed, {} did not",
             self.num_passed,
@@ -110,7 +114,7 @@ impl Outcome {
 }
 
 /// Runs every file, with these settings at the start of each.
-pub fn run_all(settings: &[(String, String)]) -> Outcome {
+pub(crate) fn run_all(settings: &[(String, String)]) -> Outcome {
     let pattern = root().join("sql/**/*.slt");
     let wanted = std::env::var("SLT").unwrap_or_default();
     let files: Vec<PathBuf> = glob::glob(&pattern.to_string_lossy())

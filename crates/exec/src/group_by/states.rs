@@ -178,7 +178,7 @@ fn grow(words: &mut Vec<u64>, num_groups: usize) {
         words.resize(num_groups, 0);
         return;
     }
-    let mut grown = vec![0; num_groups.next_power_of_two()];
+    let mut grown = vec![0; (num_groups.next_power_of_two()).max(words.len() * 4)];
     grown[..words.len()].copy_from_slice(words);
     *words = grown;
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryViewArray, Decimal128Array, Float64Array, Int64Array, ListArray, RecordBatch,
-    UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    Array, ArrayRef, BinaryViewArray, Decimal128Array, Float64Array, Int64Array, ListArray,
+    RecordBatch, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow::compute::{SortColumn, concat_batches, lexsort_to_indices, take_record_batch};
 use arrow::datatypes::{Field, Int32Type, Schema};
@@ -76,14 +76,20 @@ const HASHED: Tuning = Tuning {
 /// A row as numbers, from which columns of all types are made.
 type Row = (Option<u8>, Option<u16>, Option<i64>, Option<u32>);
 
+/// The value of each row.
+fn array<V, A: Array + FromIterator<V> + 'static>(
+    rows: &[Row],
+    value: impl Fn(&Row) -> V,
+) -> ArrayRef {
+    Arc::new(rows.iter().map(value).collect::<A>())
+}
+
 fn batch(rows: &[Row]) -> RecordBatch {
     let text = |n: u16| match n % 3 {
         0 => n.to_string().into_bytes(),
         1 => format!("a long string, longer than a view: {n}").into_bytes(),
         _ => Vec::new(),
     };
-    let texts: Vec<Option<Vec<u8>>> = rows.iter().map(|r| r.1.map(text)).collect();
-    let floats = rows.iter().map(|r| r.1.map(|n| f64::from(n) - 2.0));
     let decimals: Decimal128Array = rows
         .iter()
         .map(|r| r.2.map(|n| i128::from(n) << 40))
@@ -92,24 +98,15 @@ fn batch(rows: &[Row]) -> RecordBatch {
         .iter()
         .map(|r| r.0.map(|n| vec![Some(i32::from(n)), None]));
     let columns: Vec<(&str, ArrayRef)> = vec![
+        ("u8", array::<_, UInt8Array>(rows, |r| r.0)),
+        ("u16", array::<_, UInt16Array>(rows, |r| r.1)),
+        ("i64", array::<_, Int64Array>(rows, |r| r.2)),
+        ("u32", array::<_, UInt32Array>(rows, |r| r.3)),
+        ("text", array::<_, BinaryViewArray>(rows, |r| r.1.map(text))),
         (
-            "u8",
-            Arc::new(rows.iter().map(|r| r.0).collect::<UInt8Array>()),
+            "float",
+            array::<_, Float64Array>(rows, |r| r.1.map(|n| f64::from(n) - 2.0)),
         ),
-        (
-            "u16",
-            Arc::new(rows.iter().map(|r| r.1).collect::<UInt16Array>()),
-        ),
-        (
-            "i64",
-            Arc::new(rows.iter().map(|r| r.2).collect::<Int64Array>()),
-        ),
-        (
-            "u32",
-            Arc::new(rows.iter().map(|r| r.3).collect::<UInt32Array>()),
-        ),
-        ("text", Arc::new(BinaryViewArray::from_iter(texts))),
-        ("float", Arc::new(floats.collect::<Float64Array>())),
         (
             "decimal",
             Arc::new(decimals.with_precision_and_scale(38, 5).unwrap()),
@@ -118,29 +115,11 @@ fn batch(rows: &[Row]) -> RecordBatch {
             "list",
             Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists)),
         ),
-        (
-            "plain",
-            Arc::new(
-                rows.iter()
-                    .map(|r| r.3.unwrap_or(0))
-                    .collect::<UInt32Array>(),
-            ),
-        ),
-        (
-            "small",
-            Arc::new(
-                rows.iter()
-                    .map(|r| r.0.unwrap_or(9))
-                    .collect::<UInt8Array>(),
-            ),
-        ),
+        ("plain", array::<_, UInt32Array>(rows, |r| r.3.unwrap_or(0))),
+        ("small", array::<_, UInt8Array>(rows, |r| r.0.unwrap_or(9))),
         (
             "signed",
-            Arc::new(
-                rows.iter()
-                    .map(|r| r.2.unwrap_or(-70_000))
-                    .collect::<Int64Array>(),
-            ),
+            array::<_, Int64Array>(rows, |r| r.2.unwrap_or(-70_000)),
         ),
     ];
     let fields = columns.iter().map(|(name, column)| {

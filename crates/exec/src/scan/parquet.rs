@@ -108,7 +108,7 @@ fn read_metadata(path: &PathBuf) -> Result<ArrowReaderMetadata> {
     let plain = guarded(path, || {
         ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
     })?;
-    let fields: Vec<Field> = plain.schema().fields().iter().map(|f| as_view(f)).collect();
+    let fields: Vec<Field> = plain.schema().fields().iter().map(as_view).collect();
     let schema = Arc::new(Schema::new(fields));
     let options = ArrowReaderOptions::new().with_schema(schema);
     match ArrowReaderMetadata::try_new(Arc::clone(plain.metadata()), options) {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
 use basalt_analyzer::into_plan_error;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -215,9 +214,4 @@ fn size_bytes(batch: &RecordBatch) -> usize {
         .iter()
         .map(|c| c.to_data().get_slice_memory_size().unwrap_or(0))
         .sum()
-}
-
-/// Names of a schema's fields, projected.
-pub(super) fn projected(schema: &SchemaRef, projection: &[usize]) -> Result<SchemaRef> {
-    Ok(Arc::new(schema.project(projection)?))
 }

@@ -17,6 +17,9 @@ use super::Step;
 /// More rows than this are not filled in: a step of a second over a century is an accident.
 const MAX_FILLED_ROWS: usize = 100_000_000;
 
+/// For each row of the result 0 and its row of the input, or 1 and its place among inserted values.
+type Order = Vec<(usize, usize)>;
+
 /// The step of WITH FILL; it needs all rows, which are sorted.
 pub(super) struct WithFillStep {
     schema: SchemaRef,
@@ -50,16 +53,13 @@ impl WithFillStep {
     }
 
     /// The values to insert before each row, and behind the last.
-    fn fill<T: Axis>(&self, values: &[T]) -> Result<(Vec<T>, Vec<(usize, usize)>)> {
+    fn fill<T: Axis>(&self, values: &[T]) -> Result<(Vec<T>, Order)> {
         let forward = |a: T, b: T| if self.fill.descending { b < a } else { a < b };
         let parse = |text: &Option<String>| text.as_ref().map(|t| T::parse(t)).transpose();
         let (from, to) = (parse(&self.fill.from)?, parse(&self.fill.to)?);
         let mut next = from.or_else(|| values.first().copied());
         let (mut filled, mut order) = (Vec::new(), Vec::with_capacity(values.len()));
-        let mut insert_until = |limit: T,
-                                next: &mut Option<T>,
-                                order: &mut Vec<(usize, usize)>|
-         -> Result<()> {
+        let mut insert_until = |limit: T, next: &mut Option<T>, order: &mut Order| -> Result<()> {
             while let Some(value) = *next
                 && forward(value, limit)
             {

@@ -235,6 +235,12 @@ fn predicates() {
         &rows(),
         ("UInt32", &["3", "0", "0", "3"]),
     );
+}
+
+#[test]
+fn splits_and_fills() {
+    let one: Option<(usize, Lambda)> = Some((1, greater_one));
+    let rows = || [rows()];
     check(
         "arraySplit",
         one,
@@ -265,10 +271,15 @@ fn predicates() {
         &rows(),
         ("Array(UInt8)", &["[3,2,2]", "[]", "[1]", "[5,2,2,0]"]),
     );
+}
+
+#[test]
+fn types_of_predicates() {
+    let rows = || [rows()];
     let nullable = column("Array(Nullable(UInt8))", &["[1,NULL,3]", "[]"]);
     check(
         "arrayFilter",
-        one,
+        Some((1, greater_one)),
         std::slice::from_ref(&nullable),
         ("Array(Nullable(UInt8))", &["[3]", "[]"]),
     );
@@ -416,6 +427,27 @@ fn sorting() {
         &rows(),
         ("Array(UInt8)", &["[3,2,1]", "[]", "[1]", "[5,2,1,0]"]),
     );
+    let limited = [number("2"), column("Array(UInt8)", &["[3,1,2,0]"])];
+    check(
+        "arrayPartialSort",
+        None,
+        &limited,
+        ("Array(UInt8)", &["[0,1,2,3]"]),
+    );
+    let by_second = [
+        column("Array(UInt8)", &["[1,2,3]"]),
+        column("Array(UInt8)", &["[3,2,1]"]),
+    ];
+    check(
+        "arraySort",
+        Some((2, second)),
+        &by_second,
+        ("Array(UInt8)", &["[3,2,1]"]),
+    );
+}
+
+#[test]
+fn order_of_elements() {
     let floats = column("Array(Nullable(Float64))", &["[1,NULL,nan,-2,2]"]);
     check(
         "arraySort",
@@ -455,23 +487,6 @@ fn sorting() {
         None,
         &[lists],
         ("Array(Array(UInt8))", &["[[1],[1,5],[2]]"]),
-    );
-    let limited = [number("2"), column("Array(UInt8)", &["[3,1,2,0]"])];
-    check(
-        "arrayPartialSort",
-        None,
-        &limited,
-        ("Array(UInt8)", &["[0,1,2,3]"]),
-    );
-    let by_second = [
-        column("Array(UInt8)", &["[1,2,3]"]),
-        column("Array(UInt8)", &["[3,2,1]"]),
-    ];
-    check(
-        "arraySort",
-        Some((2, second)),
-        &by_second,
-        ("Array(UInt8)", &["[3,2,1]"]),
     );
 }
 
