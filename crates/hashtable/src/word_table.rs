@@ -62,6 +62,12 @@ impl<W: Word, H: HashWord<W>> WordTable<W, H> {
         self.slots.capacity() * size_of::<Slot<W>>() + self.keys.capacity() * size_of::<W>()
     }
 
+    /// Forgets all groups and keeps the memory.
+    pub fn clear(&mut self) {
+        self.slots.fill(Slot::default());
+        self.keys.clear();
+    }
+
     /// Adds a group that no key finds, such as that of NULL.
     ///
     /// # Errors
@@ -234,5 +240,9 @@ mod tests {
         table.intern(&[0, 1, 0], &mut groups).unwrap();
         assert_eq!(groups, [1, 2, 1]);
         assert_eq!(table.len(), 3);
+        table.clear();
+        assert!(table.is_empty());
+        table.intern(&[1, 0], &mut groups).unwrap();
+        assert_eq!(groups, [1, 2, 1, 0, 1]);
     }
 }

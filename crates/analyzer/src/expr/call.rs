@@ -39,6 +39,8 @@ impl Resolver<'_> {
                 ),
             ));
         }
+        // An unknown name is the first thing to say, before what is wrong inside.
+        registry::get_scalar(&f.name)?;
         self.call_by_name(&f.name, self.resolve_all(&f.args)?)
     }
 

@@ -170,7 +170,7 @@ impl<'a> Resolver<'a> {
 
     fn parameter(&self, parameter: &ast::QueryParameter) -> Result<Typed> {
         let name = &parameter.name;
-        let text = self.analyzer.environment.parameter(name).ok_or_else(|| {
+        let text = self.analyzer.parameter(name).ok_or_else(|| {
             Error::new(
                 ErrorCode::UNKNOWN_QUERY_PARAMETER,
                 format!(

@@ -26,7 +26,8 @@ impl Analyzer<'_> {
         outer: &Outer,
     ) -> Result<Source> {
         let Source { plan, mut scope } = source;
-        let arrays = self.resolve_arrays(&scope, exprs, outer)?;
+        let exprs = nested_columns(&scope, exprs);
+        let arrays = self.resolve_arrays(&scope, &exprs, outer)?;
         let mut projected: Vec<Expr> = plan
             .schema()
             .iter()
@@ -120,4 +121,47 @@ impl Analyzer<'_> {
         };
         stream_node(plan.map_err(plan_error)?, operator).map_err(plan_error)
     }
+}
+
+/// The expressions with each name of a Nested (`n`, where there are `n.a` and `n.b`) as its columns.
+fn nested_columns(scope: &Scope, exprs: &[ast::Expr]) -> Vec<ast::Expr> {
+    let mut all = Vec::with_capacity(exprs.len());
+    for expr in exprs {
+        let ExprKind::Identifier(parts) = &expr.unaliased().kind else {
+            all.push(expr.clone());
+            continue;
+        };
+        let prefix = format!("{}.", parts.join("."));
+        let shown = expr
+            .alias()
+            .map_or_else(|| prefix.clone(), |alias| format!("{alias}."));
+        let is_column = scope.columns.iter().any(|c| c.name == parts.join("."));
+        let elements = scope
+            .columns
+            .iter()
+            .filter_map(|c| c.name.strip_prefix(&prefix));
+        let elements: Vec<&str> = if is_column {
+            Vec::new()
+        } else {
+            elements.collect()
+        };
+        for element in &elements {
+            let column = ExprKind::Identifier(vec![format!("{prefix}{element}")]);
+            let column = ast::Expr::new(column, expr.span);
+            let name = format!("{shown}{element}");
+            let kind = ExprKind::Alias {
+                expr: Box::new(column.clone()),
+                name,
+            };
+            all.push(if shown == prefix {
+                column
+            } else {
+                ast::Expr::new(kind, expr.span)
+            });
+        }
+        if elements.is_empty() {
+            all.push(expr.clone());
+        }
+    }
+    all
 }

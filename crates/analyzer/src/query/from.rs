@@ -94,12 +94,21 @@ impl Analyzer<'_> {
 
     fn named_table(&self, name: &ast::ObjectName, outer: &Outer) -> Result<Source> {
         if name.database.is_none()
+            && let Some(table) = outer.work_table(&name.name)
+        {
+            let provider = Arc::clone(&table.provider);
+            let mut source = self.scan(&table.plan_name, provider, table.columns.clone())?;
+            qualify(&mut source.scope, std::slice::from_ref(&name.name));
+            return Ok(source);
+        }
+        if name.database.is_none()
             && let Some(with) = outer.subquery(&name.name)
         {
-            if with.recursive && mentions_itself(with.query, &name.name) {
-                return Err(Error::not_implemented("WITH RECURSIVE"));
-            }
-            let mut source = subquery_source(self.query(with.query, with.outer)?);
+            let mut source = if with.recursive && mentions_itself(with.query, &name.name) {
+                self.recursive_table(&with, &name.name)?
+            } else {
+                subquery_source(self.query(with.query, with.outer)?)
+            };
             rename(&mut source.scope, with.columns)?;
             qualify(&mut source.scope, std::slice::from_ref(&name.name));
             return Ok(source);
@@ -222,10 +231,34 @@ impl Analyzer<'_> {
             .iter()
             .map(|a| self.table_argument(a, outer))
             .collect::<Result<Vec<_>>>()?;
+        if let Ok(TableEntry::View(query)) = self.environment.table(&ast::ObjectName::bare(name)) {
+            return self.view_with_parameters(&query, &args);
+        }
         let entry = self.environment.table_function(name, &args)?;
         let mut source = self.entry(entry, name)?;
         qualify(&mut source.scope, &[name.to_owned()]);
         Ok(source)
+    }
+
+    /// The rows of a view whose query has parameters: `view(name = value, …)`.
+    fn view_with_parameters(&self, query: &ast::Query, args: &[ConstantArg]) -> Result<Source> {
+        let mut parameters = Vec::with_capacity(args.len());
+        for arg in args {
+            let name = arg.name.clone().ok_or_else(|| {
+                Error::new(
+                    ErrorCode::BAD_ARGUMENTS,
+                    "Write name = value for a view's parameters",
+                )
+            })?;
+            let value = crate::Typed::constant(Arc::clone(&arg.value), arg.data_type.clone())?;
+            let text = value.cast_to(&basalt_types::DataType::String, self)?;
+            let text = crate::expr::cast::constant_text(&text);
+            parameters.push((name, text.unwrap_or_default()));
+        }
+        let before = self.parameters.replace(parameters);
+        let planned = self.query(query, &Outer::default());
+        self.parameters.replace(before);
+        planned.map(subquery_source)
     }
 
     /// A constant; a bare word (`file(x.csv, CSV)`) is the string of its name.

@@ -2,7 +2,7 @@
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ExprKind};
-use basalt_parser::column_name;
+use basalt_parser::{column_name, column_names};
 
 use crate::Typed;
 use crate::expr::Resolver;
@@ -21,7 +21,8 @@ impl Resolver<'_> {
     /// Resolves a select list, matchers expanded.
     pub(crate) fn items(&self, columns: &[ast::Expr]) -> Result<Vec<Item>> {
         let mut items = Vec::with_capacity(columns.len());
-        for expr in columns {
+        // Subqueries are numbered through the whole list.
+        for (expr, plain_name) in columns.iter().zip(column_names(columns)) {
             if let ExprKind::Matcher(matcher) = &expr.kind {
                 for matched in self.expand_matcher(matcher)? {
                     let name = self.shown_name(&matched.shown, &matched.typed);
@@ -33,7 +34,7 @@ impl Resolver<'_> {
                 continue;
             }
             let typed = self.resolve(expr)?;
-            let name = self.shown_name(expr, &typed);
+            let name = self.shown_identifier(expr, &typed).unwrap_or(plain_name);
             if let ExprKind::Function(f) = &expr.unaliased().kind
                 && f.name == "untuple"
             {
@@ -51,13 +52,19 @@ impl Resolver<'_> {
     }
 
     fn shown_name(&self, expr: &ast::Expr, typed: &Typed) -> String {
+        self.shown_identifier(expr, typed)
+            .unwrap_or_else(|| column_name(expr))
+    }
+
+    /// The name of a column that stands alone, which does not depend on how it is written.
+    fn shown_identifier(&self, expr: &ast::Expr, typed: &Typed) -> Option<String> {
         if let ExprKind::Identifier(_) = &expr.kind
             && let datafusion::logical_expr::Expr::Column(column) = &typed.expr
             && let Some(name) = shown_column(self.scope, &column.name)
         {
-            return name;
+            return Some(name);
         }
-        column_name(expr)
+        None
     }
 }
 

@@ -34,13 +34,15 @@ impl Analyzer<'_> {
         if join.kind == JoinKind::Paste {
             return Err(Error::not_implemented("PASTE JOIN"));
         }
-        if join.strictness == JoinStrictness::Asof {
-            return Err(Error::not_implemented("ASOF JOIN"));
-        }
         let using = self.using_pairs(&left.scope, &right.scope, join)?;
         let mut scope = left.scope.clone();
         scope.columns.extend(right.scope.columns.iter().cloned());
+        let is_asof = join.strictness == JoinStrictness::Asof;
         let mut conditions = self.using_conditions(&left.scope, &right.scope, &using)?;
+        if is_asof && let Some(Expr::BinaryExpr(last)) = conditions.last_mut() {
+            // The last column of USING is the one that need not be equal.
+            last.op = Operator::GtEq;
+        }
         if let Some(JoinConstraint::On(on)) = &join.constraint {
             let resolver = Resolver::new(self, outer, &scope, aliases);
             let condition = resolver.condition(on).map_err(|e| {
@@ -58,7 +60,11 @@ impl Analyzer<'_> {
         let sides = self.one_row_for_each_key(sides, &conditions, join)?;
         let num_left = sides.left.scope.columns.len();
         let columns = scope.columns;
-        let plan = joined(sides, join_type, conditions)?;
+        let plan = if is_asof {
+            self.asof_joined(sides, join_type, conditions)?
+        } else {
+            joined(sides, join_type, conditions)?
+        };
         let shape = Shape {
             join_type,
             using,
@@ -214,12 +220,20 @@ impl Analyzer<'_> {
     }
 }
 
-struct Sides {
-    left: Source,
-    right: Source,
+/// The two sides of a join.
+pub(super) struct Sides {
+    pub(super) left: Source,
+    pub(super) right: Source,
 }
 
 impl Sides {
+    /// Whether the expression has columns, all of the side with this schema.
+    pub(super) fn is_only_of(expr: &Expr, side: &Source) -> bool {
+        let columns = expr.column_refs();
+        let has = |name: &str| side.plan.schema().field_with_unqualified_name(name).is_ok();
+        !columns.is_empty() && columns.iter().all(|c| has(&c.name))
+    }
+
     /// The expressions of each side that equalities compare.
     fn keys(&self, conditions: &[Expr]) -> Result<(Vec<Expr>, Vec<Expr>)> {
         let names = |s: &Source| -> HashSet<String> {
@@ -300,7 +314,11 @@ fn join_type(join: &ast::Join) -> Result<JoinType> {
     })
 }
 
-fn joined(sides: Sides, join_type: JoinType, conditions: Vec<Expr>) -> Result<LogicalPlan> {
+pub(super) fn joined(
+    sides: Sides,
+    join_type: JoinType,
+    conditions: Vec<Expr>,
+) -> Result<LogicalPlan> {
     let builder = LogicalPlanBuilder::from(sides.left.plan);
     let right = sides.right.plan;
     let plan = if conditions.is_empty() && join_type == JoinType::Inner {

@@ -11,6 +11,8 @@
 //! | [`items`] | the select list: its expressions and their names |
 //! | [`from`] | tables, table functions, views, subqueries |
 //! | [`join`] | joins |
+//! | [`asof_join`] | ASOF JOIN |
+//! | [`recursive`] | WITH RECURSIVE |
 //! | [`array_join`] | ARRAY JOIN and `arrayJoin()` |
 //! | [`group_by`] | keys, aggregates, ROLLUP, CUBE, GROUPING SETS |
 //! | [`totals`] | WITH TOTALS |
@@ -19,6 +21,7 @@
 //! | [`set_operations`] | UNION, EXCEPT, INTERSECT |
 
 pub mod array_join;
+mod asof_join;
 pub mod from;
 pub mod group_by;
 pub mod insert;
@@ -26,12 +29,13 @@ pub mod items;
 pub mod join;
 pub mod order_by;
 pub mod outer;
+mod recursive;
 pub mod select;
 pub mod set_operations;
 pub mod totals;
 pub mod with_fill;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast;
@@ -71,6 +75,8 @@ pub struct Analyzer<'a> {
     pub(crate) text: String,
     next_id: Cell<u64>,
     depth: Cell<usize>,
+    /// Parameters of the view around the query, which come before the statement's.
+    parameters: RefCell<Vec<(String, String)>>,
 }
 
 /// Subqueries and views nested deeper are refused.
@@ -84,6 +90,7 @@ impl<'a> Analyzer<'a> {
             text: text.to_owned(),
             next_id: Cell::new(0),
             depth: Cell::new(0),
+            parameters: RefCell::default(),
         }
     }
 
@@ -137,6 +144,16 @@ impl<'a> Analyzer<'a> {
         let id = self.next_id.get();
         self.next_id.set(id + 1);
         format!("{name}_{id}")
+    }
+
+    /// Text of the query parameter of that name.
+    pub(crate) fn parameter(&self, wanted: &str) -> Option<String> {
+        let of_view = self.parameters.borrow();
+        let of_view = of_view
+            .iter()
+            .find(|(name, _)| name == wanted)
+            .map(|(_, text)| text.clone());
+        of_view.or_else(|| self.environment.parameter(wanted))
     }
 
     pub(crate) fn flag(&self, setting: &str) -> bool {

@@ -1,8 +1,12 @@
 //! Holds the names that WITH gives to subqueries and expressions, for the queries below it.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use basalt_parser::ast::{self, WithItem};
+use datafusion::catalog::TableProvider;
+
+use crate::TableColumn;
 
 /// A chain of WITH items, the innermost first.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +30,20 @@ enum Item {
         name: String,
         expr: ast::Expr,
     },
+    /// What a recursive subquery reads under its own name.
+    WorkTable {
+        name: String,
+        table: WorkTable,
+    },
+}
+
+/// The rows of the round before, in a recursive subquery.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkTable {
+    /// Name of the rows in the plan.
+    pub(crate) plan_name: String,
+    pub(crate) provider: Arc<dyn TableProvider>,
+    pub(crate) columns: Vec<TableColumn>,
 }
 
 /// A subquery of WITH.
@@ -68,6 +86,38 @@ impl Outer {
             })));
         }
         chain
+    }
+
+    /// The chain with a recursive subquery's own name in front.
+    pub(crate) fn with_work_table(
+        &self,
+        name: &str,
+        plan_name: &str,
+        provider: Arc<dyn TableProvider>,
+        columns: Vec<TableColumn>,
+    ) -> Self {
+        let table = WorkTable {
+            plan_name: plan_name.to_owned(),
+            provider,
+            columns,
+        };
+        let item = Item::WorkTable {
+            name: name.to_owned(),
+            table,
+        };
+        Outer(Some(Rc::new(Node {
+            parent: self.clone(),
+            item,
+        })))
+    }
+
+    /// The work table of that name, unless a subquery inside hides it.
+    pub(crate) fn work_table(&self, wanted: &str) -> Option<&WorkTable> {
+        self.nodes().find_map(|node| match &node.item {
+            Item::WorkTable { name, table } if name == wanted => Some(Some(table)),
+            Item::Subquery { name, .. } if name == wanted => Some(None),
+            _ => None,
+        })?
     }
 
     fn nodes(&self) -> impl Iterator<Item = &Node> {

@@ -122,7 +122,7 @@ impl Analyzer<'_> {
     }
 
     /// A branch with the result's names and types.
-    fn aligned(&self, branch: Planned, columns: &[OutputColumn]) -> Result<LogicalPlan> {
+    pub(super) fn aligned(&self, branch: Planned, columns: &[OutputColumn]) -> Result<LogicalPlan> {
         let mut exprs = Vec::with_capacity(columns.len());
         for (from, to) in branch.columns.into_iter().zip(columns) {
             let typed = Typed::column(&from.internal, from.data_type);

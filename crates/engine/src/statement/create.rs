@@ -96,6 +96,7 @@ fn declared_columns(
     let environment = session.environment(query);
     let text_of_query = String::from_utf8_lossy(query.text);
     let analyzer = Analyzer::new(&environment, &text_of_query);
+    let columns = &flattened(columns);
     let mut known: Vec<(String, DataType)> = Vec::new();
     for column in columns {
         if let Some(data_type) = declared_type(column, query)? {
@@ -115,7 +116,7 @@ fn declared_columns(
             ) => analyzer.type_of_default(expr, &known)?,
             (None, _) => {
                 return Err(Error::new(
-                    ErrorCode::EMPTY_LIST_OF_COLUMNS_QUERIED,
+                    ErrorCode::SYNTAX_ERROR,
                     format!("Column `{}` needs a type or a default", column.name),
                 ));
             }
@@ -151,6 +152,35 @@ fn declared_columns(
         });
     }
     Ok(definitions)
+}
+
+/// The columns with each `n Nested(a A, …)` as arrays `n.a Array(A)`, ….
+fn flattened(columns: &[ColumnDef]) -> Vec<ColumnDef> {
+    let mut flat = Vec::with_capacity(columns.len());
+    for column in columns {
+        let elements = match &column.data_type {
+            Some(t) if t.name == "Nested" => t.args.as_deref().unwrap_or_default(),
+            _ => &[],
+        };
+        for element in elements {
+            if let ast::TypeArg::Named(name, element) = element {
+                let array = ast::DataType {
+                    name: "Array".to_owned(),
+                    args: Some(vec![ast::TypeArg::Type(element.clone())]),
+                };
+                let name = format!("{}.{name}", column.name);
+                flat.push(ColumnDef {
+                    name,
+                    data_type: Some(array),
+                    ..column.clone()
+                });
+            }
+        }
+        if elements.is_empty() {
+            flat.push(column.clone());
+        }
+    }
+    flat
 }
 
 fn declared_type(column: &ColumnDef, query: &RunningQuery<'_>) -> Result<Option<DataType>> {
@@ -345,9 +375,13 @@ pub(crate) fn view(
     if create.if_not_exists && session.database.catalog.find(&database, name).is_some() {
         return Ok(Summary::default());
     }
-    let planned = query::plan(session, query, select)?;
+    let planned = match query::plan(session, query, select) {
+        Ok(planned) => planned.columns,
+        // A view with parameters has columns when it is asked.
+        Err(e) if e.code() == ErrorCode::UNKNOWN_QUERY_PARAMETER => Vec::new(),
+        Err(e) => return Err(e),
+    };
     let columns = planned
-        .columns
         .iter()
         .map(|c| ColumnDefinition::new(TableColumn::new(&c.name, c.data_type.clone())))
         .collect::<Vec<_>>();

@@ -102,30 +102,30 @@ impl BytesGroups {
 impl GroupTable for BytesGroups {
     type Keys = BinaryViewArray;
 
-    fn intern(&mut self, keys: &BinaryViewArray, groups: &mut Vec<usize>) -> Result<()> {
-        let buffers = keys.data_buffers();
-        let Some(nulls) = keys.nulls().filter(|n| n.null_count() > 0) else {
-            let rows = Views {
-                views: keys.views(),
-                buffers,
-            };
-            return self.table.intern(rows, groups).map_err(table_full);
+    fn intern(
+        &mut self,
+        keys: &BinaryViewArray,
+        rows: Range<usize>,
+        groups: &mut Vec<usize>,
+    ) -> Result<()> {
+        let nulls = keys.nulls().map(|n| n.slice(rows.start, rows.len()));
+        let (views, buffers) = (&keys.views()[rows], keys.data_buffers());
+        let Some(nulls) = nulls.filter(|n| n.null_count() > 0) else {
+            return self
+                .table
+                .intern(Views { views, buffers }, groups)
+                .map_err(table_full);
         };
         let null_group = match self.null_group {
             Some(group) => group,
             None => self.table.add_unkeyed().map_err(table_full)?,
         };
         self.null_group = Some(null_group);
-        intern_valid(
-            (keys.views(), nulls),
-            null_group,
-            groups,
-            |views, groups| {
-                self.table
-                    .intern(Views { views, buffers }, groups)
-                    .map_err(table_full)
-            },
-        )
+        intern_valid((views, &nulls), null_group, groups, |views, groups| {
+            self.table
+                .intern(Views { views, buffers }, groups)
+                .map_err(table_full)
+        })
     }
 
     fn len(&self) -> usize {
@@ -185,8 +185,12 @@ impl GroupTable for BytesGroups {
         Ok(taken.as_binary_view().clone())
     }
 
-    fn slice(keys: &BinaryViewArray, range: Range<usize>) -> BinaryViewArray {
-        keys.slice(range.start, range.len())
+    fn recycle(self) -> Option<Self> {
+        None
+    }
+
+    fn num_rows(keys: &BinaryViewArray) -> usize {
+        keys.len()
     }
 
     fn keys_size_bytes(keys: &BinaryViewArray) -> usize {

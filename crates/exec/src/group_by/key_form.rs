@@ -36,8 +36,21 @@ pub(super) trait GroupTable: Debug + Send + Sync {
     /// Keys of some rows.
     type Keys: Send + Sync;
 
-    /// Appends the group of each row to `groups`; keys that are new become groups.
-    fn intern(&mut self, keys: &Self::Keys, groups: &mut Vec<usize>) -> Result<()>;
+    /// Appends the groups of some rows to `groups`; keys that are new become groups.
+    fn intern(
+        &mut self,
+        keys: &Self::Keys,
+        rows: Range<usize>,
+        groups: &mut Vec<usize>,
+    ) -> Result<()>;
+
+    /// The table without groups, if its memory can be used again.
+    fn recycle(self) -> Option<Self>
+    where
+        Self: Sized;
+
+    /// Number of rows.
+    fn num_rows(keys: &Self::Keys) -> usize;
 
     /// Number of groups.
     fn len(&self) -> usize;
@@ -59,9 +72,6 @@ pub(super) trait GroupTable: Debug + Send + Sync {
 
     /// Keys of some rows, in the order of `rows`.
     fn take(keys: &Self::Keys, rows: &[u32]) -> Result<Self::Keys>;
-
-    /// Keys of a range of rows.
-    fn slice(keys: &Self::Keys, range: Range<usize>) -> Self::Keys;
 
     /// Memory that keys hold, in bytes.
     fn keys_size_bytes(keys: &Self::Keys) -> usize;

@@ -47,7 +47,7 @@ impl Default for Tuning {
         Self {
             staging_groups: 128 << 10,
             rows_per_group: 8,
-            staging_bits: 8,
+            staging_bits: 9,
             partitioned_groups: 128 << 10,
             dense_len: 64 << 10,
             dense_len_per_row: 8,
@@ -151,7 +151,8 @@ impl<F: KeyForm> Local<F> {
         dense.take_groups(|columns, exported, rows| {
             let keys = self.form.encode(columns.to_vec())?;
             self.groups.clear();
-            self.table.intern(&keys, &mut self.groups)?;
+            let all = 0..F::Table::num_rows(&keys);
+            self.table.intern(&keys, all, &mut self.groups)?;
             let groups = Groups {
                 ids: Some(&self.groups),
                 num_groups: self.table.len(),
@@ -172,7 +173,7 @@ impl<F: KeyForm> Local<F> {
             return self.stage(&keys, args);
         }
         self.groups.clear();
-        self.table.intern(&keys, &mut self.groups)?;
+        self.table.intern(&keys, 0..num_rows, &mut self.groups)?;
         let num_groups = self.table.len();
         self.states.update(
             args,
@@ -267,7 +268,7 @@ impl<F: KeyForm> Split<F> {
         let mut ids = Vec::new();
         let rows = self.groups.rows_of(partition);
         if !rows.is_empty() {
-            table.intern(&self.table.keys_of(rows)?, &mut ids)?;
+            table.intern(&self.table.keys_of(rows)?, 0..rows.len(), &mut ids)?;
             let groups = Groups {
                 ids: Some(&ids),
                 num_groups: table.len(),
@@ -281,7 +282,7 @@ impl<F: KeyForm> Split<F> {
                 continue;
             }
             ids.clear();
-            table.intern(&F::Table::slice(&staged.keys, range.clone()), &mut ids)?;
+            table.intern(&staged.keys, range.clone(), &mut ids)?;
             let slice = |c: &ArrayRef| c.slice(range.start, range.len());
             let args: AggregateArgs = staged
                 .args

@@ -101,6 +101,7 @@ pub(super) async fn merge<F: KeyForm>(
         parts,
         num_partitions: 1 << bits,
         next,
+        spare: Spare::default(),
     }))
 }
 
@@ -171,7 +172,12 @@ struct Partitioned<F: KeyForm> {
     num_partitions: usize,
     /// The next partition that no thread has taken.
     next: AtomicUsize,
+    spare: Spare<F::Table>,
 }
+
+/// Tables of partitions that are done: the next ones need no new memory, which would cost more
+/// than filling it.
+type Spare<T> = Arc<Mutex<Vec<T>>>;
 
 impl<F: KeyForm> Merged for Partitioned<F> {
     fn next_groups(&self) -> Result<Option<Box<dyn Emit>>> {
@@ -179,13 +185,20 @@ impl<F: KeyForm> Merged for Partitioned<F> {
         if partition >= self.num_partitions {
             return Ok(None);
         }
-        let mut table = self.form.table();
+        let spare = self
+            .spare
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        let mut table = spare.unwrap_or_else(|| self.form.table());
         let mut states = States::new(&self.grouping.aggregates);
         for part in &self.parts {
             part.merge_into(partition, &mut table, &mut states)?;
         }
         let (grouping, form) = (Arc::clone(&self.grouping), Arc::clone(&self.form));
-        Ok(Some(Box::new(GroupsOf::new(grouping, form, table, states))))
+        let groups = GroupsOf::new(grouping, form, table, states);
+        let spare = Some(Arc::clone(&self.spare));
+        Ok(Some(Box::new(GroupsOf { spare, ..groups })))
     }
 }
 
@@ -197,6 +210,8 @@ struct GroupsOf<F: KeyForm> {
     states: States,
     /// Groups that are out.
     num_emitted: usize,
+    /// Where the table goes when all groups are out.
+    spare: Option<Spare<F::Table>>,
     _memory: Option<MemoryReservation>,
 }
 
@@ -209,7 +224,22 @@ impl<F: KeyForm> GroupsOf<F> {
             table,
             states,
             num_emitted: 0,
+            spare: None,
             _memory: None,
+        }
+    }
+
+    fn give_table_back(&mut self) {
+        let Some(spare) = self.spare.take() else {
+            return;
+        };
+        self.num_emitted = 0;
+        let table = std::mem::replace(&mut self.table, self.form.table());
+        if let Some(table) = table.recycle() {
+            spare
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(table);
         }
     }
 }
@@ -219,6 +249,7 @@ impl<F: KeyForm> Emit for GroupsOf<F> {
         let start = self.num_emitted;
         let end = self.table.len().min(start.saturating_add(max_rows));
         if start == end {
+            self.give_table_back();
             return Ok(None);
         }
         self.num_emitted = end;

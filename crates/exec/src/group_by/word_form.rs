@@ -137,14 +137,36 @@ where
 {
     type Keys = Words<W>;
 
-    fn intern(&mut self, keys: &Words<W>, groups: &mut Vec<usize>) -> Result<()> {
-        let Some(nulls) = &keys.nulls else {
-            return self.intern_words(&keys.words, groups);
+    fn intern(
+        &mut self,
+        keys: &Words<W>,
+        rows: Range<usize>,
+        groups: &mut Vec<usize>,
+    ) -> Result<()> {
+        let nulls = keys.nulls.as_ref().map(|n| n.slice(rows.start, rows.len()));
+        let words = &keys.words[rows];
+        let Some(nulls) = nulls.filter(|n| n.null_count() > 0) else {
+            return self.intern_words(words, groups);
         };
         let null_group = self.null_group()?;
-        intern_valid((&keys.words, nulls), null_group, groups, |words, groups| {
+        intern_valid((words, &nulls), null_group, groups, |words, groups| {
             self.intern_words(words, groups)
         })
+    }
+
+    fn recycle(mut self) -> Option<Self> {
+        match &mut self.index {
+            Index::Direct(_) => return None,
+            Index::Hashed(table) => table.clear(),
+        }
+        Some(Self {
+            null_group: None,
+            ..self
+        })
+    }
+
+    fn num_rows(keys: &Words<W>) -> usize {
+        keys.words.len()
     }
 
     fn len(&self) -> usize {
@@ -186,17 +208,6 @@ where
             words,
             nulls: keys.nulls.as_ref().map(is_valid),
         })
-    }
-
-    fn slice(keys: &Words<W>, range: Range<usize>) -> Words<W> {
-        let nulls = keys
-            .nulls
-            .as_ref()
-            .map(|n| n.slice(range.start, range.len()));
-        Words {
-            words: keys.words[range].to_vec(),
-            nulls: nulls.filter(|n| n.null_count() > 0),
-        }
     }
 
     fn keys_size_bytes(keys: &Words<W>) -> usize {
