@@ -5,7 +5,7 @@
 //! | [`control`] | a running query's counters, cancellation and deadline |
 //! | [`scan`] | reading rows: numbers, memory, Parquet, text formats, in parallel by morsels |
 //! | [`stream`] | steps over a stream: ARRAY JOIN, LIMIT BY, WITH TIES, WITH FILL |
-//! | [`group_by`] | grouping rows by integer keys |
+//! | [`group_by`] | grouping rows by any keys, in parallel |
 //! | [`rule`] | swaps DataFusion's operators for ours where ours are better |
 //! | [`planner`] | plans the nodes that only the dialect has |
 

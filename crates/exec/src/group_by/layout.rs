@@ -76,7 +76,11 @@ impl Layout {
     ) -> Option<Self> {
         let mut digits = Vec::with_capacity(bounds.len());
         for (arrow, (min, max)) in types.zip(bounds) {
-            let base = if *max < LOW { 0 } else { min & !(LOW - 1) };
+            let base = if (*min).max(*max) < LOW {
+                0
+            } else {
+                min & !(LOW - 1)
+            };
             let bits = u64::BITS - max.wrapping_sub(base).leading_zeros();
             digits.push(Digit {
                 arrow,

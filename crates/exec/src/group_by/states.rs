@@ -27,7 +27,10 @@ enum State {
 
 /// States of all aggregates for all groups of one thread.
 #[derive(Debug)]
-pub(super) struct States(Vec<State>);
+pub(super) struct States {
+    states: Vec<State>,
+    num_groups: usize,
+}
 
 /// States to be merged into those of another thread, one a group.
 #[derive(Debug)]
@@ -53,7 +56,9 @@ impl Exported {
 impl States {
     /// Whether one of the aggregates is the number of rows.
     pub(super) fn counts_rows(&self) -> bool {
-        self.0.iter().any(|state| matches!(state, State::Count(_)))
+        self.states
+            .iter()
+            .any(|state| matches!(state, State::Count(_)))
     }
 
     /// No groups yet.
@@ -66,12 +71,17 @@ impl States {
             },
             None => State::Other((spec.bound.factory)()),
         };
-        Self(specs.iter().map(state).collect())
+        let states = specs.iter().map(state).collect();
+        Self {
+            states,
+            num_groups: 0,
+        }
     }
 
     /// Adds the rows of a batch to their groups.
     pub(super) fn update(&mut self, args: &AggregateArgs, groups: Groups<'_>) -> Result<()> {
-        for (state, args) in self.0.iter_mut().zip(args) {
+        self.num_groups = self.num_groups.max(groups.num_groups);
+        for (state, args) in self.states.iter_mut().zip(args) {
             match state {
                 State::Count(counts) => count(counts, groups),
                 State::Sum { sums, .. } => sum(sums, args, groups)?,
@@ -90,7 +100,8 @@ impl States {
     ) -> Result<()> {
         let ids = groups.ids.unwrap_or(&[0]);
         let mut row_array = None;
-        for (state, exported) in self.0.iter_mut().zip(exported) {
+        self.num_groups = self.num_groups.max(groups.num_groups);
+        for (state, exported) in self.states.iter_mut().zip(exported) {
             match (state, exported) {
                 (State::Count(to), Exported::Counts(from))
                 | (State::Sum { sums: to, .. }, Exported::Sums(from)) => {
@@ -127,7 +138,7 @@ impl States {
                 Ok(Exported::Columns(columns))
             }
         };
-        self.0.iter_mut().map(export).collect()
+        self.states.iter_mut().map(export).collect()
     }
 
     /// Results of the groups in `range`.
@@ -150,18 +161,17 @@ impl States {
                 State::Other(states) => states.finish(range.clone()).map_err(into_plan_error)?,
             })
         };
-        self.0.iter_mut().map(finish).collect()
+        self.states.iter_mut().map(finish).collect()
     }
 
     /// Memory held, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
         let size = |state: &State| match state {
-            State::Count(words) | State::Sum { sums: words, .. } => {
-                words.capacity() * size_of::<u64>()
-            }
+            // The rest of their capacity is pages that were never touched.
+            State::Count(_) | State::Sum { .. } => self.num_groups * size_of::<u64>(),
             State::Other(states) => states.size_bytes(),
         };
-        self.0.iter().map(size).sum()
+        self.states.iter().map(size).sum()
     }
 }
 
