@@ -36,6 +36,8 @@ fn main() -> ExitCode {
 
 /// The folder of the workspace's `Cargo.toml`.
 fn workspace_root() -> std::path::PathBuf {
-    let xtask = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    // Read at run time: clones that share a build folder share this binary, too.
+    let xtask = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| "./xtask".into());
+    let xtask = std::path::Path::new(&xtask);
     xtask.parent().unwrap_or(xtask).to_path_buf()
 }

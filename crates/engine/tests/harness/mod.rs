@@ -14,7 +14,10 @@ pub(crate) struct Configuration {
 }
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests")
+    // Cargo says at run time where the package is; a cached binary may come from another clone.
+    let package = std::env::var("CARGO_MANIFEST_DIR");
+    let package = package.unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
+    Path::new(&package).join("../../tests")
 }
 
 /// The configurations, by name.
