@@ -25,6 +25,7 @@ impl Resolver<'_> {
             Some(WindowRef::Named(name)) => self.named_window(name)?,
             None => return Err(Error::bug("window function without window")),
         };
+        check_frame_of_offset(f, &spec)?;
         let (definition, args, data_type) = self.definition(f)?;
         let partition_by: Vec<Expr> = self
             .resolve_all(&spec.partition_by)?
@@ -165,6 +166,9 @@ impl Resolver<'_> {
 
     fn bound(&self, bound: &FrameBound, units: WindowFrameUnits) -> Result<WindowFrameBound> {
         let offset = |expr: &ast::Expr| -> Result<ScalarValue> {
+            if units == WindowFrameUnits::Range {
+                return Err(Error::not_implemented("A RANGE frame with an offset"));
+            }
             let typed = self.resolve(expr)?;
             if typed.constant.is_none() {
                 return Err(Error::new(
@@ -172,13 +176,7 @@ impl Resolver<'_> {
                     "A frame's offset must be constant",
                 ));
             }
-            // Rows are counted; a RANGE offset is added to keys, widened to their type by DataFusion.
-            let wanted = if units == WindowFrameUnits::Range {
-                DataType::Int64
-            } else {
-                DataType::UInt64
-            };
-            match typed.cast_to(&wanted, self.analyzer)?.expr {
+            match typed.cast_to(&DataType::UInt64, self.analyzer)?.expr {
                 Expr::Literal(value, _) => Ok(value),
                 _ => Err(Error::bug("constant frame offset")),
             }
@@ -191,6 +189,26 @@ impl Resolver<'_> {
             FrameBound::Following(expr) => WindowFrameBound::Following(offset(expr)?),
         })
     }
+}
+
+/// `lagInFrame` and `leadInFrame` see no row outside of the frame; only frames that hold all rows
+/// on their side run.
+fn check_frame_of_offset(f: &ast::Function, spec: &WindowSpec) -> Result<()> {
+    let frame = spec.frame.as_ref();
+    let from_first = frame.is_none_or(|f| f.start == FrameBound::UnboundedPreceding);
+    let to_last = frame.is_some_and(|f| f.end == FrameBound::UnboundedFollowing);
+    let runs = match f.name.as_str() {
+        "lagInFrame" => from_first,
+        "leadInFrame" => to_last,
+        _ => true,
+    };
+    if runs {
+        return Ok(());
+    }
+    Err(Error::not_implemented(format!(
+        "{} over a frame that leaves rows out",
+        f.name
+    )))
 }
 
 fn unbounded(units: WindowFrameUnits) -> ScalarValue {
