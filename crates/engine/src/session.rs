@@ -142,7 +142,13 @@ impl Session {
             let position = basalt_parser::position_of(text, setting.span.start as usize);
             statement::set::apply(&mut settings, setting).map_err(|e| e.at(position))?;
         }
-        if settings.number("readonly") == 1 && changes_something(&parsed.statement) {
+        let is_set = matches!(parsed.statement, Statement::Set(_));
+        let forbidden = match settings.number("readonly") {
+            0 => false,
+            2 => changes_something(&parsed.statement) && !is_set,
+            _ => changes_something(&parsed.statement),
+        };
+        if forbidden {
             return Err(Error::new(
                 ErrorCode::READONLY,
                 "Cannot execute query in readonly mode: it would change something",

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
+use basalt_parser::keywords::KEYWORDS;
 use basalt_parser::lexer::{LexError, Lexer, TokenKind};
 use parking_lot::Mutex;
 use reedline::{Completer, CompletionResult, Span, Suggestion};
-
-use super::keywords;
 
 /// More than this nobody reads; typing one more letter is faster.
 const MAX_SUGGESTIONS: usize = 200;
@@ -73,7 +72,7 @@ fn candidates(names: &[String], typed: &str) -> Vec<String> {
         .cloned()
         .collect();
     let is_small = typed.chars().next().is_some_and(char::is_lowercase);
-    let keywords = keywords::ALL.iter().filter(|word| matching(word));
+    let keywords = KEYWORDS.iter().filter(|word| matching(word));
     found.extend(keywords.map(|word| {
         if is_small {
             word.to_lowercase()

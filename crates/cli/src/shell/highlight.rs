@@ -1,10 +1,9 @@
 //! Colours the text that is being typed, by the parser's own tokens.
 
+use basalt_parser::keywords::is_keyword;
 use basalt_parser::lexer::{Lexer, Token, TokenKind};
 use nu_ansi_term::{Color, Style};
 use reedline::{Highlighter, StyledText};
-
-use super::keywords;
 
 /// Gives every token its colour.
 pub(super) struct TokenColours;
@@ -35,7 +34,7 @@ impl Highlighter for TokenColours {
 
 fn style(kind: TokenKind, text: &str, is_called: bool) -> Style {
     match kind {
-        TokenKind::Word if keywords::contains(text) => Style::new().fg(Color::LightBlue).bold(),
+        TokenKind::Word if is_keyword(text.as_bytes()) => Style::new().fg(Color::LightBlue).bold(),
         TokenKind::Word if is_called => Color::Cyan.normal(),
         TokenKind::Number => Color::Magenta.normal(),
         TokenKind::String | TokenKind::HexString | TokenKind::BinaryString | TokenKind::Heredoc => {

@@ -10,7 +10,6 @@
 //! | [`highlight`] | the colours of the text that is being typed |
 //! | [`history`] | where typed statements are kept |
 //! | [`interrupt`] | Ctrl-C while a query runs |
-//! | [`keywords`] | the dialect's keywords |
 //! | [`prompt`] | what stands before the text |
 //! | [`statement`] | when Enter runs the text, and which text leaves |
 
@@ -19,7 +18,6 @@ mod editor;
 mod highlight;
 mod history;
 mod interrupt;
-mod keywords;
 mod prompt;
 mod statement;
 

@@ -168,7 +168,7 @@ pub const SETTINGS: &[Setting] = &[
         "max_query_size",
         UInt64,
         "262144",
-        "Bytes of a query's text, inline data excluded.",
+        "Accepted for clients that set it; has no effect.",
     ),
     setting(
         "readonly",
@@ -301,7 +301,7 @@ pub const SETTINGS: &[Setting] = &[
         "function_sleep_max_microseconds_per_block",
         UInt64,
         "3000000",
-        "Time that sleep() may take for a block.",
+        "Accepted for clients that set it; has no effect.",
     ),
     setting(
         "group_by_strategy",
