@@ -6,6 +6,7 @@ use std::time::Duration;
 use arrow::array::RecordBatch;
 use basalt_analyzer::plan_error;
 use basalt_error::{Error, Result};
+use basalt_exec::interruptible::InterruptibleJoins;
 use basalt_exec::rule::{GroupByStrategy, SwapOperators};
 use basalt_exec::{QueryControl, StreamPlanner};
 use datafusion::execution::SessionStateBuilder;
@@ -69,7 +70,9 @@ impl Execution {
             "datafusion" => GroupByStrategy::Off,
             _ => GroupByStrategy::Auto,
         };
-        builder = builder.with_physical_optimizer_rules(SwapOperators::rules(group_by));
+        let mut rules = SwapOperators::rules(group_by);
+        rules.push(Arc::new(InterruptibleJoins::new(Arc::clone(control))));
+        builder = builder.with_physical_optimizer_rules(rules);
         if !settings.flag("optimizer") {
             builder = builder.with_optimizer_rules(Vec::new());
         }

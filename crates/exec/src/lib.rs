@@ -7,12 +7,14 @@
 //! | [`stream`] | steps over a stream: ARRAY JOIN, LIMIT BY, WITH TIES, WITH FILL |
 //! | [`group_by`] | grouping rows by any keys, in parallel |
 //! | [`rule`] | swaps DataFusion's operators for ours where ours are better |
+//! | [`interruptible`] | lets a cancelled query leave a join |
 //! | [`planner`] | plans the nodes that only the dialect has |
 
 #![forbid(unsafe_code)]
 
 pub mod control;
 pub mod group_by;
+pub mod interruptible;
 pub mod planner;
 pub mod rule;
 pub mod scan;

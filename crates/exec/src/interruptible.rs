@@ -1,0 +1,160 @@
+//! Lets a cancelled query leave a join that compares all rows of both sides.
+//!
+//! DataFusion's joins evaluate their filter for pieces of the product of both sides and give control
+//! back only when enough rows have passed it. A filter that lets nothing pass would keep a thread for
+//! as long as the product takes, so the filter itself looks whether the query may go on.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, FieldRef, Schema};
+use basalt_analyzer::into_plan_error;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::internal_err;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::error::Result;
+use datafusion::logical_expr::ColumnarValue;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::utils::JoinFilter;
+use datafusion::physical_plan::joins::{
+    HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder,
+};
+
+use crate::QueryControl;
+
+/// The rule that makes the filters of joins interruptible.
+#[derive(Debug)]
+pub struct InterruptibleJoins {
+    control: Arc<QueryControl>,
+}
+
+impl InterruptibleJoins {
+    /// For the joins of the query that `control` belongs to.
+    pub fn new(control: Arc<QueryControl>) -> Self {
+        Self { control }
+    }
+
+    fn filter(&self, filter: &JoinFilter) -> JoinFilter {
+        let expr = Interruptible {
+            inner: Arc::clone(filter.expression()),
+            control: Arc::clone(&self.control),
+        };
+        JoinFilter::new(
+            Arc::new(expr),
+            filter.column_indices().to_vec(),
+            Arc::clone(filter.schema()),
+        )
+    }
+
+    fn join(&self, node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>()
+            && let Some(filter) = join.filter()
+        {
+            let filter = Some(self.filter(filter));
+            let join = NestedLoopJoinExecBuilder::from(join).with_filter(filter);
+            return Ok(Some(Arc::new(join.build()?)));
+        }
+        if let Some(join) = node.downcast_ref::<HashJoinExec>()
+            && let Some(filter) = join.filter()
+        {
+            let filter = Some(self.filter(filter));
+            return join.builder().with_filter(filter).build_exec().map(Some);
+        }
+        Ok(None)
+    }
+}
+
+impl PhysicalOptimizerRule for InterruptibleJoins {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let swap = |node: Arc<dyn ExecutionPlan>| {
+            Ok(match self.join(&node)? {
+                Some(join) => Transformed::yes(join),
+                None => Transformed::no(node),
+            })
+        };
+        plan.transform_up(swap).data()
+    }
+
+    fn name(&self) -> &str {
+        "InterruptibleJoins"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// An expression that fails when its query must end.
+#[derive(Debug)]
+struct Interruptible {
+    inner: Arc<dyn PhysicalExpr>,
+    control: Arc<QueryControl>,
+}
+
+impl PartialEq for Interruptible {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner.eq(&other.inner)
+    }
+}
+
+impl Eq for Interruptible {}
+
+impl Hash for Interruptible {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.inner.hash(state);
+    }
+}
+
+impl fmt::Display for Interruptible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl PhysicalExpr for Interruptible {
+    fn data_type(&self, input: &Schema) -> Result<DataType> {
+        self.inner.data_type(input)
+    }
+
+    fn nullable(&self, input: &Schema) -> Result<bool> {
+        self.inner.nullable(input)
+    }
+
+    fn return_field(&self, input: &Schema) -> Result<FieldRef> {
+        self.inner.return_field(input)
+    }
+
+    fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
+        self.control.check().map_err(into_plan_error)?;
+        self.inner.evaluate(batch)
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn PhysicalExpr>> {
+        vec![&self.inner]
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn PhysicalExpr>>,
+    ) -> Result<Arc<dyn PhysicalExpr>> {
+        match <[Arc<dyn PhysicalExpr>; 1]>::try_from(children) {
+            Ok([inner]) => Ok(Arc::new(Self {
+                inner,
+                control: Arc::clone(&self.control),
+            })),
+            Err(_) => internal_err!("an interruptible expression has one child"),
+        }
+    }
+
+    fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt_sql(f)
+    }
+}
