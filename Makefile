@@ -45,11 +45,7 @@ record: require-rust ## take the expected output of the SQL tests from ClickHous
 	cargo xtask record $(FILES)
 
 fuzz: require-rust ## fuzz the front end for FUZZ_SECONDS a target (60), with cargo-fuzz
-	@rustup toolchain list | grep -q nightly || rustup toolchain install nightly --profile minimal
-	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
-	@for target in $$(cargo +nightly fuzz list); do \
-	    cargo +nightly fuzz run $$target -- -max_total_time=$(or $(FUZZ_SECONDS),60) || exit 1; \
-	done
+	@fuzz/run.sh $(or $(FUZZ_SECONDS),60)
 
 fmt: require-rust
 	cargo fmt --all --check

@@ -1,7 +1,6 @@
 //! Feeds any bytes to the front end: nothing panics, and what parses survives formatting.
 //!
-//! Run with `cargo +nightly fuzz run parser` from the repository's root; seeds are in
-//! `crates/parser/tests/data`.
+//! `make fuzz` runs it from the statements in `crates/parser/tests/data`.
 #![no_main]
 
 use basalt_parser::{explain_ast, format_one_line, format_statement, parse_statement, parse_statements};

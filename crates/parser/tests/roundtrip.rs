@@ -221,6 +221,13 @@ const QUERIES: &[&str] = &[
     "SHOW TABLES FROM d LIKE 'x'",
 ];
 
+/// What fuzzing found, once each.
+#[test]
+fn found_by_fuzzing() {
+    check_round_trip(r#"UNDROP"UNDROP"z, z, b`#2`"#);
+    check_round_trip("SYSTEM`SYStEM`C");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 500,

@@ -26,7 +26,7 @@ mod writer;
 use crate::ast::{DataType, Expr, Statement, WindowSpec};
 use writer::Writer;
 
-pub(crate) use text::{float, identifier, quoted, shortest};
+pub(crate) use text::{backticked, float, identifier, quoted, shortest};
 
 /// A statement over several lines, as ClickHouse's `formatQuery` lays it out.
 pub fn format_statement(statement: &Statement) -> String {

@@ -43,7 +43,7 @@ pub(super) fn is_clause_word(name: &str) -> bool {
 }
 
 /// A name in backticks.
-pub(super) fn backticked(name: &str) -> String {
+pub(crate) fn backticked(name: &str) -> String {
     format!("`{}`", escaped(name.as_bytes(), '`'))
 }
 

@@ -45,10 +45,12 @@ impl Parser<'_> {
                 },
                 _ => {}
             }
-            if self.start_span().start > last_end || text.ends_with(',') {
+            let is_apart = self.start_span().start > last_end || text.ends_with(',');
+            let token = self.one_token()?;
+            if is_apart || would_join(&text, &token) {
                 text.push(' ');
             }
-            text.push_str(&self.one_token()?);
+            text.push_str(&token);
             last_end = self.last_span().end;
         }
         if open > 0 {
@@ -66,7 +68,13 @@ impl Parser<'_> {
             return Ok(crate::format::quoted(&bytes));
         }
         if kind == K::QuotedIdentifier {
-            return Ok(crate::format::identifier(&self.identifier("name")?));
+            let name = self.identifier("name")?;
+            // Without its quotes it would be read as a keyword, which has another spelling.
+            return Ok(if is_keyword(name.as_bytes()) {
+                crate::format::backticked(&name)
+            } else {
+                crate::format::identifier(&name)
+            });
         }
         if kind == K::HexString || kind == K::BinaryString {
             return self.fail("string of digits");
@@ -81,4 +89,11 @@ impl Parser<'_> {
             _ => String::from_utf8_lossy(text).into_owned(),
         })
     }
+}
+
+/// Whether two tokens, written without a space, would be read as one: quotes that a name does not
+/// need are not written.
+fn would_join(text: &str, token: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '`' | '"' | '\'');
+    text.ends_with(is_part) && token.starts_with(is_part)
 }
