@@ -6,8 +6,9 @@ use std::time::Duration;
 use arrow::array::RecordBatch;
 use basalt_analyzer::plan_error;
 use basalt_error::{Error, Result};
+use basalt_exec::group_by::{Options, Strategy, Thresholds};
 use basalt_exec::interruptible::InterruptibleJoins;
-use basalt_exec::rule::{GroupByStrategy, SwapOperators};
+use basalt_exec::rule::SwapOperators;
 use basalt_exec::{QueryControl, StreamPlanner};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, UnboundedMemoryPool};
@@ -66,10 +67,7 @@ impl Execution {
             .with_config(config)
             .with_runtime_env(runtime.map_err(plan_error)?)
             .with_analyzer_rules(Vec::new());
-        let group_by = match settings.get("group_by_strategy") {
-            "datafusion" => GroupByStrategy::Off,
-            _ => GroupByStrategy::Auto,
-        };
+        let group_by = group_by_options(settings);
         let mut rules = SwapOperators::rules(group_by);
         rules.push(Arc::new(InterruptibleJoins::new(Arc::clone(control))));
         builder = builder.with_physical_optimizer_rules(rules);
@@ -195,6 +193,21 @@ impl Execution {
             }
         })
     }
+}
+
+/// What settings force about GROUP BY; none leaves it to DataFusion.
+fn group_by_options(settings: &Settings) -> Option<Options> {
+    let thresholds = match settings.get("group_by_thresholds") {
+        "tiny" => Thresholds::Tiny,
+        _ => Thresholds::Usual,
+    };
+    // The only word that is no strategy is DataFusion's.
+    let strategy = Strategy::from_name(settings.get("group_by_strategy"))?;
+    Some(Options {
+        strategy,
+        thresholds,
+        is_hash_zero: settings.get("group_by_hash") == "zero",
+    })
 }
 
 /// Waits for tasks that have nothing more to send; a panic in one is our bug, not the user's.

@@ -12,35 +12,25 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 
-use crate::group_by::{AggregateSpec, GroupByExec, Grouping};
+use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options};
 
 /// The rule that gives every partition and order that an operator needs; ours must come before.
 const DISTRIBUTION_RULE: &str = "EnsureRequirements";
 
-/// Which operators group rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GroupByStrategy {
-    /// Ours where it can.
-    #[default]
-    Auto,
-    /// DataFusion's.
-    Off,
-}
-
 /// Swaps operators in a plan whose partitions and orders are not arranged yet.
 #[derive(Debug)]
 pub struct SwapOperators {
-    group_by: GroupByStrategy,
+    group_by: Option<Options>,
 }
 
 impl SwapOperators {
-    /// A rule that swaps what the strategy says.
-    pub fn new(group_by: GroupByStrategy) -> Self {
+    /// A rule that groups rows as `group_by` says; none leaves that to DataFusion.
+    pub fn new(group_by: Option<Options>) -> Self {
         Self { group_by }
     }
 
     /// DataFusion's rules with ours at its place.
-    pub fn rules(group_by: GroupByStrategy) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+    pub fn rules(group_by: Option<Options>) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
         let mut rules = PhysicalOptimizer::new().rules;
         let place = rules.iter().position(|r| r.name() == DISTRIBUTION_RULE);
         if let Some(place) = place {
@@ -56,12 +46,12 @@ impl PhysicalOptimizerRule for SwapOperators {
         plan: Arc<dyn ExecutionPlan>,
         config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        if self.group_by == GroupByStrategy::Off {
+        let Some(options) = self.group_by else {
             return Ok(plan);
-        }
+        };
         let num_partitions = config.execution.target_partitions;
         let swap = |node: Arc<dyn ExecutionPlan>| {
-            Ok(match group_by(&node, num_partitions)? {
+            Ok(match group_by(&node, num_partitions, options)? {
                 Some(ours) => Transformed::yes(ours),
                 None => Transformed::no(node),
             })
@@ -82,6 +72,7 @@ impl PhysicalOptimizerRule for SwapOperators {
 fn group_by(
     node: &Arc<dyn ExecutionPlan>,
     num_partitions: usize,
+    options: Options,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(last) = node.downcast_ref::<AggregateExec>() else {
         return Ok(None);
@@ -97,7 +88,7 @@ fn group_by(
         return Ok(None);
     }
     let exec = GroupByExec::try_new(input, Arc::new(grouping), num_partitions)?;
-    Ok(Some(Arc::new(exec)))
+    Ok(Some(Arc::new(exec.with_options(options))))
 }
 
 /// The stage that reads the rows; `None` if `last` does not end an aggregation.

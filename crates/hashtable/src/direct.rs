@@ -63,11 +63,19 @@ impl<W: Word> DirectTable<W> {
             *group as usize - 1
         }));
     }
+
+    /// Appends the group of each key to `groups`, [`NOT_FOUND`](crate::NOT_FOUND) for keys that have none.
+    pub fn find(&self, keys: &[W], groups: &mut Vec<usize>) {
+        let mask = self.groups_plus_one.len() - 1;
+        let group = |key: &W| self.groups_plus_one[key.extract(0) as usize & mask] as usize;
+        groups.extend(keys.iter().map(|key| group(key).wrapping_sub(1)));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::DirectTable;
+    use crate::NOT_FOUND;
 
     #[test]
     fn numbers_keys_in_order_of_appearance() {
@@ -77,5 +85,8 @@ mod tests {
         table.intern(&[7, 8], &mut groups);
         assert_eq!(groups, [0, 1, 0, 2, 2, 3]);
         assert_eq!(table.keys(), [511, 0, 7, 8]);
+        let mut found = Vec::new();
+        table.find(&[8, 9, 0], &mut found);
+        assert_eq!(found, [3, NOT_FOUND, 1]);
     }
 }

@@ -19,6 +19,16 @@ pub trait HashBytes: HashWord<u128> {
     fn hash_bytes(bytes: &[u8]) -> u64;
 }
 
+/// Hashes of all keys that tables have.
+pub trait HashKeys:
+    HashWord<u32> + HashWord<u64> + HashBytes + Default + std::fmt::Debug + Clone
+{
+}
+
+impl HashKeys for Fold {}
+
+impl HashKeys for Zero {}
+
 /// The hash to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fold;

@@ -9,7 +9,9 @@
 //! | [`word`] | [`Word`]: keys of 32, 64 or 128 bits |
 //! | [`direct`] | [`DirectTable`]: keys of few bits index an array |
 //! | [`word_table`] | [`WordTable`]: open addressing over words |
+//! | [`two_level_word_table`] | [`TwoLevelWordTable`]: many small tables over words |
 //! | [`bytes_table`] | [`BytesTable`]: open addressing over byte strings |
+//! | [`two_level_bytes_table`] | [`TwoLevelBytesTable`]: many small tables over byte strings |
 //! | [`views`] | byte strings as 16-byte views, and the arena that holds the long ones |
 //! | [`radix`] | splitting rows by the high bits of their hashes |
 
@@ -19,14 +21,21 @@ pub mod bytes_table;
 pub mod direct;
 pub mod hash;
 pub mod radix;
+pub mod two_level_bytes_table;
+pub mod two_level_word_table;
 pub mod views;
 pub mod word;
 pub mod word_table;
 
+mod bytes_slots;
+mod word_slots;
+
 pub use bytes_table::BytesTable;
 pub use direct::DirectTable;
-pub use hash::{Fold, HashBytes, HashWord, Zero};
-pub use radix::{Partitions, partition};
+pub use hash::{Fold, HashBytes, HashKeys, HashWord, Zero};
+pub use radix::{Partitions, fast_range, partition, partition_by};
+pub use two_level_bytes_table::TwoLevelBytesTable;
+pub use two_level_word_table::TwoLevelWordTable;
 pub use views::{Arena, Views};
 pub use word::Word;
 pub use word_table::WordTable;
@@ -45,3 +54,6 @@ impl std::error::Error for TableFull {}
 
 /// Most groups of one table: numbers are kept in 32 bits, one of which means "none".
 pub const MAX_GROUPS: usize = u32::MAX as usize - 1;
+
+/// What a search gives for a key that has no group.
+pub const NOT_FOUND: usize = usize::MAX;

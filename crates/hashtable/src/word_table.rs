@@ -1,42 +1,25 @@
 //! Numbers groups by a word: open addressing, linear probing, at most half full.
 
-use std::marker::PhantomData;
-
 use crate::hash::{Fold, HashWord};
-use crate::{MAX_GROUPS, TableFull, Word};
-
-/// Rows that go through the small loops together. Their hashes and first slots stay in the L1
-/// cache, and the table is grown at most once for them.
-const CHUNK: usize = 256;
-
-const MIN_SLOTS: usize = 2 * CHUNK;
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot<W> {
-    key: W,
-    /// Number of the group plus one; 0 if the slot is empty.
-    group_plus_one: u32,
-}
+use crate::word_slots::{CHUNK, Slot, WordSlots};
+use crate::{MAX_GROUPS, NOT_FOUND, TableFull, Word};
 
 /// Groups by key.
 ///
-/// - The number of slots is a power of two, more than twice the number of keys in them.
 /// - Keys in slots are all different; the key of group `g` is `keys[g]`.
 /// - A slot is found by the low bits of the hash, so that splitting by the high bits first
 ///   leaves tables that are as good.
 #[derive(Clone, Debug)]
 pub struct WordTable<W, H = Fold> {
-    slots: Vec<Slot<W>>,
+    slots: WordSlots<W, H>,
     keys: Vec<W>,
-    hash: PhantomData<H>,
 }
 
 impl<W: Word, H: HashWord<W>> Default for WordTable<W, H> {
     fn default() -> Self {
         Self {
-            slots: Vec::new(),
+            slots: WordSlots::default(),
             keys: Vec::new(),
-            hash: PhantomData,
         }
     }
 }
@@ -59,12 +42,12 @@ impl<W: Word, H: HashWord<W>> WordTable<W, H> {
 
     /// Memory held, in bytes.
     pub fn size_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot<W>>() + self.keys.capacity() * size_of::<W>()
+        self.slots.size_bytes() + self.keys.capacity() * size_of::<W>()
     }
 
     /// Forgets all groups and keeps the memory.
     pub fn clear(&mut self) {
-        self.slots.fill(Slot::default());
+        self.slots.clear();
         self.keys.clear();
     }
 
@@ -87,7 +70,11 @@ impl<W: Word, H: HashWord<W>> WordTable<W, H> {
     pub fn intern(&mut self, keys: &[W], groups: &mut Vec<usize>) -> Result<(), TableFull> {
         groups.reserve(keys.len());
         for chunk in keys.chunks(CHUNK) {
-            self.reserve(chunk.len())?;
+            let needed = self.keys.len() + chunk.len();
+            if needed > MAX_GROUPS {
+                return Err(TableFull);
+            }
+            self.slots.reserve(needed);
             self.intern_chunk(chunk, groups);
         }
         Ok(())
@@ -95,76 +82,39 @@ impl<W: Word, H: HashWord<W>> WordTable<W, H> {
 
     /// There is room for all keys of the chunk.
     fn intern_chunk(&mut self, chunk: &[W], groups: &mut Vec<usize>) {
-        let mask = self.slots.len() - 1;
         let mut positions = [0; CHUNK];
-        for (position, key) in positions.iter_mut().zip(chunk) {
-            *position = H::hash(*key) as usize & mask;
-        }
-        // Loads that depend on nothing: the processor waits for many of them at once.
         let mut first = [Slot::default(); CHUNK];
-        for (slot, position) in first.iter_mut().zip(&positions[..chunk.len()]) {
-            *slot = self.slots[*position];
-        }
+        self.slots.load_first(chunk, &mut positions, &mut first);
         for ((key, position), slot) in chunk.iter().zip(positions).zip(first) {
-            let group_plus_one = if slot.group_plus_one != 0 && slot.key == *key {
+            let group_plus_one = if slot.holds(*key) {
                 slot.group_plus_one
             } else {
-                self.find_or_insert(*key, position)
+                self.slots.find_or_insert(*key, position, &mut self.keys)
             };
             groups.push(group_plus_one as usize - 1);
         }
     }
 
-    /// Looks from `position` on; an empty slot becomes the key's.
-    fn find_or_insert(&mut self, key: W, mut position: usize) -> u32 {
-        let mask = self.slots.len() - 1;
-        loop {
-            let slot = &mut self.slots[position];
-            if slot.group_plus_one == 0 {
-                self.keys.push(key);
-                // `reserve` has made sure that it fits.
-                let group_plus_one = self.keys.len() as u32;
-                *slot = Slot {
-                    key,
-                    group_plus_one,
+    /// Appends the group of each key to `groups`, [`NOT_FOUND`] for keys that have none.
+    pub fn find(&self, keys: &[W], groups: &mut Vec<usize>) {
+        if self.keys.is_empty() {
+            groups.extend(keys.iter().map(|_| NOT_FOUND));
+            return;
+        }
+        groups.reserve(keys.len());
+        for chunk in keys.chunks(CHUNK) {
+            let mut positions = [0; CHUNK];
+            let mut first = [Slot::default(); CHUNK];
+            self.slots.load_first(chunk, &mut positions, &mut first);
+            for ((key, position), slot) in chunk.iter().zip(positions).zip(first) {
+                let group_plus_one = if slot.holds(*key) {
+                    slot.group_plus_one
+                } else {
+                    self.slots.find(*key, position)
                 };
-                return group_plus_one;
+                groups.push((group_plus_one as usize).wrapping_sub(1));
             }
-            if slot.key == key {
-                return slot.group_plus_one;
-            }
-            position = (position + 1) & mask;
         }
-    }
-
-    /// Makes room for `additional` more keys.
-    fn reserve(&mut self, additional: usize) -> Result<(), TableFull> {
-        let needed = self.keys.len() + additional;
-        if needed > MAX_GROUPS {
-            return Err(TableFull);
-        }
-        if needed * 2 > self.slots.len() {
-            self.grow(needed);
-        }
-        Ok(())
-    }
-
-    /// Tables in the cache grow fourfold, larger ones double.
-    fn grow(&mut self, needed: usize) {
-        let factor = if self.slots.len() < (1 << 16) { 4 } else { 2 };
-        let wanted = (needed * 2).next_power_of_two().max(MIN_SLOTS);
-        let num_slots = wanted.max(self.slots.len() * factor);
-        let mask = num_slots - 1;
-        let mut grown = vec![Slot::default(); num_slots];
-        // Old slots in their order: the new places of neighbours are neighbours again.
-        for slot in self.slots.iter().filter(|s| s.group_plus_one != 0) {
-            let mut position = H::hash(slot.key) as usize & mask;
-            while grown[position].group_plus_one != 0 {
-                position = (position + 1) & mask;
-            }
-            grown[position] = *slot;
-        }
-        self.slots = grown;
     }
 }
 
@@ -175,7 +125,7 @@ mod tests {
     use proptest::prelude::{any, prop, proptest};
 
     use super::{HashWord, Word, WordTable};
-    use crate::{Fold, Zero};
+    use crate::{Fold, NOT_FOUND, Zero};
 
     fn check<W: Word, H: HashWord<W>>(batches: &[Vec<W>]) {
         let mut table = WordTable::<W, H>::default();
@@ -193,6 +143,19 @@ mod tests {
             assert_eq!(groups, expected);
         }
         assert_eq!(table.len(), model.len());
+        for batch in batches {
+            let mut found = Vec::new();
+            table.find(batch, &mut found);
+            assert!(
+                batch
+                    .iter()
+                    .zip(&found)
+                    .all(|(key, group)| model[key] == *group)
+            );
+            let mut absent = Vec::new();
+            WordTable::<W, H>::default().find(batch, &mut absent);
+            assert!(absent.iter().all(|group| *group == NOT_FOUND));
+        }
         for (group, key) in table.keys().iter().enumerate() {
             assert_eq!(model[key], group);
         }

@@ -1,5 +1,6 @@
 //! Keys that are byte strings: one String, or a row of any types in Arrow's row format.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,21 +10,28 @@ use arrow::compute::take;
 use arrow::datatypes::DataType as ArrowType;
 use arrow::row::{RowConverter, SortField};
 use basalt_hashtable::views::{INLINE_LEN, view_len};
-use basalt_hashtable::{BytesTable, Fold, Views};
+use basalt_hashtable::{
+    Arena, BytesTable, HashKeys, NOT_FOUND, Partitions, TableFull, TwoLevelBytesTable, Views,
+    partition,
+};
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
 use super::key_form::{GroupTable, KeyForm, Keys, group_nulls, intern_valid, table_full};
 
 /// One String key.
-#[derive(Debug)]
-pub(super) struct BytesForm;
+#[derive(Debug, Default)]
+pub(super) struct BytesForm<H>(PhantomData<H>);
 
-impl KeyForm for BytesForm {
-    type Table = BytesGroups;
+impl<H: HashKeys> KeyForm for BytesForm<H> {
+    type Table = BytesGroups<H>;
 
-    fn table(&self) -> BytesGroups {
+    fn table(&self) -> BytesGroups<H> {
         BytesGroups::default()
+    }
+
+    fn two_level_table(&self, bits: u32) -> BytesGroups<H> {
+        BytesGroups::two_level(bits)
     }
 
     fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>> {
@@ -33,20 +41,20 @@ impl KeyForm for BytesForm {
             .ok_or_else(|| internal_datafusion_err!("a string key is no BinaryView"))
     }
 
-    fn decode(&self, table: &BytesGroups, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+    fn decode(&self, table: &BytesGroups<H>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
         Ok(vec![Arc::new(table.array(range)?)])
     }
 }
 
 /// Keys of any types as rows of bytes.
 #[derive(Debug)]
-pub(super) struct RowForm(RowConverter);
+pub(super) struct RowForm<H>(RowConverter, PhantomData<H>);
 
-impl RowForm {
+impl<H> RowForm<H> {
     /// Keys of these types.
     pub(super) fn try_new(types: &[ArrowType]) -> Result<Self> {
         let fields = types.iter().map(|t| SortField::new(t.clone())).collect();
-        Ok(Self(RowConverter::new(fields)?))
+        Ok(Self(RowConverter::new(fields)?, PhantomData))
     }
 
     /// Whether keys of these types can be rows of bytes.
@@ -56,11 +64,15 @@ impl RowForm {
     }
 }
 
-impl KeyForm for RowForm {
-    type Table = BytesGroups;
+impl<H: HashKeys> KeyForm for RowForm<H> {
+    type Table = BytesGroups<H>;
 
-    fn table(&self) -> BytesGroups {
+    fn table(&self) -> BytesGroups<H> {
         BytesGroups::default()
+    }
+
+    fn two_level_table(&self, bits: u32) -> BytesGroups<H> {
+        BytesGroups::two_level(bits)
     }
 
     fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>> {
@@ -70,7 +82,7 @@ impl KeyForm for RowForm {
         Ok(keys.finish())
     }
 
-    fn decode(&self, table: &BytesGroups, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+    fn decode(&self, table: &BytesGroups<H>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
         let keys = table.array(range)?;
         let parser = self.0.parser();
         let rows = (0..keys.len()).map(|i| parser.parse(keys.value(i)));
@@ -78,16 +90,100 @@ impl KeyForm for RowForm {
     }
 }
 
+#[derive(Debug)]
+enum Index<H> {
+    Single(BytesTable<H>),
+    TwoLevel(TwoLevelBytesTable<H>),
+}
+
+impl<H: HashKeys> Default for Index<H> {
+    fn default() -> Self {
+        Self::Single(BytesTable::default())
+    }
+}
+
+impl<H: HashKeys> Index<H> {
+    fn keys(&self) -> &[u128] {
+        match self {
+            Index::Single(table) => table.keys(),
+            Index::TwoLevel(table) => table.keys(),
+        }
+    }
+
+    fn hashes(&self) -> &[u64] {
+        match self {
+            Index::Single(table) => table.hashes(),
+            Index::TwoLevel(table) => table.hashes(),
+        }
+    }
+
+    fn size_bytes(&self) -> usize {
+        match self {
+            Index::Single(table) => table.size_bytes(),
+            Index::TwoLevel(table) => table.size_bytes(),
+        }
+    }
+
+    fn add_unkeyed(&mut self) -> Result<usize, TableFull> {
+        match self {
+            Index::Single(table) => table.add_unkeyed(),
+            Index::TwoLevel(table) => table.add_unkeyed(),
+        }
+    }
+
+    fn intern(
+        &mut self,
+        rows: &Views<'_, Buffer>,
+        groups: &mut Vec<usize>,
+    ) -> Result<(), TableFull> {
+        match self {
+            Index::Single(table) => table.intern(rows, groups),
+            Index::TwoLevel(table) => table.intern(rows, groups),
+        }
+    }
+
+    fn find(&self, rows: &Views<'_, Buffer>, groups: &mut Vec<usize>) {
+        match self {
+            Index::Single(table) => table.find(rows, groups),
+            Index::TwoLevel(table) => table.find(rows, groups),
+        }
+    }
+
+    fn take_arena(&mut self) -> Arena {
+        match self {
+            Index::Single(table) => table.take_arena(),
+            Index::TwoLevel(table) => table.take_arena(),
+        }
+    }
+}
+
 /// Groups by byte string.
-#[derive(Debug, Default)]
-pub(super) struct BytesGroups {
-    table: BytesTable,
+#[derive(Debug)]
+pub(super) struct BytesGroups<H> {
+    table: Index<H>,
     null_group: Option<usize>,
     /// The long keys, once the table is finished.
     buffers: Vec<Buffer>,
 }
 
-impl BytesGroups {
+impl<H: HashKeys> Default for BytesGroups<H> {
+    fn default() -> Self {
+        Self {
+            table: Index::default(),
+            null_group: None,
+            buffers: Vec::new(),
+        }
+    }
+}
+
+impl<H: HashKeys> BytesGroups<H> {
+    fn two_level(bits: u32) -> Self {
+        Self {
+            table: Index::TwoLevel(TwoLevelBytesTable::new(bits)),
+            ..Self::default()
+        }
+    }
+
     fn array(&self, range: Range<usize>) -> Result<BinaryViewArray> {
         let nulls = group_nulls(self.null_group, &range);
         let views = ScalarBuffer::from(self.table.keys()[range].to_vec());
@@ -99,7 +195,7 @@ impl BytesGroups {
     }
 }
 
-impl GroupTable for BytesGroups {
+impl<H: HashKeys> GroupTable for BytesGroups<H> {
     type Keys = BinaryViewArray;
 
     fn intern(
@@ -113,7 +209,7 @@ impl GroupTable for BytesGroups {
         let Some(nulls) = nulls.filter(|n| n.null_count() > 0) else {
             return self
                 .table
-                .intern(Views { views, buffers }, groups)
+                .intern(&Views { views, buffers }, groups)
                 .map_err(table_full);
         };
         let null_group = match self.null_group {
@@ -123,13 +219,25 @@ impl GroupTable for BytesGroups {
         self.null_group = Some(null_group);
         intern_valid((views, &nulls), null_group, groups, |views, groups| {
             self.table
-                .intern(Views { views, buffers }, groups)
+                .intern(&Views { views, buffers }, groups)
                 .map_err(table_full)
         })
     }
 
+    fn find(&self, keys: &BinaryViewArray, groups: &mut Vec<usize>) {
+        let start = groups.len();
+        let (views, buffers) = (keys.views(), keys.data_buffers());
+        self.table.find(&Views { views, buffers }, groups);
+        if let Some(nulls) = keys.nulls() {
+            let null_group = self.null_group.unwrap_or(NOT_FOUND);
+            let found = groups[start..].iter_mut().zip(nulls.iter());
+            let nulls = found.filter(|(_, is_valid)| !is_valid);
+            nulls.for_each(|(group, _)| *group = null_group);
+        }
+    }
+
     fn len(&self) -> usize {
-        self.table.len()
+        self.table.keys().len()
     }
 
     fn size_bytes(&self) -> usize {
@@ -140,6 +248,13 @@ impl GroupTable for BytesGroups {
         let buffers = self.table.take_arena().into_buffers();
         self.buffers
             .extend(buffers.into_iter().map(Buffer::from_vec));
+    }
+
+    fn split(&self, bits: u32) -> Partitions {
+        match &self.table {
+            Index::TwoLevel(table) if table.bits() == bits => table.partitions(self.null_group),
+            table => partition(table.hashes(), bits),
+        }
     }
 
     fn group_hashes(&self) -> Vec<u64> {
@@ -168,7 +283,7 @@ impl GroupTable for BytesGroups {
         let mut hashes: Vec<u64> = rows
             .views
             .iter()
-            .map(|v| BytesTable::<Fold>::hash(&rows, *v))
+            .map(|v| BytesTable::<H>::hash(&rows, *v))
             .collect();
         if let Some(nulls) = keys.nulls() {
             let nulls = hashes

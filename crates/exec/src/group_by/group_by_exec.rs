@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use basalt_hashtable::{Fold, HashWord, Word};
+use basalt_hashtable::{Fold, HashKeys, Zero};
 use datafusion::common::internal_err;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result};
@@ -23,10 +23,10 @@ use futures::future::{BoxFuture, Shared};
 use super::Grouping;
 use super::bytes_form::{BytesForm, RowForm};
 use super::key_form::{Form, KeyForm};
-use super::local::{Local, Tuning};
-use super::merged::{Emit, Merged, consume_all, merge};
+use super::merged::{Emit, Merged, consume_all};
 use super::no_keys::{self, Totals};
-use super::pack::Place;
+use super::options::{Options, Tuning};
+use super::strategy::{self, Job};
 use super::word_form::WordForm;
 
 /// Most rows of a batch of the result.
@@ -40,6 +40,7 @@ pub struct GroupByExec {
     input: Arc<dyn ExecutionPlan>,
     grouping: Arc<Grouping>,
     form: Form,
+    options: Options,
     tuning: Tuning,
     run: Mutex<Run>,
     metrics: ExecutionPlanMetricsSet,
@@ -66,7 +67,7 @@ impl GroupByExec {
     /// Whether keys of these expressions can be grouped.
     pub fn supports(input: &Arc<dyn ExecutionPlan>, keys: &[Arc<dyn PhysicalExpr>]) -> bool {
         match form(input, keys) {
-            Ok(Form::Rows(types)) => RowForm::supports(&types),
+            Ok(Form::Rows(types)) => RowForm::<Fold>::supports(&types),
             Ok(_) => true,
             Err(_) => false,
         }
@@ -97,11 +98,19 @@ impl GroupByExec {
             input,
             grouping,
             form,
+            options: Options::default(),
             tuning: Tuning::default(),
             run: Mutex::default(),
             metrics: ExecutionPlanMetricsSet::new(),
             properties: Arc::new(properties),
         })
+    }
+
+    /// The same with some things forced.
+    pub fn with_options(mut self, options: Options) -> Self {
+        self.options = options;
+        self.tuning = options.thresholds.tuning();
+        self
     }
 
     #[cfg(test)]
@@ -134,42 +143,44 @@ impl GroupByExec {
     }
 
     fn start(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
-        match &self.form {
-            Form::NoKeys => self.start_without_keys(context),
-            Form::Direct { bits, places } => self.start_words::<u32>(context, places, Some(*bits)),
-            Form::Words { bits: 32, places } => self.start_words::<u32>(context, places, None),
-            Form::Words { bits: 64, places } => self.start_words::<u64>(context, places, None),
-            Form::Words { places, .. } => self.start_words::<u128>(context, places, None),
-            Form::Bytes => self.start_form(context, BytesForm),
-            Form::Rows(types) => self.start_form(context, RowForm::try_new(types)?),
+        if self.options.is_hash_zero {
+            self.start_hashed::<Zero>(context)
+        } else {
+            self.start_hashed::<Fold>(context)
         }
     }
 
-    fn start_words<W: Word>(
-        &self,
-        context: &Arc<TaskContext>,
-        places: &[Place],
-        direct_bits: Option<u32>,
-    ) -> Result<MergedFuture>
-    where
-        Fold: HashWord<W>,
-    {
-        self.start_form(context, WordForm::<W>::new(places.to_vec(), direct_bits))
+    fn start_hashed<H: HashKeys>(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
+        match &self.form {
+            Form::NoKeys => self.start_without_keys(context),
+            Form::Direct { bits, places } => {
+                self.start_form(context, WordForm::<u32, H>::new(places, Some(*bits)))
+            }
+            Form::Words { bits: 32, places } => {
+                self.start_form(context, WordForm::<u32, H>::new(places, None))
+            }
+            Form::Words { bits: 64, places } => {
+                self.start_form(context, WordForm::<u64, H>::new(places, None))
+            }
+            Form::Words { places, .. } => {
+                self.start_form(context, WordForm::<u128, H>::new(places, None))
+            }
+            Form::Bytes => self.start_form(context, BytesForm::<H>::default()),
+            Form::Rows(types) => self.start_form(context, RowForm::<H>::try_new(types)?),
+        }
     }
 
     fn start_form<F: KeyForm>(&self, context: &Arc<TaskContext>, form: F) -> Result<MergedFuture> {
         let inputs = self.inputs(context)?;
-        let (form, grouping) = (Arc::new(form), Arc::clone(&self.grouping));
-        let tuning = self.tuning;
-        let local = |i: usize| {
-            let memory = consumer(i).register(context.memory_pool());
-            Local::new(Arc::clone(&grouping), Arc::clone(&form), tuning, memory)
+        let memory = |i: usize| consumer(i).register(context.memory_pool());
+        let job = Job {
+            grouping: Arc::clone(&self.grouping),
+            form: Arc::new(form),
+            tuning: self.tuning,
+            memory: (0..inputs.len()).map(memory).collect(),
+            inputs,
         };
-        let locals: Vec<Local<F>> = (0..inputs.len()).map(local).collect();
-        Ok(shared(async move {
-            let locals = consume_all(inputs, locals, Local::push).await?;
-            merge(grouping, form, tuning, locals).await
-        }))
+        Ok(shared(strategy::run(self.options.strategy, job)))
     }
 
     fn start_without_keys(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
@@ -222,9 +233,10 @@ impl DisplayAs for GroupByExec {
             .map(|a| a.bound.name.as_str());
         write!(
             f,
-            "GroupByExec: keys=[{}], aggregates=[{}], table={}",
+            "GroupByExec: keys=[{}], aggregates=[{}], strategy={}, table={}",
             keys.join(", "),
             names.collect::<Vec<_>>().join(", "),
+            self.options.strategy.name(),
             self.form.name()
         )
     }
@@ -266,6 +278,7 @@ impl ExecutionPlan for GroupByExec {
                 let grouping = Arc::clone(&self.grouping);
                 let new = Self::try_new(input, grouping, num_partitions)?;
                 Ok(Arc::new(Self {
+                    options: self.options,
                     tuning: self.tuning,
                     ..new
                 }))

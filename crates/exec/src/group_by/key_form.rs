@@ -8,7 +8,7 @@ use arrow::buffer::NullBuffer;
 use arrow::datatypes::DataType as ArrowType;
 use basalt_analyzer::into_plan_error;
 use basalt_error::{Error, ErrorCode};
-use basalt_hashtable::TableFull;
+use basalt_hashtable::{Partitions, TableFull};
 use datafusion::error::{DataFusionError, Result};
 
 use super::pack::{Place, width};
@@ -20,6 +20,9 @@ pub(super) trait KeyForm: Debug + Send + Sync + 'static {
 
     /// An empty table.
     fn table(&self) -> Self::Table;
+
+    /// An empty table of 2^`bits` tables, told apart by the high bits of the hash.
+    fn two_level_table(&self, bits: u32) -> Self::Table;
 
     /// Keys of the rows of a batch.
     fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>>;
@@ -44,6 +47,10 @@ pub(super) trait GroupTable: Debug + Send + Sync {
         groups: &mut Vec<usize>,
     ) -> Result<()>;
 
+    /// Appends the groups of all rows, [`NOT_FOUND`](basalt_hashtable::NOT_FOUND) for keys that
+    /// have none.
+    fn find(&self, keys: &Self::Keys, groups: &mut Vec<usize>);
+
     /// The table without groups, if its memory can be used again.
     fn recycle(self) -> Option<Self>
     where
@@ -60,6 +67,9 @@ pub(super) trait GroupTable: Debug + Send + Sync {
 
     /// Ends adding groups.
     fn finish(&mut self);
+
+    /// Groups by the high `bits` bits of their hashes.
+    fn split(&self, bits: u32) -> Partitions;
 
     /// Hash of each group's key, the same as [`GroupTable::hashes`] gives for its rows.
     fn group_hashes(&self) -> Vec<u64>;

@@ -13,9 +13,10 @@ use futures::StreamExt;
 
 use super::Grouping;
 use super::dense::{self, Dense};
+use super::group_set::GroupSet;
 use super::key_form::{GroupTable, KeyForm};
-use super::local::{Local, Split, Tuning};
-use super::states::States;
+use super::local::{Local, Part};
+use super::options::Tuning;
 
 /// What any number of threads take the result from.
 pub(super) trait Merged: Send + Sync {
@@ -48,7 +49,7 @@ pub(super) async fn consume_all<T: Send + 'static>(
     join_in_order(tasks, num_tasks).await
 }
 
-async fn join_in_order<T: Send + 'static>(
+pub(super) async fn join_in_order<T: Send + 'static>(
     mut tasks: JoinSet<Result<(usize, T)>>,
     num_tasks: usize,
 ) -> Result<Vec<T>> {
@@ -77,11 +78,11 @@ pub(super) async fn merge<F: KeyForm>(
     if let Some(merged) = merge_dense(&mut locals, tuning)? {
         return Ok(merged);
     }
-    let num_groups: usize = locals.iter().map(|l| l.table.len()).sum();
+    let num_groups: usize = locals.iter().map(Local::num_groups).sum();
     let has_staged = locals.iter().any(Local::has_staged);
     if !has_staged && (locals.len() <= 1 || num_groups <= tuning.partitioned_groups) {
         let whole = merge_whole(&grouping, &form, &mut locals)?;
-        return Ok(Arc::new(Whole(Mutex::new(whole))));
+        return Ok(Arc::new(Whole::new(whole)));
     }
     let bits = if has_staged {
         tuning.staging_bits
@@ -94,15 +95,7 @@ pub(super) async fn merge<F: KeyForm>(
         tasks.spawn(async move { Ok((i, local.split(bits)?)) });
     }
     let parts = join_in_order(tasks, num_locals).await?;
-    let next = AtomicUsize::new(0);
-    Ok(Arc::new(Partitioned {
-        grouping,
-        form,
-        parts,
-        num_partitions: 1 << bits,
-        next,
-        spare: Spare::default(),
-    }))
+    Ok(Arc::new(Partitioned::new(grouping, form, parts, 1 << bits)))
 }
 
 /// Merges groups that index arrays in all tasks; else there are none of that kind afterwards.
@@ -114,7 +107,7 @@ fn merge_dense<F: KeyForm>(
         let max_len = tuning.max_dense_len(locals.iter().map(Local::num_rows).sum());
         let mut parts: Vec<Dense> = locals.iter_mut().filter_map(|l| l.dense.take()).collect();
         if let Some(merged) = dense::merge(&mut parts, max_len)? {
-            let memory = locals.drain(..).map(|l| l.into_parts().2).collect();
+            let memory = locals.drain(..).map(|l| l.into_groups().1).collect();
             return Ok(Some(Arc::new(merged.hold(memory))));
         }
         locals
@@ -140,39 +133,70 @@ fn merge_whole<F: KeyForm>(
     form: &Arc<F>,
     locals: &mut Vec<Local<F>>,
 ) -> Result<Option<Box<dyn Emit>>> {
-    let largest = (0..locals.len()).max_by_key(|i| locals[*i].table.len());
-    let Some(largest) = largest else {
-        return Ok(None);
-    };
-    let (mut table, mut states, memory) = locals.swap_remove(largest).into_parts();
-    for local in locals.drain(..) {
-        local.split(0)?.merge_into(0, &mut table, &mut states)?;
-    }
-    let groups = GroupsOf::new(Arc::clone(grouping), Arc::clone(form), table, states);
-    Ok(Some(Box::new(GroupsOf {
-        _memory: Some(memory),
-        ..groups
-    })))
+    let (sets, memory) = locals.drain(..).map(Local::into_groups).unzip();
+    let merged = merge_sets(sets)?;
+    Ok(merged.map(|groups| -> Box<dyn Emit> {
+        let groups = GroupsOf::new(Arc::clone(grouping), Arc::clone(form), groups);
+        Box::new(groups.hold(memory))
+    }))
 }
 
-/// All groups in one table.
-struct Whole(Mutex<Option<Box<dyn Emit>>>);
+/// Merges groups into the largest table; none if there are none.
+pub(super) fn merge_sets<F: KeyForm>(mut sets: Vec<GroupSet<F>>) -> Result<Option<GroupSet<F>>> {
+    let Some(largest) = (0..sets.len()).max_by_key(|i| sets[*i].len()) else {
+        return Ok(None);
+    };
+    let mut groups = sets.swap_remove(largest);
+    for other in sets {
+        other.split(0)?.merge_into(0, &mut groups)?;
+    }
+    Ok(Some(groups))
+}
+
+/// Groups that any thread may take as they are.
+pub(super) struct Whole(Mutex<Vec<Box<dyn Emit>>>);
+
+impl Whole {
+    /// Hands out `groups`, no key of which is twice in them.
+    pub(super) fn new(groups: impl IntoIterator<Item = Box<dyn Emit>>) -> Self {
+        Self(Mutex::new(groups.into_iter().collect()))
+    }
+}
 
 impl Merged for Whole {
     fn next_groups(&self) -> Result<Option<Box<dyn Emit>>> {
-        Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).take())
+        Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).pop())
     }
 }
 
 /// Groups that are still to be merged, split by hash: nothing of one partition is in another.
-struct Partitioned<F: KeyForm> {
+pub(super) struct Partitioned<F: KeyForm> {
     grouping: Arc<Grouping>,
     form: Arc<F>,
-    parts: Vec<Split<F>>,
+    parts: Vec<Part<F>>,
     num_partitions: usize,
     /// The next partition that no thread has taken.
     next: AtomicUsize,
     spare: Spare<F::Table>,
+}
+
+impl<F: KeyForm> Partitioned<F> {
+    /// Merges `parts` of so many partitions when they are asked for.
+    pub(super) fn new(
+        grouping: Arc<Grouping>,
+        form: Arc<F>,
+        parts: Vec<Part<F>>,
+        num_partitions: usize,
+    ) -> Self {
+        Self {
+            grouping,
+            form,
+            parts,
+            num_partitions,
+            next: AtomicUsize::new(0),
+            spare: Spare::default(),
+        }
+    }
 }
 
 /// Tables of partitions that are done: the next ones need no new memory, which would cost more
@@ -190,43 +214,48 @@ impl<F: KeyForm> Merged for Partitioned<F> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
-        let mut table = spare.unwrap_or_else(|| self.form.table());
-        let mut states = States::new(&self.grouping.aggregates);
+        let table = spare.unwrap_or_else(|| self.form.table());
+        let mut groups = GroupSet::new(table, &self.grouping);
         for part in &self.parts {
-            part.merge_into(partition, &mut table, &mut states)?;
+            part.merge_into(partition, &mut groups)?;
         }
         let (grouping, form) = (Arc::clone(&self.grouping), Arc::clone(&self.form));
-        let groups = GroupsOf::new(grouping, form, table, states);
+        let groups = GroupsOf::new(grouping, form, groups);
         let spare = Some(Arc::clone(&self.spare));
         Ok(Some(Box::new(GroupsOf { spare, ..groups })))
     }
 }
 
 /// Groups that only need to be written out.
-struct GroupsOf<F: KeyForm> {
+pub(super) struct GroupsOf<F: KeyForm> {
     grouping: Arc<Grouping>,
     form: Arc<F>,
-    table: F::Table,
-    states: States,
+    groups: GroupSet<F>,
     /// Groups that are out.
     num_emitted: usize,
     /// Where the table goes when all groups are out.
     spare: Option<Spare<F::Table>>,
-    _memory: Option<MemoryReservation>,
+    memory: Vec<MemoryReservation>,
 }
 
 impl<F: KeyForm> GroupsOf<F> {
-    fn new(grouping: Arc<Grouping>, form: Arc<F>, mut table: F::Table, states: States) -> Self {
-        table.finish();
+    /// Writes out all groups of a set.
+    pub(super) fn new(grouping: Arc<Grouping>, form: Arc<F>, mut groups: GroupSet<F>) -> Self {
+        groups.table.finish();
         Self {
             grouping,
             form,
-            table,
-            states,
+            groups,
             num_emitted: 0,
             spare: None,
-            _memory: None,
+            memory: Vec::new(),
         }
+    }
+
+    /// Keeps the memory reserved until all is handed out.
+    pub(super) fn hold(mut self, memory: Vec<MemoryReservation>) -> Self {
+        self.memory = memory;
+        self
     }
 
     fn give_table_back(&mut self) {
@@ -234,7 +263,7 @@ impl<F: KeyForm> GroupsOf<F> {
             return;
         };
         self.num_emitted = 0;
-        let table = std::mem::replace(&mut self.table, self.form.table());
+        let table = std::mem::replace(&mut self.groups.table, self.form.table());
         if let Some(table) = table.recycle() {
             spare
                 .lock()
@@ -247,14 +276,14 @@ impl<F: KeyForm> GroupsOf<F> {
 impl<F: KeyForm> Emit for GroupsOf<F> {
     fn next_batch(&mut self, max_rows: usize) -> Result<Option<RecordBatch>> {
         let start = self.num_emitted;
-        let end = self.table.len().min(start.saturating_add(max_rows));
+        let end = self.groups.len().min(start.saturating_add(max_rows));
         if start == end {
             self.give_table_back();
             return Ok(None);
         }
         self.num_emitted = end;
-        let mut columns = self.form.decode(&self.table, start..end)?;
-        columns.extend(self.states.finish(start..end)?);
+        let mut columns = self.form.decode(&self.groups.table, start..end)?;
+        columns.extend(self.groups.states.finish(start..end)?);
         result_batch(&self.grouping, columns, end - start).map(Some)
     }
 }

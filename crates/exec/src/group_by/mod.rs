@@ -10,28 +10,35 @@
 //! |---|---|
 //! | [`group_by_exec`] | the operator in a plan |
 //! | [`grouping`] | what to compute: keys and aggregates as expressions |
+//! | [`options`] | what settings may force |
 //! | [`key_form`] | what a form of key does, and which one fits which types |
 //! | [`word_form`] | keys packed into a word |
 //! | [`bytes_form`] | a string, or a row of any types as bytes |
 //! | [`dense`], [`layout`] | integer keys of a small range, which index arrays |
 //! | [`pack`] | columns into words and back |
 //! | [`states`] | states of all aggregates of one thread |
-//! | [`local`] | one task's groups |
+//! | [`rows`], [`group_set`] | rows on their way to a table; a table with its states |
+//! | [`strategy`] | how tasks share the work |
+//! | [`local`] | one task's groups, if the strategy is to adapt |
 //! | [`merged`] | the tasks' groups, merged and handed out |
 //! | [`no_keys`] | aggregation of all rows into one |
 
 pub mod group_by_exec;
 pub mod grouping;
+pub mod options;
 
 mod bytes_form;
 mod dense;
+mod group_set;
 mod key_form;
 mod layout;
 mod local;
 mod merged;
 mod no_keys;
 mod pack;
+mod rows;
 mod states;
+mod strategy;
 mod word_form;
 
 #[cfg(test)]
@@ -39,3 +46,5 @@ mod tests;
 
 pub use group_by_exec::GroupByExec;
 pub use grouping::{AggregateSpec, Grouping};
+pub use options::{Options, Thresholds};
+pub use strategy::Strategy;

@@ -25,8 +25,8 @@ use datafusion::physical_plan::{ExecutionPlan, collect_partitioned};
 use datafusion::prelude::SessionConfig;
 use proptest::prelude::{Strategy, any, prop, prop_assert_eq, proptest};
 
-use super::local::Tuning;
-use super::{AggregateSpec, GroupByExec, Grouping};
+use super::options::Tuning;
+use super::{AggregateSpec, GroupByExec, Grouping, Options, Strategy as Way, Thresholds};
 
 /// Ways of working that little data does not reach by itself.
 const TUNINGS: [Tuning; 7] = [
@@ -71,6 +71,7 @@ const HASHED: Tuning = Tuning {
     partitioned_groups: 0,
     dense_len: 0,
     dense_len_per_row: 0,
+    local_groups: 0,
 };
 
 /// A row as numbers, from which columns of all types are made.
@@ -294,12 +295,23 @@ fn check(input: &Arc<dyn ExecutionPlan>, batch_size: usize) {
                 let result = sorted(exec, &context).await;
                 assert_eq!(result, expected, "keys {keys:?}, {tuning:?}");
             }
+            // Each with every hash at every other number of keys.
+            for (i, (name, strategy)) in Way::ALL.into_iter().enumerate() {
+                let options = Options {
+                    strategy,
+                    thresholds: Thresholds::Tiny,
+                    is_hash_zero: (i + keys.len()) % 2 == 0,
+                };
+                let exec = ours(input, keys, HASHED).with_options(options);
+                let result = sorted(Arc::new(exec), &context).await;
+                assert_eq!(result, expected, "keys {keys:?}, {name}");
+            }
         }
     });
 }
 
 proptest! {
-    #![proptest_config(proptest::test_runner::Config::with_cases(24))]
+    #![proptest_config(proptest::test_runner::Config::with_cases(12))]
 
     #[test]
     fn agrees_with_datafusion(

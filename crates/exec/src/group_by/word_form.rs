@@ -1,11 +1,15 @@
 //! Keys of fixed width, packed into a word.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use arrow::array::{Array, ArrayRef};
 use arrow::buffer::NullBuffer;
-use basalt_hashtable::{DirectTable, Fold, HashWord, Word, WordTable};
+use basalt_hashtable::{
+    DirectTable, HashKeys, HashWord, NOT_FOUND, Partitions, TwoLevelWordTable, Word, WordTable,
+    partition,
+};
 use datafusion::error::Result;
 
 use super::key_form::{GroupTable, KeyForm, Keys, group_nulls, intern_valid, table_full};
@@ -22,38 +26,35 @@ pub(super) struct Words<W> {
 
 /// Keys in words of type `W`; those of few bits index an array.
 #[derive(Debug)]
-pub(super) struct WordForm<W> {
+pub(super) struct WordForm<W, H> {
     places: Vec<Place>,
     direct_bits: Option<u32>,
-    word: std::marker::PhantomData<W>,
+    types: PhantomData<(W, H)>,
 }
 
-impl<W: Word> WordForm<W> {
+impl<W: Word, H> WordForm<W, H> {
     /// Keys that have these places.
-    pub(super) fn new(places: Vec<Place>, direct_bits: Option<u32>) -> Self {
+    pub(super) fn new(places: &[Place], direct_bits: Option<u32>) -> Self {
         Self {
-            places,
+            places: places.to_vec(),
             direct_bits,
-            word: std::marker::PhantomData,
+            types: PhantomData,
         }
     }
 }
 
-impl<W: Word> KeyForm for WordForm<W>
-where
-    Fold: HashWord<W>,
-{
-    type Table = WordGroups<W>;
+impl<W: Word, H: HashKeys + HashWord<W>> KeyForm for WordForm<W, H> {
+    type Table = WordGroups<W, H>;
 
-    fn table(&self) -> WordGroups<W> {
-        let index = match self.direct_bits {
+    fn table(&self) -> WordGroups<W, H> {
+        WordGroups::new(match self.direct_bits {
             Some(bits) => Index::Direct(DirectTable::new(bits)),
             None => Index::Hashed(WordTable::default()),
-        };
-        WordGroups {
-            index,
-            null_group: None,
-        }
+        })
+    }
+
+    fn two_level_table(&self, bits: u32) -> WordGroups<W, H> {
+        WordGroups::new(Index::TwoLevel(TwoLevelWordTable::new(bits)))
     }
 
     fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>> {
@@ -69,7 +70,7 @@ where
         Ok(Words { words, nulls })
     }
 
-    fn decode(&self, table: &WordGroups<W>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+    fn decode(&self, table: &WordGroups<W, H>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
         let nulls = group_nulls(table.null_group, &range);
         let words = &table.keys()[range];
         self.places
@@ -80,31 +81,37 @@ where
 }
 
 #[derive(Debug)]
-enum Index<W> {
+enum Index<W, H> {
     Direct(DirectTable<W>),
-    Hashed(WordTable<W>),
+    Hashed(WordTable<W, H>),
+    TwoLevel(TwoLevelWordTable<W, H>),
 }
 
 /// Groups by word.
-pub(super) struct WordGroups<W> {
-    index: Index<W>,
+pub(super) struct WordGroups<W, H> {
+    index: Index<W, H>,
     null_group: Option<usize>,
 }
 
-impl<W> fmt::Debug for WordGroups<W> {
+impl<W, H> fmt::Debug for WordGroups<W, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WordGroups").finish_non_exhaustive()
     }
 }
 
-impl<W: Word> WordGroups<W>
-where
-    Fold: HashWord<W>,
-{
+impl<W: Word, H: HashWord<W>> WordGroups<W, H> {
+    fn new(index: Index<W, H>) -> Self {
+        Self {
+            index,
+            null_group: None,
+        }
+    }
+
     fn keys(&self) -> &[W] {
         match &self.index {
             Index::Direct(table) => table.keys(),
             Index::Hashed(table) => table.keys(),
+            Index::TwoLevel(table) => table.keys(),
         }
     }
 
@@ -115,6 +122,15 @@ where
                 Ok(())
             }
             Index::Hashed(table) => table.intern(words, groups).map_err(table_full),
+            Index::TwoLevel(table) => table.intern(words, groups).map_err(table_full),
+        }
+    }
+
+    fn find_words(&self, words: &[W], groups: &mut Vec<usize>) {
+        match &self.index {
+            Index::Direct(table) => table.find(words, groups),
+            Index::Hashed(table) => table.find(words, groups),
+            Index::TwoLevel(table) => table.find(words, groups),
         }
     }
 
@@ -125,16 +141,14 @@ where
         let group = match &mut self.index {
             Index::Direct(table) => table.add_unkeyed(),
             Index::Hashed(table) => table.add_unkeyed().map_err(table_full)?,
+            Index::TwoLevel(table) => table.add_unkeyed().map_err(table_full)?,
         };
         self.null_group = Some(group);
         Ok(group)
     }
 }
 
-impl<W: Word> GroupTable for WordGroups<W>
-where
-    Fold: HashWord<W>,
-{
+impl<W: Word, H: HashKeys + HashWord<W>> GroupTable for WordGroups<W, H> {
     type Keys = Words<W>;
 
     fn intern(
@@ -154,10 +168,21 @@ where
         })
     }
 
+    fn find(&self, keys: &Words<W>, groups: &mut Vec<usize>) {
+        let start = groups.len();
+        self.find_words(&keys.words, groups);
+        if let Some(nulls) = &keys.nulls {
+            let null_group = self.null_group.unwrap_or(NOT_FOUND);
+            let found = groups[start..].iter_mut().zip(nulls.iter());
+            let nulls = found.filter(|(_, is_valid)| !is_valid);
+            nulls.for_each(|(group, _)| *group = null_group);
+        }
+    }
+
     fn recycle(mut self) -> Option<Self> {
         match &mut self.index {
-            Index::Direct(_) => return None,
             Index::Hashed(table) => table.clear(),
+            Index::Direct(_) | Index::TwoLevel(_) => return None,
         }
         Some(Self {
             null_group: None,
@@ -177,13 +202,23 @@ where
         match &self.index {
             Index::Direct(table) => table.size_bytes(),
             Index::Hashed(table) => table.size_bytes(),
+            Index::TwoLevel(table) => table.size_bytes(),
         }
     }
 
     fn finish(&mut self) {}
 
+    fn split(&self, bits: u32) -> Partitions {
+        if let Index::TwoLevel(table) = &self.index
+            && table.bits() == bits
+        {
+            return table.partitions(self.null_group);
+        }
+        partition(&self.group_hashes(), bits)
+    }
+
     fn group_hashes(&self) -> Vec<u64> {
-        self.keys().iter().map(|w| Fold::hash(*w)).collect()
+        self.keys().iter().map(|w| H::hash(*w)).collect()
     }
 
     fn keys_of(&self, groups: &[u32]) -> Result<Words<W>> {
@@ -197,7 +232,7 @@ where
     }
 
     fn hashes(keys: &Words<W>) -> Vec<u64> {
-        keys.words.iter().map(|w| Fold::hash(*w)).collect()
+        keys.words.iter().map(|w| H::hash(*w)).collect()
     }
 
     fn take(keys: &Words<W>, rows: &[u32]) -> Result<Words<W>> {

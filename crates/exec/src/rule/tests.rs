@@ -13,16 +13,24 @@ use datafusion::logical_expr::{Expr, ExprFunctionExt, lit};
 use datafusion::physical_plan::displayable;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col};
 
-use super::{GroupByStrategy, SwapOperators};
+use super::SwapOperators;
+use crate::group_by::{Options, Strategy};
 
-fn session(strategy: GroupByStrategy) -> SessionContext {
+fn options(strategy: Strategy) -> Options {
+    Options {
+        strategy,
+        ..Options::default()
+    }
+}
+
+fn session(strategy: Option<Strategy>) -> SessionContext {
     // Batches of few rows, so that a hundred are worth several threads.
     let config = SessionConfig::new()
         .with_target_partitions(4)
         .with_batch_size(50);
     let state = SessionStateBuilder::new_with_default_features()
         .with_config(config)
-        .with_physical_optimizer_rules(SwapOperators::rules(strategy))
+        .with_physical_optimizer_rules(SwapOperators::rules(strategy.map(options)))
         .build();
     SessionContext::new_with_state(state)
 }
@@ -71,7 +79,7 @@ async fn plan(rows: &DataFrame) -> String {
 
 #[tokio::test]
 async fn both_stages_become_one_operator() {
-    let session = session(GroupByStrategy::Auto);
+    let session = session(Some(Strategy::Auto));
     let rows = table(&session, 3).aggregate(vec![col("n") % lit(10u64)], vec![count(), sum_n()]);
     let plan = plan(&rows.unwrap()).await;
     assert!(plan.contains("GroupByExec"), "{plan}");
@@ -84,7 +92,7 @@ async fn both_stages_become_one_operator() {
 
 #[tokio::test]
 async fn one_partition_is_spread_over_the_threads() {
-    let session = session(GroupByStrategy::Auto);
+    let session = session(Some(Strategy::Auto));
     let rows = table(&session, 1)
         .aggregate(vec![col("n")], vec![count()])
         .unwrap();
@@ -95,7 +103,7 @@ async fn one_partition_is_spread_over_the_threads() {
 #[tokio::test]
 async fn a_join_on_the_keys_still_meets_its_rows() {
     let mut results = Vec::new();
-    for strategy in [GroupByStrategy::Auto, GroupByStrategy::Off] {
+    for strategy in [Some(Strategy::Auto), None] {
         let session = session(strategy);
         let left = table(&session, 3).aggregate(vec![col("text")], vec![count(), sum_n()]);
         let right = table(&session, 2)
@@ -114,7 +122,7 @@ async fn a_join_on_the_keys_still_meets_its_rows() {
             .unwrap();
         assert_eq!(
             plan(&rows).await.contains("GroupByExec"),
-            strategy == GroupByStrategy::Auto
+            strategy == Some(Strategy::Auto)
         );
         let rows = rows.sort(vec![col("text").sort(true, false)]).unwrap();
         results.push(rows.collect().await.unwrap());
@@ -126,7 +134,7 @@ async fn a_join_on_the_keys_still_meets_its_rows() {
 
 #[tokio::test]
 async fn what_the_operator_cannot_stays() {
-    let session = session(GroupByStrategy::Auto);
+    let session = session(Some(Strategy::Auto));
     let filtered = sum_n().filter(col("n").gt(lit(5u64))).build().unwrap();
     let distinct = sum_n().distinct().build().unwrap();
     let foreign = datafusion::functions_aggregate::sum::sum(col("x"));
@@ -142,7 +150,7 @@ async fn what_the_operator_cannot_stays() {
 
 #[tokio::test]
 async fn off_means_off() {
-    let session = session(GroupByStrategy::Off);
+    let session = session(None);
     let rows = table(&session, 3)
         .aggregate(vec![col("n")], vec![count()])
         .unwrap();

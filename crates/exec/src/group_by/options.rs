@@ -1,0 +1,84 @@
+//! Holds what may be forced about a grouping: strategy, thresholds, hash.
+
+use super::strategy::Strategy;
+
+/// What is forced, and what is left to the operator.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// How tasks share the work.
+    pub strategy: Strategy,
+    /// When to change the way of working.
+    pub thresholds: Thresholds,
+    /// All hashes are 0, the worst that can happen to a table. For tests.
+    pub is_hash_zero: bool,
+}
+
+/// When to change the way of working.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Thresholds {
+    /// Where it pays.
+    #[default]
+    Usual,
+    /// So early that a handful of rows does it. For tests.
+    Tiny,
+}
+
+impl Thresholds {
+    pub(super) fn tuning(self) -> Tuning {
+        match self {
+            Thresholds::Usual => Tuning::default(),
+            Thresholds::Tiny => Tuning {
+                staging_groups: 2,
+                rows_per_group: 2,
+                staging_bits: 2,
+                partitioned_groups: 2,
+                dense_len: 4,
+                dense_len_per_row: 1,
+                local_groups: 2,
+            },
+        }
+    }
+}
+
+/// When to change the way of working. Tests set these so low that little data does it all.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tuning {
+    /// Groups of one table from which on it no longer fits the cache.
+    pub(super) staging_groups: usize,
+    /// Rows that a group must have found on average for the table to be worth its misses.
+    pub(super) rows_per_group: usize,
+    /// Bits of the hash that split staged rows.
+    pub(super) staging_bits: u32,
+    /// Groups in all tables from which on they are merged in partitions.
+    pub(super) partitioned_groups: usize,
+    /// Ordinals that integer keys may always have to index arrays instead of a table.
+    pub(super) dense_len: usize,
+    /// Ordinals that they may have for each row so far.
+    pub(super) dense_len_per_row: usize,
+    /// Groups of a task's own table from which on other keys go to shared tables, for the
+    /// strategies that have both.
+    pub(super) local_groups: usize,
+}
+
+impl Tuning {
+    /// Most ordinals of keys that `num_rows` rows have.
+    pub(super) fn max_dense_len(&self, num_rows: usize) -> usize {
+        num_rows
+            .saturating_mul(self.dense_len_per_row)
+            .max(self.dense_len)
+    }
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            staging_groups: 128 << 10,
+            rows_per_group: 8,
+            staging_bits: 9,
+            partitioned_groups: 128 << 10,
+            dense_len: 64 << 10,
+            dense_len_per_row: 8,
+            local_groups: 4096,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Groups frequent keys in small tables of each task, and all others in one shared by all tasks.
+//!
+//! The shared table is many small ones, each with a lock that is only ever tried: whoever finds it
+//! taken keeps the rows. `local_shared` puts them into the own table; `local_buffered_shared` lets
+//! them wait until the lock is free, so that whoever gets it adds many rows at once, which is the
+//! idea of flat combining.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+
+use arrow::array::RecordBatch;
+use basalt_hashtable::partition;
+use datafusion::common::runtime::JoinSet;
+use datafusion::error::Result;
+use datafusion::execution::memory_pool::MemoryReservation;
+
+use super::{Job, Work};
+use crate::group_by::group_set::{GroupSet, SplitGroups};
+use crate::group_by::key_form::KeyForm;
+use crate::group_by::merged::{Emit, GroupsOf, Merged, consume_all, join_in_order};
+use crate::group_by::rows::SplitRows;
+
+/// Bits of the hash that choose a part of the shared table.
+const SHARED_BITS: u32 = 9;
+
+/// Rows for one part of the shared table that are worth trying its lock.
+const MIN_BUFFERED_ROWS: usize = 64;
+
+/// Batches that may wait before all of their rows must find a place.
+const MAX_BUFFERED_BATCHES: usize = 16;
+
+/// The table that all tasks share.
+struct Shared<F: KeyForm> {
+    parts: Vec<Mutex<GroupSet<F>>>,
+}
+
+impl<F: KeyForm> Shared<F> {
+    fn new(work: &Work<F>) -> Self {
+        let part = || Mutex::new(GroupSet::new(work.form.table(), &work.grouping));
+        Self {
+            parts: std::iter::repeat_with(part)
+                .take(1 << SHARED_BITS)
+                .collect(),
+        }
+    }
+
+    /// Calls `add` with a part unless another task has it; whether it did.
+    fn try_add(
+        &self,
+        part: usize,
+        add: impl FnOnce(&mut GroupSet<F>) -> Result<()>,
+    ) -> Result<bool> {
+        let mut groups = match self.parts[part].try_lock() {
+            Ok(groups) => groups,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(false),
+        };
+        add(&mut groups)?;
+        Ok(true)
+    }
+}
+
+/// Rows that wait for their part of the shared table.
+struct Buffer<F: KeyForm> {
+    batches: Vec<SplitRows<F>>,
+    /// The first batch whose rows of a part still wait.
+    first: Vec<usize>,
+    /// Rows of a part that wait.
+    num_rows: Vec<usize>,
+}
+
+impl<F: KeyForm> Buffer<F> {
+    fn new() -> Self {
+        Self {
+            batches: Vec::new(),
+            first: vec![0; 1 << SHARED_BITS],
+            num_rows: vec![0; 1 << SHARED_BITS],
+        }
+    }
+
+    fn push(&mut self, rows: SplitRows<F>) {
+        for (part, num_rows) in self.num_rows.iter_mut().enumerate() {
+            *num_rows += rows.range(part).len();
+        }
+        self.batches.push(rows);
+    }
+
+    /// Adds all rows of a part that wait.
+    fn drain_into(&self, part: usize, groups: &mut GroupSet<F>) -> Result<()> {
+        self.batches[self.first[part]..]
+            .iter()
+            .try_for_each(|batch| batch.push_into(part, groups))
+    }
+
+    /// Adds the rows of parts of which at least `min_rows` wait and whose lock is free.
+    fn flush(&mut self, shared: &Shared<F>, min_rows: usize) -> Result<()> {
+        for part in 0..1 << SHARED_BITS {
+            if self.num_rows[part] >= min_rows
+                && shared.try_add(part, |groups| self.drain_into(part, groups))?
+            {
+                self.first[part] = self.batches.len();
+                self.num_rows[part] = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds all rows that still wait to `local`.
+    fn empty_into(&mut self, local: &mut GroupSet<F>) -> Result<()> {
+        for part in 0..1 << SHARED_BITS {
+            self.drain_into(part, local)?;
+        }
+        *self = Self::new();
+        Ok(())
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.batches.iter().map(|b| b.rows.size_bytes()).sum()
+    }
+}
+
+/// One task.
+struct Task<F: KeyForm> {
+    work: Work<F>,
+    local: GroupSet<F>,
+    max_local_groups: usize,
+    shared: Arc<Shared<F>>,
+    buffer: Option<Buffer<F>>,
+    memory: MemoryReservation,
+}
+
+impl<F: KeyForm> Task<F> {
+    fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        let rows = self.work.rows(batch)?;
+        if self.local.len() < self.max_local_groups {
+            self.local.push(&rows)?;
+        } else {
+            let misses = self.local.push_known(&rows)?;
+            if !misses.is_empty() {
+                let rows = rows.take(&misses)?;
+                let hashes = rows.hashes();
+                self.share(rows.split(partition(&hashes, SHARED_BITS))?)?;
+            }
+        }
+        let buffered = self.buffer.as_ref().map_or(0, Buffer::size_bytes);
+        self.memory.try_resize(self.local.size_bytes() + buffered)
+    }
+
+    fn share(&mut self, rows: SplitRows<F>) -> Result<()> {
+        let Some(buffer) = &mut self.buffer else {
+            for part in 0..1 << SHARED_BITS {
+                let add = |groups: &mut GroupSet<F>| rows.push_into(part, groups);
+                if !rows.range(part).is_empty() && !self.shared.try_add(part, add)? {
+                    rows.push_into(part, &mut self.local)?;
+                }
+            }
+            return Ok(());
+        };
+        buffer.push(rows);
+        buffer.flush(&self.shared, MIN_BUFFERED_ROWS)?;
+        if buffer.batches.len() >= MAX_BUFFERED_BATCHES {
+            buffer.flush(&self.shared, 1)?;
+            buffer.empty_into(&mut self.local)?;
+        }
+        Ok(())
+    }
+
+    /// Puts rows that wait into the own table, and splits it as the shared one is.
+    fn finish(mut self) -> Result<SplitGroups<F>> {
+        if let Some(mut buffer) = self.buffer.take() {
+            buffer.flush(&self.shared, 1)?;
+            buffer.empty_into(&mut self.local)?;
+        }
+        self.local.split(SHARED_BITS)
+    }
+}
+
+/// Groups all rows.
+pub(super) async fn run<F: KeyForm>(job: Job<F>, buffered: bool) -> Result<Arc<dyn Merged>> {
+    let work = job.work();
+    let shared = Arc::new(Shared::new(&work));
+    let task = |memory| Task {
+        local: GroupSet::new(work.form.table(), &work.grouping),
+        max_local_groups: job.tuning.local_groups,
+        shared: Arc::clone(&shared),
+        buffer: buffered.then(Buffer::new),
+        work: work.clone(),
+        memory,
+    };
+    let tasks: Vec<Task<F>> = job.memory.into_iter().map(task).collect();
+    let tasks = consume_all(job.inputs, tasks, Task::push).await?;
+    let num_tasks = tasks.len();
+    let mut finishing = JoinSet::new();
+    for (i, task) in tasks.into_iter().enumerate() {
+        finishing.spawn(async move { Ok((i, task.finish()?)) });
+    }
+    let locals = join_in_order(finishing, num_tasks).await?;
+    Ok(Arc::new(SharedMerged {
+        work,
+        shared,
+        locals,
+        next: AtomicUsize::new(0),
+    }))
+}
+
+/// The shared table, to each part of which the tasks' own groups are still to be added.
+struct SharedMerged<F: KeyForm> {
+    work: Work<F>,
+    shared: Arc<Shared<F>>,
+    locals: Vec<SplitGroups<F>>,
+    /// The next part that no thread has taken.
+    next: AtomicUsize,
+}
+
+impl<F: KeyForm> Merged for SharedMerged<F> {
+    fn next_groups(&self) -> Result<Option<Box<dyn Emit>>> {
+        let part = self.next.fetch_add(1, Ordering::Relaxed);
+        let Some(groups) = self.shared.parts.get(part) else {
+            return Ok(None);
+        };
+        let Work { grouping, form } = self.work.clone();
+        let empty = GroupSet::new(form.table(), &grouping);
+        let mut groups = groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut groups = std::mem::replace(&mut *groups, empty);
+        for local in &self.locals {
+            local.merge_into(part, &mut groups)?;
+        }
+        Ok(Some(Box::new(GroupsOf::new(grouping, form, groups))))
+    }
+}

@@ -1,0 +1,92 @@
+//! Groups with tables that no two tasks share: `trivial`, `trivial_parallel`, `two_level`.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use datafusion::common::runtime::JoinSet;
+use datafusion::error::Result;
+use datafusion::execution::memory_pool::MemoryReservation;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::StreamExt;
+
+use super::{Job, Work};
+use crate::group_by::group_set::GroupSet;
+use crate::group_by::key_form::KeyForm;
+use crate::group_by::local::Part;
+use crate::group_by::merged::{
+    GroupsOf, Merged, Partitioned, Whole, consume_all, join_in_order, merge_sets,
+};
+
+/// Bits of the hash that choose a small table: 256 of them, as ClickHouse has.
+const TWO_LEVEL_BITS: u32 = 8;
+
+/// A task with a table of its own.
+struct Own<F: KeyForm> {
+    work: Work<F>,
+    groups: GroupSet<F>,
+    memory: MemoryReservation,
+}
+
+impl<F: KeyForm> Own<F> {
+    fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.groups.push(&self.work.rows(batch)?)?;
+        self.memory.try_resize(self.groups.size_bytes())
+    }
+}
+
+/// Groups all rows in one task.
+pub(super) async fn trivial<F: KeyForm>(mut job: Job<F>) -> Result<Arc<dyn Merged>> {
+    let inputs = std::mem::take(&mut job.inputs);
+    job.memory.truncate(1);
+    if let Some(first) = inputs.first() {
+        let schema = first.schema();
+        let all = futures::stream::iter(inputs).flatten();
+        job.inputs
+            .push(Box::pin(RecordBatchStreamAdapter::new(schema, all)));
+    }
+    trivial_parallel(job).await
+}
+
+/// Groups in each task, then merges all tables in one.
+pub(super) async fn trivial_parallel<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
+    let work = job.work();
+    let own = consume(job, |form| form.table()).await?;
+    let (sets, memory) = own.into_iter().map(|own| (own.groups, own.memory)).unzip();
+    let merged = merge_sets::<F>(sets)?;
+    let groups = merged.map(|groups| GroupsOf::new(work.grouping, work.form, groups).hold(memory));
+    Ok(Arc::new(Whole::new(
+        groups.map(|groups| Box::new(groups) as _),
+    )))
+}
+
+/// Groups in each task by small tables, then merges those of one range of hashes.
+pub(super) async fn two_level<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
+    let work = job.work();
+    let own = consume(job, |form| form.two_level_table(TWO_LEVEL_BITS)).await?;
+    let num_tasks = own.len();
+    let mut tasks = JoinSet::new();
+    for (i, own) in own.into_iter().enumerate() {
+        tasks.spawn(async move {
+            let part = Part {
+                groups: own.groups.split(TWO_LEVEL_BITS)?,
+                staged: Vec::new(),
+                _memory: own.memory,
+            };
+            Ok((i, part))
+        });
+    }
+    let parts = join_in_order(tasks, num_tasks).await?;
+    let merged = Partitioned::new(work.grouping, work.form, parts, 1 << TWO_LEVEL_BITS);
+    Ok(Arc::new(merged))
+}
+
+async fn consume<F: KeyForm>(job: Job<F>, table: fn(&F) -> F::Table) -> Result<Vec<Own<F>>> {
+    let work = job.work();
+    let own = |memory| Own {
+        work: work.clone(),
+        groups: GroupSet::new(table(&work.form), &work.grouping),
+        memory,
+    };
+    let own: Vec<Own<F>> = job.memory.into_iter().map(own).collect();
+    consume_all(job.inputs, own, Own::push).await
+}

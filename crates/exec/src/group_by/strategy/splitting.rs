@@ -1,0 +1,124 @@
+//! Reads all rows first, then groups a range of hashes in each task: nothing is left to merge.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use basalt_hashtable::fast_range;
+use datafusion::common::runtime::JoinSet;
+use datafusion::error::Result;
+use datafusion::execution::memory_pool::MemoryReservation;
+
+use super::{Job, Work};
+use crate::group_by::group_set::GroupSet;
+use crate::group_by::key_form::KeyForm;
+use crate::group_by::merged::{GroupsOf, Merged, Whole, consume_all, join_in_order};
+use crate::group_by::rows::Rows;
+
+/// How hashes are divided among tasks.
+#[derive(Clone, Copy)]
+pub(super) enum Ranges {
+    /// Equal ranges between the least and the greatest hash that there is.
+    BetweenExtremes,
+    /// Equal ranges of all hashes there could be.
+    Fast,
+}
+
+/// Rows of one input with their hashes.
+struct Reader<F: KeyForm> {
+    work: Work<F>,
+    batches: Vec<Hashed<F>>,
+    size_bytes: usize,
+    memory: MemoryReservation,
+}
+
+struct Hashed<F: KeyForm> {
+    rows: Rows<F>,
+    hashes: Vec<u64>,
+}
+
+impl<F: KeyForm> Reader<F> {
+    fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        let rows = self.work.rows(batch)?;
+        let hashes = rows.hashes();
+        self.size_bytes += rows.size_bytes() + hashes.len() * size_of::<u64>();
+        self.batches.push(Hashed { rows, hashes });
+        self.memory.try_resize(self.size_bytes)
+    }
+}
+
+/// The part of a hash among `num_parts`.
+#[derive(Clone, Copy)]
+struct Divider {
+    /// Least hash and width of a range; none for [`Ranges::Fast`].
+    between: Option<(u64, u64)>,
+    num_parts: usize,
+}
+
+impl Divider {
+    fn new<F: KeyForm>(ranges: Ranges, readers: &[Reader<F>]) -> Self {
+        let num_parts = readers.len().max(1);
+        let between = match ranges {
+            Ranges::Fast => None,
+            Ranges::BetweenExtremes => {
+                let hashes = || {
+                    let batches = readers.iter().flat_map(|reader| &reader.batches);
+                    batches.flat_map(|batch| batch.hashes.iter().copied())
+                };
+                let (min, max) = (hashes().min().unwrap_or(0), hashes().max().unwrap_or(0));
+                Some((min, (max - min) / num_parts as u64 + 1))
+            }
+        };
+        Self { between, num_parts }
+    }
+
+    fn part(&self, hash: u64) -> usize {
+        match self.between {
+            Some((min, width)) => ((hash - min) / width) as usize,
+            None => fast_range(hash, self.num_parts),
+        }
+    }
+}
+
+/// Groups all rows.
+pub(super) async fn run<F: KeyForm>(job: Job<F>, ranges: Ranges) -> Result<Arc<dyn Merged>> {
+    let work = job.work();
+    let reader = |memory| Reader {
+        work: work.clone(),
+        batches: Vec::new(),
+        size_bytes: 0,
+        memory,
+    };
+    let readers: Vec<Reader<F>> = job.memory.into_iter().map(reader).collect();
+    let readers = consume_all(job.inputs, readers, Reader::push).await?;
+    let divider = Divider::new(ranges, &readers);
+    let readers = Arc::new(readers);
+    let mut tasks = JoinSet::new();
+    for part in 0..divider.num_parts {
+        let (work, readers) = (work.clone(), Arc::clone(&readers));
+        tasks.spawn(async move {
+            let batches = readers.iter().flat_map(|reader| &reader.batches);
+            let groups = group(&work, batches, |hash| divider.part(hash) == part)?;
+            Ok((part, GroupsOf::new(work.grouping, work.form, groups)))
+        });
+    }
+    let groups = join_in_order(tasks, divider.num_parts).await?;
+    Ok(Arc::new(Whole::new(
+        groups.into_iter().map(|groups| Box::new(groups) as _),
+    )))
+}
+
+/// Groups the rows whose hash is mine.
+fn group<'a, F: KeyForm>(
+    work: &Work<F>,
+    batches: impl Iterator<Item = &'a Hashed<F>>,
+    is_mine: impl Fn(u64) -> bool,
+) -> Result<GroupSet<F>> {
+    let mut groups = GroupSet::new(work.form.table(), &work.grouping);
+    for Hashed { rows, hashes } in batches {
+        // A batch has fewer than 2^32 rows.
+        let mine = (0u32..).zip(hashes).filter(|(_, hash)| is_mine(**hash));
+        let mine: Vec<u32> = mine.map(|(row, _)| row).collect();
+        groups.push(&rows.take(&mine)?)?;
+    }
+    Ok(groups)
+}

@@ -1,0 +1,207 @@
+//! The array of slots of a table whose keys are byte strings, and the strings of its groups.
+
+use std::ops::Deref;
+
+use crate::hash::HashBytes;
+use crate::views::{Arena, INLINE_LEN, Views, view_len};
+use crate::{MAX_GROUPS, TableFull};
+
+/// Rows that go through the small loops together.
+pub(crate) const CHUNK: usize = 256;
+
+const MIN_SLOTS: usize = 2 * CHUNK;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Slot {
+    /// High bits of the hash: nearly all strings that differ are told apart by them.
+    tag: u32,
+    /// Number of the group plus one; 0 if the slot is empty.
+    pub(crate) group_plus_one: u32,
+}
+
+#[inline]
+fn tag(hash: u64) -> u32 {
+    (hash >> 32) as u32
+}
+
+/// The string of each group.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BytesKeys {
+    /// Long ones lie in `arena`.
+    pub(crate) views: Vec<u128>,
+    pub(crate) hashes: Vec<u64>,
+    pub(crate) arena: Arena,
+}
+
+impl BytesKeys {
+    /// Memory held, in bytes.
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.views.capacity() * (size_of::<u128>() + size_of::<u64>()) + self.arena.size_bytes()
+    }
+
+    /// Fails if `additional` more groups are too many.
+    pub(crate) fn check_room(&self, additional: usize) -> Result<(), TableFull> {
+        if self.views.len() + additional > MAX_GROUPS {
+            return Err(TableFull);
+        }
+        Ok(())
+    }
+
+    /// Adds a group that no key finds.
+    pub(crate) fn push_unkeyed(&mut self) -> Result<usize, TableFull> {
+        self.check_room(1)?;
+        self.views.push(0);
+        self.hashes.push(0);
+        Ok(self.views.len() - 1)
+    }
+
+    fn push<B: Deref<Target = [u8]>>(&mut self, row: &Row<'_, '_, B>) -> u32 {
+        let key = if view_len(row.view) <= INLINE_LEN {
+            row.view
+        } else {
+            self.arena.push(row.rows.long(row.view))
+        };
+        self.views.push(key);
+        self.hashes.push(row.hash);
+        // Callers have at most `MAX_GROUPS` keys.
+        self.views.len() as u32
+    }
+
+    #[inline]
+    fn is_key<B: Deref<Target = [u8]>>(&self, group_plus_one: u32, row: &Row<'_, '_, B>) -> bool {
+        let key = self.views[group_plus_one as usize - 1];
+        if view_len(row.view) <= INLINE_LEN {
+            return key == row.view;
+        }
+        // Length and first bytes, then the rest.
+        key as u64 == row.view as u64 && equal(self.arena.get(key), row.rows.long(row.view))
+    }
+}
+
+/// Whether long strings are the same, without a call: most keys are only a little too long for a
+/// view.
+#[inline]
+fn equal(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let (words_a, words_b) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
+    words_a.iter().zip(words_b).all(|(a, b)| a == b) && a.last_chunk::<8>() == b.last_chunk::<8>()
+}
+
+/// A string to look for.
+pub(crate) struct Row<'a, 'b, B> {
+    pub(crate) rows: &'a Views<'b, B>,
+    pub(crate) view: u128,
+    pub(crate) hash: u64,
+}
+
+/// The hash of the string that `view` stands for.
+#[inline]
+pub(crate) fn hash_view<H: HashBytes, B: Deref<Target = [u8]>>(
+    rows: &Views<'_, B>,
+    view: u128,
+) -> u64 {
+    if view_len(view) <= INLINE_LEN {
+        H::hash(view)
+    } else {
+        H::hash_bytes(rows.long(view))
+    }
+}
+
+/// Slots in open addressing with linear probing.
+///
+/// The number of slots is 0 or a power of two, at least twice the number of keys in them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BytesSlots {
+    slots: Vec<Slot>,
+}
+
+impl BytesSlots {
+    /// Memory held, in bytes.
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Slot>()
+    }
+
+    /// Groups of the keys in slots, in no order.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = u32> {
+        let taken = self.slots.iter().filter(|slot| slot.group_plus_one != 0);
+        taken.map(|slot| slot.group_plus_one - 1)
+    }
+
+    /// The slot at which a hash starts probing; there are slots.
+    #[inline]
+    pub(crate) fn first(&self, hash: u64) -> Slot {
+        self.slots[hash as usize & (self.slots.len() - 1)]
+    }
+
+    /// The group of a row plus one; 0 if there is none.
+    pub(crate) fn find<B: Deref<Target = [u8]>>(
+        &self,
+        row: &Row<'_, '_, B>,
+        keys: &BytesKeys,
+    ) -> u32 {
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut position = row.hash as usize & mask;
+        while let Some(slot) = self.slots.get(position) {
+            let is_row = slot.group_plus_one != 0
+                && slot.tag == tag(row.hash)
+                && keys.is_key(slot.group_plus_one, row);
+            if slot.group_plus_one == 0 || is_row {
+                return slot.group_plus_one;
+            }
+            position = (position + 1) & mask;
+        }
+        0
+    }
+
+    /// The group of a row plus one; a key that is not there is pushed to `keys`. There is room.
+    pub(crate) fn find_or_insert<B: Deref<Target = [u8]>>(
+        &mut self,
+        row: &Row<'_, '_, B>,
+        keys: &mut BytesKeys,
+    ) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut position = row.hash as usize & mask;
+        loop {
+            let slot = self.slots[position];
+            if slot.group_plus_one == 0 {
+                let group_plus_one = keys.push(row);
+                self.slots[position] = Slot {
+                    tag: tag(row.hash),
+                    group_plus_one,
+                };
+                return group_plus_one;
+            }
+            if slot.tag == tag(row.hash) && keys.is_key(slot.group_plus_one, row) {
+                return slot.group_plus_one;
+            }
+            position = (position + 1) & mask;
+        }
+    }
+
+    /// Makes room for `num_keys` keys in all.
+    #[inline]
+    pub(crate) fn reserve(&mut self, num_keys: usize, hashes: &[u64]) {
+        if num_keys * 2 > self.slots.len() {
+            self.grow(num_keys, hashes);
+        }
+    }
+
+    fn grow(&mut self, needed: usize, hashes: &[u64]) {
+        let factor = if self.slots.len() < (1 << 16) { 4 } else { 2 };
+        let wanted = (needed * 2).next_power_of_two().max(MIN_SLOTS);
+        let num_slots = wanted.max(self.slots.len() * factor);
+        let mask = num_slots - 1;
+        let mut grown = vec![Slot::default(); num_slots];
+        for slot in self.slots.iter().filter(|s| s.group_plus_one != 0) {
+            let hash = hashes[slot.group_plus_one as usize - 1];
+            let mut position = hash as usize & mask;
+            while grown[position].group_plus_one != 0 {
+                position = (position + 1) & mask;
+            }
+            grown[position] = *slot;
+        }
+        self.slots = grown;
+    }
+}
