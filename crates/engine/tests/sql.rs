@@ -6,11 +6,11 @@
 
 mod harness;
 
-use harness::{Outcome, run_all};
+use harness::{Configuration, Outcome, run_all};
 
 #[test]
 fn defaults() {
-    let outcome = run_all(&[]);
+    let outcome = run_all(&Configuration::defaults());
     if std::env::var_os("UPDATE_PENDING").is_some() {
         outcome.write_pending();
     }
@@ -22,7 +22,7 @@ fn defaults() {
 fn configurations() {
     let pending = Outcome::pending();
     for config in harness::configurations() {
-        let outcome = run_all(&config.settings);
+        let outcome = run_all(&config);
         outcome.check_nothing_new(&config.name, &pending);
     }
 }

@@ -10,6 +10,10 @@ use sqllogictest::{DefaultColumnType, QueryExpect, Record, SortMode, StatementEx
 /// A file of `tests/configs`.
 pub(crate) struct Configuration {
     pub(crate) name: String,
+    /// What a file must contain to be worth running; empty for all.
+    only: String,
+    /// What the path of a file must not contain, if anything.
+    except: Option<String>,
     pub(crate) settings: Vec<(String, String)>,
 }
 
@@ -27,7 +31,11 @@ pub(crate) fn configurations() -> Vec<Configuration> {
         let path = entry.expect("entry").path();
         if path.extension().is_some_and(|e| e == "toml") {
             let text = std::fs::read_to_string(&path).expect("configuration");
-            let (_, settings) = text.split_once("[settings]").expect("[settings]");
+            let (head, settings) = text.split_once("[settings]").expect("[settings]");
+            let of_head = |name: &str| {
+                let value = head.lines().find_map(|l| l.strip_prefix(name));
+                value.map(|v| v.trim_matches('"').to_owned())
+            };
             let setting = |line: &str| {
                 let (name, value) = line.split_once('=')?;
                 Some((
@@ -41,6 +49,8 @@ pub(crate) fn configurations() -> Vec<Configuration> {
                     .expect("name")
                     .to_string_lossy()
                     .into_owned(),
+                only: of_head("only = ").unwrap_or_default(),
+                except: of_head("except = "),
                 settings: settings.lines().filter_map(setting).collect(),
             });
         }
@@ -120,21 +130,44 @@ impl Outcome {
     }
 }
 
-/// Runs every file, with these settings at the start of each.
-pub(crate) fn run_all(settings: &[(String, String)]) -> Outcome {
+impl Configuration {
+    /// What no file says is different.
+    pub(crate) fn defaults() -> Self {
+        Self {
+            name: "defaults".to_owned(),
+            only: String::new(),
+            except: None,
+            settings: Vec::new(),
+        }
+    }
+
+    fn wants(&self, path: &Path) -> bool {
+        let name = path.to_string_lossy();
+        let is_left_out = self.except.as_ref().is_some_and(|e| name.contains(e));
+        let text = || std::fs::read_to_string(path).expect("SQL test");
+        !is_left_out && (self.only.is_empty() || text().contains(&self.only))
+    }
+}
+
+/// Runs every file that the configuration wants, with its settings at the start of each.
+pub(crate) fn run_all(config: &Configuration) -> Outcome {
     let pattern = root().join("sql/**/*.slt");
     let wanted = std::env::var("SLT").unwrap_or_default();
     let files: Vec<PathBuf> = glob::glob(&pattern.to_string_lossy())
         .expect("glob")
         .map(|p| p.expect("path"))
         .filter(|p| p.to_string_lossy().contains(&wanted))
+        .filter(|p| config.wants(p))
         .collect();
-    assert!(!files.is_empty(), "no SQL tests found");
+    assert!(
+        !files.is_empty() || !wanted.is_empty(),
+        "no SQL tests found"
+    );
     let queue = Mutex::new(files.into_iter());
     let outcome = Mutex::new(Outcome::default());
     let work = || {
         while let Some(file) = { queue.lock().expect("queue").next() } {
-            let of_file = run_file(&file, settings);
+            let of_file = run_file(&file, &config.settings);
             let mut all = outcome.lock().expect("outcome");
             all.num_passed += of_file.num_passed;
             all.failures.extend(of_file.failures);

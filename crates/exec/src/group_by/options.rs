@@ -35,6 +35,7 @@ impl Thresholds {
                 dense_len: 4,
                 dense_len_per_row: 1,
                 local_groups: 2,
+                shared_bits: 2,
             },
         }
     }
@@ -58,6 +59,8 @@ pub(super) struct Tuning {
     /// Groups of a task's own table from which on other keys go to shared tables, for the
     /// strategies that have both.
     pub(super) local_groups: usize,
+    /// Bits of the hash that choose a part of a table that tasks share.
+    pub(super) shared_bits: u32,
 }
 
 impl Tuning {
@@ -79,6 +82,7 @@ impl Default for Tuning {
             dense_len: 64 << 10,
             dense_len_per_row: 8,
             local_groups: 4096,
+            shared_bits: 9,
         }
     }
 }

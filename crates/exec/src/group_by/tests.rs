@@ -72,6 +72,7 @@ const HASHED: Tuning = Tuning {
     dense_len: 0,
     dense_len_per_row: 0,
     local_groups: 0,
+    shared_bits: 3,
 };
 
 /// A row as numbers, from which columns of all types are made.

@@ -20,9 +20,6 @@ use crate::group_by::key_form::KeyForm;
 use crate::group_by::merged::{Emit, GroupsOf, Merged, consume_all, join_in_order};
 use crate::group_by::rows::SplitRows;
 
-/// Bits of the hash that choose a part of the shared table.
-const SHARED_BITS: u32 = 9;
-
 /// Rows for one part of the shared table that are worth trying its lock.
 const MIN_BUFFERED_ROWS: usize = 64;
 
@@ -31,16 +28,17 @@ const MAX_BUFFERED_BATCHES: usize = 16;
 
 /// The table that all tasks share.
 struct Shared<F: KeyForm> {
+    /// Bits of the hash that choose a part.
+    bits: u32,
     parts: Vec<Mutex<GroupSet<F>>>,
 }
 
 impl<F: KeyForm> Shared<F> {
-    fn new(work: &Work<F>) -> Self {
+    fn new(work: &Work<F>, bits: u32) -> Self {
         let part = || Mutex::new(GroupSet::new(work.form.table(), &work.grouping));
         Self {
-            parts: std::iter::repeat_with(part)
-                .take(1 << SHARED_BITS)
-                .collect(),
+            bits,
+            parts: std::iter::repeat_with(part).take(1 << bits).collect(),
         }
     }
 
@@ -70,11 +68,12 @@ struct Buffer<F: KeyForm> {
 }
 
 impl<F: KeyForm> Buffer<F> {
-    fn new() -> Self {
+    /// No rows yet, for so many parts.
+    fn new(num_parts: usize) -> Self {
         Self {
             batches: Vec::new(),
-            first: vec![0; 1 << SHARED_BITS],
-            num_rows: vec![0; 1 << SHARED_BITS],
+            first: vec![0; num_parts],
+            num_rows: vec![0; num_parts],
         }
     }
 
@@ -94,7 +93,7 @@ impl<F: KeyForm> Buffer<F> {
 
     /// Adds the rows of parts of which at least `min_rows` wait and whose lock is free.
     fn flush(&mut self, shared: &Shared<F>, min_rows: usize) -> Result<()> {
-        for part in 0..1 << SHARED_BITS {
+        for part in 0..self.first.len() {
             if self.num_rows[part] >= min_rows
                 && shared.try_add(part, |groups| self.drain_into(part, groups))?
             {
@@ -107,10 +106,10 @@ impl<F: KeyForm> Buffer<F> {
 
     /// Adds all rows that still wait to `local`.
     fn empty_into(&mut self, local: &mut GroupSet<F>) -> Result<()> {
-        for part in 0..1 << SHARED_BITS {
+        for part in 0..self.first.len() {
             self.drain_into(part, local)?;
         }
-        *self = Self::new();
+        *self = Self::new(self.first.len());
         Ok(())
     }
 
@@ -139,7 +138,7 @@ impl<F: KeyForm> Task<F> {
             if !misses.is_empty() {
                 let rows = rows.take(&misses)?;
                 let hashes = rows.hashes();
-                self.share(rows.split(partition(&hashes, SHARED_BITS))?)?;
+                self.share(rows.split(partition(&hashes, self.shared.bits))?)?;
             }
         }
         let buffered = self.buffer.as_ref().map_or(0, Buffer::size_bytes);
@@ -148,7 +147,7 @@ impl<F: KeyForm> Task<F> {
 
     fn share(&mut self, rows: SplitRows<F>) -> Result<()> {
         let Some(buffer) = &mut self.buffer else {
-            for part in 0..1 << SHARED_BITS {
+            for part in 0..self.shared.parts.len() {
                 let add = |groups: &mut GroupSet<F>| rows.push_into(part, groups);
                 if !rows.range(part).is_empty() && !self.shared.try_add(part, add)? {
                     rows.push_into(part, &mut self.local)?;
@@ -171,19 +170,19 @@ impl<F: KeyForm> Task<F> {
             buffer.flush(&self.shared, 1)?;
             buffer.empty_into(&mut self.local)?;
         }
-        self.local.split(SHARED_BITS)
+        self.local.split(self.shared.bits)
     }
 }
 
 /// Groups all rows.
 pub(super) async fn run<F: KeyForm>(job: Job<F>, buffered: bool) -> Result<Arc<dyn Merged>> {
     let work = job.work();
-    let shared = Arc::new(Shared::new(&work));
+    let shared = Arc::new(Shared::new(&work, job.tuning.shared_bits));
     let task = |memory| Task {
         local: GroupSet::new(work.form.table(), &work.grouping),
         max_local_groups: job.tuning.local_groups,
         shared: Arc::clone(&shared),
-        buffer: buffered.then(Buffer::new),
+        buffer: buffered.then(|| Buffer::new(shared.parts.len())),
         work: work.clone(),
         memory,
     };
