@@ -4,10 +4,12 @@
 pub(crate) mod testing;
 
 pub mod arrays;
+pub mod bitmaps;
 pub mod core;
 pub mod dates;
 pub mod detect;
 pub mod encoding;
+pub mod geo;
 pub mod hash;
 pub mod introspection;
 pub mod json;
@@ -27,7 +29,9 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     arrays::distinct::FUNCTIONS,
     arrays::element::FUNCTIONS,
     arrays::grow::FUNCTIONS,
+    arrays::nested::FUNCTIONS,
     arrays::range::FUNCTIONS,
+    arrays::ranked::FUNCTIONS,
     arrays::reduce::FUNCTIONS,
     arrays::score::FUNCTIONS,
     arrays::search::FUNCTIONS,
@@ -36,6 +40,9 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     arrays::vectors::FUNCTIONS,
     arrays::vectors::NORMS,
     arrays::zip::FUNCTIONS,
+    bitmaps::build::FUNCTIONS,
+    bitmaps::combine::FUNCTIONS,
+    bitmaps::part::FUNCTIONS,
     core::arithmetic::FUNCTIONS,
     core::bits::FUNCTIONS,
     core::bits::OPERATORS,
@@ -46,13 +53,19 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     core::cast::REINTERPRET_FUNCTIONS[1],
     core::comparison::FUNCTIONS,
     core::conditional::FUNCTIONS,
+    core::decimal_functions::FUNCTIONS,
+    core::first_non_default::FUNCTIONS,
     core::logic::FUNCTIONS,
     core::math::FUNCTIONS,
     core::math::OTHERS,
+    core::middle::FUNCTIONS,
+    core::primes::FUNCTIONS,
     core::rounding::FUNCTIONS,
     core::type_functions::FUNCTIONS,
+    core::width_bucket::FUNCTIONS,
     dates::best_effort::FUNCTIONS[0],
     dates::best_effort::FUNCTIONS[1],
+    dates::change::FUNCTIONS,
     dates::component::FUNCTIONS,
     dates::difference::FUNCTIONS,
     dates::format::FUNCTIONS,
@@ -68,18 +81,27 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     dates::slots::FUNCTIONS,
     dates::start::FUNCTIONS,
     dates::unix::FUNCTIONS,
+    dates::uuid::FUNCTIONS,
     dates::week::FUNCTIONS,
+    dates::window::FUNCTIONS,
     detect::charset::FUNCTIONS,
     detect::language::FUNCTIONS,
     encoding::base::FUNCTIONS,
     encoding::bits::FUNCTIONS,
+    encoding::curve::FUNCTIONS,
+    encoding::digits::FUNCTIONS,
     encoding::hex::FUNCTIONS,
     encoding::ip::FUNCTIONS,
     encoding::ip_range::FUNCTIONS,
     encoding::mac::FUNCTIONS,
+    encoding::markup::FUNCTIONS,
     encoding::uuid::FUNCTIONS,
+    geo::distance::FUNCTIONS,
+    geo::geohash::FUNCTIONS,
+    geo::plane::FUNCTIONS,
     hash::digests::FUNCTIONS,
     hash::functions::FUNCTIONS,
+    hash::hmac::FUNCTIONS,
     hash::ints::FUNCTIONS,
     hash::sip_functions::FUNCTIONS,
     introspection::block::FUNCTIONS,

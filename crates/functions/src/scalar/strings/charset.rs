@@ -58,10 +58,7 @@ fn charset_of(name: &str) -> Result<Charset> {
         "utf32le" => Charset::Utf32 { big_endian: false },
         "utf32be" => Charset::Utf32 { big_endian: true },
         _ => {
-            let code = ErrorCode {
-                number: 360,
-                name: "CANNOT_CREATE_CHARSET_CONVERTER",
-            };
+            let code = ErrorCode::CANNOT_CREATE_CHARSET_CONVERTER;
             let message = format!("Character set {name} is not known to convertCharset");
             return Err(Error::new(code, message));
         }
