@@ -24,12 +24,6 @@ use crate::text::{Cursor, cursor::excerpt};
 use crate::{DataType, Tz};
 use values::Values;
 
-/// ClickHouse's code for text behind a complete nested value; only `CAST` reports it.
-const UNEXPECTED_DATA: ErrorCode = ErrorCode {
-    number: 632,
-    name: "UNEXPECTED_DATA_AFTER_PARSED_VALUE",
-};
-
 /// How text is read.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOptions {
@@ -272,7 +266,7 @@ fn read_null(cursor: &mut Cursor<'_>) -> bool {
 
 fn left_over(options: &ReadOptions, data_type: &DataType, cursor: &Cursor<'_>) -> Error {
     let code = if options.is_cast {
-        UNEXPECTED_DATA
+        ErrorCode::UNEXPECTED_DATA_AFTER_PARSED_VALUE
     } else {
         ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED
     };

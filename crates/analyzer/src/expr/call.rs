@@ -1,5 +1,7 @@
 //! Resolves function calls: finds out which kind of function a name is and binds it.
 
+use std::borrow::Cow;
+
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::aggregate::is_aggregate;
 use basalt_functions::{BoundFunction, Purity, higher_order, registry};
@@ -22,10 +24,19 @@ impl Resolver<'_> {
             return self.aggregate_call(f);
         }
         if let Some(function) = higher_order::find(&f.name) {
-            let has_lambda = f.args.first().is_some_and(|a| self.is_lambda(a));
+            let has_lambda = self.as_lambda(&f.args).is_some();
             if has_lambda || function.lambda_is_optional {
                 return self.higher_order_call(function, f);
             }
+            if registry::find_scalar(&f.name).is_none() {
+                return Err(Error::new(
+                    ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+                    format!("First argument of function {} must be a lambda", f.name),
+                ));
+            }
+        }
+        if let Some(ExprKind::Lambda(lambda)) = self.aliases.get(&f.name).map(|e| &e.kind) {
+            return self.sql_function_call(&f.name, lambda, &f.args);
         }
         if let Some(lambda) = self.analyzer.environment.sql_function(&f.name) {
             return self.sql_function_call(&f.name, &lambda, &f.args);
@@ -98,22 +109,57 @@ impl Resolver<'_> {
         if fold { typed.folded() } else { Ok(typed) }
     }
 
-    fn is_lambda(&self, expr: &ast::Expr) -> bool {
-        self.as_lambda(expr).is_some()
-    }
-
-    /// The lambda that an argument is, or the alias of one.
-    pub(crate) fn as_lambda<'e>(&'e self, expr: &'e ast::Expr) -> Option<&'e ast::Lambda> {
-        match &expr.unaliased().kind {
-            ExprKind::Lambda(lambda) => Some(lambda),
+    /// The lambda that the first argument is, or the alias of one, or the name of a function.
+    pub(crate) fn as_lambda<'e>(&'e self, args: &'e [ast::Expr]) -> Option<Cow<'e, ast::Lambda>> {
+        let (first, rest) = args.split_first()?;
+        match &first.unaliased().kind {
+            ExprKind::Lambda(lambda) => Some(Cow::Borrowed(lambda)),
             ExprKind::Identifier(parts) if parts.len() == 1 => {
-                match &self.aliases.get(&parts[0])?.kind {
-                    ExprKind::Lambda(lambda) => Some(lambda),
-                    _ => None,
+                match self.aliases.get(&parts[0]).map(|e| &e.kind) {
+                    Some(ExprKind::Lambda(lambda)) => Some(Cow::Borrowed(lambda)),
+                    Some(_) => None,
+                    None if rest.is_empty() => None,
+                    None => self.function_as_lambda(first, &parts[0], rest.len()),
                 }
             }
             _ => None,
         }
+    }
+
+    /// `negate` as `x -> negate(x)`, with a parameter for each array.
+    fn function_as_lambda<'e>(
+        &self,
+        expr: &ast::Expr,
+        name: &str,
+        num_params: usize,
+    ) -> Option<Cow<'e, ast::Lambda>> {
+        let is_function = registry::find_scalar(name).is_some()
+            || self.analyzer.environment.sql_function(name).is_some();
+        let is_column = self
+            .scope
+            .find(&[name.to_owned()])
+            .is_ok_and(|f| f.is_some());
+        if !is_function || is_column || self.outer.expression(name).is_some() {
+            return None;
+        }
+        let at = |kind: ExprKind| ast::Expr {
+            kind,
+            span: expr.span,
+        };
+        let params: Vec<String> = (1..=num_params).map(|i| format!("\u{3bb}{i}")).collect();
+        let args = params
+            .iter()
+            .map(|p| at(ExprKind::Identifier(vec![p.clone()])));
+        let body = ast::Function {
+            name: name.to_owned(),
+            params: None,
+            args: args.collect(),
+            form: ast::FunctionForm::Call,
+            nulls: None,
+            over: None,
+        };
+        let body = at(ExprKind::Function(Box::new(body)));
+        Some(Cow::Owned(ast::Lambda { params, body }))
     }
 
     /// A function made by CREATE FUNCTION: its body with the arguments in place.

@@ -34,9 +34,13 @@ impl Resolver<'_> {
         };
         let negated = matches!(name, "notIn" | "globalNotIn" | "notNullIn");
         let left = self.resolve(left)?;
-        let null_matches =
-            name.to_ascii_lowercase().contains("null") || self.analyzer.flag("transform_null_in");
+        let null_matches = self.analyzer.flag("transform_null_in");
+        // The set of `nullIn` still has no NULL: that takes the setting.
+        let null_is_no_member = name.to_ascii_lowercase().contains("null") && !null_matches;
         let left_is_null = *left.data_type.base() == DataType::Nothing;
+        if left_is_null && null_is_no_member {
+            return literal::unsigned(u64::from(negated));
+        }
         if left_is_null && !null_matches {
             return literal::null();
         }
@@ -45,15 +49,20 @@ impl Resolver<'_> {
         } else {
             left.data_type.clone()
         };
+        let (as_type, left) = match nullable_inside(&as_type) {
+            Some(wider) => (wider.clone(), left.cast_to(&wider, self.analyzer)?),
+            None => (as_type, left),
+        };
         let values = self.set_values(&as_type, right)?;
         let has_null = values.null_count() > 0;
         let left = left.cast_to(&as_type, self.analyzer)?;
         let expr = left.expr.clone();
-        let mut result = self.member(left, without_nulls(&values)?)?;
-        if null_matches && as_type.is_nullable() {
+        let mut result = self.member(left, (without_nulls(&values)?, null_matches))?;
+        if (null_matches || null_is_no_member) && as_type.is_nullable() {
             // NULL is a value like any other.
             let constant = result.constant.is_some();
-            let null = Box::new(literal::unsigned(u64::from(has_null))?.expr);
+            let found = has_null && null_matches;
+            let null = Box::new(literal::unsigned(u64::from(found))?.expr);
             let cases = vec![(Box::new(expr.is_null()), null)];
             let case = Case::new(None, cases, Some(Box::new(result.expr)));
             result = fold_if(constant, Typed::new(Expr::Case(case), DataType::UInt8))?;
@@ -212,7 +221,8 @@ impl Resolver<'_> {
         )
     }
 
-    fn member(&self, left: Typed, values: ArrayRef) -> Result<Typed> {
+    /// Whether the set has a value; a tuple with a NULL inside is only there if `null_matches`.
+    fn member(&self, left: Typed, (values, null_matches): (ArrayRef, bool)) -> Result<Typed> {
         let constant = left.constant.is_some();
         let nullable = left.data_type.is_nullable();
         if *left.data_type.base() == DataType::Nothing {
@@ -233,7 +243,7 @@ impl Resolver<'_> {
                 return fold_if(constant, Typed::from_predicate(expr, nullable));
             }
         }
-        let set = ValueSet::new(&values)?;
+        let set = ValueSet::new(&values, null_matches)?;
         let return_type = if nullable {
             DataType::UInt8.to_nullable()
         } else {
@@ -252,6 +262,28 @@ impl Resolver<'_> {
             Typed::new(udf::call(key, bound, vec![left.expr]), return_type),
         )
     }
+}
+
+/// A tuple's type whose NULLs have a type that the set's values can be cast to.
+fn nullable_inside(data_type: &DataType) -> Option<DataType> {
+    let DataType::Tuple(tuple) = data_type else {
+        return None;
+    };
+    let is_null = |t: &DataType| *t.base() == DataType::Nothing;
+    if tuple.types.len() < 2 || !tuple.types.iter().any(is_null) {
+        return None;
+    }
+    let wider = |t: &DataType| {
+        if is_null(t) {
+            DataType::UInt8.to_nullable()
+        } else {
+            t.clone()
+        }
+    };
+    Some(DataType::Tuple(Arc::new(basalt_types::TupleType {
+        types: tuple.types.iter().map(wider).collect(),
+        names: tuple.names.clone(),
+    })))
 }
 
 /// Whether Arrow's equality is the dialect's for the type.

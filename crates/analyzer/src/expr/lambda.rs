@@ -28,7 +28,7 @@ impl Resolver<'_> {
         function: &'static HigherOrderFunction,
         f: &ast::Function,
     ) -> Result<Typed> {
-        let lambda = f.args.first().and_then(|a| self.as_lambda(a));
+        let lambda = self.as_lambda(&f.args);
         let arrays = self.resolve_all(if lambda.is_some() {
             &f.args[1..]
         } else {
@@ -43,7 +43,7 @@ impl Resolver<'_> {
             None => (first_element(&types), None),
             Some(lambda) => {
                 let params = (function.parameters)(function.name, lambda.params.len(), &types)?;
-                let (body, template) = self.compile(lambda, &params, &mut captured)?;
+                let (body, template) = self.compile(&lambda, &params, &mut captured)?;
                 (body, Some(template))
             }
         };

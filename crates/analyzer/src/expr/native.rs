@@ -260,9 +260,7 @@ fn logical(typed: &Typed) -> Result<Expr> {
 
 fn check_condition(name: &str, condition: Typed) -> Result<Typed> {
     let base = condition.data_type.base();
-    let fits = matches!(base, DataType::UInt8 | DataType::Bool | DataType::Nothing)
-        || (condition.constant.is_some() && base.is_integer());
-    if fits {
+    if matches!(base, DataType::UInt8 | DataType::Bool | DataType::Nothing) {
         return Ok(condition);
     }
     Err(Error::new(

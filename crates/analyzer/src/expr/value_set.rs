@@ -11,12 +11,14 @@ use hashbrown::HashSet;
 /// A set of values of one type, by their comparable row form.
 pub(crate) struct ValueSet {
     converter: RowConverter,
+    /// Whether a tuple with a NULL inside is a value like any other; else it is no member.
+    null_matches: bool,
     rows: HashSet<Box<[u8]>, RandomState>,
 }
 
 impl ValueSet {
     /// The set of the values of `array`, which has no NULLs.
-    pub(crate) fn new(array: &ArrayRef) -> Result<Self> {
+    pub(crate) fn new(array: &ArrayRef, null_matches: bool) -> Result<Self> {
         let columns = columns(array);
         let fields = columns
             .iter()
@@ -25,19 +27,33 @@ impl ValueSet {
         let converter = RowConverter::new(fields).map_err(row_error)?;
         let rows = converter.convert_columns(&columns).map_err(row_error)?;
         let rows = rows.iter().map(|r| Box::from(r.as_ref())).collect();
-        Ok(Self { converter, rows })
+        Ok(Self {
+            converter,
+            null_matches,
+            rows,
+        })
     }
 
     /// 1 where the value is in the set, 0 where not, NULL where it is NULL.
     pub(crate) fn contains(&self, array: &ArrayRef) -> Result<UInt8Array> {
+        let columns = columns(array);
         let rows = self
             .converter
-            .convert_columns(&columns(array))
+            .convert_columns(&columns)
             .map_err(row_error)?;
-        let found: Vec<u8> = rows
+        // A tuple of one element is compared as that element.
+        let checked = if self.null_matches || columns.len() < 2 {
+            &[]
+        } else {
+            columns.as_slice()
+        };
+        let nulls: Vec<_> = checked.iter().filter_map(|c| c.logical_nulls()).collect();
+        let has_null = |row: usize| nulls.iter().any(|n| n.is_null(row));
+        let found = rows
             .iter()
-            .map(|r| u8::from(self.rows.contains(r.as_ref())))
-            .collect();
+            .enumerate()
+            .map(|(row, r)| u8::from(self.rows.contains(r.as_ref()) && !has_null(row)));
+        let found: Vec<u8> = found.collect();
         Ok(UInt8Array::new(found.into(), array.logical_nulls()))
     }
 }

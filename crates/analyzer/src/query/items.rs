@@ -3,6 +3,7 @@
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ExprKind};
 use basalt_parser::{column_name, column_names};
+use basalt_types::DataType;
 
 use crate::Typed;
 use crate::expr::Resolver;
@@ -33,13 +34,14 @@ impl Resolver<'_> {
                 }
                 continue;
             }
-            let typed = self.resolve(expr)?;
-            let name = self.shown_identifier(expr, &typed).unwrap_or(plain_name);
             if let ExprKind::Function(f) = &expr.unaliased().kind
                 && f.name == "untuple"
             {
-                return Err(Error::not_implemented("Function untuple"));
+                items.extend(self.untupled(expr, &f.args)?);
+                continue;
             }
+            let typed = self.resolve(expr)?;
+            let name = self.shown_identifier(expr, &typed).unwrap_or(plain_name);
             items.push(Item { name, typed });
         }
         if items.is_empty() {
@@ -49,6 +51,35 @@ impl Resolver<'_> {
             ));
         }
         Ok(items)
+    }
+
+    /// `untuple(t)`: a column for each element.
+    fn untupled(&self, expr: &ast::Expr, args: &[ast::Expr]) -> Result<Vec<Item>> {
+        let [argument] = args else {
+            return Err(Error::new(
+                ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                "Function untuple takes one argument, a tuple",
+            ));
+        };
+        let typed = self.resolve(argument)?;
+        let DataType::Tuple(tuple) = typed.data_type.clone() else {
+            return Err(Error::new(
+                ErrorCode::UNSUPPORTED_METHOD,
+                format!("Function untuple takes a tuple, got {}", typed.data_type),
+            ));
+        };
+        let shown = column_name(argument);
+        let item = |idx: usize| {
+            let element = tuple.name(idx);
+            let name = match &expr.kind {
+                ExprKind::Alias { name, .. } => format!("{name}.{element}"),
+                _ => format!("tupleElement({shown}, '{element}')"),
+            };
+            let position = crate::expr::literal::unsigned(idx as u64 + 1)?;
+            let typed = self.call_by_name("tupleElement", vec![typed.clone(), position])?;
+            Ok(Item { name, typed })
+        };
+        (0..tuple.types.len()).map(item).collect()
     }
 
     fn shown_name(&self, expr: &ast::Expr, typed: &Typed) -> String {

@@ -8,7 +8,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
 use super::items::Item;
 use super::select::{Clauses, row_count};
 use super::{Analyzer, OutputColumn};
-use crate::expr::Resolver;
+use crate::expr::{Resolver, literal};
 use crate::plan::{StreamOperator, stream_node};
 use crate::typed::column;
 use crate::{Typed, plan_error};
@@ -33,8 +33,24 @@ pub(crate) fn sort_keys(
         let is_nan = resolver.call_by_name("isNaN", vec![key.clone()])?;
         keys.push(sort(is_nan.expr, !nulls_first));
     }
-    keys.push(sort(key.expr.clone(), !item.descending));
+    let expr = if *key.data_type.base() == DataType::Uuid {
+        halves_exchanged(key, resolver)?
+    } else {
+        key.expr.clone()
+    };
+    keys.push(sort(expr, !item.descending));
     Ok(keys)
+}
+
+/// The bytes of a UUID with the second half in front, which is what ClickHouse sorts first by.
+fn halves_exchanged(key: &Typed, resolver: &Resolver<'_>) -> Result<Expr> {
+    let bytes = resolver.call_by_name("UUIDToNum", vec![key.clone()])?;
+    let half = |from: u64| {
+        let (from, len) = (literal::unsigned(from)?, literal::unsigned(8)?);
+        resolver.call_by_name("substring", vec![bytes.clone(), from, len])
+    };
+    let exchanged = resolver.call_by_name("concat", vec![half(9)?, half(1)?])?;
+    Ok(exchanged.expr)
 }
 
 impl Analyzer<'_> {

@@ -65,12 +65,6 @@ pub trait Evaluator: Send {
     fn evaluate(&mut self, expression: &str, data_type: &DataType) -> Result<ArrayRef>;
 }
 
-/// The format's code for one that is only written.
-const NOT_FOR_INPUT: ErrorCode = ErrorCode {
-    number: 85,
-    name: "FORMAT_IS_NOT_SUITABLE_FOR_INPUT",
-};
-
 /// Makes the reader of the format `name` for columns of these names and types.
 ///
 /// # Errors
@@ -131,7 +125,10 @@ pub fn input_with_evaluator(
         Kind::One => Box::new(lines::OneReader::new(target)),
         _ => {
             let message = format!("Format {} is not suitable for input", format.name);
-            return Err(Error::new(NOT_FOR_INPUT, message));
+            return Err(Error::new(
+                ErrorCode::FORMAT_IS_NOT_SUITABLE_FOR_INPUT,
+                message,
+            ));
         }
     })
 }

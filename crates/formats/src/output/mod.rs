@@ -184,10 +184,7 @@ pub fn output(
         Kind::Parquet => sink(parquet::ParquetWriter::new(header, settings)?),
         Kind::Null => sink(NullWriter),
         Kind::One | Kind::JsonAsString => Err(Error::new(
-            ErrorCode {
-                number: 399,
-                name: "FORMAT_IS_NOT_SUITABLE_FOR_OUTPUT",
-            },
+            ErrorCode::FORMAT_IS_NOT_SUITABLE_FOR_OUTPUT,
             format!("Format {} is not suitable for output", format.name),
         )),
     }

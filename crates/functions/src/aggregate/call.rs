@@ -10,18 +10,6 @@ use basalt_types::DataType;
 use super::{Aggregator, BoundAggregate, Shortcut};
 use crate::{Arg, Call, Context};
 
-/// ClickHouse's code for a parameter outside its range.
-pub(crate) const PARAMETER_OUT_OF_BOUND: ErrorCode = ErrorCode {
-    number: 12,
-    name: "PARAMETER_OUT_OF_BOUND",
-};
-
-/// ClickHouse's code for parameters of a function that takes none.
-const NO_PARAMETERS: ErrorCode = ErrorCode {
-    number: 133,
-    name: "AGGREGATE_FUNCTION_DOESNT_ALLOW_PARAMETERS",
-};
-
 /// One call of an aggregate function while its types are resolved.
 #[derive(Clone, Copy, Debug)]
 pub struct AggregateCall<'a> {
@@ -65,7 +53,7 @@ impl AggregateCall<'_> {
             return Ok(());
         }
         let code = if *range.end() == 0 {
-            NO_PARAMETERS
+            ErrorCode::AGGREGATE_FUNCTION_DOESNT_ALLOW_PARAMETERS
         } else {
             ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH
         };

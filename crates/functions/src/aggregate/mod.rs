@@ -32,6 +32,7 @@ mod any;
 mod arg_extreme;
 mod average;
 mod binding;
+pub(crate) mod bitmap;
 mod bits;
 mod byte_arena;
 mod call;
@@ -213,6 +214,7 @@ const TABLES: &[&[AggregateFunction]] = &[
     statistics::UNIVARIATE,
     uniq::EXACT,
     uniq::APPROXIMATE,
+    bitmap::FUNCTIONS,
     bits::FUNCTIONS,
 ];
 

@@ -14,7 +14,7 @@ mod for_each;
 pub(super) mod map;
 pub(super) mod nullable;
 mod resample;
-mod state;
+pub(super) mod state;
 
 pub(super) use array::used_values;
 

@@ -8,7 +8,6 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::physical::item_field;
 
-use super::call::PARAMETER_OUT_OF_BOUND;
 use super::defaults::bug;
 use super::row_log::list_of;
 use super::values::{column, primitive};
@@ -246,7 +245,7 @@ impl Levels {
             let level = call.param_f64(idx)?;
             if !(0.0..=1.0).contains(&level) {
                 return Err(Error::new(
-                    PARAMETER_OUT_OF_BOUND,
+                    ErrorCode::PARAMETER_OUT_OF_BOUND,
                     format!(
                         "Quantile level is out of range [0..1]: {level} in function {}",
                         call.name

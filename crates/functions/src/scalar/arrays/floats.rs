@@ -26,11 +26,14 @@ pub(crate) fn to_floats<F: Float>(values: &ArrayRef) -> Result<Vec<F>> {
 }
 
 /// The two widths of floats.
-pub(crate) trait Float: Native {
+pub(crate) trait Float:
+    Native + std::ops::Add<Output = Self> + std::ops::Sub<Output = Self> + std::ops::Mul<Output = Self>
+{
     fn abs(self) -> Self;
     fn sqrt(self) -> Self;
     fn powf(self, exponent: Self) -> Self;
     fn of(value: f64) -> Self;
+    fn to_f64(self) -> f64;
 }
 
 impl Float for f32 {
@@ -49,6 +52,10 @@ impl Float for f32 {
     fn of(value: f64) -> Self {
         value as f32
     }
+
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
 }
 
 impl Float for f64 {
@@ -66,5 +73,9 @@ impl Float for f64 {
 
     fn of(value: f64) -> Self {
         value
+    }
+
+    fn to_f64(self) -> f64 {
+        self
     }
 }

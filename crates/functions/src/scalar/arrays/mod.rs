@@ -14,6 +14,8 @@
 //! | [`cut`] | `arraySlice`, `arrayPopBack`, rotations, shifts |
 //! | [`search`] | `has`, `indexOf`, `hasAll` and kin |
 //! | [`distinct`] | `arrayDistinct`, `arrayUniq`, `arrayEnumerate…` |
+//! | [`ranked`] | `arrayEnumerateUniqRanked`, `arrayEnumerateDenseRanked` |
+//! | [`nested`] | `arrayTranspose`, `replicate` |
 //! | [`zip`] | `arrayZip`, `arrayFlatten` |
 //! | [`reduce`] | `arrayReduce` |
 //! | [`floats`] | elements as floats |
@@ -31,8 +33,10 @@ pub mod grow;
 pub mod integers;
 pub mod lists;
 pub mod matching;
+pub mod nested;
 pub mod order;
 pub mod range;
+pub mod ranked;
 pub mod reduce;
 pub mod score;
 pub mod search;

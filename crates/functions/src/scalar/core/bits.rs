@@ -7,11 +7,6 @@ use basalt_types::DataType;
 use super::numeric::{Native, Num, array_of, map1, map2};
 use crate::{Call, Column, Resolved, ScalarFunction};
 
-const PARAMETER_OUT_OF_BOUND: ErrorCode = ErrorCode {
-    number: 12,
-    name: "PARAMETER_OUT_OF_BOUND",
-};
-
 /// Functions of two integers whose result is the wider of them.
 #[derive(Clone, Copy)]
 enum Op {
@@ -356,7 +351,7 @@ fn check_range(places: &Column, bits: u64) -> Result<()> {
     let row = (0..outside.len()).find(|row| outside[*row] == 1 && places.array.is_valid(*row));
     if row.is_some() {
         return Err(Error::new(
-            PARAMETER_OUT_OF_BOUND,
+            ErrorCode::PARAMETER_OUT_OF_BOUND,
             format!("The bit position must be at least 0 and less than {bits}"),
         ));
     }

@@ -89,7 +89,12 @@ fn cast_column(cast: &ArrayCast, column: &Column) -> Result<Column> {
 }
 
 fn check_condition(call: &Call<'_>, idx: usize) -> Result<()> {
-    call.expect_type(idx, |t| t.is_integer() || *t.base() == DataType::Nothing)
+    call.expect_type(idx, |t| {
+        matches!(
+            t.base(),
+            DataType::UInt8 | DataType::Bool | DataType::Nothing
+        )
+    })
 }
 
 /// One truth value per row; NULL is false.
@@ -344,7 +349,7 @@ pub(crate) fn strip_nulls(array: &ArrayRef) -> Result<ArrayRef> {
     ))
 }
 
-fn bind(name: &str, args: &[Arg], context: &Context) -> Result<BoundFunction> {
+pub(crate) fn bind(name: &str, args: &[Arg], context: &Context) -> Result<BoundFunction> {
     let function = super::comparison::FUNCTIONS
         .iter()
         .find(|f| f.name == name)

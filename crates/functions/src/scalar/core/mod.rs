@@ -14,6 +14,7 @@
 //! | [`bits`] | bits of integers |
 //! | [`rounding`] | rounding to digits and classes |
 //! | [`math`], [`special`] | elementary functions, error and gamma function |
+//! | [`primes`], [`width_bucket`], [`middle`] | prime numbers, buckets, means and bounds of values |
 //! | [`type_functions`] | types, NULLs, pass-through |
 
 pub mod arithmetic;
@@ -21,15 +22,20 @@ pub mod bits;
 pub mod cast;
 pub mod comparison;
 pub mod conditional;
+pub mod decimal_functions;
 pub(crate) mod decimals;
 pub(crate) mod defaults;
+pub mod first_non_default;
 pub mod logic;
 pub mod math;
+pub mod middle;
 pub(crate) mod num;
 pub(crate) mod numeric;
+pub mod primes;
 pub mod rounding;
 mod special;
 pub mod type_functions;
+pub mod width_bucket;
 
 #[cfg(test)]
 mod tests;

@@ -208,7 +208,12 @@ fn scaled<F: Float>(
     digits: i32,
     round: impl Fn(F) -> F,
 ) -> Result<ArrayRef> {
-    let power = F::from_num(10_f64.powi(digits.abs()));
+    // ClickHouse keeps the power as an integer, which ends at 2^64.
+    let power = match digits {
+        ..-19 => u64::MAX as f64,
+        _ => 10_f64.powi(digits.abs()),
+    };
+    let power = F::from_num(power);
     match digits {
         0 => map1::<F, F>(column, num_rows, round),
         1.. => map1::<F, F>(column, num_rows, |x| {
@@ -266,23 +271,39 @@ fn integers<T: Native>(
     let mut wide = vec![0_u64; column.array.len()];
     numbers.load(0..wide.len(), &mut wide);
     let signed = T::NUM.is_signed();
-    let round = |x: u64| {
-        let x = if signed {
-            i128::from(x as i64)
+    let number = |bits: u64| {
+        if signed {
+            i128::from(bits as i64)
         } else {
-            i128::from(x)
-        };
-        if mode == Mode::Ceil && x > 0 {
-            // ClickHouse adds in the type itself, where the sum may wrap.
-            let sum = T::from_num((x + unit - 1) as u64);
-            let mut one = [0_i64];
-            let sum = array_of(vec![sum]);
-            if let Ok(sum) = Numbers::of(sum.as_ref()) {
-                sum.load(0..1, &mut one);
-            }
-            return T::from_num((i128::from(one[0]) / unit * unit) as i64);
+            i128::from(bits)
         }
-        T::from_num(to_multiple(x, unit, mode) as i64)
+    };
+    let shift = 64 - 8 * T::NUM.size_bytes() as u32;
+    // ClickHouse adds half a unit in the type itself, where the sum may wrap; only what it adds to
+    // a narrow positive number has the width of a C++ `int`.
+    let wrap = |x: i128, shift: u32| {
+        let bits = (x as u64) << shift;
+        number(if signed {
+            ((bits as i64) >> shift) as u64
+        } else {
+            bits >> shift
+        })
+    };
+    let round = |x: u64| {
+        let x = number(x);
+        let moved = match mode {
+            Mode::Floor if x < 0 => wrap(x - (unit - 1), shift),
+            Mode::Ceil if x >= 0 => wrap(x + (unit - 1), shift),
+            Mode::Nearest | Mode::Bankers => {
+                let x = if x < 0 { wrap(x - unit, shift) } else { x };
+                wrap(x + unit / 2, shift.min(32))
+            }
+            _ => x,
+        };
+        let quotient = moved / unit;
+        let is_half = mode == Mode::Bankers && moved % unit == 0 && quotient % 2 != 0;
+        let quotient = quotient - if is_half { moved.signum() } else { 0 };
+        T::from_num((quotient * unit) as i64)
     };
     let rounded = array_of(wide.into_iter().map(round).collect::<Vec<T>>());
     Column {

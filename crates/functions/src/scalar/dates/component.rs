@@ -2,7 +2,7 @@
 
 use basalt_error::Result;
 use basalt_types::DataType;
-use basalt_types::calendar::utc_offset_seconds;
+use basalt_types::calendar::{days_in_month, utc_offset_seconds};
 
 use super::moment::{Moments, Reading, civil, day_of, weekday, zone_argument};
 use super::{any_case, entry};
@@ -41,6 +41,33 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         "Day of the year, 1 to 366.",
         |call| of_day(call, day_of_year),
     )),
+    entry(
+        &["toDaysInMonth"],
+        "toDaysInMonth(d[, time_zone])",
+        "Number of days of the month that a date or time is in.",
+        |call| {
+            of_day(call, |day| {
+                let date = civil(day);
+                days_in_month(date.year, date.month) as u8
+            })
+        },
+    ),
+    entry(
+        &["toYearNumSinceEpoch"],
+        "toYearNumSinceEpoch(d[, time_zone])",
+        "Number of years since 1970.",
+        |call| of_day(call, |day| (civil(day).year - 1970).clamp(0, 0xFFFF) as u16),
+    ),
+    entry(
+        &["toMonthNumSinceEpoch"],
+        "toMonthNumSinceEpoch(d[, time_zone])",
+        "Number of months since January of 1970.",
+        |call| {
+            of_day(call, |day| {
+                (month_number(day) - 1970 * 12 - 1).max(0) as u32
+            })
+        },
+    ),
     any_case(entry(
         &["toHour", "HOUR"],
         "toHour(t[, time_zone])",

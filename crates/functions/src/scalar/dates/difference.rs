@@ -30,7 +30,30 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         "Number of whole units between two dates or times.",
         |call| resolve(call, whole_units),
     )),
+    entry(
+        &["timeDiff"],
+        "timeDiff(from, to)",
+        "Number of seconds between two dates or times.",
+        time_diff,
+    ),
 ];
+
+fn time_diff(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(2..=2)?;
+    let moments = [
+        Moments::of_argument(call, 0, None)?,
+        Moments::of_argument(call, 1, None)?,
+    ];
+    Resolved::new(DataType::Int64, move |columns, num_rows| {
+        let pair = Pair {
+            unit: IntervalUnit::Second,
+            moments,
+            columns: [&columns[0], &columns[1]],
+            num_rows,
+        };
+        boundaries(&pair).map(array_of)
+    })
+}
 
 /// Names of a unit: singular, plural is with an s, and abbreviations.
 const UNITS: [(IntervalUnit, &[&str]); 11] = [

@@ -21,12 +21,16 @@
 //! | [`pattern`] | patterns of MySQL and of Joda as one sequence of parts |
 //! | [`best_effort`] | text to times, whatever the layout |
 //! | [`slots`] | `timeSlots` |
+//! | [`change`] | `changeYear` and kin |
+//! | [`window`] | `tumble`, `hop` |
+//! | [`uuid`] | the times in UUIDs of version 7 |
 
 use basalt_error::Result;
 
 use crate::{Call, Resolved, ScalarFunction};
 
 pub mod best_effort;
+pub mod change;
 pub mod component;
 pub mod difference;
 pub mod format;
@@ -45,7 +49,9 @@ pub mod shift;
 pub mod slots;
 pub mod start;
 pub mod unix;
+pub mod uuid;
 pub mod week;
+pub mod window;
 
 /// A table entry: its name and aliases, how to call it, what it returns.
 const fn entry(

@@ -67,8 +67,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     per_query(entry(
         &["serverTimezone", "serverTimeZone"],
         "serverTimezone()",
-        "Name of the server's time zone.",
-        |call| zone_name(call, call.context.time_zone),
+        "Name of the server's time zone, whatever the session's is.",
+        |call| zone_name(call, Tz::UTC),
     )),
     any_case(entry(
         &["toTimezone", "toTimeZone"],

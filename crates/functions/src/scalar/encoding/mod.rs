@@ -2,10 +2,13 @@
 
 pub mod base;
 pub mod bits;
+pub mod curve;
+pub mod digits;
 pub mod hex;
 pub mod ip;
 pub mod ip_range;
 pub mod mac;
+pub mod markup;
 pub mod uuid;
 
 #[cfg(test)]

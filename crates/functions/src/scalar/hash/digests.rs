@@ -11,8 +11,10 @@ use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_256};
 
 use super::city::city_hash_64;
 use super::fixed::FixedBytes;
+use super::keccak::keccak_256;
+use super::md4::{md4, ripemd_160};
 use crate::scalar::strings::reverse::fixed_array;
-use crate::scalar::strings::shapes::{Ints, number_rows, string_to_number};
+use crate::scalar::strings::shapes::{Ints, bad_arguments, number_rows, string_to_number};
 use crate::{Call, Resolved, ScalarFunction};
 
 const fn of_string(
@@ -53,6 +55,26 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         digest::<Sha512_256>,
         "The SHA-512/256 digest, 32 bytes.",
     ),
+    of_string(
+        "MD4",
+        |call| own_digest(call, md4),
+        "The MD4 digest, 16 bytes.",
+    ),
+    of_string(
+        "RIPEMD160",
+        |call| own_digest(call, ripemd_160),
+        "The RIPEMD-160 digest, 20 bytes.",
+    ),
+    of_string(
+        "keccak256",
+        |call| own_digest(call, keccak_256),
+        "The Keccak-256 digest, 32 bytes.",
+    ),
+    of_string(
+        "javaHashUTF16LE",
+        java_of_utf16,
+        "Java's `hashCode` of a string in UTF-16.",
+    ),
     checksum(
         "CRC32",
         |call| string_to_number::<UInt32Type>(call, DataType::UInt32, |s| !crc_32(s, u32::MAX)),
@@ -88,15 +110,31 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 ];
 
 fn digest<D: Digest + 'static>(call: &Call<'_>) -> Result<Resolved> {
+    fixed_digest(call, <D as Digest>::output_size(), |message, out| {
+        out.extend_from_slice(&D::digest(message));
+    })
+}
+
+fn own_digest<const SIZE: usize>(
+    call: &Call<'_>,
+    digest: fn(&[u8]) -> [u8; SIZE],
+) -> Result<Resolved> {
+    fixed_digest(call, SIZE, move |message, out| out.extend(digest(message)))
+}
+
+fn fixed_digest(
+    call: &Call<'_>,
+    size: usize,
+    digest: impl Fn(&[u8], &mut Vec<u8>) + Send + Sync + 'static,
+) -> Result<Resolved> {
     call.expect_args(1..=1)?;
     call.expect_type(0, |t| t.is_string() || *t == DataType::Ipv6)?;
-    let size = <D as Digest>::output_size();
     let return_type = DataType::FixedString(u32::try_from(size).unwrap_or(0));
     Resolved::new(return_type, move |columns, num_rows| {
         let strings = columns[0].strings()?;
         let mut bytes = Vec::with_capacity(num_rows * size);
         for row in 0..num_rows {
-            bytes.extend_from_slice(&D::digest(strings.value(row)));
+            digest(strings.value(row), &mut bytes);
         }
         fixed_array(size, bytes)
     })
@@ -130,6 +168,26 @@ fn crc_64(bytes: &[u8]) -> u64 {
 fn java_hash(bytes: &[u8]) -> i32 {
     bytes.iter().fold(0i32, |hash, byte| {
         hash.wrapping_mul(31).wrapping_add(i32::from(*byte as i8))
+    })
+}
+
+fn java_of_utf16(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(1..=1)?;
+    call.expect_type(0, DataType::is_string)?;
+    Resolved::new(DataType::Int32, |columns, num_rows| {
+        let strings = columns[0].strings()?;
+        number_rows::<Int32Type>(columns, num_rows, |row| {
+            let (units, rest) = strings.value(row).as_chunks::<2>();
+            if !rest.is_empty() {
+                return Err(bad_arguments(
+                    "The argument of function javaHashUTF16LE must be UTF-16",
+                ));
+            }
+            Ok(units.iter().fold(0_i32, |hash, unit| {
+                let unit = u16::from_le_bytes(*unit);
+                hash.wrapping_mul(31).wrapping_add(i32::from(unit))
+            }))
+        })
     })
 }
 

@@ -22,6 +22,7 @@ impl HashFunction for Farm {
     fn bytes(self, bytes: &[u8]) -> u64 {
         match bytes.len() {
             128 | 192 | 256 => hash_blocks(bytes),
+            320 | 384 | 448 => hash_unrolled(bytes),
             _ => farmhash::hash64(bytes),
         }
     }
@@ -146,4 +147,107 @@ fn hash_blocks(bytes: &[u8]) -> u64 {
         .wrapping_add(shift_mix(y).wrapping_mul(K0))
         .wrapping_add(x);
     mix(low, mix(v.1, w.1, k).wrapping_add(z), k)
+}
+
+/// The word of a block of eight.
+fn words(block: &[u8]) -> [u64; 8] {
+    std::array::from_fn(|i| word(block, 8 * i))
+}
+
+/// State of FarmHash's `uo` variant: x, y, z, u, and two pairs.
+struct Unrolled {
+    x: u64,
+    y: u64,
+    z: u64,
+    u: u64,
+    v: (u64, u64),
+    w: (u64, u64),
+    multiplier: u64,
+}
+
+impl Unrolled {
+    fn add(&mut self, block: &[u8]) {
+        let a = words(block);
+        let sum = |first: u64, rest: &[u64]| rest.iter().fold(first, |s, x| s.wrapping_add(*x));
+        self.x = sum(self.x, &[a[0], a[1]]).rotate_right(26).wrapping_mul(9);
+        self.y = sum(self.y, &[a[2]]).rotate_right(29);
+        self.z = sum(self.z, &[a[3]]).wrapping_mul(self.multiplier);
+        self.v.0 = sum(self.v.0, &[a[4]]).rotate_right(33);
+        self.v.1 = sum(self.v.1, &[a[5], a[1]]).rotate_right(30);
+        self.w.0 = (sum(self.w.0, &[a[6]]) ^ self.x).wrapping_mul(9);
+        self.w.1 = sum(self.w.1, &[a[7]]);
+        self.z = sum(self.z.rotate_right(32), &[self.w.1]);
+        self.w.1 = sum(self.w.1, &[self.z]);
+        self.z = self.z.wrapping_mul(9);
+        std::mem::swap(&mut self.u, &mut self.y);
+        self.z = sum(self.z, &[a[0], a[6]]);
+        self.v.0 = sum(self.v.0, &[a[2]]);
+        self.v.1 = sum(self.v.1, &[a[3]]);
+        self.w.0 = sum(self.w.0, &[a[4]]);
+        self.w.1 = sum(self.w.1, &[a[5], a[6]]);
+        self.x = sum(self.x, &[a[1]]);
+        self.y = sum(self.y, &[a[7], self.v.0]);
+        let difference = self.x.wrapping_sub(self.y);
+        self.v.0 = sum(self.v.0, &[difference]);
+        self.v.1 = sum(self.v.1, &[self.w.0]);
+        self.w.0 = sum(self.w.0, &[self.v.1]);
+        self.w.1 = sum(self.w.1, &[difference]);
+        self.x = sum(self.x, &[self.w.1]);
+        self.w.1 = self.w.1.rotate_right(34);
+        std::mem::swap(&mut self.u, &mut self.z);
+    }
+
+    fn finish(mut self, last: &[u8]) -> u64 {
+        let multiplier = self.multiplier;
+        self.u = self.u.wrapping_mul(9);
+        let v = (self.v.0.rotate_right(20), self.v.1.rotate_right(28));
+        // The length that is left over is that of a whole block.
+        let w = (self.w.0.wrapping_add(63), self.w.1);
+        self.u = self.u.wrapping_add(self.y);
+        self.y = self.y.wrapping_add(self.u);
+        let x = self.y.wrapping_sub(self.x).wrapping_add(v.0);
+        let x = x.wrapping_add(word(last, 8)).rotate_right(37);
+        let x = x.wrapping_mul(multiplier) ^ w.1.wrapping_mul(9);
+        let y = (self.y ^ v.1 ^ word(last, 48)).rotate_right(42);
+        let y = y.wrapping_mul(multiplier);
+        let y = y.wrapping_add(v.0).wrapping_add(word(last, 40));
+        let z = self.z.wrapping_add(w.0).rotate_right(33);
+        let z = z.wrapping_mul(multiplier);
+        let v = weak_hash(last, v.1.wrapping_mul(multiplier), x.wrapping_add(w.0));
+        let sum = y.wrapping_add(word(last, 16));
+        let w = weak_hash(&last[32..], z.wrapping_add(w.1), sum);
+        let first = mix(v.0.wrapping_add(x), w.0 ^ y, multiplier);
+        let first = first.wrapping_add(z).wrapping_sub(self.u);
+        let second = turn(v.1.wrapping_add(y), w.1.wrapping_add(z), 30) ^ x;
+        turn(first, second, 31)
+    }
+}
+
+fn turn(x: u64, y: u64, places: u32) -> u64 {
+    let a = shift_mix((x ^ y).wrapping_mul(K2));
+    (y ^ a)
+        .wrapping_mul(K2)
+        .rotate_right(places)
+        .wrapping_mul(K2)
+}
+
+/// FarmHash's `uo` variant, of whole blocks: the crate takes one block too many of these.
+fn hash_unrolled(bytes: &[u8]) -> u64 {
+    const SEED: u64 = 81;
+    let z = shift_mix(113_u64.wrapping_mul(K2)).wrapping_mul(K2);
+    let u = SEED.wrapping_sub(z);
+    let mut state = Unrolled {
+        x: SEED.wrapping_mul(K2),
+        y: 113,
+        z,
+        u,
+        v: (SEED, 0),
+        w: (0, 0),
+        multiplier: K2.wrapping_add(u & 0x82),
+    };
+    let rounds = bytes.len() / 64 - 1;
+    for block in bytes.chunks_exact(64).take(rounds) {
+        state.add(block);
+    }
+    state.finish(&bytes[rounds * 64..])
 }

@@ -10,6 +10,7 @@ use super::farm::{Farm, FarmFingerprint};
 use super::ints::{int_hash_32, int_hash_64};
 use super::metro::metro_hash_64;
 use super::murmur::{murmur_2_32, murmur_2_64, murmur_3_32, murmur_3_128};
+use super::wy::wy_hash_64;
 use crate::{Call, Resolved, ScalarFunction};
 
 const fn of_any(
@@ -94,6 +95,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         |call| resolve(call, Murmur128),
         "MurmurHash3 with 128 bits.",
     ),
+    of_any("wyHash64", |call| resolve(call, Wy), "wyhash with 64 bits."),
     of_any(
         "halfMD5",
         |call| resolve(call, HalfMd5),
@@ -170,6 +172,18 @@ impl HashFunction for Murmur128 {
 fn murmur_3_64(bytes: &[u8]) -> u64 {
     let (low, high) = murmur_3_128(bytes, 0);
     low ^ high
+}
+
+/// Several arguments are combined by their bytes.
+#[derive(Clone, Copy)]
+struct Wy;
+
+impl HashFunction for Wy {
+    type Value = u64;
+
+    fn bytes(self, bytes: &[u8]) -> u64 {
+        wy_hash_64(bytes)
+    }
 }
 
 #[derive(Clone, Copy)]

@@ -6,11 +6,15 @@ pub mod digests;
 pub mod farm;
 pub mod fixed;
 pub mod functions;
+pub mod hmac;
 pub mod ints;
+pub mod keccak;
+pub mod md4;
 pub mod metro;
 pub mod murmur;
 pub mod sip;
 pub mod sip_functions;
+pub mod wy;
 
 #[cfg(test)]
 mod tests;

@@ -11,12 +11,14 @@
 //! | [`standard_path`] | `JSON_VALUE`, `JSON_QUERY`, `JSON_EXISTS` |
 //! | [`simple`] | `simpleJSON…`, `visitParam…` |
 //! | [`write`] | `toJSONString`, `JSONMergePatch` |
+//! | [`pretty`] | `prettyPrintJSON` |
 
 pub mod extract;
 pub mod insert;
 pub mod inspect;
 pub mod number;
 mod path;
+pub mod pretty;
 pub mod simple;
 pub mod standard_path;
 pub mod value;

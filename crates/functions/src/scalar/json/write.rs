@@ -123,7 +123,7 @@ fn merge(old: Json<'_>, patch: Json<'_>, out: &mut Vec<u8>) {
 }
 
 /// Writes a value without space; floats keep a point, as merged documents have them.
-fn write_plain(value: Json<'_>, out: &mut Vec<u8>) {
+pub(super) fn write_plain(value: Json<'_>, out: &mut Vec<u8>) {
     match value.kind() {
         Kind::Null | Kind::Bool => out.extend_from_slice(value.text()),
         Kind::String => {

@@ -222,10 +222,7 @@ fn resolve_group(call: &Call<'_>) -> Result<Resolved> {
 }
 
 fn group_out_of_range(group: i64, num_groups: usize) -> Error {
-    let code = ErrorCode {
-        number: 353,
-        name: "INDEX_OF_POSITIONAL_ARGUMENT_IS_OUT_OF_RANGE",
-    };
+    let code = ErrorCode::INDEX_OF_POSITIONAL_ARGUMENT_IS_OUT_OF_RANGE;
     let message = format!("Group {group} is out of range, the last group is {num_groups}");
     Error::new(code, message)
 }

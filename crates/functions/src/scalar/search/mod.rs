@@ -5,8 +5,10 @@ pub mod fold;
 pub mod like;
 pub mod matching;
 pub mod multi;
+pub mod phrase;
 pub mod position;
 pub mod regexp;
+pub mod regexp_position;
 pub mod replace;
 pub mod token;
 

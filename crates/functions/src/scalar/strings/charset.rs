@@ -3,6 +3,8 @@
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
+use encoding_rs::{Encoding, UTF_8};
+
 use super::shapes::{string_to_string, write_rows};
 use crate::{Call, Resolved, ScalarFunction};
 
@@ -18,7 +20,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "convertCharset",
         syntax: "convertCharset(s, from, to)",
-        description: "The string in another of: UTF-8, UTF-16, UTF-32 (LE, BE), ISO-8859-1, ASCII.",
+        description: "The string in another character set: UTF-8, UTF-16LE, windows-1251, koi8-r, gbk, ….",
         resolve: resolve_convert,
         ..ScalarFunction::BASE
     },
@@ -43,8 +45,14 @@ enum Charset {
     Ascii,
     Latin1,
     Utf8,
-    Utf16 { big_endian: bool },
-    Utf32 { big_endian: bool },
+    Utf16 {
+        big_endian: bool,
+    },
+    Utf32 {
+        big_endian: bool,
+    },
+    /// One that `encoding_rs` knows.
+    Legacy(&'static Encoding),
 }
 
 fn charset_of(name: &str) -> Result<Charset> {
@@ -58,14 +66,26 @@ fn charset_of(name: &str) -> Result<Charset> {
         "utf32le" => Charset::Utf32 { big_endian: false },
         "utf32be" => Charset::Utf32 { big_endian: true },
         _ => {
-            let code = ErrorCode {
-                number: 360,
-                name: "CANNOT_CREATE_CHARSET_CONVERTER",
-            };
-            let message = format!("Character set {name} is not known to convertCharset");
-            return Err(Error::new(code, message));
+            let known = legacy(name).ok_or_else(|| {
+                Error::new(
+                    ErrorCode::CANNOT_CREATE_CHARSET_CONVERTER,
+                    format!("Character set {name} is not known to convertCharset"),
+                )
+            });
+            Charset::Legacy(known?)
         }
     })
+}
+
+/// An older character set by one of its usual names.
+fn legacy(name: &str) -> Option<&'static Encoding> {
+    let name = name.to_ascii_lowercase();
+    let name = name
+        .strip_prefix("cp125")
+        .map_or(name.clone(), |n| format!("windows-125{n}"));
+    let found = Encoding::for_label(name.replace('_', "-").as_bytes());
+    // What the web calls by these names is not what it is elsewhere.
+    found.filter(|e| *e != UTF_8 && e.name() != "replacement" && e.name() != "x-user-defined")
 }
 
 fn resolve_convert(call: &Call<'_>) -> Result<Resolved> {
@@ -94,6 +114,10 @@ fn decode(value: &[u8], charset: Charset) -> Vec<char> {
             chars.collect()
         }
         Charset::Latin1 => value.iter().map(|b| char::from(*b)).collect(),
+        Charset::Legacy(encoding) => {
+            let (text, _) = encoding.decode_without_bom_handling(value);
+            text.chars().collect()
+        }
         Charset::Utf8 => String::from_utf8_lossy(value).chars().collect(),
         Charset::Utf16 { big_endian } => {
             let read = if big_endian {
@@ -131,6 +155,15 @@ fn encode(c: char, charset: Charset, out: &mut Vec<u8>) {
                 .unwrap_or(SUBSTITUTE),
         ),
         Charset::Latin1 => out.push(u8::try_from(c).unwrap_or(SUBSTITUTE)),
+        Charset::Legacy(encoding) => {
+            let mut utf8 = [0; 4];
+            let (bytes, _, has_unmappable) = encoding.encode(c.encode_utf8(&mut utf8));
+            if has_unmappable {
+                out.push(SUBSTITUTE);
+            } else {
+                out.extend_from_slice(&bytes);
+            }
+        }
         Charset::Utf8 => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
         Charset::Utf16 { big_endian } => {
             for unit in c.encode_utf16(&mut [0; 2]) {

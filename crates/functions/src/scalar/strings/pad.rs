@@ -62,11 +62,6 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 /// Most repetitions, and the most a string is padded to.
 const MAX_REPETITIONS: i64 = 1_000_000;
 
-const NEGATIVE_LENGTH: ErrorCode = ErrorCode {
-    number: 353,
-    name: "INDEX_OF_POSITIONAL_ARGUMENT_IS_OUT_OF_RANGE",
-};
-
 fn repetitions(count: i64) -> Result<usize> {
     if count > MAX_REPETITIONS {
         return Err(Error::new(
@@ -156,7 +151,10 @@ fn resolve_pad(call: &Call<'_>, at_left: bool, in_chars: bool) -> Result<Resolve
 fn padded_length(length: i64) -> Result<usize> {
     if length < 0 {
         let message = format!("New padded length ({length}) is negative");
-        return Err(Error::new(NEGATIVE_LENGTH, message));
+        return Err(Error::new(
+            ErrorCode::INDEX_OF_POSITIONAL_ARGUMENT_IS_OUT_OF_RANGE,
+            message,
+        ));
     }
     if length > MAX_REPETITIONS {
         return Err(Error::new(

@@ -190,12 +190,8 @@ fn parse_size(text: &[u8]) -> Result<u64> {
         .find(|c: char| c.is_ascii_whitespace())
         .unwrap_or(rest.len());
     if unit_len < rest.len() {
-        let code = ErrorCode {
-            number: 632,
-            name: "UNEXPECTED_DATA_AFTER_PARSED_VALUE",
-        };
         return Err(Error::new(
-            code,
+            ErrorCode::UNEXPECTED_DATA_AFTER_PARSED_VALUE,
             format!("Text after the size in \"{shown}\""),
         ));
     }

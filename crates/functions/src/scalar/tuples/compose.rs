@@ -13,15 +13,15 @@ type Compute = Arc<dyn Fn(&[Column], usize) -> Result<Column> + Send + Sync>;
 
 /// A value that is computed from a call's arguments.
 #[derive(Clone)]
-pub(super) struct Node {
-    pub(super) data_type: DataType,
+pub(crate) struct Node {
+    pub(crate) data_type: DataType,
     constant: Option<ArrayRef>,
     compute: Compute,
 }
 
 impl Node {
     /// Argument `idx` itself.
-    pub(super) fn argument(call: &Call<'_>, idx: usize) -> Self {
+    pub(crate) fn argument(call: &Call<'_>, idx: usize) -> Self {
         Self {
             data_type: call.data_type(idx).clone(),
             constant: call.args[idx].constant.clone(),
@@ -30,7 +30,7 @@ impl Node {
     }
 
     /// The elements of argument `idx`, a tuple.
-    pub(super) fn elements(call: &Call<'_>, idx: usize) -> Result<Vec<Self>> {
+    pub(crate) fn elements(call: &Call<'_>, idx: usize) -> Result<Vec<Self>> {
         let tuple = tuple_type(call, idx)?;
         let node = |(element, data_type): (usize, &DataType)| Self {
             data_type: data_type.clone(),
@@ -41,7 +41,7 @@ impl Node {
     }
 
     /// A constant from its text.
-    pub(super) fn constant(data_type: DataType, text: &str) -> Result<Self> {
+    pub(crate) fn constant(data_type: DataType, text: &str) -> Result<Self> {
         let mut builder = ColumnBuilder::new(&data_type, 1)?;
         builder.append_text(text.as_bytes())?;
         let array = builder.finish()?;
@@ -54,7 +54,7 @@ impl Node {
     }
 
     /// The function `name` of other values.
-    pub(super) fn apply(name: &str, args: &[&Self], context: &Context) -> Result<Self> {
+    pub(crate) fn apply(name: &str, args: &[&Self], context: &Context) -> Result<Self> {
         let typed: Vec<Arg> = args
             .iter()
             .map(|a| Arg {
@@ -78,7 +78,7 @@ impl Node {
     }
 
     /// All values combined from left to right; of none 0.
-    pub(super) fn fold(name: &str, values: &[Self], context: &Context) -> Result<Self> {
+    pub(crate) fn fold(name: &str, values: &[Self], context: &Context) -> Result<Self> {
         let Some((first, rest)) = values.split_first() else {
             return Self::constant(DataType::UInt8, "0");
         };
@@ -87,7 +87,7 @@ impl Node {
     }
 
     /// The function of which this is the result.
-    pub(super) fn resolved(self) -> Result<Resolved> {
+    pub(crate) fn resolved(self) -> Result<Resolved> {
         let compute = self.compute;
         Resolved::new(self.data_type, move |columns, num_rows| {
             compute(columns, num_rows)?.expand(num_rows)
@@ -95,7 +95,7 @@ impl Node {
     }
 
     /// The function whose result is the tuple of the values.
-    pub(super) fn tuple(values: Vec<Self>) -> Result<Resolved> {
+    pub(crate) fn tuple(values: Vec<Self>) -> Result<Resolved> {
         let tuple = DataType::tuple(values.iter().map(|v| v.data_type.clone()).collect());
         let physical = tuple.physical();
         Resolved::new(tuple, move |columns, num_rows| {
@@ -108,7 +108,7 @@ impl Node {
 }
 
 /// The type of argument `idx`, which must be a tuple.
-pub(super) fn tuple_type<'a>(call: &Call<'a>, idx: usize) -> Result<&'a TupleType> {
+pub(crate) fn tuple_type<'a>(call: &Call<'a>, idx: usize) -> Result<&'a TupleType> {
     match call.data_type(idx) {
         DataType::Tuple(tuple) => Ok(tuple),
         _ => Err(call.illegal_type(idx)),
@@ -116,7 +116,7 @@ pub(super) fn tuple_type<'a>(call: &Call<'a>, idx: usize) -> Result<&'a TupleTyp
 }
 
 /// The column of element `element` of a column of tuples.
-pub(super) fn element_column(column: &Column, element: usize) -> Result<Column> {
+pub(crate) fn element_column(column: &Column, element: usize) -> Result<Column> {
     let tuples = column.array.as_struct_opt();
     let tuples = tuples.ok_or_else(|| Error::bug("a tuple is a struct"))?;
     Ok(Column {

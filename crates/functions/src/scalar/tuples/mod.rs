@@ -7,7 +7,7 @@
 //! | [`vector`] | arithmetic, norms and distances |
 //! | [`structure`] | concatenation, names, flattening |
 
-mod compose;
+pub(crate) mod compose;
 pub mod construct;
 pub mod structure;
 pub mod vector;

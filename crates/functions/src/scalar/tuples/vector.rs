@@ -34,6 +34,7 @@ element_wise! {
     "tupleMultiplyByNumber" &[], |call| with_number(call, "multiply");
     "tupleDivideByNumber" &[], |call| with_number(call, "divide");
     "tupleModuloByNumber" &[], |call| with_number(call, "modulo");
+    "tuplePositiveModuloByNumber" &[], |call| with_number(call, "positiveModulo");
     "tupleIntDivByNumber" &[], |call| with_number(call, "intDiv");
     "tupleIntDivOrZeroByNumber" &[], |call| with_number(call, "intDivOrZero");
     "tupleNegate" &[], resolve_negate;

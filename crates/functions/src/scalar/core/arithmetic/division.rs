@@ -51,7 +51,8 @@ pub(super) fn resolve(op: BinaryOp, a: &DataType, b: &DataType) -> Result<Option
                 integer_quotients(division, pair, num_rows)
             }
             (false, true) => map2::<f64, f64, f64>(pair, num_rows, |a, b| {
-                let rest = a % b;
+                // ClickHouse's remainder, which loses what the quotient does.
+                let rest = a - (a / b).trunc() * b;
                 if op == BinaryOp::PositiveModulo && rest < 0.0 {
                     rest + b.abs()
                 } else {

@@ -145,6 +145,36 @@ fn or_null(call: &Call<'_>) -> Result<Resolved> {
     )
 }
 
+fn square(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(1..=1)?;
+    call.expect_type(0, DataType::is_number)?;
+    let pair = [call.args[0].clone(), call.args[0].clone()];
+    let product = resolve_binary(BinaryOp::Multiply, &pair, call.context)?;
+    let eval = product.eval;
+    Resolved::new(product.return_type, move |columns, num_rows| {
+        eval(&[columns[0].clone(), columns[0].clone()], num_rows)
+    })
+}
+
+/// The remainder in the signed or unsigned type of the divisor's size, where it may wrap.
+fn modulo_legacy(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(2..=2)?;
+    let remainder = resolve_binary(BinaryOp::Modulo, call.args, call.context)?;
+    let (dividend, divisor) = (call.data_type(0), call.data_type(1));
+    if !dividend.is_integer() || !divisor.is_integer() {
+        return Ok(remainder);
+    }
+    let size_bytes = divisor.fixed_size_bytes().unwrap_or(8);
+    let narrow = super::num::Num::integer(size_bytes, dividend.is_signed());
+    let eval = remainder.eval;
+    Resolved::new(narrow.data_type(), move |columns, num_rows| {
+        let wide = Column::new(eval(columns, num_rows)?);
+        super::numeric::with_native!(narrow, T => {
+            super::numeric::map1::<i64, T>(&wide, num_rows, super::numeric::FromNum::from_num)
+        })
+    })
+}
+
 fn resolve(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(2..=2)?;
     let op = BinaryOp::from_name(call.name)
@@ -269,6 +299,20 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         ..ScalarFunction::BASE
     },
     ScalarFunction {
+        name: "sqr",
+        syntax: "sqr(x)",
+        description: "Returns the product of the number with itself.",
+        resolve: square,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "moduloLegacy",
+        syntax: "moduloLegacy(a, b)",
+        description: "Returns the remainder in the type of the divisor's size.",
+        resolve: modulo_legacy,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
         name: "divideOrNull",
         syntax: "divideOrNull(a, b)",
         description: "Returns the quotient, and NULL for a divisor of 0.",
@@ -284,6 +328,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "moduloOrNull",
+        aliases: &["modOrNull"],
         syntax: "moduloOrNull(a, b)",
         description: "Returns the remainder, and NULL for a divisor of 0.",
         resolve: or_null,
@@ -291,6 +336,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "positiveModuloOrNull",
+        aliases: &["positive_modulo_or_null", "pmodOrNull"],
         syntax: "positiveModuloOrNull(a, b)",
         description: "Returns the remainder that is not negative, and NULL for a divisor of 0.",
         resolve: or_null,

@@ -90,11 +90,12 @@ fn check_divisors(columns: &[Column], num_rows: usize) -> Result<()> {
 }
 
 pub(super) fn min2(call: &Call<'_>) -> Result<Resolved> {
-    extreme(call, |a, b| if b < a { b } else { a })
+    // With a NaN it is the second one, as in ClickHouse.
+    extreme(call, |a, b| if a < b { a } else { b })
 }
 
 pub(super) fn max2(call: &Call<'_>) -> Result<Resolved> {
-    extreme(call, |a, b| if b > a { b } else { a })
+    extreme(call, |a, b| if a > b { a } else { b })
 }
 
 fn extreme(

@@ -56,6 +56,33 @@ const OTHERS: &[ScalarFunction] = &[
         ..ScalarFunction::BASE
     },
     ScalarFunction {
+        name: "toDateTime32",
+        nulls: Nulls::Own,
+        syntax: "toDateTime32(x[, time_zone])",
+        description: "Converts a value to DateTime.",
+        resolve: |call| {
+            conversion(&Call {
+                name: "toDateTime",
+                ..*call
+            })
+        },
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "DATE",
+        case_insensitive: true,
+        nulls: Nulls::Own,
+        syntax: "DATE(x)",
+        description: "Converts a value to Date.",
+        resolve: |call| {
+            conversion(&Call {
+                name: "toDate",
+                ..*call
+            })
+        },
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
         name: "toFixedString",
         nulls: Nulls::Own,
         syntax: "toFixedString(s, n)",
