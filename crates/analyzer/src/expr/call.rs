@@ -6,6 +6,7 @@ use basalt_functions::{BoundFunction, Purity, higher_order, registry};
 use basalt_parser::ast::{self, ExprKind};
 
 use super::format_query::is_format_query;
+use super::window::needs_window;
 use super::{ArrayJoinCall, Resolver};
 use crate::{Typed, udf};
 
@@ -37,6 +38,12 @@ impl Resolver<'_> {
                     "Function {} is no aggregate function and takes no parameters",
                     f.name
                 ),
+            ));
+        }
+        if needs_window(&f.name) {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                format!("Add OVER (…): function {} needs a window", f.name),
             ));
         }
         // An unknown name is the first thing to say, before what is wrong inside.

@@ -30,6 +30,7 @@ pub mod native;
 pub mod subquery;
 pub(crate) mod value_set;
 pub mod window;
+mod window_frame;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -72,6 +73,8 @@ struct State {
     lambda_frames: Vec<Vec<(String, Typed)>>,
     /// Depth of aggregate calls around the expression.
     aggregate_depth: usize,
+    /// Depth of window functions around the expression.
+    window_depth: usize,
     depth: usize,
 }
 

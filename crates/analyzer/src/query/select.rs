@@ -133,7 +133,7 @@ impl Analyzer<'_> {
         for call in std::mem::take(&mut clauses.late_array_joins) {
             plan = self.apply_array_join_call(plan, call)?;
         }
-        plan = windows(plan, &mut clauses)?;
+        plan = self.windows(plan, &mut clauses)?;
         if let Some(qualify) = clauses.qualify.take() {
             plan = filter(plan, qualify)?;
         }
@@ -151,34 +151,6 @@ pub(crate) fn filter(plan: LogicalPlan, condition: Expr) -> Result<LogicalPlan> 
         .filter(condition)
         .and_then(|b| b.build());
     plan.map_err(plan_error)
-}
-
-/// Computes the window functions and puts their columns in their places.
-fn windows(plan: LogicalPlan, clauses: &mut Clauses) -> Result<LogicalPlan> {
-    let mut found: Vec<Expr> = Vec::new();
-    for expr in clauses.exprs_mut() {
-        expr.apply(|e| {
-            if matches!(e, Expr::WindowFunction(_)) {
-                if !found.contains(e) {
-                    found.push(e.clone());
-                }
-                return Ok(TreeNodeRecursion::Jump);
-            }
-            Ok(TreeNodeRecursion::Continue)
-        })
-        .map_err(plan_error)?;
-    }
-    if found.is_empty() {
-        return Ok(plan);
-    }
-    for expr in clauses.exprs_mut() {
-        *expr = replace(expr.clone(), |e| {
-            found
-                .contains(e)
-                .then(|| crate::typed::column(&e.schema_name().to_string()))
-        })?;
-    }
-    LogicalPlanBuilder::window_plan(plan, found).map_err(plan_error)
 }
 
 /// `expr` with every outermost part that `f` has something else for replaced by it.
