@@ -40,6 +40,23 @@ impl Resolver<'_> {
                 ),
             ));
         }
+        const PER_BLOCK: [&str; 4] = [
+            "neighbor",
+            "runningAccumulate",
+            "runningDifference",
+            "runningDifferenceStartingWithFirstValue",
+        ];
+        let allowed = "allow_deprecated_error_prone_window_functions";
+        if PER_BLOCK.contains(&f.name.as_str()) && !self.analyzer.flag(allowed) {
+            return Err(Error::new(
+                ErrorCode::DEPRECATED_FUNCTION,
+                format!(
+                    "Use a window function, or set {allowed} = 1: the result of function {} \
+                     depends on how rows are cut into blocks",
+                    f.name
+                ),
+            ));
+        }
         if needs_window(&f.name) {
             return Err(Error::new(
                 ErrorCode::BAD_ARGUMENTS,

@@ -50,6 +50,7 @@ mod row_keys;
 mod row_log;
 mod rows;
 mod series;
+mod shape;
 mod slots;
 mod statistics;
 mod sum;
@@ -207,10 +208,18 @@ const TABLES: &[&[AggregateFunction]] = &[
     series::TABLES[2],
     series::TABLES[3],
     series::TABLES[4],
+    series::TABLES[5],
+    shape::TABLES[0],
+    shape::TABLES[1],
+    shape::TABLES[2],
+    shape::TABLES[3],
     sum::FUNCTIONS,
     top_k::FUNCTIONS,
     statistics::BIVARIATE,
     statistics::UNIVARIATE,
+    statistics::MATRICES,
+    statistics::TESTS[0],
+    statistics::TESTS[1],
     uniq::EXACT,
     uniq::APPROXIMATE,
     bits::FUNCTIONS,

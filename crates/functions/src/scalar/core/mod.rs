@@ -28,7 +28,7 @@ pub mod math;
 pub(crate) mod num;
 pub(crate) mod numeric;
 pub mod rounding;
-mod special;
+pub(crate) mod special;
 pub mod type_functions;
 
 #[cfg(test)]
