@@ -10,6 +10,7 @@ use datafusion::common::{DFSchema, DFSchemaRef, plan_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
 
+use super::shared::SharedRows;
 use super::window::{Unit, Window};
 
 /// What a [`StreamNode`] does; columns are named as in its input.
@@ -52,6 +53,8 @@ pub enum StreamOperator {
     },
     /// Computes window functions, as new columns behind the input's.
     Window(Window),
+    /// Keeps all rows for other plans with the same step.
+    Shared(SharedRows),
 }
 
 /// A column of ORDER BY … WITH FILL; bounds are in the column's own unit, as text of `i128` or,
@@ -93,6 +96,7 @@ impl StreamOperator {
             StreamOperator::LimitWithTies { .. } => "LimitWithTies",
             StreamOperator::WithFill { .. } => "WithFill",
             StreamOperator::Window(_) => "Window",
+            StreamOperator::Shared(_) => "Shared",
         }
     }
 
@@ -107,6 +111,7 @@ impl StreamOperator {
                 columns.iter().map(|c| &c.name).chain(prefix).collect()
             }
             StreamOperator::Window(window) => used_by(window),
+            StreamOperator::Shared(_) => Vec::new(),
         }
     }
 
@@ -177,6 +182,7 @@ impl fmt::Display for StreamOperator {
                 let names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();
                 write!(f, ": {}", names.join(", "))
             }
+            StreamOperator::Shared(_) => Ok(()),
             StreamOperator::Window(window) => {
                 let names: Vec<&str> = window.functions.iter().map(|w| w.output.as_str()).collect();
                 write!(f, ": {}", names.join(", "))?;
@@ -290,7 +296,11 @@ impl UserDefinedLogicalNodeCore for StreamNode {
     }
 
     fn necessary_children_exprs(&self, output_columns: &[usize]) -> Option<Vec<Vec<usize>>> {
-        if matches!(self.operator, StreamOperator::WithFill { .. }) {
+        // Plans that share rows must agree on the columns.
+        if matches!(
+            self.operator,
+            StreamOperator::WithFill { .. } | StreamOperator::Shared(_)
+        ) {
             return None;
         }
         let num_inputs = self.input.schema().fields().len();

@@ -27,6 +27,7 @@ use super::Step;
 use super::array_join::ArrayJoinStep;
 use super::limit_by::LimitByStep;
 use super::limit_with_ties::LimitWithTiesStep;
+use super::shared::SharedStep;
 use super::with_fill::WithFillStep;
 use crate::window::WindowStep;
 
@@ -92,6 +93,7 @@ impl StreamExec {
             StreamOperator::Window(window) => {
                 Box::new(WindowStep::new(input, schema, window.clone()))
             }
+            StreamOperator::Shared(rows) => Box::new(SharedStep::new(input, rows.clone())),
         })
     }
 }
@@ -228,6 +230,13 @@ impl ExecutionPlan for StreamExec {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
+        if let StreamOperator::Shared(rows) = &self.operator
+            && let Some(batch) = rows.get()
+        {
+            let stream = futures::stream::unfold(State::Emitting(batch), State::next);
+            let stream = RecordBatchStreamAdapter::new(self.schema(), stream);
+            return Ok(Box::pin(stream));
+        }
         let input = self.input.execute(partition, context)?;
         let step = self.step().map_err(into_plan_error)?;
         let state = State::Running(input, step);

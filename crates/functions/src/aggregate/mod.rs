@@ -248,5 +248,29 @@ pub fn bind(
     })
 }
 
+/// An aggregate in two steps: one that gives packed states as strings, one that takes them.
+///
+/// # Errors
+/// `LOGICAL_ERROR` if the states cannot be packed.
+pub fn in_two_steps(bound: &BoundAggregate) -> Result<(BoundAggregate, BoundAggregate)> {
+    combinators::in_two_steps(bound)
+}
+
+/// The value of an aggregate over each row for itself.
+///
+/// # Errors
+/// What the function reports for these values.
+pub fn of_each_row(bound: &BoundAggregate, args: &[ArrayRef], num_rows: usize) -> Result<ArrayRef> {
+    let ids: Vec<usize> = (0..num_rows).collect();
+    let groups = Groups {
+        ids: Some(&ids),
+        num_groups: num_rows,
+        num_rows,
+    };
+    let mut states = (bound.factory)();
+    states.update(args, groups)?;
+    states.finish(0..num_rows)
+}
+
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{AggregateType, DataType};
 
 use super::entry;
-use crate::aggregate::{self, BoundAggregate, Groups};
+use crate::aggregate::{self, BoundAggregate, Groups, of_each_row};
 use crate::scalar::arrays::reduce::named_aggregate;
 use crate::{Call, Context, Nulls, Purity, Resolved, ScalarFunction};
 
@@ -67,21 +67,8 @@ fn finalize(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(1..=1)?;
     let bound = merging(call)?;
     Resolved::new(bound.return_type.clone(), move |columns, num_rows| {
-        each_row(&bound, &[columns[0].expand(num_rows)?], num_rows)
+        of_each_row(&bound, &[columns[0].expand(num_rows)?], num_rows)
     })
-}
-
-/// The function over each row for itself.
-fn each_row(bound: &BoundAggregate, args: &[ArrayRef], num_rows: usize) -> Result<ArrayRef> {
-    let ids: Vec<usize> = (0..num_rows).collect();
-    let groups = Groups {
-        ids: Some(&ids),
-        num_groups: num_rows,
-        num_rows,
-    };
-    let mut states = (bound.factory)();
-    states.update(args, groups)?;
-    states.finish(0..num_rows)
 }
 
 fn initialize(call: &Call<'_>) -> Result<Resolved> {
@@ -95,7 +82,7 @@ fn initialize(call: &Call<'_>) -> Result<Resolved> {
     let bound = named_aggregate(call, &types)?;
     Resolved::new(bound.return_type.clone(), move |columns, num_rows| {
         let args = columns[1..].iter().map(|c| c.expand(num_rows));
-        each_row(&bound, &args.collect::<Result<Vec<_>>>()?, num_rows)
+        of_each_row(&bound, &args.collect::<Result<Vec<_>>>()?, num_rows)
     })
 }
 
