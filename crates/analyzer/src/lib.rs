@@ -11,7 +11,7 @@
 //! | [`scope`] | columns in sight, and finding them by name |
 //! | [`plan`] | the plan's nodes that DataFusion does not have |
 //! | [`typed`] | an expression with its type and constant |
-//! | [`udf`], [`udaf`] | the dialect's functions as DataFusion's |
+//! | [`udf`], [`udaf`], [`udwf`] | the dialect's functions as DataFusion's |
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +23,7 @@ pub mod scope;
 pub mod typed;
 pub mod udaf;
 pub mod udf;
+pub mod udwf;
 
 pub use environment::{ConstantArg, Environment, TableColumn, TableEntry};
 pub use expr::cast::cast;

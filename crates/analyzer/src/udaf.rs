@@ -45,6 +45,11 @@ impl Hash for AggregateUdf {
 }
 
 impl AggregateUdf {
+    /// Names the function, its parameters and its types.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
     /// The function, for operators that drive its states themselves.
     pub fn bound(&self) -> &BoundAggregate {
         &self.bound

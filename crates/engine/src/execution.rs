@@ -246,5 +246,6 @@ fn reorders(plan: &LogicalPlan) -> bool {
             | LogicalPlan::Distinct(_)
             | LogicalPlan::Repartition(_)
     );
-    own || plan.inputs().into_iter().any(reorders)
+    let window = matches!(plan, LogicalPlan::Extension(node) if node.node.name() == "Window");
+    own || window || plan.inputs().into_iter().any(reorders)
 }

@@ -5,6 +5,7 @@
 //! | [`control`] | a running query's counters, cancellation and deadline |
 //! | [`scan`] | reading rows: numbers, memory, Parquet, text formats, in parallel by morsels |
 //! | [`stream`] | steps over a stream: ARRAY JOIN, LIMIT BY, WITH TIES, WITH FILL |
+//! | [`window`] | window functions over sorted rows |
 //! | [`group_by`] | grouping rows by any keys, in parallel |
 //! | [`rule`] | swaps DataFusion's operators for ours where ours are better |
 //! | [`interruptible`] | lets a cancelled query leave a join |
@@ -19,6 +20,7 @@ pub mod planner;
 pub mod rule;
 pub mod scan;
 pub mod stream;
+mod window;
 
 pub use control::QueryControl;
 pub use planner::StreamPlanner;

@@ -321,8 +321,14 @@ impl DataType {
     }
 
     fn indented_name(&self, depth: usize) -> String {
-        let DataType::Tuple(tuple) = self else {
-            return self.to_string();
+        let tuple = match self {
+            DataType::Tuple(tuple) => tuple,
+            DataType::Array(element) => return format!("Array({})", element.indented_name(depth)),
+            DataType::Map(key, value) => {
+                let (key, value) = (key.indented_name(depth), value.indented_name(depth));
+                return format!("Map({key}, {value})");
+            }
+            _ => return self.to_string(),
         };
         if tuple.names.is_empty() {
             return self.to_string();

@@ -30,7 +30,7 @@ impl Resolver<'_> {
         ))
     }
 
-    pub(crate) fn resolve_aggregate(&self, f: &ast::Function) -> Result<ResolvedAggregate> {
+    fn resolve_aggregate(&self, f: &ast::Function) -> Result<ResolvedAggregate> {
         {
             let mut state = self.state.borrow_mut();
             if state.aggregate_depth > 0 {
@@ -49,7 +49,8 @@ impl Resolver<'_> {
         result
     }
 
-    fn resolve_parts(&self, f: &ast::Function) -> Result<ResolvedAggregate> {
+    /// As [`Resolver::resolve_aggregate`], but whatever is around it.
+    pub(super) fn resolve_parts(&self, f: &ast::Function) -> Result<ResolvedAggregate> {
         let mut name = self.implementation_name(f);
         if self.analyzer.flag("aggregate_functions_null_for_empty")
             && !name.contains("Or")

@@ -8,6 +8,7 @@ use basalt_functions::{BoundFunction, Purity, higher_order, registry};
 use basalt_parser::ast::{self, ExprKind};
 
 use super::format_query::is_format_query;
+use super::window::needs_window;
 use super::{ArrayJoinCall, Resolver};
 use crate::{Typed, udf};
 
@@ -48,6 +49,29 @@ impl Resolver<'_> {
                     "Function {} is no aggregate function and takes no parameters",
                     f.name
                 ),
+            ));
+        }
+        const PER_BLOCK: [&str; 4] = [
+            "neighbor",
+            "runningAccumulate",
+            "runningDifference",
+            "runningDifferenceStartingWithFirstValue",
+        ];
+        let allowed = "allow_deprecated_error_prone_window_functions";
+        if PER_BLOCK.contains(&f.name.as_str()) && !self.analyzer.flag(allowed) {
+            return Err(Error::new(
+                ErrorCode::DEPRECATED_FUNCTION,
+                format!(
+                    "Use a window function, or set {allowed} = 1: the result of function {} \
+                     depends on how rows are cut into blocks",
+                    f.name
+                ),
+            ));
+        }
+        if needs_window(&f.name) {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                format!("Add OVER (…): function {} needs a window", f.name),
             ));
         }
         // An unknown name is the first thing to say, before what is wrong inside.

@@ -30,6 +30,7 @@ pub mod native;
 pub mod subquery;
 pub(crate) mod value_set;
 pub mod window;
+mod window_frame;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -59,6 +60,8 @@ pub(crate) struct Resolver<'a> {
     pub(crate) windows: &'a [ast::NamedWindow],
     /// The GROUP BY keys, for `grouping()`.
     pub(crate) array_joins: RefCell<Vec<ArrayJoinCall>>,
+    /// Keys of GROUP BY that are NULL in some rows behind it.
+    nullable_keys: Vec<Expr>,
     state: RefCell<State>,
 }
 
@@ -72,6 +75,8 @@ struct State {
     lambda_frames: Vec<Vec<(String, Typed)>>,
     /// Depth of aggregate calls around the expression.
     aggregate_depth: usize,
+    /// Depth of window functions around the expression.
+    window_depth: usize,
     depth: usize,
 }
 
@@ -92,8 +97,15 @@ impl<'a> Resolver<'a> {
             aliases,
             windows: &[],
             array_joins: RefCell::default(),
+            nullable_keys: Vec::new(),
             state: RefCell::default(),
         }
+    }
+
+    /// From now on these keys are Nullable outside of aggregate functions.
+    pub(crate) fn make_nullable(&mut self, keys: Vec<Expr>) {
+        self.nullable_keys = keys;
+        self.state.borrow_mut().alias_cache.clear();
     }
 
     /// Resolves one expression.
@@ -111,8 +123,14 @@ impl<'a> Resolver<'a> {
                 ));
             }
         }
-        let result = self.resolve_kind(expr);
+        let mut result = self.resolve_kind(expr);
         self.state.borrow_mut().depth -= 1;
+        if let Ok(typed) = &mut result
+            && self.state.borrow().aggregate_depth == 0
+            && self.nullable_keys.contains(&typed.expr)
+        {
+            typed.data_type = typed.data_type.clone().to_nullable();
+        }
         result.map_err(|e| match self.analyzer.position(expr.span) {
             Some(position) => e.at(position),
             None => e,

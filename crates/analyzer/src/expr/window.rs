@@ -1,21 +1,33 @@
 //! Resolves window functions: `f(…) OVER (…)`.
 
-use std::sync::Arc;
-
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::aggregate::is_aggregate;
-use basalt_parser::ast::{self, FrameBound, FrameUnit, WindowRef, WindowSpec};
-use basalt_types::DataType;
-use datafusion::common::ScalarValue;
-use datafusion::functions_window::{cume_dist, lead_lag, nth_value, ntile, rank, row_number};
-use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
-use datafusion::logical_expr::{
-    Expr, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition, WindowUDF,
-};
+use basalt_parser::ast::{self, WindowRef, WindowSpec};
+use basalt_types::{DataType, least_supertype};
+use datafusion::logical_expr::{Expr, SortExpr};
 
-use super::{Resolver, literal};
+use super::Resolver;
+use crate::plan::{Frame, WindowFunction};
 use crate::query::order_by::sort_keys;
+use crate::udwf::WindowUdf;
 use crate::{Typed, udaf};
+
+/// A window function with its resolved arguments.
+struct Definition {
+    function: WindowFunction,
+    args: Vec<Expr>,
+    data_type: DataType,
+    frame: FrameRule,
+}
+
+/// Which frames a function takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FrameRule {
+    /// Every one.
+    Any,
+    /// Only the whole partition, which is also what it gets without a frame.
+    Whole,
+}
 
 impl Resolver<'_> {
     /// A function over a window, by name or in place.
@@ -25,33 +37,55 @@ impl Resolver<'_> {
             Some(WindowRef::Named(name)) => self.named_window(name)?,
             None => return Err(Error::bug("window function without window")),
         };
-        check_frame_of_offset(f, &spec)?;
-        let (definition, args, data_type) = self.definition(f)?;
+        {
+            let mut state = self.state.borrow_mut();
+            if state.aggregate_depth > 0 || state.window_depth > 0 {
+                return Err(Error::new(
+                    ErrorCode::ILLEGAL_AGGREGATION,
+                    format!(
+                        "Window function {} is found inside another function",
+                        f.name
+                    ),
+                ));
+            }
+            state.window_depth += 1;
+        }
+        let result = self.window_parts(f, &spec);
+        self.state.borrow_mut().window_depth -= 1;
+        result
+    }
+
+    fn window_parts(&self, f: &ast::Function, spec: &WindowSpec) -> Result<Typed> {
+        let mut definition = self.definition(f, spec)?;
         let partition_by: Vec<Expr> = self
             .resolve_all(&spec.partition_by)?
             .into_iter()
             .map(|t| t.expr)
             .collect();
-        let mut order_by = Vec::new();
+        let (mut order_by, mut keys): (Vec<SortExpr>, Vec<Typed>) = (Vec::new(), Vec::new());
         for item in &spec.order_by {
             let key = self.resolve(&item.expr)?;
             order_by.extend(sort_keys(&key, item, self)?);
+            keys.push(key);
         }
-        let window_frame = self.frame(&spec, !order_by.is_empty())?;
-        let params = WindowFunctionParams {
-            args,
-            partition_by,
-            order_by,
-            window_frame,
-            filter: None,
-            null_treatment: None,
-            distinct: false,
+        let frame = self.frame(spec, &keys)?;
+        let frame = match definition.frame {
+            FrameRule::Any => frame,
+            FrameRule::Whole if spec.frame.is_none() || is_whole(&frame) => Frame::WHOLE,
+            FrameRule::Whole => {
+                return Err(bad_arguments(format!(
+                    "Leave the frame out: function {} is always over the whole partition",
+                    f.name
+                )));
+            }
         };
-        let expr = Expr::WindowFunction(Box::new(WindowFunction {
-            fun: definition,
-            params,
-        }));
-        Ok(Typed::new(expr, data_type))
+        if let (crate::plan::Unit::Range(Some(_)), Some(key)) = (&frame.unit, keys.first()) {
+            definition.args.push(key.expr.clone());
+        }
+        let arrow = definition.data_type.physical();
+        let udf = WindowUdf::new(definition.function, frame, arrow);
+        let expr = udf.call(definition.args, partition_by, order_by);
+        Ok(Typed::new(expr, definition.data_type))
     }
 
     fn named_window(&self, name: &str) -> Result<WindowSpec> {
@@ -59,12 +93,7 @@ impl Resolver<'_> {
             .windows
             .iter()
             .find(|w| w.name == name)
-            .ok_or_else(|| {
-                Error::new(
-                    ErrorCode::BAD_ARGUMENTS,
-                    format!("Window '{name}' is not defined"),
-                )
-            })?;
+            .ok_or_else(|| bad_arguments(format!("Window '{name}' is not defined")))?;
         self.refined(&found.spec)
     }
 
@@ -74,74 +103,173 @@ impl Resolver<'_> {
             return Ok(spec.clone());
         };
         let mut whole = self.named_window(parent)?;
-        whole.order_by.extend(spec.order_by.iter().cloned());
-        if spec.frame.is_some() {
-            whole.frame.clone_from(&spec.frame);
+        let clash = if !spec.partition_by.is_empty() {
+            Some("has a PARTITION BY of its own")
+        } else if !spec.order_by.is_empty() && !whole.order_by.is_empty() {
+            Some("orders what its parent orders already")
+        } else if whole.frame.is_some() {
+            Some("has a parent with a frame")
+        } else {
+            None
+        };
+        if let Some(clash) = clash {
+            return Err(bad_arguments(format!(
+                "Derived window definition of '{parent}' {clash}"
+            )));
         }
+        whole.order_by.extend(spec.order_by.iter().cloned());
+        whole.frame.clone_from(&spec.frame);
         Ok(whole)
     }
 
-    fn definition(
-        &self,
-        f: &ast::Function,
-    ) -> Result<(WindowFunctionDefinition, Vec<Expr>, DataType)> {
+    fn definition(&self, f: &ast::Function, spec: &WindowSpec) -> Result<Definition> {
         let lower = f.name.to_ascii_lowercase();
-        if let Some((udf, data_type)) = ranking(&lower) {
-            let args = self.resolve_all(&f.args)?;
-            let args = args
-                .into_iter()
-                .map(|a| a.cast_to(&DataType::UInt64, self.analyzer));
-            let args = args.map(|a| a.map(|t| t.expr)).collect::<Result<_>>()?;
-            return Ok((WindowFunctionDefinition::WindowUDF(udf), args, data_type));
+        if let Some(definition) = ranking(&lower) {
+            if lower != "row_number" {
+                expect_args(f, 0..=0)?;
+            }
+            return Ok(definition);
         }
-        if let Some(udf) = offset_function(&lower) {
-            let (args, data_type) = self.offset_args(&lower, &f.args)?;
-            return Ok((WindowFunctionDefinition::WindowUDF(udf), args, data_type));
-        }
-        if !is_aggregate(&f.name) {
-            return Err(Error::new(
+        match lower.as_str() {
+            "ntile" => self.ntile(f, spec),
+            "lag" | "lead" | "laginframe" | "leadinframe" | "nth_value" => {
+                self.offset_function(&lower, f)
+            }
+            "nonnegativederivative" => self.derivative(f),
+            _ if is_aggregate(&f.name) || f.name.starts_with("countDistinct") => {
+                // Its arguments may hold aggregates of the GROUP BY.
+                let resolved = self.resolve_parts(f)?;
+                let data_type = resolved.bound.return_type.clone();
+                let udaf = udaf::aggregate_udf(resolved.key, resolved.bound);
+                Ok(Definition {
+                    function: WindowFunction::Aggregate(udaf),
+                    args: resolved.args,
+                    data_type,
+                    frame: FrameRule::Any,
+                })
+            }
+            _ => Err(Error::new(
                 ErrorCode::UNKNOWN_AGGREGATE_FUNCTION,
                 format!(
                     "Function {} is neither an aggregate nor a window function",
                     f.name
                 ),
-            ));
+            )),
         }
-        let resolved = self.resolve_aggregate(f)?;
-        let data_type = resolved.bound.return_type.clone();
-        let udaf = udaf::aggregate_udf(resolved.key, resolved.bound);
-        Ok((
-            WindowFunctionDefinition::AggregateUDF(udaf),
-            resolved.args,
-            data_type,
-        ))
     }
 
-    /// Arguments of `lag(x[, offset[, default]])` and `nth_value(x, n)`.
-    fn offset_args(&self, name: &str, args: &[ast::Expr]) -> Result<(Vec<Expr>, DataType)> {
-        let mut args = self.resolve_all(args)?;
-        if args.is_empty() || args.len() > 3 {
-            return Err(Error::new(
-                ErrorCode::BAD_ARGUMENTS,
-                format!("Function {name} takes a value, an offset and a default"),
+    fn ntile(&self, f: &ast::Function, spec: &WindowSpec) -> Result<Definition> {
+        expect_args(f, 1..=1)?;
+        let args = self.resolve_all(&f.args)?;
+        let buckets = match args.first() {
+            Some(n) if n.data_type.is_unsigned() => self.constant_u64(n)?,
+            _ => None,
+        };
+        let buckets = buckets.filter(|n| *n > 0).ok_or_else(|| {
+            bad_arguments("Give function ntile a constant number of buckets from 1 up")
+        })?;
+        if spec.order_by.is_empty() {
+            return Err(bad_arguments(
+                "Add ORDER BY to the window of function ntile",
             ));
         }
-        let data_type = args[0].data_type.clone();
-        let mut exprs = Vec::new();
-        if args.len() >= 2 {
-            args[1] = args[1].clone().cast_to(&DataType::Int64, self.analyzer)?;
-        } else if name != "nth_value" {
-            args.push(literal::uint64(1)?.cast_to(&DataType::Int64, self.analyzer)?);
+        Ok(Definition {
+            function: WindowFunction::Ntile(buckets),
+            args: Vec::new(),
+            data_type: DataType::UInt64,
+            frame: FrameRule::Whole,
+        })
+    }
+
+    /// `lag(x[, offset[, default]])` and its kin, and `nth_value(x, n)`: value, offset, default.
+    fn offset_function(&self, lower: &str, f: &ast::Function) -> Result<Definition> {
+        let is_nth = lower == "nth_value";
+        expect_args(f, if is_nth { 2..=2 } else { 1..=3 })?;
+        let mut args = self.resolve_all(&f.args)?.into_iter();
+        let value = args.next().ok_or_else(|| Error::bug("window argument"))?;
+        let offset = match args.next() {
+            Some(offset) => self.row_offset(f, offset)?,
+            None => super::literal::uint64(1)?.cast_to(&DataType::Int64, self.analyzer)?,
+        };
+        let data_type = value.data_type.clone();
+        let default = match args.next() {
+            Some(default) => {
+                let both = [data_type.clone(), default.data_type.clone()];
+                if !least_supertype(&both).is_ok_and(|t| t == data_type) {
+                    return Err(bad_arguments(format!(
+                        "The default of function {} is of type {}, which type {data_type} does \
+                         not hold",
+                        f.name, default.data_type
+                    )));
+                }
+                default.cast_to(&data_type, self.analyzer)?
+            }
+            None => self.default_of(&data_type)?,
+        };
+        let function = if is_nth {
+            WindowFunction::NthValue
+        } else {
+            WindowFunction::Offset {
+                lead: lower.starts_with("lead"),
+            }
+        };
+        let frame = match lower {
+            "lag" | "lead" => FrameRule::Whole,
+            _ => FrameRule::Any,
+        };
+        Ok(Definition {
+            function,
+            args: vec![value.expr, offset.expr, default.expr],
+            data_type,
+            frame,
+        })
+    }
+
+    /// A number of rows from 0 up; what is below 0 in some row is found when it runs.
+    fn row_offset(&self, f: &ast::Function, offset: Typed) -> Result<Typed> {
+        let data_type = offset.data_type.without_low_cardinality();
+        if !data_type.is_integer() {
+            return Err(bad_arguments(format!(
+                "Give function {} an integer offset, not one of type {data_type}",
+                f.name
+            )));
         }
-        if name != "nth_value" && !data_type.is_nullable() && args.len() == 2 {
-            // Outside of the frame there is the type's default, not NULL.
-            args.push(self.default_of(&data_type)?);
+        offset.cast_to(&DataType::Int64, self.analyzer)
+    }
+
+    /// `nonNegativeDerivative(metric, time[, INTERVAL n unit])`
+    fn derivative(&self, f: &ast::Function) -> Result<Definition> {
+        expect_args(f, 2..=3)?;
+        if f.args.len() == 3 {
+            return Err(Error::not_implemented(
+                "An interval in nonNegativeDerivative",
+            ));
         }
-        if let Some(default) = args.get_mut(2) {
-            *default = default.clone().cast_to(&data_type, self.analyzer)?;
-        }
-        exprs.extend(args.into_iter().map(|a| a.expr));
-        Ok((exprs, data_type))
+        let args = self.resolve_all(&f.args)?;
+        let [metric, time] = args.as_slice() else {
+            return Err(Error::bug("window argument"));
+        };
+        let ticks = match time.data_type {
+            DataType::DateTime(_) => 1,
+            DataType::DateTime64(precision, _) => 10_u64.pow(u32::from(precision)),
+            _ => {
+                return Err(bad_arguments(
+                    "Give function nonNegativeDerivative a DateTime or DateTime64",
+                ));
+            }
+        };
+        let metric = metric.clone().cast_to(&DataType::Float64, self.analyzer)?;
+        let time = Typed::new(time.expr.clone(), DataType::Int64);
+        let time = Expr::Cast(datafusion::logical_expr::Cast::new(
+            Box::new(time.expr),
+            datafusion::arrow::datatypes::DataType::Int64,
+        ));
+        Ok(Definition {
+            function: WindowFunction::NonNegativeDerivative { ticks },
+            args: vec![metric.expr, time],
+            data_type: DataType::Float64,
+            frame: FrameRule::Any,
+        })
     }
 
     /// The default of a type as a constant.
@@ -149,95 +277,63 @@ impl Resolver<'_> {
         let array = crate::query::default_array(data_type)?;
         Typed::constant(array, data_type.clone())
     }
-
-    fn frame(&self, spec: &WindowSpec, ordered: bool) -> Result<WindowFrame> {
-        let Some(frame) = &spec.frame else {
-            return Ok(WindowFrame::new(ordered.then_some(false)));
-        };
-        let units = match frame.unit {
-            FrameUnit::Rows => WindowFrameUnits::Rows,
-            FrameUnit::Range => WindowFrameUnits::Range,
-            FrameUnit::Groups => WindowFrameUnits::Groups,
-        };
-        let start = self.bound(&frame.start, units)?;
-        let end = self.bound(&frame.end, units)?;
-        Ok(WindowFrame::new_bounds(units, start, end))
-    }
-
-    fn bound(&self, bound: &FrameBound, units: WindowFrameUnits) -> Result<WindowFrameBound> {
-        let offset = |expr: &ast::Expr| -> Result<ScalarValue> {
-            if units == WindowFrameUnits::Range {
-                return Err(Error::not_implemented("A RANGE frame with an offset"));
-            }
-            let typed = self.resolve(expr)?;
-            if typed.constant.is_none() {
-                return Err(Error::new(
-                    ErrorCode::BAD_ARGUMENTS,
-                    "A frame's offset must be constant",
-                ));
-            }
-            match typed.cast_to(&DataType::UInt64, self.analyzer)?.expr {
-                Expr::Literal(value, _) => Ok(value),
-                _ => Err(Error::bug("constant frame offset")),
-            }
-        };
-        Ok(match bound {
-            FrameBound::CurrentRow => WindowFrameBound::CurrentRow,
-            FrameBound::UnboundedPreceding => WindowFrameBound::Preceding(unbounded(units)),
-            FrameBound::UnboundedFollowing => WindowFrameBound::Following(unbounded(units)),
-            FrameBound::Preceding(expr) => WindowFrameBound::Preceding(offset(expr)?),
-            FrameBound::Following(expr) => WindowFrameBound::Following(offset(expr)?),
-        })
-    }
 }
 
-/// `lagInFrame` and `leadInFrame` see no row outside of the frame; only frames that hold all rows
-/// on their side run.
-fn check_frame_of_offset(f: &ast::Function, spec: &WindowSpec) -> Result<()> {
-    let frame = spec.frame.as_ref();
-    let from_first = frame.is_none_or(|f| f.start == FrameBound::UnboundedPreceding);
-    let to_last = frame.is_some_and(|f| f.end == FrameBound::UnboundedFollowing);
-    let runs = match f.name.as_str() {
-        "lagInFrame" => from_first,
-        "leadInFrame" => to_last,
-        _ => true,
-    };
-    if runs {
+/// Whether a function needs a window: it is no aggregate function.
+pub(crate) fn needs_window(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    ranking(&lower).is_some()
+        || [
+            "ntile",
+            "lag",
+            "lead",
+            "laginframe",
+            "leadinframe",
+            "nth_value",
+            "nonnegativederivative",
+        ]
+        .contains(&lower.as_str())
+}
+
+fn is_whole(frame: &Frame) -> bool {
+    frame.start == Frame::WHOLE.start && frame.end == Frame::WHOLE.end
+}
+
+pub(super) fn bad_arguments(message: impl Into<String>) -> Error {
+    Error::new(ErrorCode::BAD_ARGUMENTS, message.into())
+}
+
+fn expect_args(f: &ast::Function, range: std::ops::RangeInclusive<usize>) -> Result<()> {
+    if range.contains(&f.args.len()) {
         return Ok(());
     }
-    Err(Error::not_implemented(format!(
-        "{} over a frame that leaves rows out",
-        f.name
-    )))
-}
-
-fn unbounded(units: WindowFrameUnits) -> ScalarValue {
-    if units == WindowFrameUnits::Range {
-        ScalarValue::Null
-    } else {
-        ScalarValue::UInt64(None)
-    }
+    Err(Error::new(
+        ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+        format!(
+            "Window function {} takes {} to {} arguments, got {}",
+            f.name,
+            range.start(),
+            range.end(),
+            f.args.len()
+        ),
+    ))
 }
 
 /// Functions that number rows.
-fn ranking(lower: &str) -> Option<(Arc<WindowUDF>, DataType)> {
-    Some(match lower {
-        "row_number" => (row_number::row_number_udwf(), DataType::UInt64),
-        "rank" => (rank::rank_udwf(), DataType::UInt64),
-        "dense_rank" | "denserank" => (rank::dense_rank_udwf(), DataType::UInt64),
-        "percent_rank" | "percentrank" => (rank::percent_rank_udwf(), DataType::Float64),
-        "cume_dist" => (cume_dist::cume_dist_udwf(), DataType::Float64),
-        "ntile" => (ntile::ntile_udwf(), DataType::UInt64),
+fn ranking(lower: &str) -> Option<Definition> {
+    use WindowFunction::{CumeDist, DenseRank, PercentRank, Rank, RowNumber};
+    let (function, data_type, frame) = match lower {
+        "row_number" => (RowNumber, DataType::UInt64, FrameRule::Any),
+        "rank" => (Rank, DataType::UInt64, FrameRule::Any),
+        "dense_rank" | "denserank" => (DenseRank, DataType::UInt64, FrameRule::Any),
+        "percent_rank" | "percentrank" => (PercentRank, DataType::Float64, FrameRule::Whole),
+        "cume_dist" => (CumeDist, DataType::Float64, FrameRule::Whole),
         _ => return None,
-    })
-}
-
-/// Functions that look at another row.
-fn offset_function(lower: &str) -> Option<Arc<WindowUDF>> {
-    Some(match lower {
-        "lag" | "laginframe" => lead_lag::lag_udwf(),
-        "lead" | "leadinframe" => lead_lag::lead_udwf(),
-        "nth_value" => nth_value::nth_value_udwf(),
-        _ => return None,
+    };
+    Some(Definition {
+        function,
+        args: Vec::new(),
+        data_type,
+        frame,
     })
 }

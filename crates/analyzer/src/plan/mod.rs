@@ -1,5 +1,9 @@
 //! Adds the plan's nodes that DataFusion does not have; `exec` runs them.
 
-pub mod stream_node;
+mod shared;
+mod stream_node;
+mod window;
 
+pub use shared::SharedRows;
 pub use stream_node::{FillColumn, FillStep, StreamNode, StreamOperator, stream_node};
+pub use window::{Bound, Frame, Unit, Window, WindowColumn, WindowFunction, WindowOrder};

@@ -10,6 +10,9 @@ use datafusion::common::{DFSchema, DFSchemaRef, plan_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
 
+use super::shared::SharedRows;
+use super::window::{Unit, Window};
+
 /// What a [`StreamNode`] does; columns are named as in its input.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
 pub enum StreamOperator {
@@ -48,6 +51,10 @@ pub enum StreamOperator {
         /// Sorted columns before them: each of their values is filled for itself.
         prefix: Vec<String>,
     },
+    /// Computes window functions, as new columns behind the input's.
+    Window(Window),
+    /// Keeps all rows for other plans with the same step.
+    Shared(SharedRows),
 }
 
 /// A column of ORDER BY … WITH FILL; bounds are in the column's own unit, as text of `i128` or,
@@ -88,6 +95,8 @@ impl StreamOperator {
             StreamOperator::LimitBy { .. } => "LimitBy",
             StreamOperator::LimitWithTies { .. } => "LimitWithTies",
             StreamOperator::WithFill { .. } => "WithFill",
+            StreamOperator::Window(_) => "Window",
+            StreamOperator::Shared(_) => "Shared",
         }
     }
 
@@ -101,8 +110,46 @@ impl StreamOperator {
             StreamOperator::WithFill { columns, prefix } => {
                 columns.iter().map(|c| &c.name).chain(prefix).collect()
             }
+            StreamOperator::Window(window) => used_by(window),
+            StreamOperator::Shared(_) => Vec::new(),
         }
     }
+
+    /// Columns that the step adds behind those of its input.
+    fn added(&self, input: &DFSchema) -> Result<Vec<Field>> {
+        match self {
+            StreamOperator::ArrayJoin {
+                columns, outputs, ..
+            } => {
+                let added = columns.iter().zip(outputs).map(|(name, output)| {
+                    let list = input.field_with_unqualified_name(name)?;
+                    let ArrowType::List(item) = list.data_type() else {
+                        return plan_err!("{name} is no list");
+                    };
+                    Ok(Field::new(output, item.data_type().clone(), true))
+                });
+                added.collect()
+            }
+            StreamOperator::Window(window) => Ok(window
+                .functions
+                .iter()
+                .map(|f| Field::new(&f.output, f.arrow.clone(), true))
+                .collect()),
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+fn used_by(window: &Window) -> Vec<&String> {
+    let mut used: Vec<&String> = window.partition.iter().collect();
+    used.extend(window.order.iter().map(|o| &o.name));
+    for function in &window.functions {
+        used.extend(&function.args);
+        if let Unit::Range(Some(key)) = &function.frame.unit {
+            used.push(key);
+        }
+    }
+    used
 }
 
 impl fmt::Display for StreamOperator {
@@ -135,6 +182,19 @@ impl fmt::Display for StreamOperator {
                 let names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();
                 write!(f, ": {}", names.join(", "))
             }
+            StreamOperator::Shared(_) => Ok(()),
+            StreamOperator::Window(window) => {
+                let names: Vec<&str> = window.functions.iter().map(|w| w.output.as_str()).collect();
+                write!(f, ": {}", names.join(", "))?;
+                if !window.partition.is_empty() {
+                    write!(f, " partition by {}", window.partition.join(", "))?;
+                }
+                let order: Vec<&str> = window.order.iter().map(|o| o.name.as_str()).collect();
+                if !order.is_empty() {
+                    write!(f, " order by {}", order.join(", "))?;
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -158,26 +218,17 @@ impl StreamNode {
         for name in operator.used() {
             input.schema().field_with_unqualified_name(name)?;
         }
-        let schema = match &operator {
-            StreamOperator::ArrayJoin {
-                columns, outputs, ..
-            } => {
-                let mut fields: Vec<_> = input
-                    .schema()
-                    .iter()
-                    .map(|(q, f)| (q.cloned(), Arc::clone(f)))
-                    .collect();
-                for (name, output) in columns.iter().zip(outputs) {
-                    let list = input.schema().field_with_unqualified_name(name)?;
-                    let ArrowType::List(item) = list.data_type() else {
-                        return plan_err!("{name} is no list");
-                    };
-                    let field = Field::new(output, item.data_type().clone(), true);
-                    fields.push((None, Arc::new(field)));
-                }
-                Arc::new(DFSchema::new_with_metadata(fields, Default::default())?)
-            }
-            _ => Arc::clone(input.schema()),
+        let added = operator.added(input.schema())?;
+        let schema = if added.is_empty() {
+            Arc::clone(input.schema())
+        } else {
+            let mut fields: Vec<_> = input
+                .schema()
+                .iter()
+                .map(|(q, f)| (q.cloned(), Arc::clone(f)))
+                .collect();
+            fields.extend(added.into_iter().map(|f| (None, Arc::new(f))));
+            Arc::new(DFSchema::new_with_metadata(fields, Default::default())?)
         };
         Ok(Self {
             input,
@@ -226,6 +277,9 @@ impl UserDefinedLogicalNodeCore for StreamNode {
             // input whole runs of elements.
             StreamOperator::LimitBy { keys, .. } => all.filter(|n| !keys.contains(n)).collect(),
             StreamOperator::ArrayJoin { outputs, .. } => outputs.iter().cloned().collect(),
+            StreamOperator::Window(window) => {
+                all.filter(|n| !window.partition.contains(n)).collect()
+            }
             _ => all.collect(),
         }
     }
@@ -242,7 +296,11 @@ impl UserDefinedLogicalNodeCore for StreamNode {
     }
 
     fn necessary_children_exprs(&self, output_columns: &[usize]) -> Option<Vec<Vec<usize>>> {
-        if matches!(self.operator, StreamOperator::WithFill { .. }) {
+        // Plans that share rows must agree on the columns.
+        if matches!(
+            self.operator,
+            StreamOperator::WithFill { .. } | StreamOperator::Shared(_)
+        ) {
             return None;
         }
         let num_inputs = self.input.schema().fields().len();

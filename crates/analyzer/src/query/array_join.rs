@@ -25,7 +25,9 @@ impl Analyzer<'_> {
         exprs: &[ast::Expr],
         outer: &Outer,
     ) -> Result<Source> {
-        let Source { plan, mut scope } = source;
+        let Source {
+            plan, mut scope, ..
+        } = source;
         let exprs = nested_columns(&scope, exprs);
         let arrays = self.resolve_arrays(&scope, &exprs, outer)?;
         let mut projected: Vec<Expr> = plan
@@ -72,7 +74,11 @@ impl Analyzer<'_> {
             outputs,
         };
         let plan = stream_node(plan.map_err(plan_error)?, operator).map_err(plan_error)?;
-        Ok(Source { plan, scope })
+        Ok(Source {
+            plan,
+            scope,
+            totals: None,
+        })
     }
 
     /// Each expression as written, resolved, and the type of its elements.

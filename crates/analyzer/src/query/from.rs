@@ -21,6 +21,8 @@ use crate::scope::{Scope, ScopeColumn};
 pub(crate) struct Source {
     pub(crate) plan: LogicalPlan,
     pub(crate) scope: Scope,
+    /// The totals of a subquery, with the same columns.
+    pub(crate) totals: Option<LogicalPlan>,
 }
 
 impl Analyzer<'_> {
@@ -177,7 +179,14 @@ impl Analyzer<'_> {
             .and_then(|b| b.project(exprs))
             .and_then(|b| b.build())
             .map_err(plan_error)?;
-        self.computed_columns(Source { plan, scope }, &columns)
+        self.computed_columns(
+            Source {
+                plan,
+                scope,
+                totals: None,
+            },
+            &columns,
+        )
     }
 
     /// Adds the ALIAS columns of a table, which are computed from the others.
@@ -210,6 +219,7 @@ impl Analyzer<'_> {
         Ok(Source {
             plan: plan.map_err(plan_error)?,
             scope: source.scope,
+            totals: None,
         })
     }
 
@@ -314,6 +324,7 @@ fn one_row() -> Result<Source> {
         scope: Scope {
             columns: vec![dummy],
         },
+        totals: None,
     })
 }
 
@@ -330,6 +341,7 @@ pub(crate) fn subquery_source(planned: Planned) -> Source {
     Source {
         plan: planned.plan,
         scope: Scope { columns },
+        totals: planned.totals,
     }
 }
 

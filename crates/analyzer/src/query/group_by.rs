@@ -112,19 +112,42 @@ impl Analyzer<'_> {
         Ok(keys)
     }
 
-    /// Groups the rows and puts the keys' and aggregates' columns into the clauses.
+    /// Groups the rows and puts the keys' and aggregates' columns into the clauses; gives the plan
+    /// of the totals, too, if there are any.
     pub(crate) fn aggregated(
         &self,
         plan: LogicalPlan,
         grouping: Grouping,
+        with_totals: bool,
         clauses: &mut Clauses,
-    ) -> Result<LogicalPlan> {
+    ) -> Result<(LogicalPlan, Option<LogicalPlan>)> {
+        let before = Clauses {
+            items: clauses.items.clone(),
+            having: None,
+            qualify: None,
+            order_by: Vec::new(),
+            limit_by: Vec::new(),
+            late_array_joins: Vec::new(),
+        };
+        let rows = with_totals.then(|| plan.clone());
         let aggregates = collect_aggregates(clauses)?;
         let named: Vec<(Expr, String)> = aggregates
             .into_iter()
             .map(|a| (a, self.fresh("aggregate")))
             .collect();
-        let (plan, keys) = self.group(plan, &grouping, &named)?;
+        let shares = with_totals && grouping.sets.is_empty();
+        let (plan, keys, shared) = if shares {
+            let keys = self.key_columns(&grouping);
+            let pairs: Vec<(Expr, String)> = keys
+                .iter()
+                .map(|k| (k.expr.clone(), k.internal.clone()))
+                .collect();
+            let shared = self.shared_groups(plan, &pairs, &named)?;
+            (shared.plan(), keys, Some(shared))
+        } else {
+            let (plan, keys) = self.group(plan, &grouping, &named)?;
+            (plan, keys, None)
+        };
         let mut outputs: Vec<String> = named.iter().map(|(_, name)| name.clone()).collect();
         outputs.extend(keys.iter().map(|k| k.internal.clone()));
         for expr in clauses.exprs_mut() {
@@ -142,15 +165,24 @@ impl Analyzer<'_> {
             })?;
             check_grouped(expr, &outputs, &clauses_names(plan.schema()))?;
         }
-        if !grouping.sets.is_empty() && self.flag("group_by_use_nulls") {
-            for item in &mut clauses.items {
-                let is_key = matches!(&item.typed.expr, Expr::Column(c) if keys.iter().any(|k| k.internal == c.name));
-                if is_key {
-                    item.typed.data_type = item.typed.data_type.clone().to_nullable();
-                }
+        let totals = match (shared, rows) {
+            (Some(groups), _) => {
+                let having = clauses.having.clone();
+                Some(self.totals_of_groups(&groups, having, &grouping, &before)?)
             }
-        }
-        Ok(plan)
+            (None, Some(rows)) => Some(self.totals_of_rows(rows, &grouping, &before)?),
+            (None, None) => None,
+        };
+        Ok((plan, totals))
+    }
+
+    fn key_columns(&self, grouping: &Grouping) -> Vec<KeyColumn> {
+        let keys = grouping.keys.iter().map(|k| KeyColumn {
+            expr: k.expr.clone(),
+            internal: self.fresh("key"),
+            bit: None,
+        });
+        keys.collect()
     }
 
     /// The plan of the aggregation, and where its keys are.
@@ -160,15 +192,7 @@ impl Analyzer<'_> {
         grouping: &Grouping,
         aggregates: &[(Expr, String)],
     ) -> Result<(LogicalPlan, Vec<KeyColumn>)> {
-        let mut keys: Vec<KeyColumn> = grouping
-            .keys
-            .iter()
-            .map(|k| KeyColumn {
-                expr: k.expr.clone(),
-                internal: self.fresh("key"),
-                bit: None,
-            })
-            .collect();
+        let mut keys = self.key_columns(grouping);
         let aggr: Vec<Expr> = aggregates
             .iter()
             .map(|(e, name)| e.clone().alias(name))

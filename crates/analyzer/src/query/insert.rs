@@ -105,6 +105,7 @@ impl Analyzer<'_> {
         Ok(Source {
             plan: plan.map_err(plan_error)?,
             scope,
+            totals: None,
         })
     }
 

@@ -216,6 +216,7 @@ impl Analyzer<'_> {
         Ok(Source {
             plan: plan.map_err(plan_error)?,
             scope,
+            totals: None,
         })
     }
 }

@@ -33,6 +33,7 @@ mod recursive;
 pub mod select;
 pub mod set_operations;
 pub mod totals;
+mod windows;
 pub mod with_fill;
 
 use std::cell::{Cell, RefCell};

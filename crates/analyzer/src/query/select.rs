@@ -50,7 +50,7 @@ impl Analyzer<'_> {
         let source = self.from(select, &outer, &aliases)?;
         let mut resolver = Resolver::new(self, &outer, &source.scope, &aliases);
         resolver.windows = &select.windows;
-        let items = resolver.items(&select.columns)?;
+        let mut items = resolver.items(&select.columns)?;
         let mut conditions = Vec::new();
         for (clause, name) in [(&select.prewhere, "PREWHERE"), (&select.where_, "WHERE")] {
             if let Some(expr) = clause {
@@ -60,6 +60,13 @@ impl Analyzer<'_> {
             }
         }
         let grouping = self.grouping(&resolver, select, &items)?;
+        if let Some(grouping) = &grouping
+            && !grouping.sets.is_empty()
+            && self.flag("group_by_use_nulls")
+        {
+            resolver.make_nullable(grouping.keys.iter().map(|k| k.expr.clone()).collect());
+            items = resolver.items(&select.columns)?;
+        }
         let condition =
             |e: &Option<ast::Expr>| e.as_ref().map(|e| resolver.condition(e)).transpose();
         let mut clauses = Clauses {
@@ -71,8 +78,12 @@ impl Analyzer<'_> {
             late_array_joins: Vec::new(),
         };
         let array_joins = resolver.array_joins.take();
+        // Rows that are left out or repeated would make other totals.
+        let of_source = source
+            .totals
+            .filter(|_| conditions.is_empty() && array_joins.is_empty());
         let plan = self.filtered(source.plan, conditions, array_joins, &mut clauses)?;
-        self.after_where(plan, select, grouping, clauses)
+        self.after_where(plan, select, grouping, clauses, of_source)
     }
 
     /// WHERE and the `arrayJoin` calls that need no aggregate: those of the conditions first.
@@ -115,15 +126,20 @@ impl Analyzer<'_> {
         select: &ast::Select,
         grouping: Option<Grouping>,
         mut clauses: Clauses,
+        of_source: Option<LogicalPlan>,
     ) -> Result<Planned> {
         let aggregates = clauses.exprs_mut().any(|e| has_aggregate(e));
         let mut totals = None;
+        if let Some(of_source) = of_source
+            && grouping.is_none()
+            && !aggregates
+            && clauses.having.is_none()
+        {
+            totals = Some(self.totals_of_subquery(of_source, &clauses)?);
+        }
         if grouping.is_some() || aggregates {
             let grouping = grouping.unwrap_or_default();
-            if select.with_totals {
-                totals = Some(self.totals(plan.clone(), select, &grouping, &clauses)?);
-            }
-            plan = self.aggregated(plan, grouping, &mut clauses)?;
+            (plan, totals) = self.aggregated(plan, grouping, select.with_totals, &mut clauses)?;
         } else if select.with_totals {
             return Err(Error::not_implemented("WITH TOTALS without GROUP BY"));
         }
@@ -133,11 +149,12 @@ impl Analyzer<'_> {
         for call in std::mem::take(&mut clauses.late_array_joins) {
             plan = self.apply_array_join_call(plan, call)?;
         }
-        plan = windows(plan, &mut clauses)?;
+        plan = self.windows(plan, &mut clauses)?;
         if let Some(qualify) = clauses.qualify.take() {
             plan = filter(plan, qualify)?;
         }
         let (plan, columns) = self.ordered(plan, select, clauses)?;
+        let totals = totals.map(|t| self.named_as(t, &columns)).transpose()?;
         Ok(Planned {
             plan,
             columns,
@@ -151,34 +168,6 @@ pub(crate) fn filter(plan: LogicalPlan, condition: Expr) -> Result<LogicalPlan> 
         .filter(condition)
         .and_then(|b| b.build());
     plan.map_err(plan_error)
-}
-
-/// Computes the window functions and puts their columns in their places.
-fn windows(plan: LogicalPlan, clauses: &mut Clauses) -> Result<LogicalPlan> {
-    let mut found: Vec<Expr> = Vec::new();
-    for expr in clauses.exprs_mut() {
-        expr.apply(|e| {
-            if matches!(e, Expr::WindowFunction(_)) {
-                if !found.contains(e) {
-                    found.push(e.clone());
-                }
-                return Ok(TreeNodeRecursion::Jump);
-            }
-            Ok(TreeNodeRecursion::Continue)
-        })
-        .map_err(plan_error)?;
-    }
-    if found.is_empty() {
-        return Ok(plan);
-    }
-    for expr in clauses.exprs_mut() {
-        *expr = replace(expr.clone(), |e| {
-            found
-                .contains(e)
-                .then(|| crate::typed::column(&e.schema_name().to_string()))
-        })?;
-    }
-    LogicalPlanBuilder::window_plan(plan, found).map_err(plan_error)
 }
 
 /// `expr` with every outermost part that `f` has something else for replaced by it.

@@ -1,80 +1,178 @@
 //! Plans WITH TOTALS: one more row over all rows whose groups pass HAVING.
+//!
+//! The groups are computed once, with the states of their aggregates: the result finalizes each
+//! state, the totals merge those of the groups that pass.
 
-use basalt_error::Result;
-use basalt_parser::ast;
-use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use std::sync::Arc;
+
+use basalt_error::{Error, Result};
+use basalt_functions::aggregate::{BoundAggregate, in_two_steps, of_each_row};
+use basalt_functions::{BoundFunction, Column};
+use datafusion::logical_expr::expr::AggregateFunction;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
 use super::group_by::{Grouping, collect_aggregates};
 use super::select::{Clauses, filter, replace};
-use super::{Analyzer, default_array};
+use super::{Analyzer, OutputColumn, default_array};
+use crate::plan::{SharedRows, StreamOperator, stream_node};
 use crate::typed::column;
-use crate::{Typed, plan_error};
+use crate::udaf::AggregateUdf;
+use crate::{Typed, plan_error, udaf, udf};
+
+/// Groups that the result and the totals read.
+pub(crate) struct SharedGroups {
+    /// Gives keys, finalized aggregates and states.
+    plan: LogicalPlan,
+    /// Each aggregate with the column of its states.
+    states: Vec<(Expr, String)>,
+}
 
 impl Analyzer<'_> {
-    /// The plan of the totals' row, over the rows before GROUP BY: keys show their defaults.
-    ///
-    /// With HAVING, rows are those of the groups that pass it: the groups are computed once more
-    /// and joined to the rows by their keys.
-    pub(crate) fn totals(
+    /// Groups rows by keys without sets, once for the result and for the totals; `aggregates` get
+    /// their names, keys the names of `keys`.
+    pub(crate) fn shared_groups(
         &self,
         plan: LogicalPlan,
-        select: &ast::Select,
+        keys: &[(Expr, String)],
+        aggregates: &[(Expr, String)],
+    ) -> Result<SharedGroups> {
+        let mut states = Vec::with_capacity(aggregates.len());
+        let mut finals: Vec<Expr> = keys.iter().map(|(_, name)| column(name)).collect();
+        let mut calls = Vec::with_capacity(aggregates.len());
+        for (aggregate, name) in aggregates {
+            let (udf, call) = parts(aggregate)?;
+            let (states_of, merged) = in_two_steps(udf.bound())?;
+            let state = self.fresh("state");
+            let key = format!("{}State", udf.key());
+            calls.push(udaf::call(key, states_of, call.params.args.clone()).alias(&state));
+            finals.push(finalized(udf.key(), merged, column(&state)).alias(name));
+            finals.push(column(&state));
+            states.push((aggregate.clone(), state));
+        }
+        let group = keys.iter().map(|(expr, name)| expr.clone().alias(name));
+        let grouped = LogicalPlanBuilder::from(plan)
+            .aggregate(group.collect::<Vec<_>>(), calls)
+            .and_then(|b| b.build())
+            .map_err(plan_error)?;
+        let shared = StreamOperator::Shared(SharedRows::default());
+        let shared = stream_node(grouped, shared).map_err(plan_error)?;
+        let plan = LogicalPlanBuilder::from(shared)
+            .project(finals)
+            .and_then(|b| b.build())
+            .map_err(plan_error)?;
+        Ok(SharedGroups { plan, states })
+    }
+
+    /// The plan of the totals' row over shared groups; `having` is over their columns.
+    pub(crate) fn totals_of_groups(
+        &self,
+        groups: &SharedGroups,
+        having: Option<Expr>,
         grouping: &Grouping,
         clauses: &Clauses,
     ) -> Result<LogicalPlan> {
-        let mut clauses = Clauses {
-            items: clauses.items.clone(),
-            having: clauses.having.clone(),
-            qualify: None,
-            order_by: Vec::new(),
-            limit_by: Vec::new(),
-            late_array_joins: Vec::new(),
+        let plan = match having {
+            Some(having) if !self.totals_before_having() => filter(groups.plan.clone(), having)?,
+            _ => groups.plan.clone(),
         };
-        let plan = match clauses.having.take() {
-            Some(having) if select.having.is_some() && !self.totals_before_having() => {
-                self.passing(plan, grouping, having)?
-            }
-            _ => plan,
-        };
+        let mut named = Vec::with_capacity(groups.states.len());
+        let mut merges = Vec::with_capacity(groups.states.len());
+        for (aggregate, state) in &groups.states {
+            let (udf, _) = parts(aggregate)?;
+            let (_, merged) = in_two_steps(udf.bound())?;
+            let name = self.fresh("total");
+            let key = format!("{}Merge", udf.key());
+            merges.push(udaf::call(key, merged, vec![column(state)]).alias(&name));
+            named.push((aggregate.clone(), name));
+        }
+        self.totals_row(plan, merges, named, grouping, clauses)
+    }
+
+    /// The plan of the totals' row over the rows before GROUP BY with sets of keys.
+    pub(crate) fn totals_of_rows(
+        &self,
+        plan: LogicalPlan,
+        grouping: &Grouping,
+        clauses: &Clauses,
+    ) -> Result<LogicalPlan> {
+        let mut only_items = only_items(clauses);
+        let named: Vec<(Expr, String)> = collect_aggregates(&mut only_items)?
+            .into_iter()
+            .map(|a| (a, self.fresh("total")))
+            .collect();
+        let calls = named
+            .iter()
+            .map(|(a, name)| a.clone().alias(name))
+            .collect();
+        self.totals_row(plan, calls, named, grouping, clauses)
+    }
+
+    /// The select list over the one row of `calls`; keys show their defaults.
+    fn totals_row(
+        &self,
+        plan: LogicalPlan,
+        calls: Vec<Expr>,
+        named: Vec<(Expr, String)>,
+        grouping: &Grouping,
+        clauses: &Clauses,
+    ) -> Result<LogicalPlan> {
         let mut defaults = Vec::with_capacity(grouping.keys.len());
         for key in &grouping.keys {
             let default = Typed::constant(default_array(&key.data_type)?, key.data_type.clone())?;
             defaults.push((key.expr.clone(), default.expr));
         }
-        let aggregates = collect_aggregates(&mut clauses)?;
-        let named: Vec<_> = aggregates
-            .into_iter()
-            .map(|a| (a, self.fresh("total")))
-            .collect();
-        let aggr: Vec<_> = named
-            .iter()
-            .map(|(a, name)| a.clone().alias(name))
-            .collect();
-        let no_keys: Vec<datafusion::logical_expr::Expr> = Vec::new();
-        let plan = if aggr.is_empty() {
+        let no_keys: Vec<Expr> = Vec::new();
+        let plan = if calls.is_empty() {
             LogicalPlanBuilder::empty(true).build()
         } else {
             LogicalPlanBuilder::from(plan)
-                .aggregate(no_keys, aggr)
+                .aggregate(no_keys, calls)
                 .and_then(|b| b.build())
         };
-        let mut exprs = Vec::with_capacity(clauses.items.len());
-        for item in clauses.items {
-            let expr = replace(item.typed.expr, |e| {
-                let key = defaults
-                    .iter()
-                    .find(|(k, _)| k == e)
-                    .map(|(_, d)| d.clone());
-                key.or_else(|| {
-                    named
-                        .iter()
-                        .find(|(a, _)| a == e)
-                        .map(|(_, name)| column(name))
+        let mut clauses = only_items(clauses);
+        for expr in clauses.exprs_mut() {
+            *expr = replace(expr.clone(), |e| {
+                let key = defaults.iter().find(|(k, _)| k == e);
+                key.map(|(_, default)| default.clone()).or_else(|| {
+                    let total = named.iter().find(|(a, _)| a == e);
+                    total.map(|(_, name)| column(name))
                 })
             })?;
-            exprs.push(expr.alias(self.fresh(&item.name)));
         }
-        let plan = LogicalPlanBuilder::from(plan.map_err(plan_error)?).project(exprs);
+        self.items_of(plan.map_err(plan_error)?, clauses)
+    }
+
+    /// The select list, window functions included, over a row of totals.
+    fn items_of(&self, plan: LogicalPlan, mut clauses: Clauses) -> Result<LogicalPlan> {
+        let plan = self.windows(plan, &mut clauses)?;
+        let exprs = clauses.items.into_iter();
+        let exprs = exprs.map(|item| item.typed.expr.alias(self.fresh(&item.name)));
+        let plan = LogicalPlanBuilder::from(plan).project(exprs.collect::<Vec<_>>());
+        plan.and_then(|b| b.build()).map_err(plan_error)
+    }
+
+    /// The totals of a query over a subquery with totals: its select list over their row.
+    pub(crate) fn totals_of_subquery(
+        &self,
+        totals: LogicalPlan,
+        clauses: &Clauses,
+    ) -> Result<LogicalPlan> {
+        self.items_of(totals, only_items(clauses))
+    }
+
+    /// The totals' row with the columns named as those of the rows.
+    pub(crate) fn named_as(
+        &self,
+        totals: LogicalPlan,
+        columns: &[OutputColumn],
+    ) -> Result<LogicalPlan> {
+        let fields: Vec<Expr> = totals
+            .schema()
+            .iter()
+            .zip(columns)
+            .map(|((q, f), c)| Expr::from((q, f)).alias(&c.internal))
+            .collect();
+        let plan = LogicalPlanBuilder::from(totals).project(fields);
         plan.and_then(|b| b.build()).map_err(plan_error)
     }
 
@@ -82,57 +180,42 @@ impl Analyzer<'_> {
         let mode = self.environment.settings().get("totals_mode");
         mode.is_some_and(|m| m == "before_having")
     }
+}
 
-    /// The rows whose groups pass HAVING.
-    fn passing(
-        &self,
-        plan: LogicalPlan,
-        grouping: &Grouping,
-        having: datafusion::logical_expr::Expr,
-    ) -> Result<LogicalPlan> {
-        let mut only_having = Clauses {
-            items: Vec::new(),
-            having: Some(having),
-            qualify: None,
-            order_by: Vec::new(),
-            limit_by: Vec::new(),
-            late_array_joins: Vec::new(),
-        };
-        let keys: Vec<String> = grouping
-            .keys
-            .iter()
-            .map(|_| self.fresh("passing_key"))
-            .collect();
-        only_having.limit_by = grouping.keys.iter().map(|k| k.expr.clone()).collect();
-        let groups = self.aggregated(plan.clone(), grouping.clone(), &mut only_having)?;
-        let groups = match only_having.having.take() {
-            Some(condition) => filter(groups, condition)?,
-            None => groups,
-        };
-        let shown = only_having
-            .limit_by
-            .into_iter()
-            .zip(&keys)
-            .map(|(e, name)| e.alias(name));
-        let groups = LogicalPlanBuilder::from(groups)
-            .project(shown.collect::<Vec<_>>())
-            .and_then(|b| b.build())
-            .map_err(plan_error)?;
-        // NULL is a key like any other, so equality that treats NULLs as equal is needed.
-        let on = grouping.keys.iter().zip(&keys).map(|(key, name)| {
-            datafusion::logical_expr::binary_expr(
-                key.expr.clone(),
-                datafusion::logical_expr::Operator::IsNotDistinctFrom,
-                column(name),
-            )
-        });
-        LogicalPlanBuilder::from(plan)
-            .join_on(
-                groups,
-                datafusion::common::JoinType::LeftSemi,
-                on.collect::<Vec<_>>(),
-            )
-            .and_then(|b| b.build())
-            .map_err(plan_error)
+impl SharedGroups {
+    /// Gives keys, finalized aggregates and states.
+    pub(crate) fn plan(&self) -> LogicalPlan {
+        self.plan.clone()
     }
+}
+
+fn only_items(clauses: &Clauses) -> Clauses {
+    Clauses {
+        items: clauses.items.clone(),
+        having: None,
+        qualify: None,
+        order_by: Vec::new(),
+        limit_by: Vec::new(),
+        late_array_joins: Vec::new(),
+    }
+}
+
+/// The dialect's function in an aggregate's call.
+fn parts(expr: &Expr) -> Result<(&AggregateUdf, &AggregateFunction)> {
+    let Expr::AggregateFunction(call) = expr else {
+        return Err(Error::bug("no aggregate function"));
+    };
+    let udf = call.func.inner().downcast_ref::<AggregateUdf>();
+    Ok((udf.ok_or_else(|| Error::bug("foreign aggregate"))?, call))
+}
+
+/// The value of packed states.
+fn finalized(key: &str, merged: BoundAggregate, state: Expr) -> Expr {
+    let return_type = merged.return_type.clone();
+    let eval = Arc::new(move |columns: &[Column], num_rows: usize| {
+        let states = columns.iter().map(|c| c.expand(num_rows));
+        of_each_row(&merged, &states.collect::<Result<Vec<_>>>()?, num_rows)
+    });
+    let bound = BoundFunction::from_parts("finalizeAggregation", return_type, eval);
+    udf::call(format!("{key}Finalize"), bound, vec![state])
 }

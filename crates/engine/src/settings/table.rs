@@ -442,6 +442,18 @@ pub const SETTINGS: &[Setting] = &[
         "INSERT … SELECT of NULL into a column that holds none gives its default.",
     ),
     setting(
+        "extremes",
+        Bool,
+        "0",
+        "Writes two more rows: the least and the greatest value of each column.",
+    ),
+    setting(
+        "allow_deprecated_error_prone_window_functions",
+        Bool,
+        "0",
+        "Allows functions whose results depend on how rows are cut into blocks: neighbor and the like.",
+    ),
+    setting(
         "send_progress_in_http_headers",
         Bool,
         "0",

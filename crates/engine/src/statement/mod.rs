@@ -15,6 +15,7 @@
 pub mod create;
 pub mod drop;
 pub mod explain;
+mod extremes;
 pub mod inline_data;
 pub mod insert;
 pub mod query;

@@ -6,11 +6,13 @@
 //! | [`array_join`] | ARRAY JOIN |
 //! | [`limit_by`] | LIMIT BY |
 //! | [`limit_with_ties`] | LIMIT … WITH TIES |
+//! | [`shared`] | rows that two plans of a query read |
 //! | [`with_fill`] | ORDER BY … WITH FILL |
 
 pub mod array_join;
 pub mod limit_by;
 pub mod limit_with_ties;
+mod shared;
 pub mod stream_exec;
 pub mod with_fill;
 

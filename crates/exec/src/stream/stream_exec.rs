@@ -3,14 +3,19 @@
 use std::fmt;
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
+use arrow::compute::SortOptions;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use basalt_analyzer::into_plan_error;
-use basalt_analyzer::plan::StreamOperator;
+use basalt_analyzer::plan::{StreamOperator, Window};
 use datafusion::common::internal_err;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{
+    EquivalenceProperties, LexOrdering, OrderingRequirements, PhysicalExpr, PhysicalSortExpr,
+};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties,
@@ -22,7 +27,12 @@ use super::Step;
 use super::array_join::ArrayJoinStep;
 use super::limit_by::LimitByStep;
 use super::limit_with_ties::LimitWithTiesStep;
+use super::shared::SharedStep;
 use super::with_fill::WithFillStep;
+use crate::window::WindowStep;
+
+/// Most rows of a batch that leaves a step.
+const MAX_BATCH_ROWS: usize = 65_505;
 
 /// A step of the dialect over the rows of `input`.
 #[derive(Debug)]
@@ -39,8 +49,12 @@ impl StreamExec {
     /// If the input lacks a column of the step.
     pub fn try_new(input: Arc<dyn ExecutionPlan>, operator: StreamOperator) -> Result<Self> {
         let schema = output_schema(&input.schema(), &operator)?;
+        let mut equivalences = EquivalenceProperties::new(schema);
+        if matches!(operator, StreamOperator::Window(_)) {
+            equivalences.add_orderings(input.output_ordering().cloned());
+        }
         let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema),
+            equivalences,
             input.output_partitioning().clone(),
             input.pipeline_behavior(),
             input.boundedness(),
@@ -76,25 +90,84 @@ impl StreamExec {
             StreamOperator::WithFill { columns, prefix } => {
                 Box::new(WithFillStep::try_new(&input, columns, prefix)?)
             }
+            StreamOperator::Window(window) => {
+                Box::new(WindowStep::new(input, schema, window.clone()))
+            }
+            StreamOperator::Shared(rows) => Box::new(SharedStep::new(input, rows.clone())),
         })
     }
 }
 
 fn output_schema(input: &SchemaRef, operator: &StreamOperator) -> Result<SchemaRef> {
-    let StreamOperator::ArrayJoin {
-        columns, outputs, ..
-    } = operator
-    else {
-        return Ok(Arc::clone(input));
-    };
     let mut fields: Vec<_> = input.fields().iter().cloned().collect();
-    for (name, output) in columns.iter().zip(outputs) {
-        let DataType::List(item) = input.field_with_name(name)?.data_type() else {
-            return internal_err!("{name} is no list");
-        };
-        fields.push(Arc::new(Field::new(output, item.data_type().clone(), true)));
+    match operator {
+        StreamOperator::ArrayJoin {
+            columns, outputs, ..
+        } => {
+            for (name, output) in columns.iter().zip(outputs) {
+                let DataType::List(item) = input.field_with_name(name)?.data_type() else {
+                    return internal_err!("{name} is no list");
+                };
+                fields.push(Arc::new(Field::new(output, item.data_type().clone(), true)));
+            }
+        }
+        StreamOperator::Window(window) => {
+            for column in &window.functions {
+                let field = Field::new(&column.output, column.arrow.clone(), true);
+                fields.push(Arc::new(field));
+            }
+        }
+        _ => return Ok(Arc::clone(input)),
     }
     Ok(Arc::new(Schema::new(fields)))
+}
+
+/// The partitions that a window's rows may be in: all rows of a window's partition in one.
+fn window_distribution(input: &SchemaRef, window: &Window) -> Distribution {
+    match window_keys(input, window) {
+        Some(keys) if !keys.is_empty() => Distribution::KeyPartitioned(keys),
+        _ => Distribution::SinglePartition,
+    }
+}
+
+fn window_keys(input: &SchemaRef, window: &Window) -> Option<Vec<Arc<dyn PhysicalExpr>>> {
+    let column = |name: &String| Some(physical_column(input, name)?);
+    window.partition.iter().map(column).collect()
+}
+
+fn physical_column(input: &SchemaRef, name: &str) -> Option<Arc<dyn PhysicalExpr>> {
+    let index = input.index_of(name).ok()?;
+    Some(Arc::new(Column::new(name, index)))
+}
+
+/// The order that a window needs: partitions together, each in its order.
+fn window_ordering(input: &SchemaRef, window: &Window) -> Option<OrderingRequirements> {
+    let sort = |name: &String, options: SortOptions| {
+        Some(PhysicalSortExpr::new(
+            physical_column(input, name)?,
+            options,
+        ))
+    };
+    let together = window.partition.iter().map(|name| {
+        sort(
+            name,
+            SortOptions {
+                descending: false,
+                nulls_first: false,
+            },
+        )
+    });
+    let ordered = window.order.iter().map(|order| {
+        sort(
+            &order.name,
+            SortOptions {
+                descending: order.descending,
+                nulls_first: order.nulls_first,
+            },
+        )
+    });
+    let sorts: Vec<PhysicalSortExpr> = together.chain(ordered).collect::<Option<_>>()?;
+    LexOrdering::new(sorts).map(OrderingRequirements::from)
 }
 
 impl DisplayAs for StreamExec {
@@ -117,10 +190,17 @@ impl ExecutionPlan for StreamExec {
     }
 
     fn required_input_distribution(&self) -> Vec<Distribution> {
-        vec![if self.is_row_by_row() {
-            Distribution::UnspecifiedDistribution
-        } else {
-            Distribution::SinglePartition
+        vec![match &self.operator {
+            StreamOperator::Window(window) => window_distribution(&self.input.schema(), window),
+            _ if self.is_row_by_row() => Distribution::UnspecifiedDistribution,
+            _ => Distribution::SinglePartition,
+        }]
+    }
+
+    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
+        vec![match &self.operator {
+            StreamOperator::Window(window) => window_ordering(&self.input.schema(), window),
+            _ => None,
         }]
     }
 
@@ -150,30 +230,17 @@ impl ExecutionPlan for StreamExec {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
+        if let StreamOperator::Shared(rows) = &self.operator
+            && let Some(batch) = rows.get()
+        {
+            let stream = futures::stream::unfold(State::Emitting(batch), State::next);
+            let stream = RecordBatchStreamAdapter::new(self.schema(), stream);
+            return Ok(Box::pin(stream));
+        }
         let input = self.input.execute(partition, context)?;
         let step = self.step().map_err(into_plan_error)?;
-        let state = Some((input, step));
-        let stream = futures::stream::unfold(state, |state| async move {
-            let (mut input, mut step) = state?;
-            loop {
-                if step.is_done() {
-                    return None;
-                }
-                let pushed = match input.next().await {
-                    Some(Ok(batch)) => step.push(batch).map_err(into_plan_error),
-                    Some(Err(e)) => Err(e),
-                    None => {
-                        let last = step.finish().map_err(into_plan_error).transpose()?;
-                        return Some((last, None));
-                    }
-                };
-                match pushed {
-                    Ok(batch) if batch.num_rows() == 0 => {}
-                    Ok(batch) => return Some((Ok(batch), Some((input, step)))),
-                    Err(e) => return Some((Err(e), None)),
-                }
-            }
-        });
+        let state = State::Running(input, step);
+        let stream = futures::stream::unfold(state, State::next);
         Ok(Box::pin(RecordBatchStreamAdapter::new(
             self.schema(),
             stream,
@@ -181,8 +248,59 @@ impl ExecutionPlan for StreamExec {
     }
 }
 
+/// Where a stream of a step is.
+enum State {
+    /// The input has more rows.
+    Running(SendableRecordBatchStream, Box<dyn Step>),
+    /// The rows that the step gave at the end.
+    Emitting(RecordBatch),
+    /// Nothing comes any more.
+    Ended,
+}
+
+impl State {
+    async fn next(self) -> Option<(Result<RecordBatch>, Self)> {
+        let (mut input, mut step) = match self {
+            Self::Running(input, step) => (input, step),
+            Self::Emitting(batch) => return Self::slice(&batch),
+            Self::Ended => return None,
+        };
+        while !step.is_done() {
+            let pushed = match input.next().await {
+                Some(Ok(batch)) => step.push(batch).map_err(into_plan_error),
+                Some(Err(e)) => Err(e),
+                None => {
+                    return match step.finish().map_err(into_plan_error) {
+                        Ok(Some(batch)) => Self::slice(&batch),
+                        Ok(None) => None,
+                        Err(e) => Some((Err(e), Self::Ended)),
+                    };
+                }
+            };
+            match pushed {
+                Ok(batch) if batch.num_rows() == 0 => {}
+                Ok(batch) => return Some((Ok(batch), Self::Running(input, step))),
+                Err(e) => return Some((Err(e), Self::Ended)),
+            }
+        }
+        None
+    }
+
+    /// The first rows of a batch that may be long.
+    fn slice(batch: &RecordBatch) -> Option<(Result<RecordBatch>, Self)> {
+        let len = batch.num_rows().min(MAX_BATCH_ROWS);
+        let rest = batch.slice(len, batch.num_rows() - len);
+        let next = if rest.num_rows() == 0 {
+            Self::Ended
+        } else {
+            Self::Emitting(rest)
+        };
+        Some((Ok(batch.slice(0, len)), next))
+    }
+}
+
 /// Positions of columns by name.
-pub(super) fn positions(schema: &SchemaRef, names: &[String]) -> basalt_error::Result<Vec<usize>> {
+pub(crate) fn positions(schema: &SchemaRef, names: &[String]) -> basalt_error::Result<Vec<usize>> {
     let position = |name: &String| {
         let found = schema.index_of(name);
         found.map_err(|e| basalt_error::Error::bug(e.to_string()))

@@ -85,6 +85,9 @@ fn resolve(call: &AggregateCall<'_>, keep: Keep) -> Result<BoundAggregate> {
 
 fn resolve_single(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     call.expect_args(1..=1)?;
+    if *call.types[0].base() == DataType::Nothing {
+        return bind(call.types[0].clone(), call.types[0].clone(), Keep::First);
+    }
     let return_type = call.types[0].clone().to_nullable();
     bind(call.types[0].clone(), return_type, Keep::Single)
 }

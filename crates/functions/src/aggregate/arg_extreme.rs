@@ -2,13 +2,15 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Arc;
 
-use arrow::array::ArrayRef;
-use arrow::datatypes::DataType as ArrowType;
+use arrow::array::{ArrayRef, StructArray};
+use arrow::datatypes::{DataType as ArrowType, Fields};
 use basalt_error::Result;
 use basalt_types::DataType;
 
 use super::byte_arena::{ByteArena, ByteCodec};
+use super::defaults::bug;
 use super::extreme::{Direction, Greatest, Least};
 use super::rows::Rows;
 use super::slots::{Slots, gather_as, slots_for};
@@ -35,7 +37,85 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
         resolve: resolve::<Greatest>,
         ..AggregateFunction::BASE
     },
+    AggregateFunction {
+        name: "argAndMin",
+        syntax: "argAndMin(arg, val)",
+        description: "arg and val of the first row with the least val.",
+        resolve: resolve_pair::<Least>,
+        ..AggregateFunction::BASE
+    },
+    AggregateFunction {
+        name: "argAndMax",
+        syntax: "argAndMax(arg, val)",
+        description: "arg and val of the first row with the greatest val.",
+        resolve: resolve_pair::<Greatest>,
+        ..AggregateFunction::BASE
+    },
 ];
+
+/// The pair of arg and val is the argument of `argMin` and `argMax`.
+fn resolve_pair<D: Direction>(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
+    call.expect_args(2..=2)?;
+    let pair = DataType::tuple(call.types.to_vec());
+    let ArrowType::Struct(fields) = pair.physical() else {
+        return Err(call.illegal_type(0));
+    };
+    let bound = resolve::<D>(&AggregateCall {
+        types: &[pair, call.types[1].clone()],
+        ..*call
+    })?;
+    let factory = Arc::clone(&bound.factory);
+    Ok(BoundAggregate {
+        factory: Arc::new(move || {
+            Box::new(Paired {
+                inner: factory(),
+                fields: fields.clone(),
+            })
+        }),
+        ..bound
+    })
+}
+
+/// Feeds pairs of the arguments.
+#[derive(Debug)]
+struct Paired {
+    inner: Box<dyn Aggregator>,
+    fields: Fields,
+}
+
+impl Aggregator for Paired {
+    fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
+        let val = column(args, 1)?;
+        let plain = args.iter().map(|a| {
+            let values = a.to_data().into_builder().nulls(None).build();
+            values.map(arrow::array::make_array).map_err(bug)
+        });
+        let nulls = arrow::buffer::NullBuffer::union(
+            column(args, 0)?.logical_nulls().as_ref(),
+            val.logical_nulls().as_ref(),
+        );
+        let plain = plain.collect::<Result<Vec<_>>>()?;
+        let pairs = StructArray::try_new(self.fields.clone(), plain, nulls).map_err(bug)?;
+        self.inner
+            .update(&[Arc::new(pairs), Arc::clone(val)], groups)
+    }
+
+    fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
+        self.inner.merge(states, groups)
+    }
+
+    fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
+        self.inner.finish(range)
+    }
+
+    fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        self.inner.states(range)
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.inner.size_bytes()
+    }
+}
 
 fn resolve<D: Direction>(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     call.expect_args(2..=2)?;

@@ -155,7 +155,8 @@ fn bind_function(
 
 /// Only NULLs ever come: counts are 0, all else is NULL.
 fn of_nothing(function: &AggregateFunction) -> BoundAggregate {
-    let counts = function.name == "count" || function.name.starts_with("uniq");
+    let counts = function.nulls == AggregateNulls::SkipNotNull
+        && (function.name == "count" || function.name.starts_with("uniq"));
     let return_type = if counts {
         DataType::UInt64
     } else {

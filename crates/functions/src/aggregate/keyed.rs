@@ -32,6 +32,8 @@ pub(crate) enum Layout {
     /// A tuple of an array of keys and one array for each inner aggregate; keys whose results
     /// all are the type's default are left out if `drops_defaults`.
     Arrays { drops_defaults: bool },
+    /// As `Arrays`, of the keys with these hashes only.
+    Filtered { only: Vec<u128> },
 }
 
 /// Binds inner aggregates to keys of type `key`.
@@ -312,10 +314,15 @@ impl Aggregator for Keyed {
             .iter_mut()
             .map(|inner| inner.finish(numbers.clone()))
             .collect::<Result<Vec<_>>>()?;
-        let kept = match self.layout {
+        let kept = match self.layout.clone() {
             Layout::Arrays {
                 drops_defaults: true,
             } => self.not_default(&results)?,
+            Layout::Filtered { only } => {
+                let keys = self.all_keys()?;
+                let keys = row_keys(std::slice::from_ref(&keys))?;
+                keys.iter().map(|key| only.contains(key)).collect()
+            }
             _ => vec![true; self.num_numbers],
         };
         let (order, offsets) = self.ordered(range, |number| kept[number])?;

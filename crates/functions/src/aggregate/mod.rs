@@ -51,6 +51,7 @@ mod row_keys;
 mod row_log;
 mod rows;
 mod series;
+mod shape;
 mod slots;
 mod statistics;
 mod sum;
@@ -208,10 +209,18 @@ const TABLES: &[&[AggregateFunction]] = &[
     series::TABLES[2],
     series::TABLES[3],
     series::TABLES[4],
+    series::TABLES[5],
+    shape::TABLES[0],
+    shape::TABLES[1],
+    shape::TABLES[2],
+    shape::TABLES[3],
     sum::FUNCTIONS,
     top_k::FUNCTIONS,
     statistics::BIVARIATE,
     statistics::UNIVARIATE,
+    statistics::MATRICES,
+    statistics::TESTS[0],
+    statistics::TESTS[1],
     uniq::EXACT,
     uniq::APPROXIMATE,
     bitmap::FUNCTIONS,
@@ -239,6 +248,30 @@ pub fn bind(
         types,
         context,
     })
+}
+
+/// An aggregate in two steps: one that gives packed states as strings, one that takes them.
+///
+/// # Errors
+/// `LOGICAL_ERROR` if the states cannot be packed.
+pub fn in_two_steps(bound: &BoundAggregate) -> Result<(BoundAggregate, BoundAggregate)> {
+    combinators::in_two_steps(bound)
+}
+
+/// The value of an aggregate over each row for itself.
+///
+/// # Errors
+/// What the function reports for these values.
+pub fn of_each_row(bound: &BoundAggregate, args: &[ArrayRef], num_rows: usize) -> Result<ArrayRef> {
+    let ids: Vec<usize> = (0..num_rows).collect();
+    let groups = Groups {
+        ids: Some(&ids),
+        num_groups: num_rows,
+        num_rows,
+    };
+    let mut states = (bound.factory)();
+    states.update(args, groups)?;
+    states.finish(0..num_rows)
 }
 
 #[cfg(test)]

@@ -105,6 +105,7 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     hash::ints::FUNCTIONS,
     hash::sip_functions::FUNCTIONS,
     introspection::block::FUNCTIONS,
+    introspection::states::FUNCTIONS,
     introspection::digits::FUNCTIONS,
     introspection::effect::FUNCTIONS,
     introspection::session::FUNCTIONS,

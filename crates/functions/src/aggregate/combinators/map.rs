@@ -1,9 +1,11 @@
 //! `-Map`: aggregates the values of maps for each key; `sumMap` and its kind also take arrays.
 
+use arrow::array::AsArray;
 use basalt_error::Result;
 use basalt_types::DataType;
 
 use crate::aggregate::keyed::{Layout, bind_keyed};
+use crate::aggregate::row_keys::row_keys;
 use crate::aggregate::{AggregateCall, AggregateFunction, BoundAggregate, binding};
 
 /// The functions that the suffix means for arrays.
@@ -12,28 +14,76 @@ pub(in crate::aggregate) const FUNCTIONS: &[AggregateFunction] = &[
         name: "sumMappedArrays",
         syntax: "sumMappedArrays(keys, values[, ...])",
         description: "Sums the values for each key; gives arrays of keys and of sums.",
-        resolve: |call| resolve_arrays(call, "sum", true),
+        resolve: |call| {
+            resolve_arrays(
+                call,
+                "sum",
+                Layout::Arrays {
+                    drops_defaults: true,
+                },
+            )
+        },
         ..AggregateFunction::BASE
     },
     AggregateFunction {
         name: "sumMapWithOverflow",
         syntax: "sumMapWithOverflow(keys, values[, ...])",
         description: "As sumMappedArrays, in the type of the values.",
-        resolve: |call| resolve_arrays(call, "sumWithOverflow", true),
+        resolve: |call| {
+            resolve_arrays(
+                call,
+                "sumWithOverflow",
+                Layout::Arrays {
+                    drops_defaults: true,
+                },
+            )
+        },
+        ..AggregateFunction::BASE
+    },
+    AggregateFunction {
+        name: "sumMapFiltered",
+        max_params: 1,
+        syntax: "sumMapFiltered(keys)(keys, values[, ...])",
+        description: "As sumMappedArrays, for the keys of the parameter only.",
+        resolve: |call| resolve_filtered(call, "sum"),
+        ..AggregateFunction::BASE
+    },
+    AggregateFunction {
+        name: "sumMapFilteredWithOverflow",
+        max_params: 1,
+        syntax: "sumMapFilteredWithOverflow(keys)(keys, values[, ...])",
+        description: "As sumMapWithOverflow, for the keys of the parameter only.",
+        resolve: |call| resolve_filtered(call, "sumWithOverflow"),
         ..AggregateFunction::BASE
     },
     AggregateFunction {
         name: "minMappedArrays",
         syntax: "minMappedArrays(keys, values[, ...])",
         description: "The least value for each key; gives arrays of keys and of values.",
-        resolve: |call| resolve_arrays(call, "min", false),
+        resolve: |call| {
+            resolve_arrays(
+                call,
+                "min",
+                Layout::Arrays {
+                    drops_defaults: false,
+                },
+            )
+        },
         ..AggregateFunction::BASE
     },
     AggregateFunction {
         name: "maxMappedArrays",
         syntax: "maxMappedArrays(keys, values[, ...])",
         description: "The greatest value for each key; gives arrays of keys and of values.",
-        resolve: |call| resolve_arrays(call, "max", false),
+        resolve: |call| {
+            resolve_arrays(
+                call,
+                "max",
+                Layout::Arrays {
+                    drops_defaults: false,
+                },
+            )
+        },
         ..AggregateFunction::BASE
     },
 ];
@@ -60,7 +110,7 @@ pub(super) fn bind(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
 fn resolve_arrays(
     call: &AggregateCall<'_>,
     function: &str,
-    drops_defaults: bool,
+    layout: Layout,
 ) -> Result<BoundAggregate> {
     let types = match call.types {
         [DataType::Tuple(tuple)] => tuple.types.as_slice(),
@@ -86,14 +136,20 @@ fn resolve_arrays(
         .map(|value| {
             binding::bind(&AggregateCall {
                 name: function,
+                params: &[],
                 types: std::slice::from_ref(value),
                 ..*call
             })
         })
         .collect::<Result<Vec<_>>>()?;
-    Ok(bind_keyed(
-        key.clone(),
-        inner,
-        Layout::Arrays { drops_defaults },
-    ))
+    Ok(bind_keyed(key.clone(), inner, layout))
+}
+
+fn resolve_filtered(call: &AggregateCall<'_>, function: &str) -> Result<BoundAggregate> {
+    call.expect_params(1..=1)?;
+    let kept = call.params[0].constant.as_ref();
+    let kept = kept.and_then(|array| array.as_list_opt::<i32>());
+    let kept = kept.ok_or_else(|| call.bad_param(0, &"it must be an array of keys"))?;
+    let only = row_keys(&[kept.value(0)])?;
+    resolve_arrays(call, function, Layout::Filtered { only })
 }

@@ -17,6 +17,7 @@ mod resample;
 pub(super) mod state;
 
 pub(super) use array::used_values;
+pub(super) use state::in_two_steps;
 
 /// A suffix of a function's name and what it does.
 pub(super) struct Combinator {

@@ -13,12 +13,14 @@ use super::condition;
 use crate::aggregate::defaults::default_where;
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::{column, primitive};
-use crate::aggregate::{AggregateCall, Aggregator, BoundAggregate, Groups, binding};
+use crate::aggregate::{
+    AggregateCall, AggregateNulls, Aggregator, BoundAggregate, Groups, binding,
+};
 use crate::function::with_nulls;
 
 /// `-OrNull`.
 pub(super) fn bind_or_null(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
-    match behind_condition(call, "OrNull") {
+    match behind_condition(call) {
         Some(name) => condition::bind(&AggregateCall {
             name: &name,
             ..*call
@@ -27,21 +29,17 @@ pub(super) fn bind_or_null(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     }
 }
 
-/// `sumIfOrNull` is `sumOrNullIf`: a row whose condition is false is no row.
-fn behind_condition(call: &AggregateCall<'_>, suffix: &str) -> Option<String> {
+/// `sumIfOrNull` is `sumOrNullIf`: a row whose condition is false is no row. Functions that are
+/// never NULL count such rows, too: `countIfOrNull` is NULL only if there is no row at all.
+fn behind_condition(call: &AggregateCall<'_>) -> Option<String> {
     let (inner, combinator) = binding::split(call.name)?;
-    (binding::find(call.name).is_none() && combinator.suffix == "If")
-        .then(|| format!("{inner}{suffix}"))
+    let never_null = binding::find(inner).is_some_and(|f| f.nulls == AggregateNulls::SkipNotNull);
+    (binding::find(call.name).is_none() && combinator.suffix == "If" && !never_null)
+        .then(|| format!("{inner}OrNull"))
 }
 
 /// `-OrDefault`.
 pub(super) fn bind_or_default(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
-    if let Some(name) = behind_condition(call, "OrDefault") {
-        return condition::bind(&AggregateCall {
-            name: &name,
-            ..*call
-        });
-    }
     let bound = binding::bind(call)?;
     if bound.return_type.is_nullable() {
         return Ok(bound);

@@ -48,6 +48,41 @@ pub(super) fn bind_state(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     })
 }
 
+/// The aggregate in two steps: the first gives packed states, the second takes them.
+///
+/// # Errors
+/// `LOGICAL_ERROR` if Arrow cannot pack the states.
+pub(in crate::aggregate) fn in_two_steps(
+    bound: &BoundAggregate,
+) -> Result<(BoundAggregate, BoundAggregate)> {
+    let codec = Arc::new(StateCodec::new(&bound.state_types)?);
+    let (first, second) = (Arc::clone(&bound.factory), Arc::clone(&bound.factory));
+    let (packs, unpacks) = (Arc::clone(&codec), codec);
+    let states = BoundAggregate {
+        return_type: DataType::String,
+        shortcut: None,
+        factory: Arc::new(move || {
+            Box::new(State {
+                inner: first(),
+                codec: Arc::clone(&packs),
+            })
+        }),
+        ..bound.clone()
+    };
+    let merged = BoundAggregate {
+        shortcut: None,
+        skips_nulls: true,
+        factory: Arc::new(move || {
+            Box::new(Merge {
+                inner: second(),
+                codec: Arc::clone(&unpacks),
+            })
+        }),
+        ..bound.clone()
+    };
+    Ok((states, merged))
+}
+
 /// Binds `-SimpleState`: the state is the value.
 pub(super) fn bind_simple_state(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     const ALLOWED: [&str; 15] = [

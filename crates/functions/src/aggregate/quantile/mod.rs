@@ -16,7 +16,9 @@ use super::{AggregateCall, AggregateFunction, BoundAggregate};
 mod bfloat16;
 mod deterministic;
 mod exact;
+mod interpolated;
 mod reservoir;
+mod sketch;
 mod t_digest;
 mod timing;
 mod weighted;
@@ -51,6 +53,24 @@ const fn many(
         name,
         max_params: usize::MAX,
         syntax: "(level, ...)(x)",
+        description,
+        resolve,
+        ..AggregateFunction::BASE
+    }
+}
+
+/// The entry of a function with an accuracy before its levels.
+const fn sketched(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    description: &'static str,
+    resolve: Resolve,
+) -> AggregateFunction {
+    AggregateFunction {
+        name,
+        aliases,
+        max_params: usize::MAX,
+        syntax: "(accuracy[, level, ...])(x)",
         description,
         resolve,
         ..AggregateFunction::BASE
@@ -124,6 +144,52 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
         "quantilesExactWeighted",
         "Exact quantile of values with integer weights.",
         |call| weighted::resolve_exact(call, Levels::many(call)?),
+    ),
+    one(
+        "quantileInterpolatedWeighted",
+        &["medianInterpolatedWeighted"],
+        "Quantile of values with integer weights, interpolated between values.",
+        |call| interpolated::resolve(call, Levels::one(call)?),
+    ),
+    many(
+        "quantilesInterpolatedWeighted",
+        "Quantile of values with integer weights, interpolated between values.",
+        |call| interpolated::resolve(call, Levels::many(call)?),
+    ),
+    one(
+        "quantileExactWeightedInterpolated",
+        &["medianExactWeightedInterpolated"],
+        "Exact quantile of values repeated by their weights, interpolated, as Float64.",
+        |call| interpolated::resolve_exact(call, Levels::one(call)?),
+    ),
+    many(
+        "quantilesExactWeightedInterpolated",
+        "Exact quantile of values repeated by their weights, interpolated, as Float64.",
+        |call| interpolated::resolve_exact(call, Levels::many(call)?),
+    ),
+    sketched(
+        "quantileGK",
+        &["medianGK"],
+        "Quantile by Greenwald and Khanna's sketch: ranks are wrong by 1/accuracy at most.",
+        |call| sketch::resolve_gk(call, false),
+    ),
+    sketched(
+        "quantilesGK",
+        &[],
+        "Quantile by Greenwald and Khanna's sketch: ranks are wrong by 1/accuracy at most.",
+        |call| sketch::resolve_gk(call, true),
+    ),
+    sketched(
+        "quantileDD",
+        &["medianDD"],
+        "Quantile by a DDSketch: values are wrong by this share at most.",
+        |call| sketch::resolve_dd(call, false),
+    ),
+    sketched(
+        "quantilesDD",
+        &[],
+        "Quantile by a DDSketch: values are wrong by this share at most.",
+        |call| sketch::resolve_dd(call, true),
     ),
     one(
         "quantileTDigest",
@@ -231,6 +297,17 @@ impl Levels {
 
     fn many(call: &AggregateCall<'_>) -> Result<Self> {
         Self::new(call, true)
+    }
+
+    /// The levels behind the first parameter, which is the accuracy.
+    fn behind_accuracy(call: &AggregateCall<'_>, many: bool) -> Result<Self> {
+        let most = if many { usize::MAX } else { 2 };
+        call.expect_params(1..=most)?;
+        let levels = AggregateCall {
+            params: &call.params[1..],
+            ..*call
+        };
+        Self::new(&levels, many)
     }
 
     fn new(call: &AggregateCall<'_>, many: bool) -> Result<Self> {

@@ -13,13 +13,12 @@ use crate::aggregate::defaults::{bug, default_array};
 use crate::aggregate::row_keys::row_keys;
 use crate::aggregate::row_log::Sealed;
 use crate::aggregate::values::to_floats;
-use crate::aggregate::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate};
+use crate::aggregate::{AggregateCall, AggregateFunction, BoundAggregate};
 
 /// The functions of this file.
 pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     AggregateFunction {
         name: "entropy",
-        nulls: AggregateNulls::SkipNotNull,
         syntax: "entropy(x[, ...])",
         description: "Shannon's entropy of the values in bits.",
         resolve: |call| {

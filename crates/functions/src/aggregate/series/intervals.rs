@@ -15,12 +15,13 @@ use crate::aggregate::row_log::Sealed;
 use crate::aggregate::values::{
     Primitive, PrimitiveVisitor, primitive, primitive_array, to_floats, visit_primitive,
 };
-use crate::aggregate::{AggregateCall, AggregateFunction, BoundAggregate};
+use crate::aggregate::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate};
 
 /// The functions of this file.
 pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     AggregateFunction {
         name: "deltaSum",
+        nulls: AggregateNulls::SkipNotNull,
         syntax: "deltaSum(x)",
         description: "Sum of the differences between neighbours that are positive.",
         resolve: |call| resolve_delta(call, 1),
@@ -28,6 +29,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     },
     AggregateFunction {
         name: "deltaSumTimestamp",
+        nulls: AggregateNulls::SkipNotNull,
         syntax: "deltaSumTimestamp(x, timestamp)",
         description: "As deltaSum, in the order of the timestamps.",
         resolve: |call| resolve_delta(call, 2),
@@ -103,7 +105,13 @@ fn resolve_delta(call: &AggregateCall<'_>, num_args: usize) -> Result<BoundAggre
         return Err(call.illegal_type(0));
     }
     if num_args == 2 {
-        call.expect_type(1, |t| t.is_number() || t.is_date_or_time())?;
+        call.expect_type(1, |t| {
+            let wide = t.is_integer() || t.is_float() || *t == DataType::Date;
+            (wide
+                && t.fixed_size_bytes()
+                    .is_some_and(|b| b >= 4 || *t == DataType::Date))
+                || matches!(t, DataType::DateTime(_))
+        })?;
     }
     visit_primitive(&data_type.physical(), BindDelta(call.types))
         .ok_or_else(|| call.illegal_type(0))

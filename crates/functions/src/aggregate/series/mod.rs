@@ -7,13 +7,15 @@ mod events;
 mod frequencies;
 mod intervals;
 mod pattern;
+mod sample;
 mod text;
 
 /// All tables of this folder.
-pub(super) const TABLES: [&[AggregateFunction]; 5] = [
+pub(super) const TABLES: [&[AggregateFunction]; 6] = [
     arrays::FUNCTIONS,
     events::FUNCTIONS,
     frequencies::FUNCTIONS,
     intervals::FUNCTIONS,
+    sample::FUNCTIONS,
     text::FUNCTIONS,
 ];

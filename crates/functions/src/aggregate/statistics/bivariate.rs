@@ -152,7 +152,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
 
 /// Number of pairs, then the sums of x, y, xy, xx and yy.
 #[derive(Debug)]
-struct Sums;
+pub(super) struct Sums;
 
 impl Moments<6> for Sums {
     #[inline]
@@ -166,14 +166,14 @@ impl Moments<6> for Sums {
     }
 }
 
-fn covariance(m: &[f64; 6], divisor: f64) -> f64 {
+pub(super) fn covariance(m: &[f64; 6], divisor: f64) -> f64 {
     if divisor <= 0.0 {
         return f64::NAN;
     }
     (m[3] - m[1] * m[2] / m[0]) / divisor
 }
 
-fn correlation(m: &[f64; 6]) -> f64 {
+pub(super) fn correlation(m: &[f64; 6]) -> f64 {
     let [n, x, y, xy, xx, yy] = *m;
     (n * xy - x * y) / ((n * xx - x * x) * (n * yy - y * y)).sqrt()
 }

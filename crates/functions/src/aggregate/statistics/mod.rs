@@ -3,6 +3,8 @@
 use super::AggregateFunction;
 
 mod bivariate;
+mod hypothesis;
+mod matrix;
 mod moments;
 mod univariate;
 
@@ -10,3 +12,7 @@ mod univariate;
 pub(super) const UNIVARIATE: &[AggregateFunction] = univariate::FUNCTIONS;
 /// The functions of two arguments.
 pub(super) const BIVARIATE: &[AggregateFunction] = bivariate::FUNCTIONS;
+/// Matrices over all pairs of arguments.
+pub(super) const MATRICES: &[AggregateFunction] = matrix::FUNCTIONS;
+/// Tests of hypotheses.
+pub(super) const TESTS: [&[AggregateFunction]; 2] = hypothesis::FUNCTIONS;

@@ -112,7 +112,8 @@ fn var_samp(m: &[f64; 5]) -> f64 {
 
 /// Rounding errors may make a variance slightly negative; NaN stays.
 fn not_negative(variance: f64) -> f64 {
-    if variance < 0.0 { 0.0 } else { variance }
+    // NaN becomes 0, too.
+    if variance > 0.0 { variance } else { 0.0 }
 }
 
 fn third(m: &[f64; 5]) -> f64 {

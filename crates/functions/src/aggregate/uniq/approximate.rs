@@ -43,7 +43,6 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     },
     AggregateFunction {
         name: "uniqCombined",
-        nulls: AggregateNulls::SkipNotNull,
         max_params: 1,
         syntax: "uniqCombined[(precision)](x[, ...])",
         description: "Approximate number of distinct values: exact set, then HyperLogLog.",
@@ -55,7 +54,6 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     },
     AggregateFunction {
         name: "uniqCombined64",
-        nulls: AggregateNulls::SkipNotNull,
         max_params: 1,
         syntax: "uniqCombined64[(precision)](x[, ...])",
         description: "As uniqCombined, with 64-bit hashes, for more than 2^32 values.",

@@ -44,6 +44,12 @@ fn too_few(call: &Call<'_>, least: usize) -> Result<()> {
 
 /// The aggregate function that a constant argument names, for elements of the arrays from `first`.
 fn bind(call: &Call<'_>, first: usize) -> Result<BoundAggregate> {
+    let types = (first..call.args.len()).map(|idx| element_type(call, idx).cloned());
+    named_aggregate(call, &types.collect::<Result<Vec<_>>>()?)
+}
+
+/// The aggregate function that the first argument names, for arguments of these types.
+pub(crate) fn named_aggregate(call: &Call<'_>, types: &[DataType]) -> Result<BoundAggregate> {
     if call.args[0].constant.is_none() || !call.data_type(0).is_string() {
         return Err(call.illegal_type(0));
     }
@@ -55,13 +61,7 @@ fn bind(call: &Call<'_>, first: usize) -> Result<BoundAggregate> {
             format!("Unknown aggregate function {name}"),
         ));
     }
-    let types = (first..call.args.len()).map(|idx| element_type(call, idx).cloned());
-    aggregate::bind(
-        name,
-        &params,
-        &types.collect::<Result<Vec<_>>>()?,
-        call.context,
-    )
+    aggregate::bind(name, &params, types, call.context)
 }
 
 /// `quantile(0.5)` as name and parameters, which are numbers and quoted strings.

@@ -33,7 +33,7 @@ pub(crate) mod num;
 pub(crate) mod numeric;
 pub mod primes;
 pub mod rounding;
-mod special;
+pub(crate) mod special;
 pub mod type_functions;
 pub mod width_bucket;
 

@@ -26,7 +26,7 @@ pub(super) fn erf(x: f64) -> f64 {
 }
 
 /// `1 - erf(x)` without the loss of digits for great `x`.
-pub(super) fn erfc(x: f64) -> f64 {
+pub(crate) fn erfc(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
@@ -96,7 +96,7 @@ fn shifted(x: f64) -> (f64, f64) {
 }
 
 /// The logarithm of the gamma function's magnitude.
-pub(super) fn ln_gamma(x: f64) -> f64 {
+pub(crate) fn ln_gamma(x: f64) -> f64 {
     if x.is_nan() || x == f64::INFINITY {
         return x;
     }

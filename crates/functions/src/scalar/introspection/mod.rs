@@ -6,12 +6,14 @@
 //! | [`block`] | numbers of blocks and rows |
 //! | [`effect`] | `sleep`, `throwIf` |
 //! | [`digits`] | `countDigits`, `isDecimalOverflow` |
+//! | [`states`] | `finalizeAggregation`, `initializeAggregation`, `runningAccumulate` |
 //! | [`transform`] | `transform`: values replaced by a table of pairs |
 
 pub mod block;
 pub mod digits;
 pub mod effect;
 pub mod session;
+pub mod states;
 pub mod transform;
 
 #[cfg(test)]
