@@ -2,4 +2,4 @@
 
 pub mod stream_node;
 
-pub use stream_node::{FillColumn, FillStep, StreamNode, StreamOperator, stream_node};
+pub use stream_node::{AsofColumns, FillColumn, FillStep, StreamNode, StreamOperator, stream_node};

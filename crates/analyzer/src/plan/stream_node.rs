@@ -23,6 +23,9 @@ pub enum StreamOperator {
         /// Names of the elements' columns.
         outputs: Vec<String>,
     },
+    /// Rows of two sides, sorted by keys and time: each of the left takes the columns of the last
+    /// one of the right before it, and those of the right go.
+    AsofJoin(AsofColumns),
     /// At most `limit` rows for each value of the keys, after `offset`; in the order of the input.
     LimitBy {
         /// The keys.
@@ -48,6 +51,21 @@ pub enum StreamOperator {
         /// Sorted columns before them: each of their values is filled for itself.
         prefix: Vec<String>,
     },
+}
+
+/// The columns of an ASOF JOIN over the rows of both sides.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
+pub struct AsofColumns {
+    /// Columns of the right side, NULL in rows of the left.
+    pub right: Vec<String>,
+    /// What must be equal.
+    pub keys: Vec<String>,
+    /// What must be closest.
+    pub time: String,
+    /// 1 in rows of the left side, 0 in those of the right.
+    pub is_left: String,
+    /// Whether rows of the left without a match stay.
+    pub keeps_unmatched: bool,
 }
 
 /// A column of ORDER BY … WITH FILL; bounds are in the column's own unit, as text of `i128` or,
@@ -85,6 +103,7 @@ impl StreamOperator {
     pub fn name(&self) -> &'static str {
         match self {
             StreamOperator::ArrayJoin { .. } => "ArrayJoin",
+            StreamOperator::AsofJoin(_) => "AsofJoin",
             StreamOperator::LimitBy { .. } => "LimitBy",
             StreamOperator::LimitWithTies { .. } => "LimitWithTies",
             StreamOperator::WithFill { .. } => "WithFill",
@@ -95,6 +114,9 @@ impl StreamOperator {
     fn used(&self) -> Vec<&String> {
         match self {
             StreamOperator::ArrayJoin { columns, .. } => columns.iter().collect(),
+            StreamOperator::AsofJoin(c) => {
+                c.keys.iter().chain([&c.time, &c.is_left]).collect()
+            }
             StreamOperator::LimitBy { keys, .. } | StreamOperator::LimitWithTies { keys, .. } => {
                 keys.iter().collect()
             }
@@ -117,6 +139,7 @@ impl fmt::Display for StreamOperator {
                     columns.join(", ")
                 )
             }
+            StreamOperator::AsofJoin(c) => write!(f, ": {}, {}", c.keys.join(", "), c.time),
             StreamOperator::LimitBy {
                 keys,
                 offset,

@@ -124,7 +124,7 @@ impl Analyzer<'_> {
     /// `SELECT * FROM name`.
     pub(crate) fn whole_table(&self, name: &ast::ObjectName, outer: &Outer) -> Result<Planned> {
         let source = self.named_table(name, outer)?;
-        let shown = source.scope.columns.into_iter().filter(|c| !c.hidden);
+        let shown = source.scope.columns.into_iter().filter(ScopeColumn::is_shown);
         let columns: Vec<super::OutputColumn> = shown
             .map(|c| super::OutputColumn {
                 name: c.name,
@@ -171,6 +171,7 @@ impl Analyzer<'_> {
                 internal,
                 data_type: column.data_type.clone(),
                 hidden: column.hidden,
+                merged: false,
             });
         }
         let plan = scan
@@ -308,6 +309,7 @@ fn one_row() -> Result<Source> {
         internal: DUMMY.to_owned(),
         data_type: zero.data_type,
         hidden: false,
+        merged: false,
     };
     Ok(Source {
         plan,
@@ -325,6 +327,7 @@ pub(crate) fn subquery_source(planned: Planned) -> Source {
         internal: c.internal,
         data_type: c.data_type,
         hidden: false,
+        merged: false,
     };
     let columns = planned.columns.into_iter().map(column).collect();
     Source {

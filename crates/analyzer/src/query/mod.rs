@@ -11,6 +11,7 @@
 //! | [`items`] | the select list: its expressions and their names |
 //! | [`from`] | tables, table functions, views, subqueries |
 //! | [`join`] | joins |
+//! | [`any_join`] | ANY, SEMI and PASTE JOIN |
 //! | [`asof_join`] | ASOF JOIN |
 //! | [`recursive`] | WITH RECURSIVE |
 //! | [`array_join`] | ARRAY JOIN and `arrayJoin()` |
@@ -20,6 +21,7 @@
 //! | [`with_fill`] | ORDER BY … WITH FILL |
 //! | [`set_operations`] | UNION, EXCEPT, INTERSECT |
 
+mod any_join;
 pub mod array_join;
 mod asof_join;
 pub mod from;

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | [`stream_exec`] | the operator: feeds batches to a step |
 //! | [`array_join`] | ARRAY JOIN |
+//! | [`asof_join`] | ASOF JOIN |
 //! | [`limit_by`] | LIMIT BY |
 //! | [`limit_with_ties`] | LIMIT … WITH TIES |
 //! | [`with_fill`] | ORDER BY … WITH FILL |
 
 pub mod array_join;
+pub mod asof_join;
 pub mod limit_by;
 pub mod limit_with_ties;
 pub mod stream_exec;

@@ -20,6 +20,7 @@ use futures::StreamExt;
 
 use super::Step;
 use super::array_join::ArrayJoinStep;
+use super::asof_join::AsofJoinStep;
 use super::limit_by::LimitByStep;
 use super::limit_with_ties::LimitWithTiesStep;
 use super::with_fill::WithFillStep;
@@ -62,6 +63,9 @@ impl StreamExec {
         Ok(match &self.operator {
             StreamOperator::ArrayJoin { left, columns, .. } => {
                 Box::new(ArrayJoinStep::try_new(&input, schema, columns, *left)?)
+            }
+            StreamOperator::AsofJoin(columns) => {
+                Box::new(AsofJoinStep::try_new(&input, columns)?)
             }
             StreamOperator::LimitBy {
                 keys,
