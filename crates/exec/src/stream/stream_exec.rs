@@ -10,7 +10,7 @@ use datafusion::common::internal_err;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_expr::{EquivalenceProperties, OrderingRequirements, PhysicalExpr};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties,
@@ -30,6 +30,8 @@ use super::with_fill::WithFillStep;
 pub struct StreamExec {
     input: Arc<dyn ExecutionPlan>,
     operator: StreamOperator,
+    /// The order that the rows had when the step was planned: it may be what the step is about.
+    order: Option<OrderingRequirements>,
     properties: Arc<PlanProperties>,
 }
 
@@ -39,9 +41,29 @@ impl StreamExec {
     /// # Errors
     /// If the input lacks a column of the step.
     pub fn try_new(input: Arc<dyn ExecutionPlan>, operator: StreamOperator) -> Result<Self> {
-        let schema = output_schema(&input.schema(), &operator)?;
+        let order = match &operator {
+            StreamOperator::ArrayJoin { .. } => None,
+            _ => input.output_ordering().cloned().map(OrderingRequirements::from),
+        };
+        Self::with_order(input, operator, order)
+    }
+
+    fn with_order(
+        input: Arc<dyn ExecutionPlan>,
+        operator: StreamOperator,
+        order: Option<OrderingRequirements>,
+    ) -> Result<Self> {
+        let keeps_rows = matches!(
+            operator,
+            StreamOperator::LimitBy { .. } | StreamOperator::LimitWithTies { .. }
+        );
+        let equivalence = if keeps_rows {
+            input.equivalence_properties().clone()
+        } else {
+            EquivalenceProperties::new(output_schema(&input.schema(), &operator)?)
+        };
         let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema),
+            equivalence,
             input.output_partitioning().clone(),
             input.pipeline_behavior(),
             input.boundedness(),
@@ -49,6 +71,7 @@ impl StreamExec {
         Ok(Self {
             input,
             operator,
+            order,
             properties: Arc::new(properties),
         })
     }
@@ -128,6 +151,10 @@ impl ExecutionPlan for StreamExec {
         }]
     }
 
+    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
+        vec![self.order.clone()]
+    }
+
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![true]
     }
@@ -144,7 +171,11 @@ impl ExecutionPlan for StreamExec {
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         match <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) {
-            Ok([input]) => Ok(Arc::new(Self::try_new(input, self.operator.clone())?)),
+            Ok([input]) => {
+                let order = self.order.clone();
+                let step = Self::with_order(input, self.operator.clone(), order)?;
+                Ok(Arc::new(step))
+            }
             Err(_) => internal_err!("a step has one input"),
         }
     }
