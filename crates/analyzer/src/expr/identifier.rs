@@ -39,6 +39,7 @@ impl Resolver<'_> {
         if let Some(expr) = self.outer.expression(first) {
             return self.elements(self.resolve(expr)?, &parts[1..]);
         }
+        self.outer.want_column(parts);
         let names: Vec<&str> = self.aliases.names().collect();
         Err(self.scope.unknown(parts, &names))
     }

@@ -16,6 +16,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::{Case, InList};
 
 use super::native::fold_if;
+use super::subquery::Subquery;
 use super::value_set::ValueSet;
 use super::{Resolver, literal};
 use crate::{Typed, udf};
@@ -70,7 +71,12 @@ impl Resolver<'_> {
         let wanted = left.base();
         let columns = match &right.unaliased().kind {
             ExprKind::Subquery(query) => {
-                let planned = self.analyzer.query(query, self.outer)?;
+                let planned = match self.subquery(query)? {
+                    Subquery::Plain(planned) => planned,
+                    Subquery::Correlated { .. } => {
+                        return Err(Error::not_implemented("IN with a correlated subquery"));
+                    }
+                };
                 return self.convert_rows(self.rows_of(planned, None)?, wanted);
             }
             ExprKind::Identifier(_) if self.is_table(right) => {

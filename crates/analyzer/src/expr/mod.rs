@@ -36,8 +36,9 @@ use std::collections::HashMap;
 
 use basalt_error::{Error, ErrorCode, Position, Result};
 use basalt_parser::ast::{self, ExprKind};
-use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::{Expr, LogicalPlan};
 
+use crate::query::correlated::CorrelatedSubquery;
 use crate::query::{Analyzer, Outer};
 use crate::scope::Scope;
 use crate::typed::Typed;
@@ -59,6 +60,9 @@ pub(crate) struct Resolver<'a> {
     pub(crate) windows: &'a [ast::NamedWindow],
     /// The GROUP BY keys, for `grouping()`.
     pub(crate) array_joins: RefCell<Vec<ArrayJoinCall>>,
+    /// The rows that the expressions are over; correlated subqueries need them.
+    pub(crate) rows: Option<&'a LogicalPlan>,
+    pub(crate) correlated: RefCell<Vec<CorrelatedSubquery>>,
     state: RefCell<State>,
 }
 
@@ -92,6 +96,8 @@ impl<'a> Resolver<'a> {
             aliases,
             windows: &[],
             array_joins: RefCell::default(),
+            rows: None,
+            correlated: RefCell::default(),
             state: RefCell::default(),
         }
     }

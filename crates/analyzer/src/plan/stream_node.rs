@@ -114,9 +114,7 @@ impl StreamOperator {
     fn used(&self) -> Vec<&String> {
         match self {
             StreamOperator::ArrayJoin { columns, .. } => columns.iter().collect(),
-            StreamOperator::AsofJoin(c) => {
-                c.keys.iter().chain([&c.time, &c.is_left]).collect()
-            }
+            StreamOperator::AsofJoin(c) => c.keys.iter().chain([&c.time, &c.is_left]).collect(),
             StreamOperator::LimitBy { keys, .. } | StreamOperator::LimitWithTies { keys, .. } => {
                 keys.iter().collect()
             }

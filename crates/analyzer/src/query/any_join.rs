@@ -10,7 +10,9 @@ use datafusion::common::JoinType;
 use datafusion::functions_window::row_number::row_number_udwf;
 use datafusion::logical_expr::expr::WindowFunction;
 use datafusion::logical_expr::utils::conjunction;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Operator, WindowFunctionDefinition};
+use datafusion::logical_expr::{
+    Expr, LogicalPlan, LogicalPlanBuilder, Operator, WindowFunctionDefinition,
+};
 
 use super::Analyzer;
 use super::from::Source;
@@ -35,9 +37,18 @@ impl Analyzer<'_> {
         join: &ast::Join,
     ) -> Result<LogicalPlan> {
         let one_of = match (join.strictness, join.kind) {
-            (JoinStrictness::Any, JoinKind::Inner) => OneOf { left: true, right: true },
-            (_, JoinKind::Right) => OneOf { left: true, right: false },
-            _ => OneOf { left: false, right: true },
+            (JoinStrictness::Any, JoinKind::Inner) => OneOf {
+                left: true,
+                right: true,
+            },
+            (_, JoinKind::Right) => OneOf {
+                left: true,
+                right: false,
+            },
+            _ => OneOf {
+                left: false,
+                right: true,
+            },
         };
         let mut sorted = Conditions::default();
         for condition in conditions {
@@ -48,8 +59,18 @@ impl Analyzer<'_> {
         }
         let mut kept = sorted.equalities;
         for (side, filters, keys, is_one) in [
-            (&mut sides.left, sorted.of_left, sorted.left_keys, one_of.left),
-            (&mut sides.right, sorted.of_right, sorted.right_keys, one_of.right),
+            (
+                &mut sides.left,
+                sorted.of_left,
+                sorted.left_keys,
+                one_of.left,
+            ),
+            (
+                &mut sides.right,
+                sorted.of_right,
+                sorted.right_keys,
+                one_of.right,
+            ),
         ] {
             if is_one {
                 let plan = LogicalPlanBuilder::from(side.plan.clone());
@@ -87,7 +108,10 @@ impl Analyzer<'_> {
     ) -> Result<LogicalPlan> {
         let mut numbers = Vec::new();
         // One match on the right is one for each row of the left.
-        for (side, is_one) in [(&mut sides.left, one_of.right), (&mut sides.right, one_of.left)] {
+        for (side, is_one) in [
+            (&mut sides.left, one_of.right),
+            (&mut sides.right, one_of.left),
+        ] {
             if is_one {
                 let number = self.fresh("row");
                 side.plan = numbered(side.plan.clone(), &number)?;

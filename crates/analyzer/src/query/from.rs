@@ -124,7 +124,11 @@ impl Analyzer<'_> {
     /// `SELECT * FROM name`.
     pub(crate) fn whole_table(&self, name: &ast::ObjectName, outer: &Outer) -> Result<Planned> {
         let source = self.named_table(name, outer)?;
-        let shown = source.scope.columns.into_iter().filter(ScopeColumn::is_shown);
+        let shown = source
+            .scope
+            .columns
+            .into_iter()
+            .filter(ScopeColumn::is_shown);
         let columns: Vec<super::OutputColumn> = shown
             .map(|c| super::OutputColumn {
                 name: c.name,

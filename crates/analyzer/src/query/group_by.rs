@@ -261,6 +261,17 @@ impl Analyzer<'_> {
 }
 
 impl Grouping {
+    /// Adds keys that every set has.
+    pub(crate) fn add_to_all_sets(&mut self, keys: Vec<Typed>) {
+        for key in keys {
+            let position = self.add(key);
+            self.sets
+                .iter_mut()
+                .filter(|set| !set.contains(&position))
+                .for_each(|set| set.push(position));
+        }
+    }
+
     fn add(&mut self, key: Typed) -> usize {
         if let Some(position) = self.keys.iter().position(|k| k.expr == key.expr) {
             return position;
@@ -359,6 +370,7 @@ fn check_grouped(expr: &Expr, outputs: &[String], available: &[String]) -> Resul
         !outputs.contains(&c.name)
             && !available.contains(&c.name)
             && !c.name.starts_with("arrayJoin_")
+            && !c.name.starts_with(super::correlated::PREFIX)
     });
     match missing {
         None => Ok(()),

@@ -104,8 +104,11 @@ impl Analyzer<'_> {
     /// Casts the columns of USING to the types that both sides can have.
     fn common_using_types(&self, sides: &mut Sides, using: &UsingPairs) -> Result<()> {
         for (l, r) in using {
-            let types = [&sides.left.scope.columns[*l], &sides.right.scope.columns[*r]]
-                .map(|c| c.data_type.clone());
+            let types = [
+                &sides.left.scope.columns[*l],
+                &sides.right.scope.columns[*r],
+            ]
+            .map(|c| c.data_type.clone());
             let common = least_supertype(&types)
                 .map_err(|e| Error::new(ErrorCode::TYPE_MISMATCH, e.message()))?;
             self.cast_column(&mut sides.left, *l, &common)?;

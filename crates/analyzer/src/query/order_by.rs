@@ -113,6 +113,11 @@ impl Analyzer<'_> {
             .iter()
             .map(|e| computed.name(e, "limit_by"))
             .collect();
+        let domain: Vec<String> = clauses
+            .domain
+            .iter()
+            .map(|e| computed.name(e, "domain"))
+            .collect();
         let only_items = computed.exprs.iter().all(|(_, name)| items.contains(name));
         let mut plan = computed.project(plan)?;
         plan = match &select.distinct {
@@ -130,7 +135,7 @@ impl Analyzer<'_> {
             plan = sorted.and_then(|b| b.build()).map_err(plan_error)?;
             plan = self.with_fill(plan, select, &names)?;
         }
-        plan = self.limits(plan, select, names, limit_by)?;
+        plan = self.limits(plan, select, names, (limit_by, domain))?;
         self.final_projection(plan, clauses.items, items)
     }
 
@@ -139,8 +144,9 @@ impl Analyzer<'_> {
         mut plan: LogicalPlan,
         select: &ast::Select,
         order_keys: Vec<String>,
-        limit_by_keys: Vec<String>,
+        (mut limit_by_keys, domain): (Vec<String>, Vec<String>),
     ) -> Result<LogicalPlan> {
+        limit_by_keys.extend(domain.iter().cloned());
         if let Some(by) = &select.limit_by {
             let limit = row_count(self, &by.limit, "LIMIT BY")?;
             let offset = by
@@ -159,6 +165,18 @@ impl Analyzer<'_> {
         };
         let limit = count(&select.limit, "LIMIT")?;
         let offset = count(&select.offset, "OFFSET")?.unwrap_or(0);
+        if limit.is_none() && offset == 0 {
+            return Ok(plan);
+        }
+        if !domain.is_empty() {
+            // The query stands for many: each has its own limit.
+            let operator = StreamOperator::LimitBy {
+                keys: domain,
+                offset,
+                limit: limit.unwrap_or(u64::MAX),
+            };
+            return stream_node(plan, operator).map_err(plan_error);
+        }
         if select.with_ties {
             let limit = limit.ok_or_else(|| Error::bug("WITH TIES without LIMIT"))?;
             if order_keys.is_empty() {
@@ -173,9 +191,6 @@ impl Analyzer<'_> {
                 limit,
             };
             return stream_node(plan, operator).map_err(plan_error);
-        }
-        if limit.is_none() && offset == 0 {
-            return Ok(plan);
         }
         let rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let limited = LogicalPlanBuilder::from(plan).limit(rows(offset), limit.map(rows));

@@ -8,6 +8,7 @@ use basalt_parser::ast;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
 
+use super::correlated::{CorrelatedSubquery, with_subqueries};
 use super::group_by::Grouping;
 use super::items::Item;
 use super::{Analyzer, Outer, Planned};
@@ -24,6 +25,9 @@ pub(crate) struct Clauses {
     pub(crate) order_by: Vec<SortExpr>,
     pub(crate) limit_by: Vec<Expr>,
     pub(crate) late_array_joins: Vec<ArrayJoinCall>,
+    pub(crate) late_subqueries: Vec<CorrelatedSubquery>,
+    /// Columns of the query around that this one is computed for.
+    pub(crate) domain: Vec<Expr>,
 }
 
 impl Clauses {
@@ -35,6 +39,12 @@ impl Clauses {
             .chain(&mut self.qualify)
             .chain(self.order_by.iter_mut().map(|s| &mut s.expr))
             .chain(&mut self.limit_by)
+            .chain(&mut self.domain)
+            .chain(
+                self.late_subqueries
+                    .iter_mut()
+                    .flat_map(|s| &mut s.outer_keys),
+            )
             .chain(
                 self.late_array_joins
                     .iter_mut()
@@ -45,12 +55,19 @@ impl Clauses {
 
 impl Analyzer<'_> {
     pub(crate) fn select(&self, select: &ast::Select, outer: &Outer) -> Result<Planned> {
+        let mut outer = outer.clone();
+        let domain = outer.take_domain();
         let outer = outer.with_items(select);
         let aliases = Aliases::of_select(select)?;
-        let source = self.from(select, &outer, &aliases)?;
+        let mut source = self.from(select, &outer, &aliases)?;
+        if let Some(domain) = &domain {
+            source = domain.crossed(source, select)?;
+        }
         let mut resolver = Resolver::new(self, &outer, &source.scope, &aliases);
         resolver.windows = &select.windows;
-        let items = resolver.items(&select.columns)?;
+        resolver.rows = Some(&source.plan);
+        let mut items = resolver.items(&select.columns)?;
+        items.extend(domain.iter().flat_map(|d| d.items()));
         let mut conditions = Vec::new();
         for (clause, name) in [(&select.prewhere, "PREWHERE"), (&select.where_, "WHERE")] {
             if let Some(expr) = clause {
@@ -69,9 +86,19 @@ impl Analyzer<'_> {
             limit_by: self.limit_by_keys(&resolver, select, &items)?,
             items,
             late_array_joins: Vec::new(),
+            late_subqueries: Vec::new(),
+            domain: domain.iter().flat_map(|d| d.exprs()).collect(),
         };
         let array_joins = resolver.array_joins.take();
-        let plan = self.filtered(source.plan, conditions, array_joins, &mut clauses)?;
+        let subqueries = resolver.correlated.take();
+        let grouped = grouping.as_ref().map(|g| g.keys.as_slice());
+        let plan = with_subqueries(
+            source.plan,
+            subqueries,
+            (&conditions, grouped),
+            &mut clauses,
+        )?;
+        let plan = self.filtered(plan, conditions, array_joins, &mut clauses)?;
         self.after_where(plan, select, grouping, clauses)
     }
 
@@ -119,13 +146,19 @@ impl Analyzer<'_> {
         let aggregates = clauses.exprs_mut().any(|e| has_aggregate(e));
         let mut totals = None;
         if grouping.is_some() || aggregates {
-            let grouping = grouping.unwrap_or_default();
+            let mut grouping = grouping.unwrap_or_default();
+            let is_domain = |i: &&Item| clauses.domain.contains(&i.typed.expr);
+            let domain = clauses.items.iter().filter(is_domain);
+            grouping.add_to_all_sets(domain.map(|i| i.typed.clone()).collect());
             if select.with_totals {
                 totals = Some(self.totals(plan.clone(), select, &grouping, &clauses)?);
             }
             plan = self.aggregated(plan, grouping, &mut clauses)?;
         } else if select.with_totals {
             return Err(Error::not_implemented("WITH TOTALS without GROUP BY"));
+        }
+        for subquery in std::mem::take(&mut clauses.late_subqueries) {
+            plan = subquery.joined_to(plan)?;
         }
         if let Some(having) = clauses.having.take() {
             plan = filter(plan, having)?;

@@ -29,6 +29,8 @@ impl Analyzer<'_> {
             order_by: Vec::new(),
             limit_by: Vec::new(),
             late_array_joins: Vec::new(),
+            late_subqueries: Vec::new(),
+            domain: Vec::new(),
         };
         let plan = match clauses.having.take() {
             Some(having) if select.having.is_some() && !self.totals_before_having() => {
@@ -97,6 +99,8 @@ impl Analyzer<'_> {
             order_by: Vec::new(),
             limit_by: Vec::new(),
             late_array_joins: Vec::new(),
+            late_subqueries: Vec::new(),
+            domain: Vec::new(),
         };
         let keys: Vec<String> = grouping
             .keys

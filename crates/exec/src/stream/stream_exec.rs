@@ -43,7 +43,10 @@ impl StreamExec {
     pub fn try_new(input: Arc<dyn ExecutionPlan>, operator: StreamOperator) -> Result<Self> {
         let order = match &operator {
             StreamOperator::ArrayJoin { .. } => None,
-            _ => input.output_ordering().cloned().map(OrderingRequirements::from),
+            _ => input
+                .output_ordering()
+                .cloned()
+                .map(OrderingRequirements::from),
         };
         Self::with_order(input, operator, order)
     }
@@ -87,9 +90,7 @@ impl StreamExec {
             StreamOperator::ArrayJoin { left, columns, .. } => {
                 Box::new(ArrayJoinStep::try_new(&input, schema, columns, *left)?)
             }
-            StreamOperator::AsofJoin(columns) => {
-                Box::new(AsofJoinStep::try_new(&input, columns)?)
-            }
+            StreamOperator::AsofJoin(columns) => Box::new(AsofJoinStep::try_new(&input, columns)?),
             StreamOperator::LimitBy {
                 keys,
                 offset,
