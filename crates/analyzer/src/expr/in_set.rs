@@ -98,7 +98,18 @@ impl Resolver<'_> {
                     "Right side of IN must be constants, a table or a subquery",
                 )
             })?;
-            arrays.push(self.convert(&array, &typed.data_type, wanted)?);
+            let converted = self.convert(&array, &typed.data_type, wanted)?;
+            if *typed.data_type.base() == DataType::String
+                && wanted.is_number()
+                && converted.null_count() > array.null_count()
+            {
+                let text = crate::expr::cast::constant_text(&typed).unwrap_or_default();
+                return Err(Error::new(
+                    ErrorCode::TYPE_MISMATCH,
+                    format!("Cannot convert string '{text}' in the right side of IN to {wanted}"),
+                ));
+            }
+            arrays.push(converted);
         }
         let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
         if arrays.is_empty() {

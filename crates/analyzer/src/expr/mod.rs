@@ -156,7 +156,10 @@ impl<'a> Resolver<'a> {
                         resolved.push(item.typed);
                     }
                 }
-                _ => resolved.push(self.resolve(expr)?),
+                _ => match self.untupled(expr)? {
+                    Some(elements) => resolved.extend(elements.into_iter().map(|(_, e)| e)),
+                    None => resolved.push(self.resolve(expr)?),
+                },
             }
         }
         Ok(resolved)

@@ -2,4 +2,7 @@
 
 pub mod stream_node;
 
-pub use stream_node::{AsofColumns, FillColumn, FillStep, StreamNode, StreamOperator, stream_node};
+pub use stream_node::{
+    AsofColumns, FillColumn, FillStep, Interpolated, RowBound, StreamNode, StreamOperator,
+    stream_node,
+};

@@ -35,6 +35,13 @@ pub enum StreamOperator {
         /// Rows to keep for each value.
         limit: u64,
     },
+    /// The rows between two bounds that count from the end or are a share of all rows.
+    LimitRows {
+        /// What is left out in front, or at the end.
+        offset: RowBound,
+        /// What stays of the rest.
+        limit: RowBound,
+    },
     /// `limit` rows after `offset`, and those that are equal to the last in the sorted `keys`.
     LimitWithTies {
         /// The sort keys.
@@ -50,6 +57,8 @@ pub enum StreamOperator {
         columns: Vec<FillColumn>,
         /// Sorted columns before them: each of their values is filled for itself.
         prefix: Vec<String>,
+        /// Other columns of inserted rows.
+        interpolated: Vec<Interpolated>,
     },
 }
 
@@ -68,6 +77,39 @@ pub struct AsofColumns {
     pub keeps_unmatched: bool,
 }
 
+/// A number of rows in LIMIT or OFFSET.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
+pub enum RowBound {
+    /// So many from the start.
+    Rows(u64),
+    /// So many from the end.
+    FromEnd(u64),
+    /// A share of all rows, rounded up: a number between 0 and 1, as text of `f64`.
+    Share(String),
+}
+
+impl RowBound {
+    /// How many of so many rows it is, the end or the start.
+    pub fn share_of(&self, num_rows: u64) -> u64 {
+        match self {
+            RowBound::Rows(n) | RowBound::FromEnd(n) => *n,
+            RowBound::Share(text) => {
+                let share = text.parse::<f64>().unwrap_or(0.0);
+                (num_rows as f64 * share).ceil() as u64
+            }
+        }
+    }
+}
+
+/// A column of INTERPOLATE: its value in an inserted row, over the columns of the row before.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
+pub struct Interpolated {
+    /// The column.
+    pub name: String,
+    /// Its value.
+    pub value: Expr,
+}
+
 /// A column of ORDER BY … WITH FILL; bounds are in the column's own unit, as text of `i128` or,
 /// for floats, of `f64`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
@@ -82,6 +124,8 @@ pub struct FillColumn {
     pub to: Option<String>,
     /// Distance of values.
     pub step: FillStep,
+    /// How far behind a row values are filled in, if not to the next one.
+    pub staleness: Option<FillStep>,
 }
 
 /// How far filled values are apart.
@@ -105,6 +149,7 @@ impl StreamOperator {
             StreamOperator::ArrayJoin { .. } => "ArrayJoin",
             StreamOperator::AsofJoin(_) => "AsofJoin",
             StreamOperator::LimitBy { .. } => "LimitBy",
+            StreamOperator::LimitRows { .. } => "LimitRows",
             StreamOperator::LimitWithTies { .. } => "LimitWithTies",
             StreamOperator::WithFill { .. } => "WithFill",
         }
@@ -118,9 +163,10 @@ impl StreamOperator {
             StreamOperator::LimitBy { keys, .. } | StreamOperator::LimitWithTies { keys, .. } => {
                 keys.iter().collect()
             }
-            StreamOperator::WithFill { columns, prefix } => {
-                columns.iter().map(|c| &c.name).chain(prefix).collect()
-            }
+            StreamOperator::LimitRows { .. } => Vec::new(),
+            StreamOperator::WithFill {
+                columns, prefix, ..
+            } => columns.iter().map(|c| &c.name).chain(prefix).collect(),
         }
     }
 }
@@ -151,6 +197,9 @@ impl fmt::Display for StreamOperator {
                 limit,
             } => {
                 write!(f, ": {limit} offset {offset}, ties of {}", keys.join(", "))
+            }
+            StreamOperator::LimitRows { offset, limit } => {
+                write!(f, ": {limit:?} offset {offset:?}")
             }
             StreamOperator::WithFill { columns, .. } => {
                 let names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();

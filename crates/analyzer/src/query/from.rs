@@ -58,15 +58,7 @@ impl Analyzer<'_> {
     }
 
     fn table(&self, table: &ast::TableExpr, outer: &Outer) -> Result<Source> {
-        if table.final_ {
-            return Err(Error::new(
-                ErrorCode::ILLEGAL_FINAL,
-                "Remove FINAL: only tables that merge rows (ReplacingMergeTree and the like) have it",
-            ));
-        }
-        if table.sample.is_some() {
-            return Err(Error::not_implemented("SAMPLE"));
-        }
+        check_modifiers(table)?;
         let at = |e: Error| match self.position(table.span) {
             Some(position) => e.at(position),
             None => e,
@@ -296,6 +288,45 @@ impl Analyzer<'_> {
             value,
         })
     }
+}
+
+/// FINAL and SAMPLE are for tables that merge rows or keep them sampled.
+fn check_modifiers(table: &ast::TableExpr) -> Result<()> {
+    let is_subquery = matches!(table.source, TableSource::Subquery(_));
+    match (table.final_, &table.sample) {
+        (true, _) | (_, Some(_)) if is_subquery => Err(Error::new(
+            ErrorCode::UNSUPPORTED_METHOD,
+            "Remove FINAL and SAMPLE: a subquery has neither",
+        )),
+        (true, _) => Err(Error::new(
+            ErrorCode::ILLEGAL_FINAL,
+            "Remove FINAL: only tables that merge rows (ReplacingMergeTree and the like) have it",
+        )),
+        (_, Some(_)) => Err(Error::new(
+            ErrorCode::SAMPLING_NOT_SUPPORTED,
+            "Remove SAMPLE: only MergeTree tables with a sampling key have it",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// PREWHERE is for tables that can read some columns before others: files.
+pub(super) fn check_prewhere(select: &ast::Select) -> Result<()> {
+    let from_file = select.from.iter().any(|e| match e {
+        FromElement::Table { table, .. } => match &table.source {
+            TableSource::File(_) => true,
+            TableSource::Function(f) => f.name == "file",
+            _ => false,
+        },
+        FromElement::ArrayJoin { .. } => false,
+    });
+    if select.prewhere.is_none() || from_file {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::ILLEGAL_PREWHERE,
+        "Write WHERE: PREWHERE is only for files",
+    ))
 }
 
 /// The column of a SELECT without FROM, which reads `system.one`.

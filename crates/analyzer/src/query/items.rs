@@ -3,6 +3,7 @@
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ExprKind};
 use basalt_parser::{column_name, column_names};
+use basalt_types::DataType;
 
 use crate::Typed;
 use crate::expr::Resolver;
@@ -34,14 +35,30 @@ impl Resolver<'_> {
                 }
                 continue;
             }
+            if let Some(elements) = self.untupled(expr)? {
+                let argument =
+                    untuple_argument(expr).map(|a| column_name(&self.with_shown_names(a)));
+                for (element, typed) in elements {
+                    let name = match expr.alias() {
+                        Some(alias) => format!("{alias}.{element}"),
+                        None => format!(
+                            "tupleElement({}, '{element}')",
+                            argument.as_deref().unwrap_or_default()
+                        ),
+                    };
+                    items.push(Item { name, typed });
+                }
+                continue;
+            }
             let typed = self.resolve(expr)?;
             let name = self.shown_identifier(expr, &typed).unwrap_or(plain_name);
-            if let ExprKind::Function(f) = &expr.unaliased().kind
-                && f.name == "untuple"
-            {
-                return Err(Error::not_implemented("Function untuple"));
-            }
             items.push(Item { name, typed });
+        }
+        if items.iter().any(|i| i.typed.data_type == DataType::Nothing) {
+            return Err(Error::new(
+                ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+                "Cast the empty array to Array(T): a column cannot be of type Nothing",
+            ));
         }
         if items.is_empty() {
             return Err(Error::new(
@@ -50,6 +67,30 @@ impl Resolver<'_> {
             ));
         }
         Ok(items)
+    }
+
+    /// The elements of an `untuple(t)` with their names; `None` for any other expression.
+    pub(crate) fn untupled(&self, expr: &ast::Expr) -> Result<Option<Vec<(String, Typed)>>> {
+        let Some(argument) = untuple_argument(expr) else {
+            return Ok(None);
+        };
+        let tuple = self.resolve(argument)?;
+        let DataType::Tuple(elements) = tuple.data_type.base().clone() else {
+            return Err(Error::new(
+                ErrorCode::UNSUPPORTED_METHOD,
+                format!(
+                    "The argument of untuple must be a tuple, not {}",
+                    tuple.data_type
+                ),
+            ));
+        };
+        let mut untupled = Vec::with_capacity(elements.types.len());
+        for index in 0..elements.types.len() {
+            let position = crate::expr::literal::unsigned(index as u64 + 1)?;
+            let element = self.call_by_name("tupleElement", vec![tuple.clone(), position])?;
+            untupled.push((elements.name(index), element));
+        }
+        Ok(Some(untupled))
     }
 
     /// The expression with columns named as they show: `t.x` is `x`, unless another table has one.
@@ -68,6 +109,21 @@ impl Resolver<'_> {
                 {
                     let rest = parts.split_off(taken);
                     *parts = std::iter::once(name).chain(rest).collect();
+                }
+            }
+            ExprKind::QueryParameter(parameter) => {
+                let type_name = basalt_parser::format_data_type(&parameter.data_type);
+                if let Some(text) = self.analyzer.parameter(&parameter.name)
+                    && type_name != "Identifier"
+                {
+                    let is_number = text.parse::<f64>().is_ok() && type_name != "String";
+                    let text = if is_number {
+                        text
+                    } else {
+                        column_name(&string_expr(&text))
+                    };
+                    let shown = format!("_CAST({text}, {})", column_name(&string_expr(&type_name)));
+                    expr.kind = ExprKind::Identifier(vec![shown]);
                 }
             }
             ExprKind::Array(items) | ExprKind::Tuple(items) => {
@@ -92,6 +148,19 @@ impl Resolver<'_> {
             return Some(name);
         }
         None
+    }
+}
+
+fn string_expr(text: &str) -> ast::Expr {
+    let literal = ast::Literal::String(text.as_bytes().to_vec());
+    ast::Expr::new(ExprKind::Literal(literal), ast::Span::default())
+}
+
+/// The argument of `untuple(argument)`, aliased or not.
+fn untuple_argument(expr: &ast::Expr) -> Option<&ast::Expr> {
+    match &expr.unaliased().kind {
+        ExprKind::Function(f) if f.name == "untuple" && f.args.len() == 1 => f.args.first(),
+        _ => None,
     }
 }
 

@@ -18,6 +18,7 @@
 //! | [`array_join`] | ARRAY JOIN and `arrayJoin()` |
 //! | [`group_by`] | keys, aggregates, ROLLUP, CUBE, GROUPING SETS |
 //! | [`totals`] | WITH TOTALS |
+//! | [`limit`] | numbers of rows in LIMIT and OFFSET |
 //! | [`order_by`] | ORDER BY, LIMIT, LIMIT BY, DISTINCT |
 //! | [`with_fill`] | ORDER BY … WITH FILL |
 //! | [`set_operations`] | UNION, EXCEPT, INTERSECT |
@@ -31,6 +32,7 @@ pub mod group_by;
 pub mod insert;
 pub mod items;
 pub mod join;
+mod limit;
 pub mod order_by;
 pub mod outer;
 mod recursive;

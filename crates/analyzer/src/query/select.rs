@@ -3,7 +3,7 @@
 //! FROM → arrayJoin → PREWHERE, WHERE → GROUP BY → HAVING → windows → QUALIFY → DISTINCT →
 //! ORDER BY → LIMIT BY → LIMIT.
 
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, Result};
 use basalt_parser::ast;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
@@ -59,6 +59,7 @@ impl Analyzer<'_> {
         let domain = outer.take_domain();
         let outer = outer.with_items(select);
         let aliases = Aliases::of_select(select)?;
+        super::from::check_prewhere(select)?;
         let mut source = self.from(select, &outer, &aliases)?;
         if let Some(domain) = &domain {
             source = domain.crossed(source, select)?;
@@ -99,7 +100,7 @@ impl Analyzer<'_> {
             &mut clauses,
         )?;
         let plan = self.filtered(plan, conditions, array_joins, &mut clauses)?;
-        self.after_where(plan, select, grouping, clauses)
+        self.after_where(plan, (select, &outer), grouping, clauses)
     }
 
     /// WHERE and the `arrayJoin` calls that need no aggregate: those of the conditions first.
@@ -139,7 +140,7 @@ impl Analyzer<'_> {
     fn after_where(
         &self,
         mut plan: LogicalPlan,
-        select: &ast::Select,
+        (select, outer): (&ast::Select, &Outer),
         grouping: Option<Grouping>,
         mut clauses: Clauses,
     ) -> Result<Planned> {
@@ -170,7 +171,7 @@ impl Analyzer<'_> {
         if let Some(qualify) = clauses.qualify.take() {
             plan = filter(plan, qualify)?;
         }
-        let (plan, columns) = self.ordered(plan, select, clauses)?;
+        let (plan, columns) = self.ordered(plan, (select, outer), clauses)?;
         Ok(Planned {
             plan,
             columns,
@@ -223,34 +224,4 @@ pub(crate) fn replace(expr: Expr, f: impl Fn(&Expr) -> Option<Expr>) -> Result<E
         })
     });
     transformed.map(|t| t.data).map_err(plan_error)
-}
-
-/// Checks that a number of rows in LIMIT and the like is a constant, and gives it.
-pub(crate) fn row_count(analyzer: &Analyzer<'_>, expr: &ast::Expr, clause: &str) -> Result<u64> {
-    let invalid = |why: &str| {
-        Error::new(
-            ErrorCode::INVALID_LIMIT_EXPRESSION,
-            format!("The number in {clause} {why}"),
-        )
-    };
-    let (array, data_type) = analyzer.constant(expr).map_err(|e| {
-        if e.code() == ErrorCode::UNKNOWN_IDENTIFIER {
-            invalid("must be constant")
-        } else {
-            e
-        }
-    })?;
-    if !data_type.is_integer() {
-        return Err(invalid(&format!(
-            "must be an integer from 0 up, not of type {data_type}"
-        )));
-    }
-    let typed = crate::Typed::constant(array, data_type)?;
-    let cast = typed.cast_to(&basalt_types::DataType::Int64, analyzer)?;
-    let array = cast.constant.ok_or_else(|| Error::bug("constant"))?;
-    use datafusion::arrow::array::AsArray;
-    let number = array
-        .as_primitive::<datafusion::arrow::datatypes::Int64Type>()
-        .value(0);
-    u64::try_from(number).map_err(|_| Error::not_implemented(format!("A negative {clause}")))
 }

@@ -22,6 +22,7 @@ use super::Step;
 use super::array_join::ArrayJoinStep;
 use super::asof_join::AsofJoinStep;
 use super::limit_by::LimitByStep;
+use super::limit_rows::LimitRowsStep;
 use super::limit_with_ties::LimitWithTiesStep;
 use super::with_fill::WithFillStep;
 
@@ -58,7 +59,9 @@ impl StreamExec {
     ) -> Result<Self> {
         let keeps_rows = matches!(
             operator,
-            StreamOperator::LimitBy { .. } | StreamOperator::LimitWithTies { .. }
+            StreamOperator::LimitBy { .. }
+                | StreamOperator::LimitRows { .. }
+                | StreamOperator::LimitWithTies { .. }
         );
         let equivalence = if keeps_rows {
             input.equivalence_properties().clone()
@@ -96,14 +99,24 @@ impl StreamExec {
                 offset,
                 limit,
             } => Box::new(LimitByStep::try_new(&input, keys, *offset, *limit)?),
+            StreamOperator::LimitRows { offset, limit } => {
+                Box::new(LimitRowsStep::new(schema, offset.clone(), limit.clone()))
+            }
             StreamOperator::LimitWithTies {
                 keys,
                 offset,
                 limit,
             } => Box::new(LimitWithTiesStep::try_new(&input, keys, *offset, *limit)?),
-            StreamOperator::WithFill { columns, prefix } => {
-                Box::new(WithFillStep::try_new(&input, columns, prefix)?)
-            }
+            StreamOperator::WithFill {
+                columns,
+                prefix,
+                interpolated,
+            } => Box::new(WithFillStep::try_new(
+                &input,
+                columns,
+                prefix,
+                interpolated,
+            )?),
         })
     }
 }

@@ -189,6 +189,18 @@ impl Parser<'_> {
         }
         self.enter(QUERY_LEVELS)?;
         self.advance();
+        if self.is_word(0, "VALUES") && self.token(1).kind == K::OpenRound {
+            let name = self.identifier("VALUES")?.to_ascii_lowercase();
+            let args = self.list(Self::aliased_expr)?;
+            self.expect_symbol(K::CloseRound)?;
+            self.leave(QUERY_LEVELS);
+            return Ok(TableSource::Function(TableFunction {
+                name,
+                args,
+                settings: Vec::new(),
+                span: self.span_from(start),
+            }));
+        }
         let from = self.table_list()?;
         self.expect_symbol(K::CloseRound)?;
         self.leave(QUERY_LEVELS);
