@@ -48,7 +48,11 @@ impl Analyzer<'_> {
             Some(GroupBy::Exprs { kind, exprs }) => {
                 let mut positions = Vec::new();
                 for key in self.keys(resolver, exprs, items, "GROUP BY")? {
-                    positions.push(grouping.add(key));
+                    let position = grouping.add(key);
+                    // A key that is written twice is one.
+                    if !positions.contains(&position) {
+                        positions.push(position);
+                    }
                 }
                 grouping.sets = match kind {
                     GroupByKind::Plain => Vec::new(),
@@ -239,6 +243,9 @@ impl Analyzer<'_> {
             let internal = self.fresh("key");
             let shown = if self.flag("group_by_use_nulls") {
                 key
+            } else if grouping.keys[*i].constant.is_some() {
+                // A constant is the same in every set.
+                grouping.keys[*i].expr.clone()
             } else {
                 let default = super::default_array(&grouping.keys[*i].data_type)?;
                 let default = Typed::constant(default, grouping.keys[*i].data_type.clone())?;

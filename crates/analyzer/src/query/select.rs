@@ -11,6 +11,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
 use super::correlated::{CorrelatedSubquery, with_subqueries};
 use super::group_by::Grouping;
 use super::items::Item;
+use super::join::{all_columns, project};
 use super::{Analyzer, Outer, Planned};
 use crate::expr::aggregate::{forbid_aggregates, has_aggregate};
 use crate::expr::aliases::Aliases;
@@ -167,7 +168,7 @@ impl Analyzer<'_> {
         for call in std::mem::take(&mut clauses.late_array_joins) {
             plan = self.apply_array_join_call(plan, call)?;
         }
-        plan = windows(plan, &mut clauses)?;
+        plan = self.windows(plan, &mut clauses)?;
         if let Some(qualify) = clauses.qualify.take() {
             plan = filter(plan, qualify)?;
         }
@@ -187,32 +188,59 @@ pub(crate) fn filter(plan: LogicalPlan, condition: Expr) -> Result<LogicalPlan> 
     plan.map_err(plan_error)
 }
 
-/// Computes the window functions and puts their columns in their places.
-fn windows(plan: LogicalPlan, clauses: &mut Clauses) -> Result<LogicalPlan> {
-    let mut found: Vec<Expr> = Vec::new();
-    for expr in clauses.exprs_mut() {
-        expr.apply(|e| {
-            if matches!(e, Expr::WindowFunction(_)) {
-                if !found.contains(e) {
-                    found.push(e.clone());
+impl Analyzer<'_> {
+    /// Computes the window functions and puts their columns in their places.
+    fn windows(&self, plan: LogicalPlan, clauses: &mut Clauses) -> Result<LogicalPlan> {
+        let mut found: Vec<Expr> = Vec::new();
+        for expr in clauses.exprs_mut() {
+            expr.apply(|e| {
+                if matches!(e, Expr::WindowFunction(_)) {
+                    if !found.contains(e) {
+                        found.push(e.clone());
+                    }
+                    return Ok(TreeNodeRecursion::Jump);
                 }
-                return Ok(TreeNodeRecursion::Jump);
+                Ok(TreeNodeRecursion::Continue)
+            })
+            .map_err(plan_error)?;
+        }
+        if found.is_empty() {
+            return Ok(plan);
+        }
+        // Keys become columns first, so that nothing is computed twice.
+        let mut keys: Vec<(Expr, String)> = Vec::new();
+        let mut keyed = found.clone();
+        for window in &mut keyed {
+            let Expr::WindowFunction(function) = window else {
+                continue;
+            };
+            let params = &mut function.params;
+            let order = params.order_by.iter_mut().map(|s| &mut s.expr);
+            for key in params.partition_by.iter_mut().chain(order) {
+                if matches!(key, Expr::Column(_)) {
+                    continue;
+                }
+                let known = keys.iter().find(|(e, _)| e == key).map(|(_, n)| n.clone());
+                let name = known.unwrap_or_else(|| {
+                    let name = self.fresh("window_key");
+                    keys.push((key.clone(), name.clone()));
+                    name
+                });
+                *key = crate::typed::column(&name);
             }
-            Ok(TreeNodeRecursion::Continue)
-        })
-        .map_err(plan_error)?;
+        }
+        for expr in clauses.exprs_mut() {
+            *expr = replace(expr.clone(), |e| {
+                let index = found.iter().position(|f| f == e)?;
+                Some(crate::typed::column(
+                    &keyed[index].schema_name().to_string(),
+                ))
+            })?;
+        }
+        let mut exprs = all_columns(&plan);
+        exprs.extend(keys.into_iter().map(|(key, name)| key.alias(name)));
+        LogicalPlanBuilder::window_plan(project(plan, exprs)?, keyed).map_err(plan_error)
     }
-    if found.is_empty() {
-        return Ok(plan);
-    }
-    for expr in clauses.exprs_mut() {
-        *expr = replace(expr.clone(), |e| {
-            found
-                .contains(e)
-                .then(|| crate::typed::column(&e.schema_name().to_string()))
-        })?;
-    }
-    LogicalPlanBuilder::window_plan(plan, found).map_err(plan_error)
 }
 
 /// `expr` with every outermost part that `f` has something else for replaced by it.

@@ -57,16 +57,16 @@ impl StreamExec {
         operator: StreamOperator,
         order: Option<OrderingRequirements>,
     ) -> Result<Self> {
-        let keeps_rows = matches!(
-            operator,
-            StreamOperator::LimitBy { .. }
-                | StreamOperator::LimitRows { .. }
-                | StreamOperator::LimitWithTies { .. }
-        );
-        let equivalence = if keeps_rows {
-            input.equivalence_properties().clone()
+        let schema = output_schema(&input.schema(), &operator)?;
+        let equivalence = if keeps_order(&operator) {
+            // The input's columns stand where they stood.
+            let known = input.equivalence_properties();
+            let orders = known.oeq_class().clone();
+            let mut properties = EquivalenceProperties::new_with_orderings(schema, orders);
+            properties.add_equivalence_group(known.eq_group().clone())?;
+            properties
         } else {
-            EquivalenceProperties::new(output_schema(&input.schema(), &operator)?)
+            EquivalenceProperties::new(schema)
         };
         let properties = PlanProperties::new(
             equivalence,
@@ -121,6 +121,14 @@ impl StreamExec {
     }
 }
 
+/// Whether rows come out in the order of the input, their columns unchanged.
+fn keeps_order(operator: &StreamOperator) -> bool {
+    !matches!(
+        operator,
+        StreamOperator::AsofJoin(_) | StreamOperator::WithFill { .. }
+    )
+}
+
 fn output_schema(input: &SchemaRef, operator: &StreamOperator) -> Result<SchemaRef> {
     let StreamOperator::ArrayJoin {
         columns, outputs, ..
@@ -170,7 +178,7 @@ impl ExecutionPlan for StreamExec {
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
+        vec![keeps_order(&self.operator)]
     }
 
     fn apply_expressions(
