@@ -26,6 +26,7 @@ pub mod script;
 
 pub use column_name::{column_name, column_names, literal_name};
 pub use explain::explain_ast;
+pub use parser::{max_depth, use_stack};
 pub use format::{format_data_type, format_expr, format_one_line, format_statement};
 pub use script::{
     Parsed, Statements, is_incomplete, parse_data_type, parse_expr, parse_statement,

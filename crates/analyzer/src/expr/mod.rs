@@ -79,7 +79,8 @@ struct State {
     depth: usize,
 }
 
-/// Expressions nested deeper are refused, so that no query exhausts the stack.
+/// Expressions nested deeper are refused, so that no query exhausts the stack, unless the program
+/// says that it has more.
 const MAX_DEPTH: usize = 1000;
 
 impl<'a> Resolver<'a> {
@@ -110,10 +111,11 @@ impl<'a> Resolver<'a> {
         {
             let mut state = self.state.borrow_mut();
             state.depth += 1;
-            if state.depth > MAX_DEPTH {
+            let limit = (basalt_parser::max_depth() as usize).max(MAX_DEPTH);
+            if state.depth > limit {
                 return Err(Error::new(
                     ErrorCode::TOO_DEEP_RECURSION,
-                    format!("Expression is nested deeper than {MAX_DEPTH} levels"),
+                    format!("Expression is nested deeper than {limit} levels"),
                 ));
             }
         }

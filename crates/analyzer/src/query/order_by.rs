@@ -1,5 +1,7 @@
 //! Plans DISTINCT, ORDER BY, LIMIT BY and LIMIT, and the final projection.
 
+use std::collections::{HashMap, HashSet};
+
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, Distinct, OrderBy};
 use basalt_types::DataType;
@@ -94,6 +96,7 @@ impl Analyzer<'_> {
         let mut computed = Computed {
             analyzer: self,
             exprs: Vec::new(),
+            known: HashMap::new(),
         };
         let items: Vec<String> = clauses
             .items
@@ -121,7 +124,8 @@ impl Analyzer<'_> {
             .iter()
             .map(|e| computed.name(e, "domain"))
             .collect();
-        let only_items = computed.exprs.iter().all(|(_, name)| items.contains(name));
+        let shown: HashSet<&String> = items.iter().collect();
+        let only_items = computed.exprs.iter().all(|(_, name)| shown.contains(name));
         let mut plan = computed.project(plan)?;
         plan = match &select.distinct {
             Distinct::None => plan,
@@ -227,8 +231,9 @@ impl Analyzer<'_> {
     ) -> Result<(LogicalPlan, Vec<OutputColumn>)> {
         let mut columns: Vec<OutputColumn> = Vec::with_capacity(items.len());
         let mut exprs = Vec::with_capacity(items.len());
+        let mut taken = HashSet::new();
         for (item, name) in items.into_iter().zip(names) {
-            let repeated = columns.iter().any(|c| c.internal == name);
+            let repeated = !taken.insert(name.clone());
             let internal = if repeated {
                 self.fresh(&item.name)
             } else {
@@ -272,17 +277,19 @@ fn shown_scope(items: &[Item], names: &[String]) -> Scope {
 struct Computed<'a> {
     analyzer: &'a Analyzer<'a>,
     exprs: Vec<(Expr, String)>,
+    known: HashMap<Expr, usize>,
 }
 
 impl Computed<'_> {
     fn name(&mut self, expr: &Expr, hint: &str) -> String {
-        if let Some((_, name)) = self.exprs.iter().find(|(e, _)| e == expr) {
+        if let Some((_, name)) = self.known.get(expr).and_then(|i| self.exprs.get(*i)) {
             return name.clone();
         }
         let name = match expr {
             Expr::Column(c) => c.name.clone(),
             _ => self.analyzer.fresh(hint),
         };
+        self.known.insert(expr.clone(), self.exprs.len());
         self.exprs.push((expr.clone(), name.clone()));
         name
     }

@@ -29,16 +29,25 @@ impl Parser<'_> {
     /// An expression, perhaps with `AS name`.
     pub(super) fn aliased_expr(&mut self) -> Result<Expr> {
         let start = self.start_span();
-        let expr = self.expr()?;
+        let outer_height = std::mem::take(&mut self.height);
+        let mut expr = self.expr()?;
         if self.keyword("AS") {
             let name = self.identifier("alias")?;
-            return Ok(self.alias(expr, name, start));
+            expr = self.alias(expr, name, start);
         }
+        self.height = self.height.max(outer_height);
         Ok(expr)
     }
 
     /// An expression, perhaps with `AS name` or just `name`.
     pub(super) fn select_item(&mut self) -> Result<Expr> {
+        let outer_height = std::mem::take(&mut self.height);
+        let item = self.maybe_aliased();
+        self.height = self.height.max(outer_height);
+        item
+    }
+
+    fn maybe_aliased(&mut self) -> Result<Expr> {
         let start = self.start_span();
         let expr = self.aliased_expr()?;
         if matches!(expr.kind, ExprKind::Alias { .. }) {
