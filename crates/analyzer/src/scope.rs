@@ -19,9 +19,16 @@ pub struct ScopeColumn {
     pub data_type: DataType,
     /// Whether `*` leaves it out.
     pub hidden: bool,
+    /// Whether USING merged it with a column of the other side: only its table's name leads to it.
+    pub merged: bool,
 }
 
 impl ScopeColumn {
+    /// Whether `*` shows it.
+    pub fn is_shown(&self) -> bool {
+        !self.hidden && !self.merged
+    }
+
     /// The column as an expression.
     pub fn typed(&self) -> Typed {
         Typed::column(&self.internal, self.data_type.clone())
@@ -101,7 +108,8 @@ impl ScopeColumn {
     /// Whether `parts` are the name, or a suffix of the qualifier and the name. Names may have
     /// dots themselves.
     fn is_named(&self, parts: &[String]) -> bool {
-        (0..parts.len()).any(|i| {
+        let first = usize::from(self.merged);
+        (first..parts.len()).any(|i| {
             self.qualifier.ends_with(&parts[..i])
                 && if parts.len() - i == 1 {
                     self.name == parts[i]

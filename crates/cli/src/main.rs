@@ -65,6 +65,7 @@ fn exit_code(e: &Error) -> ExitCode {
 }
 
 fn run() -> Result<()> {
+    basalt_parser::use_stack(STACK_BYTES);
     let args = arguments::with_parameters(std::env::args_os());
     let matches = arguments::command().get_matches_from(args);
     match matches.subcommand() {

@@ -27,6 +27,7 @@ pub mod script;
 pub use column_name::{column_name, column_names, literal_name};
 pub use explain::explain_ast;
 pub use format::{format_data_type, format_expr, format_one_line, format_statement};
+pub use parser::{max_depth, use_stack};
 pub use script::{
     Parsed, Statements, is_incomplete, parse_data_type, parse_expr, parse_statement,
     parse_statements, parse_structure, position_of,

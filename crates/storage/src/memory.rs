@@ -39,6 +39,22 @@ impl MemoryTable {
     /// # Errors
     /// `LOGICAL_ERROR` if a batch has other fields.
     pub fn insert(&self, batches: Vec<RecordBatch>) -> Result<()> {
+        let pieces = self.pieces(batches)?;
+        Arc::make_mut(&mut self.batches.write()).extend(pieces);
+        Ok(())
+    }
+
+    /// Puts other rows in the place of all rows.
+    ///
+    /// # Errors
+    /// As [`MemoryTable::insert`].
+    pub fn replace(&self, batches: Vec<RecordBatch>) -> Result<()> {
+        let pieces = self.pieces(batches)?;
+        *self.batches.write() = Arc::new(pieces);
+        Ok(())
+    }
+
+    fn pieces(&self, batches: Vec<RecordBatch>) -> Result<Vec<RecordBatch>> {
         let mut pieces = Vec::with_capacity(batches.len());
         for batch in batches {
             let typed = RecordBatch::try_new(Arc::clone(&self.schema), batch.columns().to_vec())
@@ -50,8 +66,7 @@ impl MemoryTable {
                 start += len;
             }
         }
-        Arc::make_mut(&mut self.batches.write()).extend(pieces);
-        Ok(())
+        Ok(pieces)
     }
 
     /// The rows as they are now.

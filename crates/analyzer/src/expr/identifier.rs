@@ -11,6 +11,20 @@ use crate::Typed;
 /// identifier can be it.
 pub(crate) const EXACT_COLUMN: &str = "\0column";
 
+/// Functions of the SQL standard that may be written like a column, where no column has the name.
+const CALLED_WITHOUT_BRACKETS: &[&str] = &[
+    "now",
+    "current_timestamp",
+    "localtimestamp",
+    "today",
+    "curdate",
+    "current_date",
+    "user",
+    "current_user",
+    "session_user",
+    "current_database",
+];
+
 impl Resolver<'_> {
     /// What `parts`, separated by dots in the query, name.
     pub(crate) fn identifier(&self, parts: &[String]) -> Result<Typed> {
@@ -39,6 +53,11 @@ impl Resolver<'_> {
         if let Some(expr) = self.outer.expression(first) {
             return self.elements(self.resolve(expr)?, &parts[1..]);
         }
+        let lower = first.to_ascii_lowercase();
+        if parts.len() == 1 && CALLED_WITHOUT_BRACKETS.contains(&lower.as_str()) {
+            return self.call_by_name(&lower, Vec::new());
+        }
+        self.outer.want_column(parts);
         let names: Vec<&str> = self.aliases.names().collect();
         Err(self.scope.unknown(parts, &names))
     }

@@ -16,6 +16,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::{Case, InList};
 
 use super::native::fold_if;
+use super::subquery::Subquery;
 use super::value_set::ValueSet;
 use super::{Resolver, literal};
 use crate::{Typed, udf};
@@ -79,7 +80,12 @@ impl Resolver<'_> {
         let wanted = left.base();
         let columns = match &right.unaliased().kind {
             ExprKind::Subquery(query) => {
-                let planned = self.analyzer.query(query, self.outer)?;
+                let planned = match self.subquery(query)? {
+                    Subquery::Plain(planned) => planned,
+                    Subquery::Correlated { .. } => {
+                        return Err(Error::not_implemented("IN with a correlated subquery"));
+                    }
+                };
                 return self.convert_rows(self.rows_of(planned, None)?, wanted);
             }
             ExprKind::Identifier(_) if self.is_table(right) => {
@@ -101,7 +107,18 @@ impl Resolver<'_> {
                     "Right side of IN must be constants, a table or a subquery",
                 )
             })?;
-            arrays.push(self.convert(&array, &typed.data_type, wanted)?);
+            let converted = self.convert(&array, &typed.data_type, wanted)?;
+            if *typed.data_type.base() == DataType::String
+                && wanted.is_number()
+                && converted.null_count() > array.null_count()
+            {
+                let text = crate::expr::cast::constant_text(&typed).unwrap_or_default();
+                return Err(Error::new(
+                    ErrorCode::TYPE_MISMATCH,
+                    format!("Cannot convert string '{text}' in the right side of IN to {wanted}"),
+                ));
+            }
+            arrays.push(converted);
         }
         let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
         if arrays.is_empty() {

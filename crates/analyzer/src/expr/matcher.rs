@@ -54,7 +54,8 @@ impl Resolver<'_> {
                 Some(r) => r.is_match(&column.name),
                 None => true,
             };
-            if !column.hidden && matches && column.qualifier.ends_with(qualifier) {
+            let shown = column.is_shown() || (column.merged && !qualifier.is_empty());
+            if shown && matches && column.qualifier.ends_with(qualifier) {
                 found.push(Candidate::exact(i, &column.name));
             }
         }

@@ -37,8 +37,9 @@ use std::collections::HashMap;
 
 use basalt_error::{Error, ErrorCode, Position, Result};
 use basalt_parser::ast::{self, ExprKind};
-use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::{Expr, LogicalPlan};
 
+use crate::query::correlated::CorrelatedSubquery;
 use crate::query::{Analyzer, Outer};
 use crate::scope::Scope;
 use crate::typed::Typed;
@@ -62,6 +63,9 @@ pub(crate) struct Resolver<'a> {
     pub(crate) array_joins: RefCell<Vec<ArrayJoinCall>>,
     /// Keys of GROUP BY that are NULL in some rows behind it.
     nullable_keys: Vec<Expr>,
+    /// The rows that the expressions are over; correlated subqueries need them.
+    pub(crate) rows: Option<&'a LogicalPlan>,
+    pub(crate) correlated: RefCell<Vec<CorrelatedSubquery>>,
     state: RefCell<State>,
 }
 
@@ -80,7 +84,8 @@ struct State {
     depth: usize,
 }
 
-/// Expressions nested deeper are refused, so that no query exhausts the stack.
+/// Expressions nested deeper are refused, so that no query exhausts the stack, unless the program
+/// says that it has more.
 const MAX_DEPTH: usize = 1000;
 
 impl<'a> Resolver<'a> {
@@ -98,6 +103,8 @@ impl<'a> Resolver<'a> {
             windows: &[],
             array_joins: RefCell::default(),
             nullable_keys: Vec::new(),
+            rows: None,
+            correlated: RefCell::default(),
             state: RefCell::default(),
         }
     }
@@ -116,10 +123,11 @@ impl<'a> Resolver<'a> {
         {
             let mut state = self.state.borrow_mut();
             state.depth += 1;
-            if state.depth > MAX_DEPTH {
+            let limit = (basalt_parser::max_depth() as usize).max(MAX_DEPTH);
+            if state.depth > limit {
                 return Err(Error::new(
                     ErrorCode::TOO_DEEP_RECURSION,
-                    format!("Expression is nested deeper than {MAX_DEPTH} levels"),
+                    format!("Expression is nested deeper than {limit} levels"),
                 ));
             }
         }
@@ -168,7 +176,10 @@ impl<'a> Resolver<'a> {
                         resolved.push(item.typed);
                     }
                 }
-                _ => resolved.push(self.resolve(expr)?),
+                _ => match self.untupled(expr)? {
+                    Some(elements) => resolved.extend(elements.into_iter().map(|(_, e)| e)),
+                    None => resolved.push(self.resolve(expr)?),
+                },
             }
         }
         Ok(resolved)

@@ -27,10 +27,8 @@ impl Resolver<'_> {
         let nullable = args.iter().any(|a| a.data_type.is_nullable());
         let predicates = args.iter().map(logical).collect::<Result<Vec<_>>>()?;
         let operator = if is_and { Operator::And } else { Operator::Or };
-        let combined = predicates
-            .into_iter()
-            .reduce(|a, b| Expr::BinaryExpr(BinaryExpr::new(Box::new(a), operator, Box::new(b))));
-        let combined = combined.ok_or_else(|| Error::bug("logic without arguments"))?;
+        let combined =
+            balanced(predicates, operator).ok_or_else(|| Error::bug("logic without arguments"))?;
         let mut typed = Typed::from_predicate(combined, nullable);
         if args.iter().any(is_bool) {
             typed.data_type = bool_type(nullable);
@@ -244,6 +242,22 @@ fn bool_type(nullable: bool) -> DataType {
     } else {
         DataType::Bool
     }
+}
+
+/// The chain as a tree of little depth: what walks over it costs more the deeper it is.
+fn balanced(mut chain: Vec<Expr>, operator: Operator) -> Option<Expr> {
+    while chain.len() > 1 {
+        let mut pairs = Vec::with_capacity(chain.len().div_ceil(2));
+        let mut exprs = chain.into_iter();
+        while let Some(a) = exprs.next() {
+            pairs.push(match exprs.next() {
+                Some(b) => Expr::BinaryExpr(BinaryExpr::new(Box::new(a), operator, Box::new(b))),
+                None => a,
+            });
+        }
+        chain = pairs;
+    }
+    chain.pop()
 }
 
 fn logical(typed: &Typed) -> Result<Expr> {

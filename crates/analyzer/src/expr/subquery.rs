@@ -1,4 +1,4 @@
-//! Evaluates scalar subqueries and EXISTS while the query is planned.
+//! Evaluates scalar subqueries and EXISTS while the query is planned, unless they are correlated.
 
 use std::sync::Arc;
 
@@ -12,12 +12,63 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 
 use super::{Resolver, literal};
 use crate::query::Planned;
+use crate::scope::ScopeColumn;
 use crate::{Typed, plan_error};
 
+/// A planned subquery of an expression.
+pub(crate) enum Subquery {
+    /// It has the same rows wherever it stands.
+    Plain(Planned),
+    /// It uses `columns` of the query around it, which are its last columns, too.
+    Correlated {
+        planned: Planned,
+        columns: Vec<ScopeColumn>,
+    },
+}
+
 impl Resolver<'_> {
+    /// Plans a subquery; if it turns out to use columns around it, once more with their values.
+    pub(crate) fn subquery(&self, query: &ast::Query) -> Result<Subquery> {
+        let (outer, wanted) = self.outer.with_columns(self.scope);
+        let mut columns: Vec<ScopeColumn> = Vec::new();
+        loop {
+            let outer = if columns.is_empty() {
+                outer.clone()
+            } else {
+                let rows = self.rows.ok_or_else(|| {
+                    Error::not_implemented("A correlated subquery in JOIN ON and the like")
+                })?;
+                outer.with_domain(self.analyzer.domain(rows, &columns)?)
+            };
+            match self.analyzer.query(query, &outer) {
+                Ok(planned) if columns.is_empty() => return Ok(Subquery::Plain(planned)),
+                Ok(planned) => return Ok(Subquery::Correlated { planned, columns }),
+                Err(e) => {
+                    let wanted = wanted.borrow();
+                    if wanted.columns.len() == columns.len() {
+                        return Err(if wanted.again {
+                            Error::not_implemented(format!(
+                                "A column of the query around in a deeper subquery ({})",
+                                e.message()
+                            ))
+                        } else {
+                            e
+                        });
+                    }
+                    columns.clone_from(&wanted.columns);
+                }
+            }
+        }
+    }
+
     /// `(SELECT …)` as a value: one row, several columns make a tuple, no row is NULL.
     pub(crate) fn scalar_subquery(&self, query: &ast::Query) -> Result<Typed> {
-        let planned = self.analyzer.query(query, self.outer)?;
+        let planned = match self.subquery(query)? {
+            Subquery::Plain(planned) => planned,
+            Subquery::Correlated { planned, columns } => {
+                return self.correlated_scalar(planned, columns);
+            }
+        };
         let names: Vec<String> = planned.columns.iter().map(|c| c.name.clone()).collect();
         let (columns, types) = self.rows_of(planned, Some(2))?;
         let num_rows = columns.first().map_or(0, |c| c.len());
@@ -65,7 +116,12 @@ impl Resolver<'_> {
                 "EXISTS takes a subquery",
             ));
         };
-        let planned = self.analyzer.query(query, self.outer)?;
+        let planned = match self.subquery(query)? {
+            Subquery::Plain(planned) => planned,
+            Subquery::Correlated { planned, columns } => {
+                return self.correlated_exists(planned, columns);
+            }
+        };
         let (columns, _) = self.rows_of(planned, Some(1))?;
         literal::unsigned(u64::from(columns.first().is_some_and(|c| !c.is_empty())))
     }

@@ -5,5 +5,8 @@ mod stream_node;
 mod window;
 
 pub use shared::SharedRows;
-pub use stream_node::{FillColumn, FillStep, StreamNode, StreamOperator, stream_node};
+pub use stream_node::{
+    AsofColumns, FillColumn, FillStep, Interpolated, RowBound, StreamNode, StreamOperator,
+    stream_node,
+};
 pub use window::{Bound, Frame, Unit, Window, WindowColumn, WindowFunction, WindowOrder};

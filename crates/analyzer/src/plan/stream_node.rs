@@ -26,6 +26,9 @@ pub enum StreamOperator {
         /// Names of the elements' columns.
         outputs: Vec<String>,
     },
+    /// Rows of two sides, sorted by keys and time: each of the left takes the columns of the last
+    /// one of the right before it, and those of the right go.
+    AsofJoin(AsofColumns),
     /// At most `limit` rows for each value of the keys, after `offset`; in the order of the input.
     LimitBy {
         /// The keys.
@@ -34,6 +37,13 @@ pub enum StreamOperator {
         offset: u64,
         /// Rows to keep for each value.
         limit: u64,
+    },
+    /// The rows between two bounds that count from the end or are a share of all rows.
+    LimitRows {
+        /// What is left out in front, or at the end.
+        offset: RowBound,
+        /// What stays of the rest.
+        limit: RowBound,
     },
     /// `limit` rows after `offset`, and those that are equal to the last in the sorted `keys`.
     LimitWithTies {
@@ -50,11 +60,61 @@ pub enum StreamOperator {
         columns: Vec<FillColumn>,
         /// Sorted columns before them: each of their values is filled for itself.
         prefix: Vec<String>,
+        /// Other columns of inserted rows.
+        interpolated: Vec<Interpolated>,
     },
     /// Computes window functions, as new columns behind the input's.
     Window(Window),
     /// Keeps all rows for other plans with the same step.
     Shared(SharedRows),
+}
+
+/// The columns of an ASOF JOIN over the rows of both sides.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
+pub struct AsofColumns {
+    /// Columns of the right side, NULL in rows of the left.
+    pub right: Vec<String>,
+    /// What must be equal.
+    pub keys: Vec<String>,
+    /// What must be closest.
+    pub time: String,
+    /// 1 in rows of the left side, 0 in those of the right.
+    pub is_left: String,
+    /// Whether rows of the left without a match stay.
+    pub keeps_unmatched: bool,
+}
+
+/// A number of rows in LIMIT or OFFSET.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
+pub enum RowBound {
+    /// So many from the start.
+    Rows(u64),
+    /// So many from the end.
+    FromEnd(u64),
+    /// A share of all rows, rounded up: a number between 0 and 1, as text of `f64`.
+    Share(String),
+}
+
+impl RowBound {
+    /// How many of so many rows it is, the end or the start.
+    pub fn share_of(&self, num_rows: u64) -> u64 {
+        match self {
+            RowBound::Rows(n) | RowBound::FromEnd(n) => *n,
+            RowBound::Share(text) => {
+                let share = text.parse::<f64>().unwrap_or(0.0);
+                (num_rows as f64 * share).ceil() as u64
+            }
+        }
+    }
+}
+
+/// A column of INTERPOLATE: its value in an inserted row, over the columns of the row before.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
+pub struct Interpolated {
+    /// The column.
+    pub name: String,
+    /// Its value.
+    pub value: Expr,
 }
 
 /// A column of ORDER BY … WITH FILL; bounds are in the column's own unit, as text of `i128` or,
@@ -71,6 +131,8 @@ pub struct FillColumn {
     pub to: Option<String>,
     /// Distance of values.
     pub step: FillStep,
+    /// How far behind a row values are filled in, if not to the next one.
+    pub staleness: Option<FillStep>,
 }
 
 /// How far filled values are apart.
@@ -92,7 +154,9 @@ impl StreamOperator {
     pub fn name(&self) -> &'static str {
         match self {
             StreamOperator::ArrayJoin { .. } => "ArrayJoin",
+            StreamOperator::AsofJoin(_) => "AsofJoin",
             StreamOperator::LimitBy { .. } => "LimitBy",
+            StreamOperator::LimitRows { .. } => "LimitRows",
             StreamOperator::LimitWithTies { .. } => "LimitWithTies",
             StreamOperator::WithFill { .. } => "WithFill",
             StreamOperator::Window(_) => "Window",
@@ -104,12 +168,14 @@ impl StreamOperator {
     fn used(&self) -> Vec<&String> {
         match self {
             StreamOperator::ArrayJoin { columns, .. } => columns.iter().collect(),
+            StreamOperator::AsofJoin(c) => c.keys.iter().chain([&c.time, &c.is_left]).collect(),
             StreamOperator::LimitBy { keys, .. } | StreamOperator::LimitWithTies { keys, .. } => {
                 keys.iter().collect()
             }
-            StreamOperator::WithFill { columns, prefix } => {
-                columns.iter().map(|c| &c.name).chain(prefix).collect()
-            }
+            StreamOperator::LimitRows { .. } => Vec::new(),
+            StreamOperator::WithFill {
+                columns, prefix, ..
+            } => columns.iter().map(|c| &c.name).chain(prefix).collect(),
             StreamOperator::Window(window) => used_by(window),
             StreamOperator::Shared(_) => Vec::new(),
         }
@@ -164,6 +230,7 @@ impl fmt::Display for StreamOperator {
                     columns.join(", ")
                 )
             }
+            StreamOperator::AsofJoin(c) => write!(f, ": {}, {}", c.keys.join(", "), c.time),
             StreamOperator::LimitBy {
                 keys,
                 offset,
@@ -177,6 +244,9 @@ impl fmt::Display for StreamOperator {
                 limit,
             } => {
                 write!(f, ": {limit} offset {offset}, ties of {}", keys.join(", "))
+            }
+            StreamOperator::LimitRows { offset, limit } => {
+                write!(f, ": {limit:?} offset {offset:?}")
             }
             StreamOperator::WithFill { columns, .. } => {
                 let names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();

@@ -62,6 +62,7 @@ impl Analyzer<'_> {
                     internal,
                     data_type: element,
                     hidden: true,
+                    merged: false,
                 }),
             }
         }

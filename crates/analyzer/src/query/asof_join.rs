@@ -1,19 +1,16 @@
 //! Plans ASOF JOIN: of the rows that match, the one whose value is closest.
 //!
-//! The rows of the left side get numbers, are joined by all conditions, and of each number's rows
-//! the first by the inequality's right value stays.
+//! The rows of both sides become one table, sorted by what must be equal and then by what must be
+//! closest; a step over it gives each row of the left the last row of the right that it has seen.
 
 use basalt_error::{Error, ErrorCode, Result};
-use datafusion::common::JoinType;
-use datafusion::functions_window::row_number::row_number_udwf;
-use datafusion::logical_expr::expr::WindowFunction;
-use datafusion::logical_expr::{
-    Expr, LogicalPlan, LogicalPlanBuilder, Operator, SortExpr, WindowFunctionDefinition,
-};
+use datafusion::common::{JoinType, ScalarValue};
+use datafusion::logical_expr::utils::conjunction;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Operator, lit};
 
 use super::Analyzer;
-use super::join::{Sides, joined};
-use super::order_by::first_of_each;
+use super::join::{Sides, all_columns, project};
+use crate::plan::{AsofColumns, StreamOperator, stream_node};
 use crate::plan_error;
 use crate::typed::column;
 
@@ -29,48 +26,111 @@ impl Analyzer<'_> {
                 "ASOF JOIN that is neither INNER nor LEFT",
             ));
         }
-        let (value, descending) = closest(&sides, &conditions)?;
-        let number = self.fresh("asof_row");
-        sides.left.plan = numbered(sides.left.plan, &number)?;
-        let plan = joined(sides, join_type, conditions)?;
-        let sort = |expr, asc| SortExpr {
-            expr,
-            asc,
-            nulls_first: false,
+        let parts = AsofConditions::new(&sides, conditions)?;
+        if let Some(filter) = conjunction(parts.of_right) {
+            sides.right.plan = super::select::filter(sides.right.plan, filter)?;
+        }
+        let keys: Vec<String> = parts.keys.iter().map(|_| self.fresh("asof_key")).collect();
+        let (time, is_left) = (self.fresh("asof_time"), self.fresh("asof_side"));
+        let (left_keys, right_keys): (Vec<Expr>, Vec<Expr>) = parts.keys.into_iter().unzip();
+        let shown = [
+            all_columns(&sides.left.plan),
+            all_columns(&sides.right.plan),
+        ]
+        .concat();
+        let row = |own: &LogicalPlan, (is_of_left, side_keys, side_time): (u8, Vec<Expr>, Expr)| {
+            let mut exprs = either_side(&sides, own)?;
+            exprs.extend(side_keys.into_iter().zip(&keys).map(|(k, n)| k.alias(n)));
+            exprs.push(side_time.alias(&time));
+            exprs.push(lit(is_of_left).alias(&is_left));
+            project(own.clone(), exprs)
         };
-        let order = vec![sort(column(&number), true), sort(value, !descending)];
-        let plan = LogicalPlanBuilder::from(plan)
-            .sort(order)
-            .and_then(|b| b.build());
-        first_of_each(plan.map_err(plan_error)?, &[number])
+        let left = row(&sides.left.plan, (1, left_keys, parts.left_time))?;
+        let right = row(&sides.right.plan, (0, right_keys, parts.right_time))?;
+        let (descending, inclusive) = match parts.op {
+            Operator::Gt => (false, false),
+            Operator::Lt => (true, false),
+            Operator::LtEq => (true, true),
+            _ => (false, true),
+        };
+        let mut order: Vec<_> = keys.iter().map(|k| column(k).sort(true, false)).collect();
+        order.push(column(&time).sort(!descending, false));
+        // Of equal times, what stands first decides whether they match.
+        order.push(column(&is_left).sort(inclusive, false));
+        let both = LogicalPlanBuilder::from(left)
+            .union(right)
+            .and_then(|b| b.sort(order))
+            .and_then(|b| b.build())
+            .map_err(plan_error)?;
+        let of_right = sides.right.plan.schema().fields().iter();
+        let operator = StreamOperator::AsofJoin(AsofColumns {
+            right: of_right.map(|f| f.name().clone()).collect(),
+            keys,
+            time,
+            is_left,
+            keeps_unmatched: join_type == JoinType::Left,
+        });
+        let shown = shown.into_iter().map(|e| match e {
+            Expr::Column(c) => column(&c.name),
+            other => other,
+        });
+        project(
+            stream_node(both, operator).map_err(plan_error)?,
+            shown.collect(),
+        )
     }
 }
 
-/// The right side's expression of the one inequality, and whether the greatest is closest.
-fn closest(sides: &Sides, conditions: &[Expr]) -> Result<(Expr, bool)> {
-    let mut found = None;
-    for condition in conditions {
-        let Expr::BinaryExpr(binary) = condition else {
-            continue;
-        };
-        let greater = match binary.op {
-            Operator::Gt | Operator::GtEq => true,
-            Operator::Lt | Operator::LtEq => false,
-            _ => continue,
-        };
-        let (a, b) = (binary.left.as_ref(), binary.right.as_ref());
-        let one = if Sides::is_only_of(a, &sides.left) && Sides::is_only_of(b, &sides.right) {
-            (b.clone(), greater)
-        } else if Sides::is_only_of(b, &sides.left) && Sides::is_only_of(a, &sides.right) {
-            (a.clone(), !greater)
-        } else {
-            continue;
-        };
-        if found.replace(one).is_some() {
-            return Err(invalid("has more than one inequality"));
+/// The conditions of an ASOF JOIN.
+struct AsofConditions {
+    /// What must be equal, on the left and on the right.
+    keys: Vec<(Expr, Expr)>,
+    left_time: Expr,
+    op: Operator,
+    right_time: Expr,
+    of_right: Vec<Expr>,
+}
+
+impl AsofConditions {
+    fn new(sides: &Sides, conditions: Vec<Expr>) -> Result<Self> {
+        let (mut keys, mut of_right) = (Vec::new(), Vec::new());
+        let mut closest = None;
+        for condition in conditions {
+            match sides.compared(&condition) {
+                Some((left, Operator::Eq, right)) => keys.push((left, right)),
+                Some((
+                    left,
+                    op @ (Operator::Gt | Operator::GtEq | Operator::Lt | Operator::LtEq),
+                    right,
+                )) => {
+                    if closest.replace((left, op, right)).is_some() {
+                        return Err(invalid("has more than one inequality"));
+                    }
+                }
+                _ if Sides::is_only_of(&condition, &sides.right) => of_right.push(condition),
+                _ if Sides::is_only_of(&condition, &sides.left) => {
+                    // Rows that it does not hold for stay in a LEFT JOIN, but match nothing.
+                    let key = datafusion::logical_expr::when(condition, lit(1_u8)).end();
+                    keys.push((key.map_err(plan_error)?, lit(1_u8)));
+                }
+                _ => {
+                    return Err(invalid("takes equalities and one inequality of both sides"));
+                }
+            }
         }
+        if keys.is_empty() {
+            keys.push((lit(1_u8), lit(1_u8)));
+        }
+        let (left_time, op, right_time) = closest
+            .ok_or_else(|| invalid("needs an inequality, such as left.time >= right.time"))?;
+        Ok(Self {
+            keys,
+            left_time,
+            op,
+            right_time,
+            of_right,
+        })
     }
-    found.ok_or_else(|| invalid("needs an inequality, such as left.time >= right.time"))
 }
 
 fn invalid(why: &str) -> Error {
@@ -80,20 +140,19 @@ fn invalid(why: &str) -> Error {
     )
 }
 
-/// The plan with its rows' numbers as a column behind the others.
-fn numbered(plan: LogicalPlan, name: &str) -> Result<LogicalPlan> {
-    let definition = WindowFunctionDefinition::WindowUDF(row_number_udwf());
-    let number = Expr::WindowFunction(Box::new(WindowFunction::new(definition, Vec::new())));
-    let shown = number.schema_name().to_string();
-    let mut exprs: Vec<Expr> = plan
-        .schema()
-        .iter()
-        .map(|(q, f)| Expr::from((q, f)))
-        .collect();
-    exprs.push(column(&shown).alias(name));
-    let plan = LogicalPlanBuilder::window_plan(plan, vec![number]).map_err(plan_error)?;
-    let plan = LogicalPlanBuilder::from(plan)
-        .project(exprs)
-        .and_then(|b| b.build());
-    plan.map_err(plan_error)
+/// The columns of both sides in a row of one side: its own, and NULL for the other's.
+fn either_side(sides: &Sides, own: &LogicalPlan) -> Result<Vec<Expr>> {
+    let mut exprs = Vec::new();
+    for side in [&sides.left.plan, &sides.right.plan] {
+        for field in side.schema().fields() {
+            let name = field.name();
+            exprs.push(if own.schema().has_column_with_unqualified_name(name) {
+                column(name)
+            } else {
+                let null = ScalarValue::try_from(field.data_type()).map_err(plan_error)?;
+                Expr::Literal(null, None).alias(name)
+            });
+        }
+    }
+    Ok(exprs)
 }

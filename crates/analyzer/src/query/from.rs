@@ -60,15 +60,7 @@ impl Analyzer<'_> {
     }
 
     fn table(&self, table: &ast::TableExpr, outer: &Outer) -> Result<Source> {
-        if table.final_ {
-            return Err(Error::new(
-                ErrorCode::ILLEGAL_FINAL,
-                "Remove FINAL: only tables that merge rows (ReplacingMergeTree and the like) have it",
-            ));
-        }
-        if table.sample.is_some() {
-            return Err(Error::not_implemented("SAMPLE"));
-        }
+        check_modifiers(table)?;
         let at = |e: Error| match self.position(table.span) {
             Some(position) => e.at(position),
             None => e,
@@ -126,7 +118,11 @@ impl Analyzer<'_> {
     /// `SELECT * FROM name`.
     pub(crate) fn whole_table(&self, name: &ast::ObjectName, outer: &Outer) -> Result<Planned> {
         let source = self.named_table(name, outer)?;
-        let shown = source.scope.columns.into_iter().filter(|c| !c.hidden);
+        let shown = source
+            .scope
+            .columns
+            .into_iter()
+            .filter(ScopeColumn::is_shown);
         let columns: Vec<super::OutputColumn> = shown
             .map(|c| super::OutputColumn {
                 name: c.name,
@@ -173,6 +169,7 @@ impl Analyzer<'_> {
                 internal,
                 data_type: column.data_type.clone(),
                 hidden: column.hidden,
+                merged: false,
             });
         }
         let plan = scan
@@ -303,6 +300,45 @@ impl Analyzer<'_> {
     }
 }
 
+/// FINAL and SAMPLE are for tables that merge rows or keep them sampled.
+fn check_modifiers(table: &ast::TableExpr) -> Result<()> {
+    let is_subquery = matches!(table.source, TableSource::Subquery(_));
+    match (table.final_, &table.sample) {
+        (true, _) | (_, Some(_)) if is_subquery => Err(Error::new(
+            ErrorCode::UNSUPPORTED_METHOD,
+            "Remove FINAL and SAMPLE: a subquery has neither",
+        )),
+        (true, _) => Err(Error::new(
+            ErrorCode::ILLEGAL_FINAL,
+            "Remove FINAL: only tables that merge rows (ReplacingMergeTree and the like) have it",
+        )),
+        (_, Some(_)) => Err(Error::new(
+            ErrorCode::SAMPLING_NOT_SUPPORTED,
+            "Remove SAMPLE: only MergeTree tables with a sampling key have it",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// PREWHERE is for tables that can read some columns before others: files.
+pub(super) fn check_prewhere(select: &ast::Select) -> Result<()> {
+    let from_file = select.from.iter().any(|e| match e {
+        FromElement::Table { table, .. } => match &table.source {
+            TableSource::File(_) => true,
+            TableSource::Function(f) => f.name == "file",
+            _ => false,
+        },
+        FromElement::ArrayJoin { .. } => false,
+    });
+    if select.prewhere.is_none() || from_file {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::ILLEGAL_PREWHERE,
+        "Write WHERE: PREWHERE is only for files",
+    ))
+}
+
 /// The column of a SELECT without FROM, which reads `system.one`.
 const DUMMY: &str = "dummy_of_one";
 
@@ -318,6 +354,7 @@ fn one_row() -> Result<Source> {
         internal: DUMMY.to_owned(),
         data_type: zero.data_type,
         hidden: false,
+        merged: false,
     };
     Ok(Source {
         plan,
@@ -336,6 +373,7 @@ pub(crate) fn subquery_source(planned: Planned) -> Source {
         internal: c.internal,
         data_type: c.data_type,
         hidden: false,
+        merged: false,
     };
     let columns = planned.columns.into_iter().map(column).collect();
     Source {

@@ -48,7 +48,11 @@ impl Analyzer<'_> {
             Some(GroupBy::Exprs { kind, exprs }) => {
                 let mut positions = Vec::new();
                 for key in self.keys(resolver, exprs, items, "GROUP BY")? {
-                    positions.push(grouping.add(key));
+                    let position = grouping.add(key);
+                    // A key that is written twice is one.
+                    if !positions.contains(&position) {
+                        positions.push(position);
+                    }
                 }
                 grouping.sets = match kind {
                     GroupByKind::Plain => Vec::new(),
@@ -123,11 +127,7 @@ impl Analyzer<'_> {
     ) -> Result<(LogicalPlan, Option<LogicalPlan>)> {
         let before = Clauses {
             items: clauses.items.clone(),
-            having: None,
-            qualify: None,
-            order_by: Vec::new(),
-            limit_by: Vec::new(),
-            late_array_joins: Vec::new(),
+            ..Clauses::default()
         };
         let rows = with_totals.then(|| plan.clone());
         let aggregates = collect_aggregates(clauses)?;
@@ -263,6 +263,9 @@ impl Analyzer<'_> {
             let internal = self.fresh("key");
             let shown = if self.flag("group_by_use_nulls") {
                 key
+            } else if grouping.keys[*i].constant.is_some() {
+                // A constant is the same in every set.
+                grouping.keys[*i].expr.clone()
             } else {
                 let default = super::default_array(&grouping.keys[*i].data_type)?;
                 let default = Typed::constant(default, grouping.keys[*i].data_type.clone())?;
@@ -285,6 +288,17 @@ impl Analyzer<'_> {
 }
 
 impl Grouping {
+    /// Adds keys that every set has.
+    pub(crate) fn add_to_all_sets(&mut self, keys: Vec<Typed>) {
+        for key in keys {
+            let position = self.add(key);
+            self.sets
+                .iter_mut()
+                .filter(|set| !set.contains(&position))
+                .for_each(|set| set.push(position));
+        }
+    }
+
     fn add(&mut self, key: Typed) -> usize {
         if let Some(position) = self.keys.iter().position(|k| k.expr == key.expr) {
             return position;
@@ -383,6 +397,7 @@ fn check_grouped(expr: &Expr, outputs: &[String], available: &[String]) -> Resul
         !outputs.contains(&c.name)
             && !available.contains(&c.name)
             && !c.name.starts_with("arrayJoin_")
+            && !c.name.starts_with(super::correlated::PREFIX)
     });
     match missing {
         None => Ok(()),

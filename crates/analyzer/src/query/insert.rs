@@ -165,6 +165,7 @@ impl Analyzer<'_> {
                     internal: self.fresh(name),
                     data_type: data_type.clone(),
                     hidden: false,
+                    merged: false,
                 })
                 .collect(),
         };

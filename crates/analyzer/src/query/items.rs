@@ -7,7 +7,7 @@ use basalt_types::DataType;
 
 use crate::Typed;
 use crate::expr::Resolver;
-use crate::scope::Scope;
+use crate::scope::{Scope, ScopeColumn};
 
 /// An expression of the select list.
 #[derive(Clone, Debug)]
@@ -23,7 +23,8 @@ impl Resolver<'_> {
     pub(crate) fn items(&self, columns: &[ast::Expr]) -> Result<Vec<Item>> {
         let mut items = Vec::with_capacity(columns.len());
         // Subqueries are numbered through the whole list.
-        for (expr, plain_name) in columns.iter().zip(column_names(columns)) {
+        let named: Vec<ast::Expr> = columns.iter().map(|e| self.with_shown_names(e)).collect();
+        for (expr, plain_name) in columns.iter().zip(column_names(&named)) {
             if let ExprKind::Matcher(matcher) = &expr.kind {
                 for matched in self.expand_matcher(matcher)? {
                     let name = self.shown_name(&matched.shown, &matched.typed);
@@ -34,15 +35,30 @@ impl Resolver<'_> {
                 }
                 continue;
             }
-            if let ExprKind::Function(f) = &expr.unaliased().kind
-                && f.name == "untuple"
-            {
-                items.extend(self.untupled(expr, &f.args)?);
+            if let Some(elements) = self.untupled(expr)? {
+                let argument =
+                    untuple_argument(expr).map(|a| column_name(&self.with_shown_names(a)));
+                for (element, typed) in elements {
+                    let name = match expr.alias() {
+                        Some(alias) => format!("{alias}.{element}"),
+                        None => format!(
+                            "tupleElement({}, '{element}')",
+                            argument.as_deref().unwrap_or_default()
+                        ),
+                    };
+                    items.push(Item { name, typed });
+                }
                 continue;
             }
             let typed = self.resolve(expr)?;
             let name = self.shown_identifier(expr, &typed).unwrap_or(plain_name);
             items.push(Item { name, typed });
+        }
+        if items.iter().any(|i| i.typed.data_type == DataType::Nothing) {
+            return Err(Error::new(
+                ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+                "Cast the empty array to Array(T): a column cannot be of type Nothing",
+            ));
         }
         if items.is_empty() {
             return Err(Error::new(
@@ -53,33 +69,69 @@ impl Resolver<'_> {
         Ok(items)
     }
 
-    /// `untuple(t)`: a column for each element.
-    fn untupled(&self, expr: &ast::Expr, args: &[ast::Expr]) -> Result<Vec<Item>> {
-        let [argument] = args else {
-            return Err(Error::new(
-                ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
-                "Function untuple takes one argument, a tuple",
-            ));
+    /// The elements of an `untuple(t)` with their names; `None` for any other expression.
+    pub(crate) fn untupled(&self, expr: &ast::Expr) -> Result<Option<Vec<(String, Typed)>>> {
+        let Some(argument) = untuple_argument(expr) else {
+            return Ok(None);
         };
-        let typed = self.resolve(argument)?;
-        let DataType::Tuple(tuple) = typed.data_type.clone() else {
+        let tuple = self.resolve(argument)?;
+        let DataType::Tuple(elements) = tuple.data_type.base().clone() else {
             return Err(Error::new(
                 ErrorCode::UNSUPPORTED_METHOD,
-                format!("Function untuple takes a tuple, got {}", typed.data_type),
+                format!(
+                    "The argument of untuple must be a tuple, not {}",
+                    tuple.data_type
+                ),
             ));
         };
-        let shown = column_name(argument);
-        let item = |idx: usize| {
-            let element = tuple.name(idx);
-            let name = match &expr.kind {
-                ExprKind::Alias { name, .. } => format!("{name}.{element}"),
-                _ => format!("tupleElement({shown}, '{element}')"),
-            };
-            let position = crate::expr::literal::unsigned(idx as u64 + 1)?;
-            let typed = self.call_by_name("tupleElement", vec![typed.clone(), position])?;
-            Ok(Item { name, typed })
-        };
-        (0..tuple.types.len()).map(item).collect()
+        let mut untupled = Vec::with_capacity(elements.types.len());
+        for index in 0..elements.types.len() {
+            let position = crate::expr::literal::unsigned(index as u64 + 1)?;
+            let element = self.call_by_name("tupleElement", vec![tuple.clone(), position])?;
+            untupled.push((elements.name(index), element));
+        }
+        Ok(Some(untupled))
+    }
+
+    /// The expression with columns named as they show: `t.x` is `x`, unless another table has one.
+    fn with_shown_names(&self, expr: &ast::Expr) -> ast::Expr {
+        let mut shown = expr.clone();
+        self.show_names(&mut shown);
+        shown
+    }
+
+    fn show_names(&self, expr: &mut ast::Expr) {
+        match &mut expr.kind {
+            ExprKind::Identifier(parts) if parts.len() > 1 => {
+                if self.aliases.get(&parts[0]).is_none()
+                    && let Ok(Some((column, taken))) = self.scope.find(parts)
+                    && let Some(name) = shown_column(self.scope, &column.internal)
+                {
+                    let rest = parts.split_off(taken);
+                    *parts = std::iter::once(name).chain(rest).collect();
+                }
+            }
+            ExprKind::QueryParameter(parameter) => {
+                let type_name = basalt_parser::format_data_type(&parameter.data_type);
+                if let Some(text) = self.analyzer.parameter(&parameter.name)
+                    && type_name != "Identifier"
+                {
+                    let is_number = text.parse::<f64>().is_ok() && type_name != "String";
+                    let text = if is_number {
+                        text
+                    } else {
+                        column_name(&string_expr(&text))
+                    };
+                    let shown = format!("_CAST({text}, {})", column_name(&string_expr(&type_name)));
+                    expr.kind = ExprKind::Identifier(vec![shown]);
+                }
+            }
+            ExprKind::Array(items) | ExprKind::Tuple(items) => {
+                items.iter_mut().for_each(|i| self.show_names(i));
+            }
+            ExprKind::Function(f) => f.args.iter_mut().for_each(|a| self.show_names(a)),
+            _ => {}
+        }
     }
 
     fn shown_name(&self, expr: &ast::Expr, typed: &Typed) -> String {
@@ -99,11 +151,27 @@ impl Resolver<'_> {
     }
 }
 
+fn string_expr(text: &str) -> ast::Expr {
+    let literal = ast::Literal::String(text.as_bytes().to_vec());
+    ast::Expr::new(ExprKind::Literal(literal), ast::Span::default())
+}
+
+/// The argument of `untuple(argument)`, aliased or not.
+fn untuple_argument(expr: &ast::Expr) -> Option<&ast::Expr> {
+    match &expr.unaliased().kind {
+        ExprKind::Function(f) if f.name == "untuple" && f.args.len() == 1 => f.args.first(),
+        _ => None,
+    }
+}
+
 /// A column's name where several tables may have it: the first is plain, the others qualified.
 fn shown_column(scope: &Scope, internal: &str) -> Option<String> {
     let index = scope.columns.iter().position(|c| c.internal == internal)?;
     let column = &scope.columns[index];
-    let taken = scope.columns[..index].iter().any(|c| c.name == column.name);
+    // Merged columns are no tables' of their own.
+    let has_table = |c: &ScopeColumn| !c.qualifier.is_empty() || c.merged;
+    let mut before = scope.columns[..index].iter();
+    let taken = before.any(|c| c.name == column.name && (has_table(c) || !column.merged));
     match column.qualifier.last() {
         Some(table) if taken => Some(format!("{table}.{}", column.name)),
         _ => Some(column.name.clone()),

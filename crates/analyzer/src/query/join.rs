@@ -1,6 +1,4 @@
-//! Plans joins: strictness, USING, and the defaults that outer joins fill with.
-
-use std::collections::HashSet;
+//! Plans joins: kinds, USING, and the defaults that outer joins fill with.
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ExprKind, JoinConstraint, JoinKind, JoinStrictness};
@@ -11,7 +9,6 @@ use datafusion::logical_expr::utils::{conjunction, split_conjunction};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Operator};
 
 use super::from::Source;
-use super::order_by::first_of_each;
 use super::{Analyzer, Outer, default_array};
 use crate::expr::Resolver;
 use crate::expr::aliases::Aliases;
@@ -31,18 +28,23 @@ impl Analyzer<'_> {
         join: &ast::Join,
         (outer, aliases): (&Outer, &Aliases<'_>),
     ) -> Result<Source> {
+        check_table_names(&left.scope, &right.scope)?;
         if join.kind == JoinKind::Paste {
-            return Err(Error::not_implemented("PASTE JOIN"));
+            return self.pasted(left, right);
         }
         let using = self.using_pairs(&left.scope, &right.scope, join)?;
-        let mut scope = left.scope.clone();
-        scope.columns.extend(right.scope.columns.iter().cloned());
+        let mut sides = Sides { left, right };
+        self.common_using_types(&mut sides, &using)?;
+        let mut conditions = sides.using_conditions(&using);
         let is_asof = join.strictness == JoinStrictness::Asof;
-        let mut conditions = self.using_conditions(&left.scope, &right.scope, &using)?;
         if is_asof && let Some(Expr::BinaryExpr(last)) = conditions.last_mut() {
             // The last column of USING is the one that need not be equal.
             last.op = Operator::GtEq;
         }
+        let mut scope = sides.left.scope.clone();
+        scope
+            .columns
+            .extend(sides.right.scope.columns.iter().cloned());
         if let Some(JoinConstraint::On(on)) = &join.constraint {
             let resolver = Resolver::new(self, outer, &scope, aliases);
             let condition = resolver.condition(on).map_err(|e| {
@@ -55,40 +57,28 @@ impl Analyzer<'_> {
             })?;
             conditions.extend(split_conjunction(&condition).into_iter().cloned());
         }
-        let join_type = join_type(join)?;
-        let sides = Sides { left, right };
-        let sides = self.one_row_for_each_key(sides, &conditions, join)?;
-        let num_left = sides.left.scope.columns.len();
-        let columns = scope.columns;
-        let plan = if is_asof {
-            self.asof_joined(sides, join_type, conditions)?
-        } else {
-            joined(sides, join_type, conditions)?
-        };
         let shape = Shape {
-            join_type,
+            join_type: join_type(join)?,
             using,
-            num_left,
+            num_left: sides.left.scope.columns.len(),
+            is_anti: join.strictness == JoinStrictness::Anti,
         };
-        self.filled(
-            plan,
-            columns,
-            &shape,
-            join.strictness == JoinStrictness::Anti,
-        )
+        let plan = match join.strictness {
+            JoinStrictness::Asof => self.asof_joined(sides, shape.join_type, conditions)?,
+            JoinStrictness::Any | JoinStrictness::Semi => {
+                self.any_joined(sides, shape.join_type, conditions, join)?
+            }
+            _ => joined(sides, shape.join_type, conditions)?,
+        };
+        self.filled(plan, scope.columns, &shape)
     }
 
     fn using_pairs(&self, left: &Scope, right: &Scope, join: &ast::Join) -> Result<UsingPairs> {
         let mut pairs = UsingPairs::new();
         if join.natural {
-            for (i, l) in left.columns.iter().enumerate() {
-                pairs.extend(
-                    right
-                        .columns
-                        .iter()
-                        .position(|r| r.name == l.name)
-                        .map(|j| (i, j)),
-                );
+            for (i, l) in left.columns.iter().enumerate().filter(|c| c.1.is_shown()) {
+                let same = |r: &ScopeColumn| r.is_shown() && r.name == l.name;
+                pairs.extend(right.columns.iter().position(same).map(|j| (i, j)));
             }
         }
         if let Some(JoinConstraint::Using(exprs)) = &join.constraint {
@@ -111,113 +101,124 @@ impl Analyzer<'_> {
         Ok(pairs)
     }
 
-    fn using_conditions(
-        &self,
-        left: &Scope,
-        right: &Scope,
-        using: &UsingPairs,
-    ) -> Result<Vec<Expr>> {
-        let mut conditions = Vec::new();
+    /// Casts the columns of USING to the types that both sides can have.
+    fn common_using_types(&self, sides: &mut Sides, using: &UsingPairs) -> Result<()> {
         for (l, r) in using {
-            let (l, r) = (left.columns[*l].typed(), right.columns[*r].typed());
-            let common = least_supertype(&[l.data_type.clone(), r.data_type.clone()])
+            let types = [
+                &sides.left.scope.columns[*l],
+                &sides.right.scope.columns[*r],
+            ]
+            .map(|c| c.data_type.clone());
+            let common = least_supertype(&types)
                 .map_err(|e| Error::new(ErrorCode::TYPE_MISMATCH, e.message()))?;
-            let (l, r) = (l.cast_to(&common, self)?, r.cast_to(&common, self)?);
-            conditions.push(l.expr.eq(r.expr));
+            self.cast_column(&mut sides.left, *l, &common)?;
+            self.cast_column(&mut sides.right, *r, &common)?;
         }
-        Ok(conditions)
+        Ok(())
     }
 
-    /// ANY and SEMI take one row of the other side for each key: the rest is left out before.
-    fn one_row_for_each_key(
+    fn cast_column(
         &self,
-        mut sides: Sides,
-        conditions: &[Expr],
-        join: &ast::Join,
-    ) -> Result<Sides> {
-        let (dedup_left, dedup_right) = match (join.strictness, join.kind) {
-            (JoinStrictness::Any, JoinKind::Inner) => (true, true),
-            (JoinStrictness::Any | JoinStrictness::Semi, JoinKind::Right) => (true, false),
-            (JoinStrictness::Any | JoinStrictness::Semi, _) => (false, true),
-            _ => (false, false),
-        };
-        if dedup_left || dedup_right {
-            let (left_keys, right_keys) = sides.keys(conditions)?;
-            if dedup_left {
-                sides.left.plan = self.deduplicated(sides.left.plan, left_keys)?;
-            }
-            if dedup_right {
-                sides.right.plan = self.deduplicated(sides.right.plan, right_keys)?;
-            }
+        source: &mut Source,
+        position: usize,
+        data_type: &basalt_types::DataType,
+    ) -> Result<()> {
+        let scope_column = &mut source.scope.columns[position];
+        if scope_column.data_type == *data_type {
+            return Ok(());
         }
-        Ok(sides)
+        let cast = scope_column.typed().cast_to(data_type, self)?;
+        let internal = self.fresh(&scope_column.name);
+        let mut exprs = all_columns(&source.plan);
+        exprs.push(cast.expr.alias(&internal));
+        source.plan = project(source.plan.clone(), exprs)?;
+        scope_column.internal = internal;
+        scope_column.data_type = data_type.clone();
+        Ok(())
     }
 
-    fn deduplicated(&self, plan: LogicalPlan, keys: Vec<Expr>) -> Result<LogicalPlan> {
-        let mut exprs: Vec<Expr> = plan
-            .schema()
-            .iter()
-            .map(|(q, f)| Expr::from((q, f)))
-            .collect();
-        let names: Vec<String> = keys.iter().map(|_| self.fresh("join_key")).collect();
-        exprs.extend(keys.into_iter().zip(&names).map(|(k, n)| k.alias(n)));
-        let plan = LogicalPlanBuilder::from(plan)
-            .project(exprs)
-            .and_then(|b| b.build());
-        first_of_each(plan.map_err(plan_error)?, &names)
-    }
-
-    /// The joined columns: defaults where a side has no row, USING columns merged.
+    /// The joined columns: those of USING merged and in front, defaults where a side has no row.
     fn filled(
         &self,
         plan: LogicalPlan,
         columns: Vec<ScopeColumn>,
         shape: &Shape,
-        is_anti: bool,
     ) -> Result<Source> {
-        let use_nulls = self.flag("join_use_nulls");
-        let (fill_left, fill_right) = shape.filled_sides(is_anti);
+        let (fill_left, fill_right) = shape.filled_sides();
+        let before: Vec<String> = columns.iter().map(|c| c.internal.clone()).collect();
         let mut exprs = Vec::with_capacity(columns.len());
         let mut scope = Scope::default();
-        for (i, mut c) in columns.into_iter().enumerate() {
-            let is_left = i < shape.num_left;
-            let fill = if is_left { fill_left } else { fill_right };
-            let absent = is_anti && fill;
-            let mut expr = if absent {
-                Typed::constant(default_array(&c.data_type)?, c.data_type.clone())?.expr
+        for (i, c) in columns.into_iter().enumerate() {
+            let fill = if i < shape.num_left {
+                fill_left
             } else {
-                column(&c.internal)
+                fill_right
             };
-            if fill && use_nulls && (c.data_type.can_be_nullable() || c.data_type.is_nullable()) {
-                c.data_type = c.data_type.to_nullable();
-            } else if fill && !absent && !c.data_type.is_nullable() {
-                expr = default_where_null(expr, &c.data_type)?;
-            }
-            let pair = shape
-                .using
-                .iter()
-                .find(|(l, r)| *l == i || shape.num_left + *r == i);
-            if let Some((_, right)) = pair {
-                if is_left && fill_left && !is_anti {
-                    let other = &scope_name(&plan, shape.num_left + *right);
-                    expr = when_null(column(&c.internal), column(other));
-                } else if !is_left {
-                    c.hidden = true;
-                }
-            }
+            let (mut c, expr) = self.filled_column(c, fill, shape.is_anti)?;
             let internal = self.fresh(&c.name);
             exprs.push(expr.alias(&internal));
             c.internal = internal;
             scope.columns.push(c);
         }
-        let plan = LogicalPlanBuilder::from(plan)
-            .project(exprs)
-            .and_then(|b| b.build());
+        let mut merged = Vec::with_capacity(shape.using.len());
+        for (l, r) in &shape.using {
+            let r = shape.num_left + *r;
+            let (left, right) = (&scope.columns[*l], &scope.columns[r]);
+            let (expr, data_type) = match (fill_left, fill_right) {
+                (false, _) => (column(&before[*l]), left.data_type.clone()),
+                (true, false) => (column(&before[r]), right.data_type.clone()),
+                (true, true) => {
+                    let either = when_null(column(&before[*l]), column(&before[r]));
+                    let nullable = left.data_type.is_nullable() || right.data_type.is_nullable();
+                    let base = left.data_type.base().clone();
+                    (either, if nullable { base.to_nullable() } else { base })
+                }
+            };
+            let internal = self.fresh(&left.name);
+            exprs.push(expr.alias(&internal));
+            merged.push(ScopeColumn {
+                qualifier: Vec::new(),
+                name: left.name.clone(),
+                internal,
+                data_type,
+                hidden: false,
+                merged: false,
+            });
+        }
+        for (l, r) in &shape.using {
+            scope.columns[*l].merged = true;
+            scope.columns[shape.num_left + *r].merged = true;
+        }
+        merged.append(&mut scope.columns);
+        scope.columns = merged;
         Ok(Source {
-            plan: plan.map_err(plan_error)?,
+            plan: project(plan, exprs)?,
             scope,
             totals: None,
         })
+    }
+
+    /// A column behind the join, with its type there, and what it is.
+    fn filled_column(
+        &self,
+        mut c: ScopeColumn,
+        fill: bool,
+        is_anti: bool,
+    ) -> Result<(ScopeColumn, Expr)> {
+        let mut expr = column(&c.internal);
+        if !fill {
+            return Ok((c, expr));
+        }
+        let can_be_null = c.data_type.can_be_nullable() || c.data_type.is_nullable();
+        if self.flag("join_use_nulls") && can_be_null {
+            c.data_type = c.data_type.to_nullable();
+        }
+        if is_anti {
+            expr = Typed::constant(default_array(&c.data_type)?, c.data_type.clone())?.expr;
+        } else if !c.data_type.is_nullable() {
+            expr = default_where_null(expr, &c.data_type)?;
+        }
+        Ok((c, expr))
     }
 }
 
@@ -228,6 +229,14 @@ pub(super) struct Sides {
 }
 
 impl Sides {
+    fn using_conditions(&self, using: &UsingPairs) -> Vec<Expr> {
+        let equal = |(l, r): &(usize, usize)| {
+            let left = column(&self.left.scope.columns[*l].internal);
+            left.eq(column(&self.right.scope.columns[*r].internal))
+        };
+        using.iter().map(equal).collect()
+    }
+
     /// Whether the expression has columns, all of the side with this schema.
     pub(super) fn is_only_of(expr: &Expr, side: &Source) -> bool {
         let columns = expr.column_refs();
@@ -235,43 +244,20 @@ impl Sides {
         !columns.is_empty() && columns.iter().all(|c| has(&c.name))
     }
 
-    /// The expressions of each side that equalities compare.
-    fn keys(&self, conditions: &[Expr]) -> Result<(Vec<Expr>, Vec<Expr>)> {
-        let names = |s: &Source| -> HashSet<String> {
-            s.plan
-                .schema()
-                .fields()
-                .iter()
-                .map(|f| f.name().clone())
-                .collect()
+    /// The left and the right operand of a comparison between the sides, turned around if needed.
+    pub(super) fn compared(&self, condition: &Expr) -> Option<(Expr, Operator, Expr)> {
+        let Expr::BinaryExpr(binary) = condition else {
+            return None;
         };
-        let (left, right) = (names(&self.left), names(&self.right));
-        let only = |e: &Expr, side: &HashSet<String>| {
-            let columns = e.column_refs();
-            !columns.is_empty() && columns.iter().all(|c| side.contains(&c.name))
-        };
-        let (mut left_keys, mut right_keys) = (Vec::new(), Vec::new());
-        for condition in conditions {
-            let Expr::BinaryExpr(binary) = condition else {
-                return Err(Error::not_implemented(
-                    "ANY or SEMI JOIN with a condition that is no equality",
-                ));
-            };
-            let (a, b) = (binary.left.as_ref(), binary.right.as_ref());
-            let (a, b) = if only(a, &left) && only(b, &right) {
-                (a, b)
-            } else {
-                (b, a)
-            };
-            if binary.op != Operator::Eq || !only(a, &left) || !only(b, &right) {
-                return Err(Error::not_implemented(
-                    "ANY or SEMI JOIN with a condition that is no equality",
-                ));
-            }
-            left_keys.push(a.clone());
-            right_keys.push(b.clone());
+        let (a, b) = (binary.left.as_ref(), binary.right.as_ref());
+        let parts = |left: &Expr, op, right: &Expr| Some((left.clone(), op, right.clone()));
+        if Self::is_only_of(a, &self.left) && Self::is_only_of(b, &self.right) {
+            parts(a, binary.op, b)
+        } else if Self::is_only_of(b, &self.left) && Self::is_only_of(a, &self.right) {
+            parts(b, binary.op.swap()?, a)
+        } else {
+            None
         }
-        Ok((left_keys, right_keys))
     }
 }
 
@@ -279,24 +265,36 @@ struct Shape {
     join_type: JoinType,
     using: UsingPairs,
     num_left: usize,
+    is_anti: bool,
 }
 
 impl Shape {
     /// Which sides may have no row, so that their columns need a default.
-    fn filled_sides(&self, is_anti: bool) -> (bool, bool) {
+    fn filled_sides(&self) -> (bool, bool) {
         match self.join_type {
             JoinType::Left => (false, true),
             JoinType::Right => (true, false),
             JoinType::Full => (true, true),
-            JoinType::LeftAnti => (false, is_anti),
-            JoinType::RightAnti => (is_anti, false),
+            JoinType::LeftAnti => (false, self.is_anti),
+            JoinType::RightAnti => (self.is_anti, false),
             _ => (false, false),
         }
     }
 }
 
-fn scope_name(plan: &LogicalPlan, index: usize) -> String {
-    plan.schema().field(index).name().clone()
+fn check_table_names(left: &Scope, right: &Scope) -> Result<()> {
+    // Tables without an alias have their database before the name and may be joined to themselves.
+    let alias = |c: &ScopeColumn| (c.qualifier.len() == 1).then(|| c.qualifier[0].clone());
+    let Some(name) = right.columns.iter().find_map(alias) else {
+        return Ok(());
+    };
+    if left.columns.iter().any(|c| c.qualifier == [name.as_str()]) {
+        return Err(Error::new(
+            ErrorCode::MULTIPLE_EXPRESSIONS_FOR_ALIAS,
+            format!("Two tables have the same alias `{name}`"),
+        ));
+    }
+    Ok(())
 }
 
 fn join_type(join: &ast::Join) -> Result<JoinType> {
@@ -311,7 +309,7 @@ fn join_type(join: &ast::Join) -> Result<JoinType> {
             return Err(Error::not_implemented("ANY FULL JOIN"));
         }
         (JoinKind::Full, _) => JoinType::Full,
-        (JoinKind::Paste, _) => return Err(Error::not_implemented("PASTE JOIN")),
+        (JoinKind::Paste, _) => return Err(Error::bug("PASTE JOIN has no conditions")),
     })
 }
 
@@ -327,6 +325,17 @@ pub(super) fn joined(
     } else {
         builder.join_on(right, join_type, conjunction(conditions))
     };
+    plan.and_then(|b| b.build()).map_err(plan_error)
+}
+
+/// All columns of a plan, as expressions above it.
+pub(crate) fn all_columns(plan: &LogicalPlan) -> Vec<Expr> {
+    plan.schema().iter().map(Expr::from).collect()
+}
+
+/// `SELECT exprs` over a plan.
+pub(crate) fn project(plan: LogicalPlan, exprs: Vec<Expr>) -> Result<LogicalPlan> {
+    let plan = LogicalPlanBuilder::from(plan).project(exprs);
     plan.and_then(|b| b.build()).map_err(plan_error)
 }
 

@@ -5,28 +5,34 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`outer`] | names of WITH that a query and its subqueries see |
+//! | [`outer`] | what a query sees of those around it |
 //! | [`select`] | the order of a SELECT's steps |
 //! | [`insert`] | what an INSERT stores: casts and defaults |
 //! | [`items`] | the select list: its expressions and their names |
 //! | [`from`] | tables, table functions, views, subqueries |
 //! | [`join`] | joins |
+//! | [`any_join`] | ANY, SEMI and PASTE JOIN |
 //! | [`asof_join`] | ASOF JOIN |
 //! | [`recursive`] | WITH RECURSIVE |
+//! | [`correlated`] | subqueries that use columns of the query around them |
 //! | [`array_join`] | ARRAY JOIN and `arrayJoin()` |
 //! | [`group_by`] | keys, aggregates, ROLLUP, CUBE, GROUPING SETS |
 //! | [`totals`] | WITH TOTALS |
+//! | [`limit`] | numbers of rows in LIMIT and OFFSET |
 //! | [`order_by`] | ORDER BY, LIMIT, LIMIT BY, DISTINCT |
 //! | [`with_fill`] | ORDER BY … WITH FILL |
 //! | [`set_operations`] | UNION, EXCEPT, INTERSECT |
 
+mod any_join;
 pub mod array_join;
 mod asof_join;
+pub(crate) mod correlated;
 pub mod from;
 pub mod group_by;
 pub mod insert;
 pub mod items;
 pub mod join;
+mod limit;
 pub mod order_by;
 pub mod outer;
 mod recursive;

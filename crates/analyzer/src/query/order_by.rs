@@ -1,15 +1,19 @@
 //! Plans DISTINCT, ORDER BY, LIMIT BY and LIMIT, and the final projection.
 
+use std::collections::{HashMap, HashSet};
+
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, Distinct, OrderBy};
 use basalt_types::DataType;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
 
 use super::items::Item;
-use super::select::{Clauses, row_count};
-use super::{Analyzer, OutputColumn};
+use super::limit::row_bound;
+use super::select::Clauses;
+use super::{Analyzer, Outer, OutputColumn};
 use crate::expr::{Resolver, literal};
-use crate::plan::{StreamOperator, stream_node};
+use crate::plan::{RowBound, StreamOperator, stream_node};
+use crate::scope::{Scope, ScopeColumn};
 use crate::typed::column;
 use crate::{Typed, plan_error};
 
@@ -29,7 +33,8 @@ pub(crate) fn sort_keys(
         nulls_first,
     };
     let mut keys = Vec::new();
-    if key.data_type.is_float() && (item.descending || nulls_first) && key.constant.is_none() {
+    let is_float = key.data_type.is_float() && key.constant.is_none();
+    if is_float && (item.descending || nulls_first) && item.with_fill.is_none() {
         let is_nan = resolver.call_by_name("isNaN", vec![key.clone()])?;
         keys.push(sort(is_nan.expr, !nulls_first));
     }
@@ -101,12 +106,13 @@ impl Analyzer<'_> {
     pub(crate) fn ordered(
         &self,
         plan: LogicalPlan,
-        select: &ast::Select,
+        (select, outer): (&ast::Select, &Outer),
         clauses: Clauses,
     ) -> Result<(LogicalPlan, Vec<OutputColumn>)> {
         let mut computed = Computed {
             analyzer: self,
             exprs: Vec::new(),
+            known: HashMap::new(),
         };
         let items: Vec<String> = clauses
             .items
@@ -129,7 +135,13 @@ impl Analyzer<'_> {
             .iter()
             .map(|e| computed.name(e, "limit_by"))
             .collect();
-        let only_items = computed.exprs.iter().all(|(_, name)| items.contains(name));
+        let domain: Vec<String> = clauses
+            .domain
+            .iter()
+            .map(|e| computed.name(e, "domain"))
+            .collect();
+        let shown: HashSet<&String> = items.iter().collect();
+        let only_items = computed.exprs.iter().all(|(_, name)| shown.contains(name));
         let mut plan = computed.project(plan)?;
         plan = match &select.distinct {
             Distinct::None => plan,
@@ -144,9 +156,10 @@ impl Analyzer<'_> {
             });
             let sorted = LogicalPlanBuilder::from(plan).sort(sorts.collect::<Vec<_>>());
             plan = sorted.and_then(|b| b.build()).map_err(plan_error)?;
-            plan = self.with_fill(plan, select, &names)?;
+            let shown = shown_scope(&clauses.items, &items);
+            plan = self.with_fill(plan, (select, outer), &names, &shown)?;
         }
-        plan = self.limits(plan, select, names, limit_by)?;
+        plan = self.limits(plan, select, names, (limit_by, domain))?;
         self.final_projection(plan, clauses.items, items)
     }
 
@@ -155,14 +168,18 @@ impl Analyzer<'_> {
         mut plan: LogicalPlan,
         select: &ast::Select,
         order_keys: Vec<String>,
-        limit_by_keys: Vec<String>,
+        (mut limit_by_keys, domain): (Vec<String>, Vec<String>),
     ) -> Result<LogicalPlan> {
+        limit_by_keys.extend(domain.iter().cloned());
         if let Some(by) = &select.limit_by {
-            let limit = row_count(self, &by.limit, "LIMIT BY")?;
-            let offset = by
-                .offset
-                .as_ref()
-                .map_or(Ok(0), |o| row_count(self, o, "OFFSET"))?;
+            let rows = |e: &ast::Expr, clause| match row_bound(self, e, clause)? {
+                RowBound::Rows(n) => Ok(n),
+                _ => Err(Error::not_implemented(format!(
+                    "A negative or fractional {clause} of LIMIT BY"
+                ))),
+            };
+            let limit = rows(&by.limit, "LIMIT")?;
+            let offset = by.offset.as_ref().map_or(Ok(0), |o| rows(o, "OFFSET"))?;
             let operator = StreamOperator::LimitBy {
                 keys: limit_by_keys,
                 offset,
@@ -171,10 +188,36 @@ impl Analyzer<'_> {
             plan = stream_node(plan, operator).map_err(plan_error)?;
         }
         let count = |e: &Option<ast::Expr>, clause| {
-            e.as_ref().map(|e| row_count(self, e, clause)).transpose()
+            e.as_ref().map(|e| row_bound(self, e, clause)).transpose()
         };
         let limit = count(&select.limit, "LIMIT")?;
-        let offset = count(&select.offset, "OFFSET")?.unwrap_or(0);
+        let offset = count(&select.offset, "OFFSET")?.unwrap_or(RowBound::Rows(0));
+        let (limit, offset) = match (limit, offset) {
+            (None, RowBound::Rows(offset)) => (None, offset),
+            (Some(RowBound::Rows(limit)), RowBound::Rows(offset)) => (Some(limit), offset),
+            (limit, offset) => {
+                if select.with_ties || !domain.is_empty() {
+                    return Err(Error::not_implemented(
+                        "A negative or fractional LIMIT with ties or in a correlated subquery",
+                    ));
+                }
+                let limit = limit.unwrap_or(RowBound::Rows(u64::MAX));
+                let operator = StreamOperator::LimitRows { offset, limit };
+                return stream_node(plan, operator).map_err(plan_error);
+            }
+        };
+        if limit.is_none() && offset == 0 {
+            return Ok(plan);
+        }
+        if !domain.is_empty() {
+            // The query stands for many: each has its own limit.
+            let operator = StreamOperator::LimitBy {
+                keys: domain,
+                offset,
+                limit: limit.unwrap_or(u64::MAX),
+            };
+            return stream_node(plan, operator).map_err(plan_error);
+        }
         if select.with_ties {
             let limit = limit.ok_or_else(|| Error::bug("WITH TIES without LIMIT"))?;
             if order_keys.is_empty() {
@@ -190,10 +233,8 @@ impl Analyzer<'_> {
             };
             return stream_node(plan, operator).map_err(plan_error);
         }
-        if limit.is_none() && offset == 0 {
-            return Ok(plan);
-        }
-        let rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        // More rows than that there never are, and DataFusion takes no more.
+        let rows = |n: u64| usize::try_from(n.min(i64::MAX as u64)).unwrap_or(usize::MAX);
         let limited = LogicalPlanBuilder::from(plan).limit(rows(offset), limit.map(rows));
         limited.and_then(|b| b.build()).map_err(plan_error)
     }
@@ -206,8 +247,9 @@ impl Analyzer<'_> {
     ) -> Result<(LogicalPlan, Vec<OutputColumn>)> {
         let mut columns: Vec<OutputColumn> = Vec::with_capacity(items.len());
         let mut exprs = Vec::with_capacity(items.len());
+        let mut taken = HashSet::new();
         for (item, name) in items.into_iter().zip(names) {
-            let repeated = columns.iter().any(|c| c.internal == name);
+            let repeated = !taken.insert(name.clone());
             let internal = if repeated {
                 self.fresh(&item.name)
             } else {
@@ -232,21 +274,38 @@ impl Analyzer<'_> {
     }
 }
 
+/// The select list's columns by the names that they show under.
+fn shown_scope(items: &[Item], names: &[String]) -> Scope {
+    let column = |(item, name): (&Item, &String)| ScopeColumn {
+        qualifier: Vec::new(),
+        name: item.name.clone(),
+        internal: name.clone(),
+        data_type: item.typed.data_type.clone(),
+        hidden: false,
+        merged: false,
+    };
+    Scope {
+        columns: items.iter().zip(names).map(column).collect(),
+    }
+}
+
 /// The expressions that are computed before sorting, each once, with their names.
 struct Computed<'a> {
     analyzer: &'a Analyzer<'a>,
     exprs: Vec<(Expr, String)>,
+    known: HashMap<Expr, usize>,
 }
 
 impl Computed<'_> {
     fn name(&mut self, expr: &Expr, hint: &str) -> String {
-        if let Some((_, name)) = self.exprs.iter().find(|(e, _)| e == expr) {
+        if let Some((_, name)) = self.known.get(expr).and_then(|i| self.exprs.get(*i)) {
             return name.clone();
         }
         let name = match expr {
             Expr::Column(c) => c.name.clone(),
             _ => self.analyzer.fresh(hint),
         };
+        self.known.insert(expr.clone(), self.exprs.len());
         self.exprs.push((expr.clone(), name.clone()));
         name
     }

@@ -1,16 +1,32 @@
-//! Holds the names that WITH gives to subqueries and expressions, for the queries below it.
+//! Holds what a query sees of the queries around it: names of WITH, and columns that make it
+//! correlated.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use basalt_parser::ast::{self, WithItem};
 use datafusion::catalog::TableProvider;
 
+use super::correlated::Domain;
 use crate::TableColumn;
+use crate::scope::{Scope, ScopeColumn};
 
-/// A chain of WITH items, the innermost first.
+/// A chain of items, the innermost first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Outer(Option<Rc<Node>>);
+pub(crate) struct Outer {
+    chain: Option<Rc<Node>>,
+    /// The values of outer columns that the next SELECT is to be computed for.
+    domain: Option<Rc<Domain>>,
+}
+
+/// The columns of the queries around that a subquery has asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) columns: Vec<ScopeColumn>,
+    /// Whether one was asked for again, by a query that having it does not help.
+    pub(crate) again: bool,
+}
 
 #[derive(Debug)]
 struct Node {
@@ -29,6 +45,11 @@ enum Item {
     Expression {
         name: String,
         expr: ast::Expr,
+    },
+    /// The columns of the query around a subquery of an expression.
+    Columns {
+        scope: Scope,
+        wanted: Rc<RefCell<Wanted>>,
     },
     /// What a recursive subquery reads under its own name.
     WorkTable {
@@ -80,12 +101,60 @@ impl Outer {
                     _ => continue,
                 },
             };
-            chain = Outer(Some(Rc::new(Node {
-                parent: chain,
-                item,
-            })));
+            chain = chain.with(item);
         }
         chain
+    }
+
+    fn with(&self, item: Item) -> Self {
+        let parent = Outer {
+            chain: self.chain.clone(),
+            domain: None,
+        };
+        Outer {
+            chain: Some(Rc::new(Node { parent, item })),
+            domain: self.domain.clone(),
+        }
+    }
+
+    /// The chain for a subquery inside an expression over `scope`, and what it will ask for there.
+    pub(crate) fn with_columns(&self, scope: &Scope) -> (Self, Rc<RefCell<Wanted>>) {
+        let wanted = Rc::<RefCell<Wanted>>::default();
+        let item = Item::Columns {
+            scope: scope.clone(),
+            wanted: Rc::clone(&wanted),
+        };
+        (self.with(item), wanted)
+    }
+
+    /// The chain for a query that is computed for all values of outer columns.
+    pub(crate) fn with_domain(&self, domain: Domain) -> Self {
+        Outer {
+            chain: self.chain.clone(),
+            domain: Some(Rc::new(domain)),
+        }
+    }
+
+    /// Parts the domain from the chain, for the SELECT that is computed for it.
+    pub(crate) fn take_domain(&mut self) -> Option<Rc<Domain>> {
+        self.domain.take()
+    }
+
+    /// Notes that a query around has the column, so that the subquery is planned anew with it.
+    pub(crate) fn want_column(&self, parts: &[String]) {
+        for node in self.nodes() {
+            if let Item::Columns { scope, wanted } = &node.item
+                && let Ok(Some((column, _))) = scope.find(parts)
+            {
+                let mut wanted = wanted.borrow_mut();
+                if wanted.columns.iter().any(|c| c.internal == column.internal) {
+                    wanted.again = true;
+                } else {
+                    wanted.columns.push(column.clone());
+                }
+                return;
+            }
+        }
     }
 
     /// The chain with a recursive subquery's own name in front.
@@ -105,10 +174,7 @@ impl Outer {
             name: name.to_owned(),
             table,
         };
-        Outer(Some(Rc::new(Node {
-            parent: self.clone(),
-            item,
-        })))
+        self.with(item)
     }
 
     /// The work table of that name, unless a subquery inside hides it.
@@ -121,7 +187,7 @@ impl Outer {
     }
 
     fn nodes(&self) -> impl Iterator<Item = &Node> {
-        std::iter::successors(self.0.as_deref(), |n| n.parent.0.as_deref())
+        std::iter::successors(self.chain.as_deref(), |n| n.parent.chain.as_deref())
     }
 
     /// The subquery of that name.

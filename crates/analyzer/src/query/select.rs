@@ -3,11 +3,12 @@
 //! FROM → arrayJoin → PREWHERE, WHERE → GROUP BY → HAVING → windows → QUALIFY → DISTINCT →
 //! ORDER BY → LIMIT BY → LIMIT.
 
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, Result};
 use basalt_parser::ast;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
 
+use super::correlated::{CorrelatedSubquery, with_subqueries};
 use super::group_by::Grouping;
 use super::items::Item;
 use super::{Analyzer, Outer, Planned};
@@ -17,6 +18,7 @@ use crate::expr::{ArrayJoinCall, Resolver};
 use crate::plan_error;
 
 /// The resolved clauses that are computed after GROUP BY.
+#[derive(Default)]
 pub(crate) struct Clauses {
     pub(crate) items: Vec<Item>,
     pub(crate) having: Option<Expr>,
@@ -24,6 +26,9 @@ pub(crate) struct Clauses {
     pub(crate) order_by: Vec<SortExpr>,
     pub(crate) limit_by: Vec<Expr>,
     pub(crate) late_array_joins: Vec<ArrayJoinCall>,
+    pub(crate) late_subqueries: Vec<CorrelatedSubquery>,
+    /// Columns of the query around that this one is computed for.
+    pub(crate) domain: Vec<Expr>,
 }
 
 impl Clauses {
@@ -35,6 +40,12 @@ impl Clauses {
             .chain(&mut self.qualify)
             .chain(self.order_by.iter_mut().map(|s| &mut s.expr))
             .chain(&mut self.limit_by)
+            .chain(&mut self.domain)
+            .chain(
+                self.late_subqueries
+                    .iter_mut()
+                    .flat_map(|s| &mut s.outer_keys),
+            )
             .chain(
                 self.late_array_joins
                     .iter_mut()
@@ -45,12 +56,20 @@ impl Clauses {
 
 impl Analyzer<'_> {
     pub(crate) fn select(&self, select: &ast::Select, outer: &Outer) -> Result<Planned> {
+        let mut outer = outer.clone();
+        let domain = outer.take_domain();
         let outer = outer.with_items(select);
         let aliases = Aliases::of_select(select)?;
-        let source = self.from(select, &outer, &aliases)?;
+        super::from::check_prewhere(select)?;
+        let mut source = self.from(select, &outer, &aliases)?;
+        if let Some(domain) = &domain {
+            source = domain.crossed(source, select)?;
+        }
         let mut resolver = Resolver::new(self, &outer, &source.scope, &aliases);
         resolver.windows = &select.windows;
+        resolver.rows = Some(&source.plan);
         let mut items = resolver.items(&select.columns)?;
+        items.extend(domain.iter().flat_map(|d| d.items()));
         let mut conditions = Vec::new();
         for (clause, name) in [(&select.prewhere, "PREWHERE"), (&select.where_, "WHERE")] {
             if let Some(expr) = clause {
@@ -66,6 +85,7 @@ impl Analyzer<'_> {
         {
             resolver.make_nullable(grouping.keys.iter().map(|k| k.expr.clone()).collect());
             items = resolver.items(&select.columns)?;
+            items.extend(domain.iter().flat_map(|d| d.items()));
         }
         let condition =
             |e: &Option<ast::Expr>| e.as_ref().map(|e| resolver.condition(e)).transpose();
@@ -76,14 +96,24 @@ impl Analyzer<'_> {
             limit_by: self.limit_by_keys(&resolver, select, &items)?,
             items,
             late_array_joins: Vec::new(),
+            late_subqueries: Vec::new(),
+            domain: domain.iter().flat_map(|d| d.exprs()).collect(),
         };
         let array_joins = resolver.array_joins.take();
         // Rows that are left out or repeated would make other totals.
         let of_source = source
             .totals
             .filter(|_| conditions.is_empty() && array_joins.is_empty());
-        let plan = self.filtered(source.plan, conditions, array_joins, &mut clauses)?;
-        self.after_where(plan, select, grouping, clauses, of_source)
+        let subqueries = resolver.correlated.take();
+        let grouped = grouping.as_ref().map(|g| g.keys.as_slice());
+        let plan = with_subqueries(
+            source.plan,
+            subqueries,
+            (&conditions, grouped),
+            &mut clauses,
+        )?;
+        let plan = self.filtered(plan, conditions, array_joins, &mut clauses)?;
+        self.after_where(plan, (select, &outer), (grouping, of_source), clauses)
     }
 
     /// WHERE and the `arrayJoin` calls that need no aggregate: those of the conditions first.
@@ -123,10 +153,9 @@ impl Analyzer<'_> {
     fn after_where(
         &self,
         mut plan: LogicalPlan,
-        select: &ast::Select,
-        grouping: Option<Grouping>,
+        (select, outer): (&ast::Select, &Outer),
+        (grouping, of_source): (Option<Grouping>, Option<LogicalPlan>),
         mut clauses: Clauses,
-        of_source: Option<LogicalPlan>,
     ) -> Result<Planned> {
         let aggregates = clauses.exprs_mut().any(|e| has_aggregate(e));
         let mut totals = None;
@@ -138,10 +167,16 @@ impl Analyzer<'_> {
             totals = Some(self.totals_of_subquery(of_source, &clauses)?);
         }
         if grouping.is_some() || aggregates {
-            let grouping = grouping.unwrap_or_default();
+            let mut grouping = grouping.unwrap_or_default();
+            let is_domain = |i: &&Item| clauses.domain.contains(&i.typed.expr);
+            let domain = clauses.items.iter().filter(is_domain);
+            grouping.add_to_all_sets(domain.map(|i| i.typed.clone()).collect());
             (plan, totals) = self.aggregated(plan, grouping, select.with_totals, &mut clauses)?;
         } else if select.with_totals {
             return Err(Error::not_implemented("WITH TOTALS without GROUP BY"));
+        }
+        for subquery in std::mem::take(&mut clauses.late_subqueries) {
+            plan = subquery.joined_to(plan)?;
         }
         if let Some(having) = clauses.having.take() {
             plan = filter(plan, having)?;
@@ -153,7 +188,7 @@ impl Analyzer<'_> {
         if let Some(qualify) = clauses.qualify.take() {
             plan = filter(plan, qualify)?;
         }
-        let (plan, columns) = self.ordered(plan, select, clauses)?;
+        let (plan, columns) = self.ordered(plan, (select, outer), clauses)?;
         let totals = totals.map(|t| self.named_as(t, &columns)).transpose()?;
         Ok(Planned {
             plan,
@@ -179,34 +214,4 @@ pub(crate) fn replace(expr: Expr, f: impl Fn(&Expr) -> Option<Expr>) -> Result<E
         })
     });
     transformed.map(|t| t.data).map_err(plan_error)
-}
-
-/// Checks that a number of rows in LIMIT and the like is a constant, and gives it.
-pub(crate) fn row_count(analyzer: &Analyzer<'_>, expr: &ast::Expr, clause: &str) -> Result<u64> {
-    let invalid = |why: &str| {
-        Error::new(
-            ErrorCode::INVALID_LIMIT_EXPRESSION,
-            format!("The number in {clause} {why}"),
-        )
-    };
-    let (array, data_type) = analyzer.constant(expr).map_err(|e| {
-        if e.code() == ErrorCode::UNKNOWN_IDENTIFIER {
-            invalid("must be constant")
-        } else {
-            e
-        }
-    })?;
-    if !data_type.is_integer() {
-        return Err(invalid(&format!(
-            "must be an integer from 0 up, not of type {data_type}"
-        )));
-    }
-    let typed = crate::Typed::constant(array, data_type)?;
-    let cast = typed.cast_to(&basalt_types::DataType::Int64, analyzer)?;
-    let array = cast.constant.ok_or_else(|| Error::bug("constant"))?;
-    use datafusion::arrow::array::AsArray;
-    let number = array
-        .as_primitive::<datafusion::arrow::datatypes::Int64Type>()
-        .value(0);
-    u64::try_from(number).map_err(|_| Error::not_implemented(format!("A negative {clause}")))
 }

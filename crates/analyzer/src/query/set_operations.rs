@@ -5,6 +5,8 @@ use basalt_parser::ast::{SetExpr, SetOperator};
 use basalt_types::{DataType, least_supertype};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 
+use super::any_join::numbered_within;
+use super::join::{all_columns, project};
 use super::order_by::distinct;
 use super::{Analyzer, Outer, OutputColumn, Planned};
 use crate::{Typed, plan_error};
@@ -70,15 +72,37 @@ impl Analyzer<'_> {
                 ErrorCode::EXPECTED_ALL_OR_DISTINCT,
                 "Write UNION ALL or UNION DISTINCT (or set union_default_mode)",
             )),
-            SetOperator::ExceptAll => except(left, right, true),
-            SetOperator::ExceptDefault => except(left, right, !distinct_by("except_default_mode")),
             SetOperator::ExceptDistinct => except(left, right, false),
-            SetOperator::IntersectAll => intersect(left, right, true),
-            SetOperator::IntersectDefault => {
-                intersect(left, right, !distinct_by("intersect_default_mode"))
+            SetOperator::ExceptDefault if distinct_by("except_default_mode") => {
+                except(left, right, false)
+            }
+            SetOperator::ExceptAll | SetOperator::ExceptDefault => {
+                self.of_multisets(left, right, except)
             }
             SetOperator::IntersectDistinct => intersect(left, right, false),
+            SetOperator::IntersectDefault if distinct_by("intersect_default_mode") => {
+                intersect(left, right, false)
+            }
+            SetOperator::IntersectAll | SetOperator::IntersectDefault => {
+                self.of_multisets(left, right, intersect)
+            }
         }
+    }
+
+    /// EXCEPT ALL and INTERSECT ALL count how often a row is there: its numbers make it unique.
+    fn of_multisets(
+        &self,
+        left: LogicalPlan,
+        right: LogicalPlan,
+        combine: fn(LogicalPlan, LogicalPlan, bool) -> Result<LogicalPlan>,
+    ) -> Result<LogicalPlan> {
+        let shown = all_columns(&left);
+        let number = self.fresh("copy");
+        let [left, right] = [left, right].map(|side| {
+            let keys = all_columns(&side);
+            numbered_within(side, keys, &number)
+        });
+        project(combine(left?, right?, true)?, shown)
     }
 
     fn mode(&self, setting: &str) -> Option<&str> {

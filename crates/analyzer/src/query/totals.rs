@@ -192,11 +192,7 @@ impl SharedGroups {
 fn only_items(clauses: &Clauses) -> Clauses {
     Clauses {
         items: clauses.items.clone(),
-        having: None,
-        qualify: None,
-        order_by: Vec::new(),
-        limit_by: Vec::new(),
-        late_array_joins: Vec::new(),
+        ..Clauses::default()
     }
 }
 

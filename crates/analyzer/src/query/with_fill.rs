@@ -8,8 +8,11 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType as ArrowType, Float64Type, Int64Type};
 use datafusion::logical_expr::LogicalPlan;
 
-use super::Analyzer;
-use crate::plan::{FillColumn, FillStep, StreamOperator, stream_node};
+use super::{Analyzer, Outer};
+use crate::expr::Resolver;
+use crate::expr::aliases::Aliases;
+use crate::plan::{FillColumn, FillStep, Interpolated, StreamOperator, stream_node};
+use crate::scope::Scope;
 use crate::{Typed, plan_error};
 
 impl Analyzer<'_> {
@@ -17,8 +20,9 @@ impl Analyzer<'_> {
     pub(crate) fn with_fill(
         &self,
         plan: LogicalPlan,
-        select: &ast::Select,
+        (select, outer): (&ast::Select, &Outer),
         keys: &[String],
+        shown: &Scope,
     ) -> Result<LogicalPlan> {
         let Some(OrderBy::Items { items, interpolate }) = &select.order_by else {
             return Ok(plan);
@@ -31,9 +35,10 @@ impl Analyzer<'_> {
                 "WITH FILL beside a descending key of floats",
             ));
         }
-        if interpolate.is_some() {
-            return Err(Error::not_implemented("INTERPOLATE"));
-        }
+        let interpolated = match interpolate {
+            None => Vec::new(),
+            Some(items) => self.interpolated(items, outer, keys, shown)?,
+        };
         let mut columns = Vec::new();
         let mut prefix = Vec::new();
         for (item, key) in items.iter().zip(keys) {
@@ -48,8 +53,49 @@ impl Analyzer<'_> {
                 columns.push(self.fill_column(fill, item.descending, key, field.data_type())?);
             }
         }
-        let operator = StreamOperator::WithFill { columns, prefix };
+        let operator = StreamOperator::WithFill {
+            columns,
+            prefix,
+            interpolated,
+        };
         stream_node(plan, operator).map_err(plan_error)
+    }
+
+    /// The columns of INTERPOLATE; an empty list means all that are not sorted by.
+    fn interpolated(
+        &self,
+        items: &[ast::InterpolateItem],
+        outer: &Outer,
+        keys: &[String],
+        shown: &Scope,
+    ) -> Result<Vec<Interpolated>> {
+        if items.is_empty() {
+            let others = shown.columns.iter().filter(|c| !keys.contains(&c.internal));
+            let copied = others.map(|c| Interpolated {
+                name: c.internal.clone(),
+                value: c.typed().expr,
+            });
+            return Ok(copied.collect());
+        }
+        let aliases = Aliases::default();
+        let resolver = Resolver::new(self, outer, shown, &aliases);
+        let mut interpolated = Vec::with_capacity(items.len());
+        for item in items {
+            let name = std::slice::from_ref(&item.column);
+            let (column, _) = shown.find(name)?.ok_or_else(|| shown.unknown(name, &[]))?;
+            if keys.contains(&column.internal) {
+                return Err(invalid("INTERPOLATE cannot set a column of ORDER BY"));
+            }
+            let value = match &item.expr {
+                Some(expr) => resolver.resolve(expr)?,
+                None => column.typed(),
+            };
+            interpolated.push(Interpolated {
+                name: column.internal.clone(),
+                value: value.cast_to(&column.data_type, self)?.expr,
+            });
+        }
+        Ok(interpolated)
     }
 
     fn fill_column(
@@ -62,8 +108,8 @@ impl Analyzer<'_> {
         if !physical.is_integer() && !physical.is_floating() {
             return Err(invalid("the column must be a number or a date"));
         }
-        if fill.staleness.is_some() {
-            return Err(Error::not_implemented("WITH FILL … STALENESS"));
+        if fill.staleness.is_some() && fill.from.is_some() {
+            return Err(invalid("STALENESS cannot be used together with FROM"));
         }
         let bound = |e: &Option<ast::Expr>| -> Result<Option<String>> {
             e.as_ref()
@@ -80,15 +126,22 @@ impl Analyzer<'_> {
             from: bound(&fill.from)?,
             to: bound(&fill.to)?,
             step,
+            staleness: fill
+                .staleness
+                .as_ref()
+                .map(|e| self.fill_step(e, physical))
+                .transpose()?,
         };
-        let forward = match &column.step {
-            FillStep::Number(n) => n.parse::<f64>().unwrap_or(0.0),
-            FillStep::Months { count, .. } => *count as f64,
-        };
-        if forward == 0.0 || (forward < 0.0) != descending {
-            return Err(invalid(
-                "STEP must lead from one value to the next in the sort order",
-            ));
+        for step in std::iter::once(&column.step).chain(&column.staleness) {
+            let forward = match step {
+                FillStep::Number(n) => n.parse::<f64>().unwrap_or(0.0),
+                FillStep::Months { count, .. } => *count as f64,
+            };
+            if forward == 0.0 || (forward < 0.0) != descending {
+                return Err(invalid(
+                    "STEP and STALENESS must lead from one value to the next in the sort order",
+                ));
+            }
         }
         Ok(column)
     }

@@ -9,6 +9,8 @@ use basalt_error::{Error, ErrorCode, Result};
 pub enum Kind {
     /// A number from 0 up; sizes may end in K, M, G, T or Ki, Mi, Gi, Ti.
     UInt64,
+    /// As `UInt64`, but not 0.
+    NonZeroUInt64,
     /// 0 or 1.
     Bool,
     /// Seconds, with a fraction.
@@ -29,6 +31,13 @@ impl Kind {
             Error::new(code, format!("Give setting {name} {what}, not '{text}'"))
         };
         match self {
+            Self::NonZeroUInt64 => match Self::UInt64.normalize(name, text)? {
+                zero if zero == "0" => Err(Error::new(
+                    ErrorCode::BAD_ARGUMENTS,
+                    format!("Setting {name} must be greater than 0"),
+                )),
+                number => Ok(number),
+            },
             Self::UInt64 if text == "auto" => Ok("0".to_owned()),
             Self::UInt64 => parse_size(text).map(|n| n.to_string()).ok_or_else(|| {
                 bad(
@@ -63,6 +72,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::UInt64 => "UInt64",
+            Self::NonZeroUInt64 => "NonZeroUInt64",
             Self::Bool => "Bool",
             Self::Seconds => "Seconds",
             Self::Word(_) => "Enum",
@@ -115,7 +125,7 @@ const fn setting(
     }
 }
 
-use Kind::{Bool, Seconds, Text, UInt64, Word};
+use Kind::{Bool, NonZeroUInt64, Seconds, Text, UInt64, Word};
 
 const OVERFLOW: Kind = Word(&["throw", "break"]);
 const SET_MODE: Kind = Word(&["", "ALL", "DISTINCT"]);
@@ -130,7 +140,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "max_block_size",
-        UInt64,
+        NonZeroUInt64,
         "65409",
         "Rows of a batch between operators, at most.",
     ),

@@ -88,7 +88,7 @@ pub(crate) fn stored(columns: &[ColumnDefinition]) -> impl Iterator<Item = &Colu
     })
 }
 
-fn declared_columns(
+pub(super) fn declared_columns(
     session: &Session,
     query: &RunningQuery<'_>,
     columns: &[ColumnDef],
@@ -331,7 +331,7 @@ fn create_sql(
     basalt_parser::format_statement(&Statement::CreateTable(Box::new(shown)))
 }
 
-fn shown_column(column: &ColumnDefinition) -> ColumnDef {
+pub(super) fn shown_column(column: &ColumnDefinition) -> ColumnDef {
     let name = column.column.data_type.to_string();
     ColumnDef {
         name: column.column.name.clone(),

@@ -109,7 +109,7 @@ fn given_columns(table: &Table, columns: Option<&[ast::Expr]>) -> Result<Vec<Str
     Ok(names)
 }
 
-fn column_of<'t>(table: &'t Table, name: &str) -> Result<&'t ColumnDefinition> {
+pub(super) fn column_of<'t>(table: &'t Table, name: &str) -> Result<&'t ColumnDefinition> {
     table
         .columns
         .iter()
@@ -198,6 +198,28 @@ pub(crate) fn insert_planned(
     planned: Planned,
     given: &[String],
 ) -> Result<u64> {
+    let (batches, num_rows) = planned_rows(session, query, table, planned, given)?;
+    match &table.engine {
+        Engine::Memory(memory) => memory.insert(batches)?,
+        Engine::Null => {}
+        Engine::View(_) => {
+            return Err(Error::new(
+                ErrorCode::NOT_IMPLEMENTED,
+                "Insert into the table behind it: a view has no rows of its own",
+            ));
+        }
+    }
+    Ok(num_rows)
+}
+
+/// The rows of a planned source as a table stores them, and their number.
+pub(super) fn planned_rows(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    table: &Table,
+    planned: Planned,
+    given: &[String],
+) -> Result<(Vec<RecordBatch>, u64)> {
     let targets: Vec<TargetColumn<'_>> = stored(&table.columns)
         .map(|c| TargetColumn {
             name: &c.column.name,
@@ -215,15 +237,5 @@ pub(crate) fn insert_planned(
         batches.push(batch);
         Ok(true)
     })?;
-    match &table.engine {
-        Engine::Memory(memory) => memory.insert(batches)?,
-        Engine::Null => {}
-        Engine::View(_) => {
-            return Err(Error::new(
-                ErrorCode::NOT_IMPLEMENTED,
-                "Insert into the table behind it: a view has no rows of its own",
-            ));
-        }
-    }
-    Ok(num_rows)
+    Ok((batches, num_rows))
 }

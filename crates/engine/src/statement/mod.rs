@@ -3,6 +3,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`query`] | SELECT: planning, running, writing the result |
+//! | [`alter`] | ALTER TABLE |
 //! | [`insert`] | INSERT |
 //! | [`inline_data`] | the rows that an INSERT brings as text or bytes |
 //! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION |
@@ -12,6 +13,7 @@
 //! | [`set`] | SET, USE |
 //! | [`result`] | results of statements that are no queries |
 
+pub mod alter;
 pub mod create;
 pub mod drop;
 pub mod explain;
@@ -23,7 +25,7 @@ pub mod result;
 pub mod set;
 pub mod show;
 
-use basalt_error::{Error, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, SetExpr, Setting, Statement};
 
 use crate::session::{Io, RunningQuery, Session, Summary};
@@ -38,6 +40,7 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
             | Statement::CreateFunction(_)
             | Statement::Drop(_)
             | Statement::Rename(_)
+            | Statement::Alter(_)
     );
     let summary = dispatch(session, query, io)?;
     if defines {
@@ -63,9 +66,20 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         Statement::Explain(explain) => explain::run(session, &query, explain, io),
         Statement::Set(settings) => set::run(session, settings),
         Statement::Use(database) => set::use_database(session, database),
-        Statement::Alter(_) => Err(Error::not_implemented("ALTER")),
-        Statement::Delete { .. } => Err(Error::not_implemented("DELETE")),
-        Statement::Update { .. } => Err(Error::not_implemented("UPDATE")),
+        Statement::Alter(alter) => alter::run(session, &query, alter),
+        Statement::Delete { table, .. } => {
+            session.find_table(table)?;
+            Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                "Write ALTER TABLE … DELETE WHERE …: DELETE is not supported for Memory tables",
+            ))
+        }
+        Statement::Update { table, .. } => {
+            session.find_table(table)?;
+            Err(Error::not_implemented(
+                "UPDATE (ALTER TABLE … UPDATE … WHERE … does the same)",
+            ))
+        }
         Statement::Optimize(_) => Err(Error::not_implemented("OPTIMIZE")),
         Statement::Check(_) => Err(Error::not_implemented("CHECK")),
         Statement::System(system) => {

@@ -4,13 +4,19 @@
 //! |---|---|
 //! | [`stream_exec`] | the operator: feeds batches to a step |
 //! | [`array_join`] | ARRAY JOIN |
+//! | [`asof_join`] | ASOF JOIN |
+//! | [`interpolate`] | INTERPOLATE of WITH FILL |
 //! | [`limit_by`] | LIMIT BY |
+//! | [`limit_rows`] | LIMIT of the last rows, or of a share |
 //! | [`limit_with_ties`] | LIMIT … WITH TIES |
 //! | [`shared`] | rows that two plans of a query read |
 //! | [`with_fill`] | ORDER BY … WITH FILL |
 
 pub mod array_join;
+pub mod asof_join;
+mod interpolate;
 pub mod limit_by;
+pub mod limit_rows;
 pub mod limit_with_ties;
 mod shared;
 pub mod stream_exec;

@@ -25,7 +25,9 @@ use futures::StreamExt;
 
 use super::Step;
 use super::array_join::ArrayJoinStep;
+use super::asof_join::AsofJoinStep;
 use super::limit_by::LimitByStep;
+use super::limit_rows::LimitRowsStep;
 use super::limit_with_ties::LimitWithTiesStep;
 use super::shared::SharedStep;
 use super::with_fill::WithFillStep;
@@ -39,6 +41,8 @@ const MAX_BATCH_ROWS: usize = 65_505;
 pub struct StreamExec {
     input: Arc<dyn ExecutionPlan>,
     operator: StreamOperator,
+    /// The order that the rows had when the step was planned: it may be what the step is about.
+    order: Option<OrderingRequirements>,
     properties: Arc<PlanProperties>,
 }
 
@@ -48,13 +52,34 @@ impl StreamExec {
     /// # Errors
     /// If the input lacks a column of the step.
     pub fn try_new(input: Arc<dyn ExecutionPlan>, operator: StreamOperator) -> Result<Self> {
+        let order = match &operator {
+            StreamOperator::ArrayJoin { .. } => None,
+            _ => input
+                .output_ordering()
+                .cloned()
+                .map(OrderingRequirements::from),
+        };
+        Self::with_order(input, operator, order)
+    }
+
+    fn with_order(
+        input: Arc<dyn ExecutionPlan>,
+        operator: StreamOperator,
+        order: Option<OrderingRequirements>,
+    ) -> Result<Self> {
         let schema = output_schema(&input.schema(), &operator)?;
-        let mut equivalences = EquivalenceProperties::new(schema);
-        if matches!(operator, StreamOperator::Window(_)) {
-            equivalences.add_orderings(input.output_ordering().cloned());
-        }
+        let equivalence = if keeps_order(&operator) {
+            // The input's columns stand where they stood.
+            let known = input.equivalence_properties();
+            let orders = known.oeq_class().clone();
+            let mut properties = EquivalenceProperties::new_with_orderings(schema, orders);
+            properties.add_equivalence_group(known.eq_group().clone())?;
+            properties
+        } else {
+            EquivalenceProperties::new(schema)
+        };
         let properties = PlanProperties::new(
-            equivalences,
+            equivalence,
             input.output_partitioning().clone(),
             input.pipeline_behavior(),
             input.boundedness(),
@@ -62,6 +87,7 @@ impl StreamExec {
         Ok(Self {
             input,
             operator,
+            order,
             properties: Arc::new(properties),
         })
     }
@@ -77,25 +103,44 @@ impl StreamExec {
             StreamOperator::ArrayJoin { left, columns, .. } => {
                 Box::new(ArrayJoinStep::try_new(&input, schema, columns, *left)?)
             }
+            StreamOperator::AsofJoin(columns) => Box::new(AsofJoinStep::try_new(&input, columns)?),
             StreamOperator::LimitBy {
                 keys,
                 offset,
                 limit,
             } => Box::new(LimitByStep::try_new(&input, keys, *offset, *limit)?),
+            StreamOperator::LimitRows { offset, limit } => {
+                Box::new(LimitRowsStep::new(schema, offset.clone(), limit.clone()))
+            }
             StreamOperator::LimitWithTies {
                 keys,
                 offset,
                 limit,
             } => Box::new(LimitWithTiesStep::try_new(&input, keys, *offset, *limit)?),
-            StreamOperator::WithFill { columns, prefix } => {
-                Box::new(WithFillStep::try_new(&input, columns, prefix)?)
-            }
+            StreamOperator::WithFill {
+                columns,
+                prefix,
+                interpolated,
+            } => Box::new(WithFillStep::try_new(
+                &input,
+                columns,
+                prefix,
+                interpolated,
+            )?),
             StreamOperator::Window(window) => {
                 Box::new(WindowStep::new(input, schema, window.clone()))
             }
             StreamOperator::Shared(rows) => Box::new(SharedStep::new(input, rows.clone())),
         })
     }
+}
+
+/// Whether rows come out in the order of the input, their columns unchanged.
+fn keeps_order(operator: &StreamOperator) -> bool {
+    !matches!(
+        operator,
+        StreamOperator::AsofJoin(_) | StreamOperator::WithFill { .. }
+    )
 }
 
 fn output_schema(input: &SchemaRef, operator: &StreamOperator) -> Result<SchemaRef> {
@@ -200,12 +245,12 @@ impl ExecutionPlan for StreamExec {
     fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
         vec![match &self.operator {
             StreamOperator::Window(window) => window_ordering(&self.input.schema(), window),
-            _ => None,
+            _ => self.order.clone(),
         }]
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
+        vec![keeps_order(&self.operator)]
     }
 
     fn apply_expressions(
@@ -220,7 +265,11 @@ impl ExecutionPlan for StreamExec {
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         match <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) {
-            Ok([input]) => Ok(Arc::new(Self::try_new(input, self.operator.clone())?)),
+            Ok([input]) => {
+                let order = self.order.clone();
+                let step = Self::with_order(input, self.operator.clone(), order)?;
+                Ok(Arc::new(step))
+            }
             Err(_) => internal_err!("a step has one input"),
         }
     }

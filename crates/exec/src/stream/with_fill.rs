@@ -8,17 +8,18 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch, UInt32Array};
 use arrow::compute::{cast, concat, interleave};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef};
-use basalt_analyzer::plan::{FillColumn, FillStep};
+use basalt_analyzer::plan::{FillColumn, FillStep, Interpolated};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::calendar::{CivilDate, days_in_month};
 
 use super::Step;
+use super::interpolate::Interpolation;
 
 /// More rows than this are not filled in: a step of a second over a century is an accident.
 const MAX_FILLED_ROWS: usize = 100_000_000;
 
 /// For each row of the result 0 and its row of the input, or 1 and its place among inserted values.
-type Order = Vec<(usize, usize)>;
+pub(super) type Order = Vec<(usize, usize)>;
 
 /// The step of WITH FILL; it needs all rows, which are sorted.
 pub(super) struct WithFillStep {
@@ -26,6 +27,7 @@ pub(super) struct WithFillStep {
     column: usize,
     fill: FillColumn,
     prefix: Vec<usize>,
+    interpolation: Interpolation,
     batches: Vec<RecordBatch>,
 }
 
@@ -34,6 +36,7 @@ impl WithFillStep {
         input: &SchemaRef,
         columns: &[FillColumn],
         prefix: &[String],
+        interpolated: &[Interpolated],
     ) -> Result<Self> {
         let prefix = super::stream_exec::positions(input, prefix)?;
         let [fill] = columns else {
@@ -48,6 +51,7 @@ impl WithFillStep {
             column,
             fill: fill.clone(),
             prefix,
+            interpolation: Interpolation::try_new(input, interpolated)?,
             batches: Vec::new(),
         })
     }
@@ -77,19 +81,29 @@ impl WithFillStep {
             }
             Ok(())
         };
+        let mut stale = None;
+        let nearer = |limit: T, stale: Option<T>| match stale {
+            Some(stale) if forward(stale, limit) => stale,
+            _ => limit,
+        };
         for (row, value) in values.iter().enumerate() {
             let limit = match to {
                 Some(to) if forward(to, *value) => to,
                 _ => *value,
             };
-            insert_until(limit, &mut next, &mut order)?;
+            insert_until(nearer(limit, stale), &mut next, &mut order)?;
+            if let Some(staleness) = &self.fill.staleness {
+                stale = value.advance(staleness)?;
+            }
             order.push((0, row));
             if next.is_none_or(|n| !forward(*value, n)) {
                 next = value.advance(&self.fill.step)?;
             }
         }
         if let Some(to) = to {
-            insert_until(to, &mut next, &mut order)?;
+            insert_until(nearer(to, stale), &mut next, &mut order)?;
+        } else if let Some(stale) = stale {
+            insert_until(stale, &mut next, &mut order)?;
         }
         Ok((filled, order))
     }
@@ -160,7 +174,8 @@ impl WithFillStep {
             (Arc::new(Int64Array::from(filled)), order)
         };
         let filled = cast(&filled, &data_type).map_err(bug)?;
-        self.assemble(batch, &filled, &order)
+        let result = self.assemble(batch, &filled, &order)?;
+        self.interpolation.apply(result, &order)
     }
 }
 
@@ -216,7 +231,7 @@ fn add_months(ticks: i64, count: i64, ticks_per_day: i64) -> i64 {
 }
 
 /// `num_rows` defaults of a column's physical type: NULL where it may be NULL, else zeros.
-fn defaults(column: &ArrayRef, num_rows: usize) -> Result<ArrayRef> {
+pub(super) fn defaults(column: &ArrayRef, num_rows: usize) -> Result<ArrayRef> {
     let nulls = arrow::array::new_null_array(column.data_type(), num_rows);
     if column.null_count() > 0 {
         return Ok(nulls);

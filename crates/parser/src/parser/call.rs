@@ -1,6 +1,6 @@
 //! Parses what follows a function's name: arguments, parameters, FILTER, NULLS, OVER.
 
-use basalt_error::Result;
+use basalt_error::{ErrorCode, Result};
 
 use super::Parser;
 use crate::ast::{Expr, ExprKind, Function, NullsAction, Span};
@@ -39,8 +39,13 @@ impl Parser<'_> {
         if !is_name && !distinct {
             self.keyword("ALL");
         }
-        let args = self.items_until(K::CloseRound)?;
-        Ok((distinct, merge_lambda_names(args)))
+        let args = merge_lambda_names(self.items_until(K::CloseRound)?);
+        let is_lambda = |e: &&Expr| matches!(e.kind, ExprKind::Lambda(_)) && !e.span.parenthesised;
+        if let Some(late) = args.iter().skip(1).find(is_lambda) {
+            let message = "Write the lambda first: it can only be a function's first argument";
+            return Err(self.error_at(late.span, ErrorCode::SYNTAX_ERROR, message.to_owned()));
+        }
+        Ok((distinct, args))
     }
 
     fn call_suffix(&mut self, function: &mut Function) -> Result<()> {

@@ -1,5 +1,7 @@
 //! Walks over the tokens: keywords, punctuation, names, lists, and the depth limit.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use basalt_error::{Error, ErrorCode, Result};
 
 use super::failure::Expectations;
@@ -9,6 +11,23 @@ use crate::lexer::{Lexer, Token, TokenKind as K, decode_quoted};
 /// How deep a text may be nested. Constructs count by the stack that they take, so that neither
 /// parsing nor a walk over the tree needs more than two thirds of 2 MiB, even without optimisation.
 pub(crate) const MAX_DEPTH: u32 = 1000;
+
+/// The limit of this process.
+static DEPTH_LIMIT: AtomicU32 = AtomicU32::new(MAX_DEPTH);
+
+/// Lets texts be nested deeper, in a program whose threads that parse and plan have stacks of at
+/// least `stack_bytes`.
+pub fn use_stack(stack_bytes: usize) {
+    let times = u32::try_from(stack_bytes / (2 << 20)).unwrap_or(1);
+    // Half of it is left to what plans the query.
+    let levels = MAX_DEPTH.saturating_mul((times / 2).clamp(1, 10));
+    DEPTH_LIMIT.store(levels, Ordering::Relaxed);
+}
+
+/// How deep a text may be nested in this process.
+pub fn max_depth() -> u32 {
+    DEPTH_LIMIT.load(Ordering::Relaxed)
+}
 
 /// A position in a text, with the tokens read so far.
 pub(crate) struct Parser<'a> {
@@ -150,13 +169,13 @@ impl<'a> Parser<'a> {
 
     /// Fails when the tree being built is too deep.
     pub(super) fn check_depth(&mut self) -> Result<()> {
-        if self.depth + self.height <= MAX_DEPTH {
+        let limit = max_depth();
+        if self.depth + self.height <= limit {
             return Ok(());
         }
         let span = self.start_span();
-        let message = format!(
-            "simplify the query: it is nested too deep here (more than {MAX_DEPTH} levels)"
-        );
+        let message =
+            format!("simplify the query: it is nested too deep here (more than {limit} levels)");
         Err(self.error_at(span, ErrorCode::TOO_DEEP_RECURSION, message))
     }
 

@@ -4,7 +4,10 @@ use basalt_error::{ErrorCode, Result};
 
 use super::Parser;
 use super::operator::{Infix, Shape, precedence};
-use crate::ast::{Expr, ExprKind, Function, Literal, Span};
+use crate::ast::{
+    ColumnMatcher, Expr, ExprKind, FromElement, Function, Literal, MatcherPattern, Query, Select,
+    SetExpr, Span, TableExpr, TableSource,
+};
 use crate::keywords::is_reserved_alias;
 use crate::lexer::TokenKind as K;
 
@@ -26,16 +29,25 @@ impl Parser<'_> {
     /// An expression, perhaps with `AS name`.
     pub(super) fn aliased_expr(&mut self) -> Result<Expr> {
         let start = self.start_span();
-        let expr = self.expr()?;
+        let outer_height = std::mem::take(&mut self.height);
+        let mut expr = self.expr()?;
         if self.keyword("AS") {
             let name = self.identifier("alias")?;
-            return Ok(self.alias(expr, name, start));
+            expr = self.alias(expr, name, start);
         }
+        self.height = self.height.max(outer_height);
         Ok(expr)
     }
 
     /// An expression, perhaps with `AS name` or just `name`.
     pub(super) fn select_item(&mut self) -> Result<Expr> {
+        let outer_height = std::mem::take(&mut self.height);
+        let item = self.maybe_aliased();
+        self.height = self.height.max(outer_height);
+        item
+    }
+
+    fn maybe_aliased(&mut self) -> Result<Expr> {
         let start = self.start_span();
         let expr = self.aliased_expr()?;
         if matches!(expr.kind, ExprKind::Alias { .. }) {
@@ -196,26 +208,66 @@ impl Parser<'_> {
         })
     }
 
-    /// `a = b`, `a = ANY (SELECT ..)`, `a != ALL (SELECT ..)`.
+    /// `a = b`, and with a subquery `a = ANY (SELECT ..)`, `a < ALL (SELECT ..)`.
     fn comparison(&mut self, operator: Infix, left: Expr, start: Span) -> Result<Expr> {
-        let quantified = (self.is_word(0, "ANY") || self.is_word(0, "ALL"))
-            && self.token(1).kind == K::OpenRound
+        let is_query = self.token(1).kind == K::OpenRound
             && (self.is_word(2, "SELECT") || self.is_word(2, "WITH"));
-        let any = quantified && self.is_word(0, "ANY");
-        let function = match (quantified, any, operator.function) {
-            (true, true, "equals") => "in",
-            (true, false, "notEquals") => "notIn",
-            (true, ..) => {
-                self.advance();
-                return self.fail("= ANY (SELECT ..) or != ALL (SELECT ..)");
-            }
-            _ => operator.function,
-        };
-        if quantified {
-            self.advance();
+        let is_all = self.is_word(0, "ALL");
+        let is_any = self.is_word(0, "ANY") || self.is_word(0, "SOME");
+        if !is_query || !(is_all || is_any) {
+            let right = self.expr_above(operator.precedence + 1)?;
+            return Ok(self.operator_call(operator.function, vec![left, right], start));
         }
-        let right = self.expr_above(operator.precedence + 1)?;
+        self.advance();
+        let mut right = self.expr_above(operator.precedence + 1)?;
+        let (function, aggregate) = match (operator.function, is_all) {
+            ("equals", false) => ("in", None),
+            ("equals", true) => ("in", Some("singleValueOrNull")),
+            ("notEquals", true) => ("notIn", None),
+            ("notEquals", false) => ("notIn", Some("singleValueOrNull")),
+            (name @ ("less" | "lessOrEquals"), is_all) => {
+                (name, Some(if is_all { "min" } else { "max" }))
+            }
+            (name, is_all) => (name, Some(if is_all { "max" } else { "min" })),
+        };
+        if let Some(aggregate) = aggregate {
+            right = self.aggregate_of(right, aggregate, start);
+        }
         Ok(self.operator_call(function, vec![left, right], start))
+    }
+
+    /// `(SELECT aggregate(*) FROM query)`
+    fn aggregate_of(&mut self, query: Expr, aggregate: &str, start: Span) -> Expr {
+        let span = query.span;
+        let ExprKind::Subquery(query) = query.kind else {
+            return query;
+        };
+        let matcher = ColumnMatcher {
+            qualifier: None,
+            pattern: MatcherPattern::All,
+            transformers: Vec::new(),
+        };
+        let all = Expr::new(ExprKind::Matcher(Box::new(matcher)), span);
+        self.height += 1;
+        let table = TableExpr {
+            source: TableSource::Subquery(query),
+            alias: None,
+            column_aliases: Vec::new(),
+            final_: false,
+            sample: None,
+            span,
+        };
+        let select = Select {
+            columns: vec![self.operator_call(aggregate, vec![all], start)],
+            from: vec![FromElement::Table {
+                join: None,
+                table: Box::new(table),
+            }],
+            span,
+            ..Select::default()
+        };
+        let query = Query::new(SetExpr::Select(Box::new(select)));
+        Expr::new(ExprKind::Subquery(Box::new(query)), span)
     }
 
     fn like(&mut self, operator: Infix, left: Expr, start: Span) -> Result<Expr> {

@@ -1,6 +1,6 @@
 //! Parses FROM: tables, joins, ARRAY JOIN.
 
-use basalt_error::Result;
+use basalt_error::{ErrorCode, Result};
 
 use super::Parser;
 use super::select::QUERY_LEVELS;
@@ -74,7 +74,8 @@ impl Parser<'_> {
         join.natural = self.keyword("NATURAL");
         self.join_strictness(&mut join);
         let kinds = ["INNER", "LEFT", "RIGHT", "FULL", "CROSS", "PASTE"];
-        join.kind = match self.keyword_of(&kinds) {
+        let written = self.keyword_of(&kinds);
+        join.kind = match written {
             Some(1) => JoinKind::Left,
             Some(2) => JoinKind::Right,
             Some(3) => JoinKind::Full,
@@ -87,6 +88,10 @@ impl Parser<'_> {
             self.keyword("OUTER");
         }
         if self.keyword("JOIN") {
+            if let Some(wrong) = misfit(&join, written.is_some()) {
+                let span = self.start_span();
+                return Err(self.error_at(span, ErrorCode::SYNTAX_ERROR, wrong.to_owned()));
+            }
             return Ok(Some(join));
         }
         if self.mark() > mark {
@@ -184,6 +189,18 @@ impl Parser<'_> {
         }
         self.enter(QUERY_LEVELS)?;
         self.advance();
+        if self.is_word(0, "VALUES") && self.token(1).kind == K::OpenRound {
+            let name = self.identifier("VALUES")?.to_ascii_lowercase();
+            let args = self.list(Self::aliased_expr)?;
+            self.expect_symbol(K::CloseRound)?;
+            self.leave(QUERY_LEVELS);
+            return Ok(TableSource::Function(TableFunction {
+                name,
+                args,
+                settings: Vec::new(),
+                span: self.span_from(start),
+            }));
+        }
         let from = self.table_list()?;
         self.expect_symbol(K::CloseRound)?;
         self.leave(QUERY_LEVELS);
@@ -281,6 +298,21 @@ impl Parser<'_> {
             }
             _ => self.fail(what),
         }
+    }
+}
+
+/// Why the strictness and the kind of a join do not go together.
+fn misfit(join: &Join, kind_is_written: bool) -> Option<&'static str> {
+    let one_sided = matches!(join.kind, JoinKind::Left | JoinKind::Right);
+    match join.strictness {
+        JoinStrictness::Semi | JoinStrictness::Anti if kind_is_written && !one_sided => {
+            Some("Write LEFT or RIGHT: SEMI and ANTI JOIN need a side")
+        }
+        JoinStrictness::Unspecified => None,
+        _ if matches!(join.kind, JoinKind::Cross | JoinKind::Paste) => {
+            Some("Leave out ANY, ALL and the like: CROSS and PASTE JOIN have no strictness")
+        }
+        _ => None,
     }
 }
 

@@ -41,6 +41,7 @@ mod view;
 mod window;
 
 pub(crate) use cursor::Parser;
+pub use cursor::{max_depth, use_stack};
 pub(crate) use failure::edit_distance;
 pub(crate) use interval::unit_of;
 pub(crate) use special_form::is_special_call;

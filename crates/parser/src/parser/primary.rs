@@ -135,7 +135,9 @@ impl Parser<'_> {
             return Ok(expr);
         }
         let text = self.token_text(0);
-        if is_reserved_name(text) && self.token(1).kind != K::OpenRound {
+        // As the last word it can begin nothing, so it is a name.
+        let is_last = matches!(self.token(1).kind, K::End | K::Semicolon);
+        if is_reserved_name(text) && self.token(1).kind != K::OpenRound && !is_last {
             return self.fail("expression");
         }
         self.name()

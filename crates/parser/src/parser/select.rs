@@ -144,13 +144,18 @@ impl Parser<'_> {
     fn select(&mut self) -> Result<Box<Select>> {
         let start = self.start_span();
         let mut select = Box::<Select>::default();
+        self.with_clause(&mut select)?;
+        self.select_body(&mut select)?;
+        select.span = self.span_from(start);
+        Ok(select)
+    }
+
+    pub(super) fn with_clause(&mut self, select: &mut Select) -> Result<()> {
         if self.keyword("WITH") {
             select.recursive = self.keyword("RECURSIVE");
             select.with = self.list(Self::with_item)?;
         }
-        self.select_body(&mut select)?;
-        select.span = self.span_from(start);
-        Ok(select)
+        Ok(())
     }
 
     /// SELECT after its WITH.

@@ -4,8 +4,8 @@ use basalt_error::{Error, ErrorCode, Result};
 
 use super::Parser;
 use crate::ast::{
-    Check, ColumnDef, Describe, Explain, ExplainKind, Expr, Kill, Optimize, OutputOptions,
-    Partition, Statement, SystemCommand, Use,
+    Check, ColumnDef, Describe, Explain, ExplainKind, Expr, InsertSource, Kill, Optimize,
+    OutputOptions, Partition, Select, SetExpr, Statement, SystemCommand, Use,
 };
 use crate::lexer::TokenKind as K;
 
@@ -17,7 +17,7 @@ type StatementParser = fn(&mut Parser<'_>) -> Result<Statement>;
 /// First words and what parses the statement, the words not yet consumed.
 const STATEMENTS: &[(&str, StatementParser)] = &[
     ("SELECT", |p| p.query_statement()),
-    ("WITH", |p| p.query_statement()),
+    ("WITH", |p| p.with_statement()),
     ("FROM", |p| p.query_statement()),
     ("INSERT INTO", |p| p.insert()),
     ("CREATE", |p| p.create()),
@@ -147,6 +147,27 @@ impl Parser<'_> {
     /// Columns with commas between, as in a table function's structure.
     pub(crate) fn column_list(&mut self) -> Result<Vec<ColumnDef>> {
         self.list(Self::column_def)
+    }
+
+    /// `WITH .. SELECT`, `WITH .. INSERT INTO .. SELECT`
+    fn with_statement(&mut self) -> Result<Statement> {
+        let mark = self.mark();
+        let mut with = Select::default();
+        if self.with_clause(&mut with).is_err() || !self.peek_keyword("INSERT INTO") {
+            self.back(mark);
+            return self.query_statement();
+        }
+        let mut statement = self.insert()?;
+        if let Statement::Insert(insert) = &mut statement
+            && let InsertSource::Query(query) = &mut insert.source
+            && let Some(first) = first_select(&mut query.body)
+        {
+            first.recursive |= with.recursive;
+            with.with.append(&mut first.with);
+            first.with = with.with;
+            return Ok(statement);
+        }
+        self.fail("SELECT behind WITH .. INSERT INTO")
     }
 
     fn query_statement(&mut self) -> Result<Statement> {
@@ -344,4 +365,12 @@ fn output_of(statement: &mut Statement) -> Option<&mut OutputOptions> {
         Statement::Kill(s) => &mut s.output,
         _ => return None,
     })
+}
+/// The SELECT of a query whose WITH all of it sees.
+fn first_select(body: &mut SetExpr) -> Option<&mut Select> {
+    match body {
+        SetExpr::Select(select) => Some(select),
+        SetExpr::Nested(inner) => first_select(inner),
+        SetExpr::Operation { branches, .. } => first_select(branches.first_mut()?),
+    }
 }

@@ -14,7 +14,6 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::physical::item_field;
 
-use crate::aggregate::call::PARAMETER_OUT_OF_BOUND;
 use crate::aggregate::collected::{RowsFunction, bind_collected};
 use crate::aggregate::defaults::bug;
 use crate::aggregate::row_log::{Sealed, list_of};
@@ -42,7 +41,7 @@ fn resolve(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
         0 => return Err(call.bad_param(0, &"there must be a bin")),
         bins if bins > MAX_BINS => {
             return Err(Error::new(
-                PARAMETER_OUT_OF_BOUND,
+                ErrorCode::PARAMETER_OUT_OF_BOUND,
                 format!("Function histogram has at most {MAX_BINS} bins, not {bins}"),
             ));
         }

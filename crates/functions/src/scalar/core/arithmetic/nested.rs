@@ -17,6 +17,11 @@ pub(super) fn resolve(op: BinaryOp, args: &[Arg], context: &Context) -> Result<O
             dot_product(x, y, context)
         }
         (DataType::Tuple(x), DataType::Tuple(y)) => tuples(op, x, y, context),
+        (DataType::Tuple(_), t) | (t, DataType::Tuple(_))
+            if t.is_number() && matches!(op, BinaryOp::Plus | BinaryOp::Minus) =>
+        {
+            return Ok(None);
+        }
         (DataType::Tuple(x), t) if t.is_number() => {
             let types: Vec<_> = x.types.iter().map(|e| (e.clone(), t.clone())).collect();
             tuple(op, types, (true, false), context)

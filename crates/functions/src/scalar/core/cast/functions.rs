@@ -362,7 +362,9 @@ fn to_string(call: &Call<'_>) -> Result<Resolved> {
 
 fn to_fixed_string(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(2..=2)?;
-    let size = call.constant_u64(1)?;
+    let size = call
+        .constant_u64(1)
+        .map_err(|e| Error::new(ErrorCode::ILLEGAL_COLUMN, e.message()))?;
     let to = parse_data_type(&format!("FixedString({size})"))?;
     strict(call.data_type(0), &to, call.context.time_zone)
 }

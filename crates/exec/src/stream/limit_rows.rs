@@ -1,0 +1,74 @@
+//! Runs LIMIT and OFFSET that count from the end or take a share: all rows must be known.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use basalt_analyzer::plan::RowBound;
+use basalt_error::{Error, Result};
+
+use super::Step;
+
+/// The step of such a LIMIT.
+pub(super) struct LimitRowsStep {
+    schema: SchemaRef,
+    offset: RowBound,
+    limit: RowBound,
+    batches: Vec<RecordBatch>,
+}
+
+impl LimitRowsStep {
+    pub(super) fn new(schema: SchemaRef, offset: RowBound, limit: RowBound) -> Self {
+        Self {
+            schema,
+            offset,
+            limit,
+            batches: Vec::new(),
+        }
+    }
+
+    /// The first row that stays and the one behind the last.
+    fn range(&self, num_rows: u64) -> (u64, u64) {
+        let (mut start, mut end) = (0, num_rows);
+        match &self.offset {
+            RowBound::Rows(n) => start = (*n).min(num_rows),
+            RowBound::FromEnd(n) => end = num_rows.saturating_sub(*n),
+            RowBound::Share(_) => start = self.offset.share_of(num_rows),
+        }
+        match &self.limit {
+            RowBound::Rows(n) => end = end.min(start.saturating_add(*n)),
+            RowBound::FromEnd(n) => start = start.max(end.saturating_sub(*n)),
+            RowBound::Share(_) => {
+                end = end.min(start.saturating_add(self.limit.share_of(num_rows)));
+            }
+        }
+        (start, end.max(start))
+    }
+}
+
+impl Step for LimitRowsStep {
+    fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
+        self.batches.push(batch);
+        Ok(RecordBatch::new_empty(Arc::clone(&self.schema)))
+    }
+
+    fn finish(&mut self) -> Result<Option<RecordBatch>> {
+        let num_rows: usize = self.batches.iter().map(RecordBatch::num_rows).sum();
+        let (start, end) = self.range(num_rows as u64);
+        let as_rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let (mut start, mut left) = (as_rows(start), as_rows(end - start));
+        let mut kept = Vec::new();
+        for batch in self.batches.drain(..) {
+            let skipped = start.min(batch.num_rows());
+            let len = left.min(batch.num_rows() - skipped);
+            start -= skipped;
+            left -= len;
+            if len > 0 {
+                kept.push(batch.slice(skipped, len));
+            }
+        }
+        arrow::compute::concat_batches(&self.schema, &kept)
+            .map_err(|e| Error::bug(e.to_string()))
+            .map(Some)
+    }
+}
