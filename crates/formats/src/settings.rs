@@ -229,9 +229,15 @@ settings! {
     output_format_sql_insert_quote_names: bool = true;
     output_format_parquet_compression_method: String = "zstd".to_string();
     output_format_parquet_string_as_string: bool = true;
+    output_format_parquet_fixed_string_as_fixed_byte_array: bool = true;
+    output_format_parquet_date_as_uint16: bool = false;
+    output_format_parquet_datetime_as_uint32: bool = false;
+    output_format_parquet_enum_as_byte_array: bool = true;
     output_format_parquet_row_group_size: u64 = 1_000_000;
     output_format_arrow_compression_method: String = "lz4_frame".to_string();
     output_format_arrow_string_as_string: bool = true;
+    output_format_arrow_fixed_string_as_fixed_byte_array: bool = true;
+    output_format_arrow_date_as_uint16: bool = false;
 }
 
 impl FormatSettings {

@@ -30,7 +30,7 @@ pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
     };
     let structure = args.optional_text(2)?.map(|s| declared(&s)).transpose()?;
     if format.name == "Parquet" {
-        let table = ParquetTable::open(files, structure.map(typed))?;
+        let table = ParquetTable::open(files, structure.map(typed), &args.environment.context)?;
         let columns = table
             .columns()
             .iter()
