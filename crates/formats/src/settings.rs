@@ -199,6 +199,7 @@ settings! {
     output_format_json_named_tuples_as_objects: bool = true;
     output_format_json_map_as_array_of_tuples: bool = false;
     output_format_json_array_of_rows: bool = false;
+    format_json_object_each_row_column_for_object_name: String = String::new();
     output_format_json_validate_utf8: bool = false;
     output_format_decimal_trailing_zeros: bool = false;
     output_format_write_statistics: bool = true;

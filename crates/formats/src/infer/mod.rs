@@ -21,10 +21,11 @@ use basalt_types::text::escape::unescape;
 use basalt_types::{DataType, parse_data_type};
 
 use crate::input::csv::Dialect;
+use crate::input::json::{expect_colon, read_string};
 use crate::input::{Source, arrow_schema, json_rows, native, row_binary, tsv};
 use crate::registry::{Header, Kind, lookup};
 use crate::{Columns, FormatSettings};
-use merge::{finish, merge_text};
+use merge::{finish, is_known, merge_text};
 use text::{infer_field, infer_literal};
 
 /// What a table found has so far.
@@ -141,12 +142,16 @@ fn from_sample(kind: Kind, sample: &Sample, settings: &FormatSettings) -> Result
         Kind::JsonEachRow { .. } => {
             let mut cursor = Cursor::new(&sample.bytes);
             let mut objects = json::Objects::default();
-            json::skip_start(&mut cursor, b'{');
+            json::skip_start(&mut cursor);
             sample.rows(&mut cursor, |cursor| objects.row(cursor, settings))?;
             objects.finish()
         }
         Kind::JsonCompactEachRow { header, .. } => infer_json_arrays(sample, header, settings),
-        Kind::Json { .. } => infer_document(sample, settings),
+        Kind::Json { .. } | Kind::JsonColumns { metadata: true, .. } => {
+            infer_document(sample, settings)
+        }
+        Kind::JsonColumns { .. } => json::infer_columns(&mut Cursor::new(&sample.bytes), settings),
+        Kind::JsonObjectEachRow => infer_members(sample, settings),
         Kind::Tskv => infer_tskv(sample, settings),
         Kind::Values => infer_values(sample, settings),
         _ => Err(Error::new(
@@ -280,6 +285,9 @@ fn infer_lines(
         }
     }
     sample.rows(&mut cursor, |cursor| found.add(line(cursor)?.1))?;
+    for data_type in found.types.iter_mut().filter(|t| !is_known(t)) {
+        *data_type = DataType::String;
+    }
     found.finish()
 }
 
@@ -382,8 +390,6 @@ fn infer_json_arrays(
             return typed(&found, &json_rows::read_strings(&mut cursor)?);
         }
         names = Some(found);
-    } else {
-        json::skip_start(&mut cursor, b'[');
     }
     let mut arrays = json::Arrays::new(names);
     sample.rows(&mut cursor, |cursor| arrays.row(cursor, settings))?;
@@ -396,6 +402,10 @@ fn infer_document(sample: &Sample, settings: &FormatSettings) -> Result<Columns>
         let (names, types): (Vec<_>, Vec<_>) = meta.into_iter().unzip();
         return typed(&names, &types);
     }
+    if cursor.peek() == Some(b'{') {
+        return json::infer_columns(&mut cursor, settings);
+    }
+    cursor.expect(b'[')?;
     cursor.skip_space();
     if cursor.peek() == Some(b'[') {
         let mut arrays = json::Arrays::new(None);
@@ -405,6 +415,30 @@ fn infer_document(sample: &Sample, settings: &FormatSettings) -> Result<Columns>
     let mut objects = json::Objects::default();
     sample.rows(&mut cursor, |cursor| objects.row(cursor, settings))?;
     objects.finish()
+}
+
+fn infer_members(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
+    let mut objects = json::Objects::default();
+    let mut cursor = Cursor::new(&sample.bytes);
+    cursor.skip_space();
+    cursor.expect(b'{')?;
+    cursor.skip_space();
+    sample.rows(&mut cursor, |cursor| {
+        read_string(cursor, &mut Vec::new())?;
+        expect_colon(cursor)?;
+        objects.row(cursor, settings)?;
+        cursor.skip_space();
+        if cursor.eat(b'}') {
+            cursor.advance(cursor.rest().len());
+        }
+        Ok(())
+    })?;
+    let column = &settings.format_json_object_each_row_column_for_object_name;
+    let mut columns = objects.finish()?;
+    if !column.is_empty() {
+        columns.insert(0, (column.clone(), DataType::String));
+    }
+    Ok(columns)
 }
 
 fn infer_tskv(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
@@ -463,5 +497,11 @@ fn infer_values(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
         }
         found.add(row)
     })?;
+    if let Some(unknown) = found.types.iter().position(|t| !is_known(t)) {
+        return Err(Error::new(
+            ErrorCode::INCORRECT_DATA,
+            format!("column {} has no value that tells its type", unknown + 1),
+        ));
+    }
     found.finish()
 }

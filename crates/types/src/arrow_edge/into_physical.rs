@@ -17,7 +17,11 @@ use crate::{DataType, TupleType};
 /// `TYPE_MISMATCH` if the values cannot be read as `data_type` without loss.
 pub fn to_physical(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     let physical = data_type.physical();
-    if array.data_type() == &physical {
+    let may_hide_nulls = matches!(
+        data_type.base(),
+        DataType::Array(_) | DataType::Tuple(_) | DataType::Map(..)
+    );
+    if array.data_type() == &physical && !may_hide_nulls {
         return Ok(Arc::clone(array));
     }
     match (array.data_type(), data_type.base()) {
