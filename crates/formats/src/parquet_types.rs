@@ -10,7 +10,9 @@ use basalt_error::{Error, Result};
 use basalt_types::DataType;
 use basalt_types::arrow_edge::{UUID_EXTENSION, from_arrow_field};
 use parquet::arrow::ArrowSchemaConverter;
-use parquet::basic::LogicalType;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use parquet::file::metadata::{FileMetaData, ParquetMetaData};
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
 
 use crate::Columns;
@@ -67,6 +69,78 @@ fn understood_leaf(field: Field, leaf: Option<&ColumnDescPtr>) -> Field {
     }
 }
 
+/// What a reader has to know of a file, whose footer this is: strings are bytes, read as views,
+/// and an Arrow schema inside the file changes no types.
+///
+/// # Errors
+/// If the schema has no form in Arrow.
+pub fn reader_metadata(footer: ParquetMetaData) -> parquet::errors::Result<ArrowReaderMetadata> {
+    let file = footer.file_metadata();
+    let root = without_text(file.schema_descr().root_schema(), true)?;
+    let file = FileMetaData::new(
+        file.version(),
+        file.num_rows(),
+        file.created_by().map(str::to_owned),
+        None,
+        Arc::new(SchemaDescriptor::new(root)),
+        file.column_orders().cloned(),
+    );
+    let footer = Arc::new(ParquetMetaData::new(file, footer.row_groups().to_vec()));
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let plain = ArrowReaderMetadata::try_new(Arc::clone(&footer), options)?;
+    let fields: Vec<Field> = plain.schema().fields().iter().map(|f| as_view(f)).collect();
+    let options = ArrowReaderOptions::new()
+        .with_skip_arrow_metadata(true)
+        .with_schema(Arc::new(Schema::new(fields)));
+    Ok(ArrowReaderMetadata::try_new(footer, options).unwrap_or(plain))
+}
+
+fn as_view(field: &Field) -> Field {
+    match field.data_type() {
+        ArrowType::Binary => field.clone().with_data_type(ArrowType::BinaryView),
+        _ => field.clone(),
+    }
+}
+
+/// The tree without the mark of text on bytes, which would make the reader check them.
+fn without_text(node: &Type, is_root: bool) -> parquet::errors::Result<Arc<Type>> {
+    let info = node.get_basic_info();
+    if node.is_group() {
+        let fields = node.get_fields().iter().map(|f| without_text(f, false));
+        return group_with(
+            node,
+            is_root,
+            fields.collect::<parquet::errors::Result<_>>()?,
+        );
+    }
+    let is_bytes = node.get_physical_type() == Physical::BYTE_ARRAY;
+    let is_decimal = info.converted_type() == ConvertedType::DECIMAL
+        || matches!(info.logical_type_ref(), Some(LogicalType::Decimal { .. }));
+    if !is_bytes || is_decimal {
+        return Ok(Arc::new(node.clone()));
+    }
+    let leaf = Type::primitive_type_builder(info.name(), Physical::BYTE_ARRAY)
+        .with_repetition(info.repetition());
+    leaf.build().map(Arc::new)
+}
+
+/// The group with other members.
+fn group_with(
+    node: &Type,
+    is_root: bool,
+    fields: Vec<Arc<Type>>,
+) -> parquet::errors::Result<Arc<Type>> {
+    let info = node.get_basic_info();
+    let mut group = Type::group_type_builder(info.name())
+        .with_converted_type(info.converted_type())
+        .with_logical_type(info.logical_type_ref().cloned())
+        .with_fields(fields);
+    if !is_root {
+        group = group.with_repetition(info.repetition());
+    }
+    group.build().map(Arc::new)
+}
+
 /// The Parquet schema of a file with these columns, whose Arrow schema is `schema`.
 ///
 /// # Errors
@@ -74,13 +148,15 @@ fn understood_leaf(field: Field, leaf: Option<&ColumnDescPtr>) -> Field {
 pub(crate) fn descriptor(
     schema: &Schema,
     columns: &[(String, DataType)],
+    strings_are_text: bool,
 ) -> Result<SchemaDescriptor> {
     let plain = ArrowSchemaConverter::new()
         .convert(schema)
         .map_err(cannot_map)?;
+    let strings = strings_are_text.then_some(LogicalType::String);
     let mut named = Vec::new();
     for (_, data_type) in columns {
-        logical_types(data_type, &mut named);
+        logical_types(data_type, strings.as_ref(), &mut named);
     }
     let root = named_types(plain.root_schema(), true, &mut named.into_iter())?;
     Ok(SchemaDescriptor::new(root))
@@ -94,16 +170,24 @@ fn cannot_map(e: impl std::fmt::Display) -> Error {
 }
 
 /// Appends what Arrow cannot say of each leaf.
-fn logical_types(data_type: &DataType, leaves: &mut Vec<Option<LogicalType>>) {
+fn logical_types(
+    data_type: &DataType,
+    strings: Option<&LogicalType>,
+    leaves: &mut Vec<Option<LogicalType>>,
+) {
     match data_type.base() {
-        DataType::Array(t) => logical_types(t, leaves),
+        DataType::Array(t) => logical_types(t, strings, leaves),
         DataType::Map(k, v) => {
-            logical_types(k, leaves);
-            logical_types(v, leaves);
+            logical_types(k, strings, leaves);
+            logical_types(v, strings, leaves);
         }
-        DataType::Tuple(tuple) => tuple.types.iter().for_each(|t| logical_types(t, leaves)),
+        DataType::Tuple(tuple) => tuple
+            .types
+            .iter()
+            .for_each(|t| logical_types(t, strings, leaves)),
         DataType::Uuid => leaves.push(Some(LogicalType::Uuid)),
         DataType::Enum8(_) | DataType::Enum16(_) => leaves.push(Some(LogicalType::Enum)),
+        DataType::String | DataType::FixedString(_) => leaves.push(strings.cloned()),
         _ => leaves.push(None),
     }
 }
@@ -118,20 +202,14 @@ fn named_types(
     if node.is_group() {
         let fields = node.get_fields().iter();
         let fields = fields.map(|f| named_types(f, false, leaves));
-        let mut group = Type::group_type_builder(info.name())
-            .with_converted_type(info.converted_type())
-            .with_logical_type(info.logical_type_ref().cloned())
-            .with_fields(fields.collect::<Result<_>>()?);
-        if !is_root {
-            group = group.with_repetition(info.repetition());
-        }
-        return group.build().map(Arc::new).map_err(cannot_map);
+        let fields = fields.collect::<Result<_>>()?;
+        return group_with(node, is_root, fields).map_err(cannot_map);
     }
     let name = leaves.next().flatten();
     let physical = node.get_physical_type();
     let fits = match (&name, physical) {
-        (Some(LogicalType::Uuid), parquet::basic::Type::FIXED_LEN_BYTE_ARRAY) => true,
-        (Some(LogicalType::Enum), parquet::basic::Type::BYTE_ARRAY) => true,
+        (Some(LogicalType::Uuid), Physical::FIXED_LEN_BYTE_ARRAY) => true,
+        (Some(LogicalType::Enum | LogicalType::String), Physical::BYTE_ARRAY) => true,
         _ => false,
     };
     if !fits {
@@ -139,7 +217,7 @@ fn named_types(
     }
     let leaf = Type::primitive_type_builder(info.name(), physical)
         .with_repetition(info.repetition())
-        .with_length(if physical == parquet::basic::Type::FIXED_LEN_BYTE_ARRAY {
+        .with_length(if physical == Physical::FIXED_LEN_BYTE_ARRAY {
             16
         } else {
             -1

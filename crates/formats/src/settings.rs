@@ -27,6 +27,12 @@ impl SettingValue for u64 {
     }
 }
 
+impl SettingValue for f64 {
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|ratio: &f64| ratio.is_finite())
+    }
+}
+
 impl SettingValue for u8 {
     /// One character; `tab` and `\t` are names of one.
     fn parse(text: &str) -> Option<Self> {
@@ -171,6 +177,7 @@ settings! {
     input_format_with_names_use_header: bool = true;
     input_format_with_types_use_header: bool = true;
     input_format_allow_errors_num: u64 = 0;
+    input_format_allow_errors_ratio: f64 = 0.0;
     input_format_json_read_bools_as_numbers: bool = true;
     input_format_json_read_bools_as_strings: bool = true;
     input_format_json_read_numbers_as_strings: bool = true;
@@ -270,6 +277,11 @@ impl FormatSettings {
             },
             is_cast: false,
         }
+    }
+
+    /// Whether rows that cannot be read may be left out.
+    pub fn allows_errors(&self) -> bool {
+        self.input_format_allow_errors_num > 0 || self.input_format_allow_errors_ratio > 0.0
     }
 
     /// Rows of a block that a reader gives at most.

@@ -1,14 +1,13 @@
 //! Reads Parquet files: a morsel is a row group that the filters cannot rule out.
 //!
-//! Strings come as views into the decompressed pages, without a check for UTF-8 where the file
-//! does not say that they are text.
+//! Strings come as views into the decompressed pages, without a check for UTF-8.
 
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{DataType as ArrowType, Field, Schema, SchemaRef};
+use arrow::datatypes::{Schema, SchemaRef};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_formats::parquet_types;
 use basalt_functions::scalar::core::cast::{CastMode, cast_function};
@@ -16,12 +15,11 @@ use basalt_functions::{BoundFunction, Column, Context};
 use basalt_types::DataType;
 use basalt_types::arrow_edge::to_physical;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
-};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use parquet::file::metadata::ParquetMetaDataReader;
 
 use super::pruning::row_group_can_match;
-use super::{BatchIter, MorselSource, ScanRequest, TableKind};
+use super::{BatchIter, FileFact, MorselSource, ScanRequest, TableKind};
 
 /// Rows that the reader gives at once.
 const BATCH_ROWS: usize = 16_384;
@@ -31,6 +29,8 @@ const BATCH_ROWS: usize = 16_384;
 pub struct ParquetTable {
     files: Vec<ParquetFile>,
     columns: Vec<(String, DataType)>,
+    /// The columns behind `columns`.
+    facts: Vec<FileFact>,
     schema: SchemaRef,
 }
 
@@ -86,10 +86,14 @@ impl ParquetTable {
             });
         }
         let columns = columns.ok_or_else(|| Error::bug("no file"))?;
-        let fields: Vec<_> = columns.iter().map(|(n, t)| t.field(n)).collect();
+        let facts = FileFact::beside(&columns);
+        let fields = columns.iter().map(|(n, t)| t.field(n));
+        let fact_fields = facts.iter().map(|f| f.data_type().field(f.name()));
+        let fields: Vec<_> = fields.chain(fact_fields).collect();
         Ok(Self {
             files,
             columns,
+            facts,
             schema: Arc::new(Schema::new(fields)),
         })
     }
@@ -97,6 +101,23 @@ impl ParquetTable {
     /// Names and types of the columns.
     pub fn columns(&self) -> &[(String, DataType)] {
         &self.columns
+    }
+
+    /// The facts of files that stand behind the columns.
+    pub fn facts(&self) -> &[FileFact] {
+        &self.facts
+    }
+
+    /// Where column `idx` of the table comes from in a file.
+    fn part(&self, file: &ParquetFile, idx: usize) -> Part {
+        match file.sources.get(idx) {
+            Some(Some(column)) => Part::File(column.clone()),
+            Some(None) => Part::Missing,
+            None => match idx.checked_sub(self.columns.len()) {
+                Some(fact) if fact < self.facts.len() => Part::Fact(self.facts[fact]),
+                _ => Part::Missing,
+            },
+        }
     }
 }
 
@@ -140,30 +161,13 @@ fn damaged(path: &std::path::Path, e: impl std::fmt::Display) -> Error {
     )
 }
 
-/// The footer of a file, with strings to be read as views.
+/// The footer of a file.
 fn read_metadata(path: &PathBuf) -> Result<ArrowReaderMetadata> {
     let file = File::open(path).map_err(|e| Error::from(e).within(path.display()))?;
-    let plain = guarded(path, || {
-        // Types are Parquet's own: an Arrow schema inside the file changes nothing, as in ClickHouse.
-        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        ArrowReaderMetadata::load(&file, options)
-    })?;
-    let fields: Vec<Field> = plain.schema().fields().iter().map(as_view).collect();
-    let schema = Arc::new(Schema::new(fields));
-    let options = ArrowReaderOptions::new().with_schema(schema);
-    match ArrowReaderMetadata::try_new(Arc::clone(plain.metadata()), options) {
-        Ok(with_views) => Ok(with_views),
-        Err(_) => Ok(plain),
-    }
-}
-
-fn as_view(field: &Arc<Field>) -> Field {
-    let data_type = match field.data_type() {
-        ArrowType::Utf8 | ArrowType::LargeUtf8 => ArrowType::Utf8View,
-        ArrowType::Binary | ArrowType::LargeBinary => ArrowType::BinaryView,
-        other => other.clone(),
-    };
-    field.as_ref().clone().with_data_type(data_type)
+    guarded(path, || {
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
+        parquet_types::reader_metadata(metadata)
+    })
 }
 
 /// Runs the reader on bytes that may be damaged: what it cannot bear is an error of the file.
@@ -243,7 +247,7 @@ impl MorselSource for ParquetSource {
         let wanted: Vec<usize> = self
             .projection
             .iter()
-            .filter_map(|c| file.sources[*c].as_ref().map(|s| s.position))
+            .filter_map(|c| file.sources.get(*c)?.as_ref().map(|s| s.position))
             .collect();
         let builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(handle, file.metadata.clone());
@@ -263,13 +267,16 @@ impl MorselSource for ParquetSource {
                 .projection
                 .iter()
                 .map(|c| {
-                    let source = file.sources[*c].clone().and_then(|source| {
-                        let position = sorted.binary_search(&source.position).ok()?;
-                        Some(FileColumn { position, ..source })
-                    });
-                    (source, self.table.columns[*c].1.clone())
+                    let mut part = self.table.part(file, *c);
+                    if let Part::File(column) = &mut part {
+                        column.position = sorted.binary_search(&column.position).unwrap_or(0);
+                    }
+                    let columns = &self.table.columns;
+                    let data_type = columns.get(*c).map_or(DataType::Nothing, |c| c.1.clone());
+                    (part, data_type)
                 })
                 .collect(),
+            path: path.clone(),
             schema: Arc::clone(&self.schema),
         };
         let mut reader = Some(reader);
@@ -309,10 +316,19 @@ impl MorselSource for ParquetSource {
     }
 }
 
+/// Where a column of the table comes from.
+enum Part {
+    File(FileColumn),
+    /// The file has no such column.
+    Missing,
+    Fact(FileFact),
+}
+
 /// How a file's batches become the table's.
 struct Conversion {
-    /// Place in the file's batch (none: the column is not in the file) and type in the table.
-    columns: Vec<(Option<FileColumn>, DataType)>,
+    /// Where each column comes from (positions are those of the batch) and its type in the table.
+    columns: Vec<(Part, DataType)>,
+    path: PathBuf,
     schema: SchemaRef,
 }
 
@@ -322,7 +338,7 @@ impl Conversion {
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
         for (source, data_type) in &self.columns {
             columns.push(match source {
-                Some(source) => {
+                Part::File(source) => {
                     let array = to_physical(batch.column(source.position), &source.data_type)?;
                     let array = match &source.cast {
                         Some(cast) => cast.call(&[Column::new(array)], num_rows)?,
@@ -330,7 +346,8 @@ impl Conversion {
                     };
                     without_nulls(array, data_type)?
                 }
-                None => defaults(data_type, num_rows)?,
+                Part::Missing => defaults(data_type, num_rows)?,
+                Part::Fact(fact) => fact.array(&self.path, num_rows),
             });
         }
         let options = RecordBatchOptions::new().with_row_count(Some(num_rows));

@@ -10,7 +10,8 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::arrow_edge::{from_arrow_field, to_physical};
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::metadata::ParquetMetaDataReader;
 
 use super::native::arrange;
 use super::{BlockReader, Source, Target};
@@ -55,8 +56,12 @@ fn open_file(source: Source) -> Result<FileReader<Cursor<Vec<u8>>>> {
 
 fn open_parquet(source: Source) -> Result<ParquetRecordBatchReaderBuilder<bytes::Bytes>> {
     let bytes = bytes::Bytes::from(read_all(source)?);
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    ParquetRecordBatchReaderBuilder::try_new_with_options(bytes, options).map_err(cannot_read)
+    let footer = ParquetMetaDataReader::new().parse_and_finish(&bytes);
+    let metadata = footer.and_then(parquet_types::reader_metadata);
+    let metadata = metadata.map_err(cannot_read)?;
+    Ok(ParquetRecordBatchReaderBuilder::new_with_metadata(
+        bytes, metadata,
+    ))
 }
 
 pub(super) fn file(target: Target, source: Source) -> Result<BatchReader> {

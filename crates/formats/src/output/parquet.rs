@@ -48,7 +48,8 @@ impl ParquetWriter {
                 times_are_numbers: settings.output_format_parquet_datetime_as_uint32,
                 enums_are_names: settings.output_format_parquet_enum_as_byte_array,
             },
-            strings_are_utf8: settings.output_format_parquet_string_as_string,
+            // Bytes that the file calls text: nothing checks them, as in ClickHouse.
+            strings_are_utf8: false,
             fixed_strings_are_fixed: settings
                 .output_format_parquet_fixed_string_as_fixed_byte_array,
             dates_are_numbers: settings.output_format_parquet_date_as_uint16,
@@ -66,7 +67,11 @@ impl ParquetWriter {
         let options = ArrowWriterOptions::new()
             .with_properties(properties)
             .with_skip_arrow_metadata(true)
-            .with_parquet_schema(parquet_types::descriptor(&edge.schema, header)?);
+            .with_parquet_schema(parquet_types::descriptor(
+                &edge.schema,
+                header,
+                settings.output_format_parquet_string_as_string,
+            )?);
         let schema = Arc::clone(&edge.schema);
         let writer = ArrowWriter::try_new_with_options(Vec::new(), schema, options);
         Ok(Self {
