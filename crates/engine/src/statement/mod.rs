@@ -9,12 +9,14 @@
 //! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |
 //! | [`show`] | SHOW, DESCRIBE, EXISTS |
 //! | [`explain`] | EXPLAIN |
+//! | [`extremes`] | least and greatest values of a result |
 //! | [`set`] | SET, USE |
 //! | [`result`] | results of statements that are no queries |
 
 pub mod create;
 pub mod drop;
 pub mod explain;
+pub mod extremes;
 pub mod inline_data;
 pub mod insert;
 pub mod query;

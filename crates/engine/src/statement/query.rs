@@ -5,6 +5,7 @@ use basalt_error::{Error, Result};
 use basalt_parser::ast::{self, SetExpr};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 
+use super::extremes::Extremes;
 use super::result::{Header, ResultWriter, format_name};
 use crate::session::{Io, RunningQuery, Session, Summary};
 
@@ -24,13 +25,24 @@ pub(crate) fn run(
     let plan = limited(planned.plan, query)?;
     let has_output = !format_name(session, query, &select.output).eq_ignore_ascii_case("Null");
     let mut writer = ResultWriter::new(session, query, &header, &select.output, io.out)?;
-    query
-        .execution
-        .for_each(&plan, has_output, &mut |batch| writer.batch(&batch))?;
+    let mut extremes = query
+        .settings
+        .flag("extremes")
+        .then(|| Extremes::new(&header))
+        .transpose()?;
+    query.execution.for_each(&plan, has_output, &mut |batch| {
+        if let Some(extremes) = &mut extremes {
+            extremes.add(&batch)?;
+        }
+        writer.batch(&batch)
+    })?;
     if let Some(totals) = planned.totals {
         for batch in query.execution.collect(&totals)? {
             writer.totals(&batch)?;
         }
+    }
+    if let Some(extremes) = extremes.filter(|_| writer.summary.result_rows > 0) {
+        writer.extremes(&extremes.finish()?)?;
     }
     let rows_before_limit = has_limit(&select.body).then(|| query.control.rows_read());
     writer.finish(rows_before_limit)

@@ -106,6 +106,12 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
         self.flush()
     }
 
+    /// Writes the rows of least and greatest values.
+    pub(crate) fn extremes(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.sink.extremes(batch, &mut self.buffer)?;
+        self.flush()
+    }
+
     /// Ends the output.
     pub(crate) fn finish(mut self, rows_before_limit: Option<u64>) -> Result<Summary> {
         let control = self.query.control;

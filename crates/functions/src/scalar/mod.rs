@@ -83,6 +83,7 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     hash::ints::FUNCTIONS,
     hash::sip_functions::FUNCTIONS,
     introspection::block::FUNCTIONS,
+    introspection::dictionary::FUNCTIONS,
     introspection::digits::FUNCTIONS,
     introspection::effect::FUNCTIONS,
     introspection::session::FUNCTIONS,

@@ -5,10 +5,12 @@
 //! | [`session`] | version, host, user, database, query, settings |
 //! | [`block`] | numbers of blocks and rows |
 //! | [`effect`] | `sleep`, `throwIf` |
+//! | [`dictionary`] | `lowCardinalityKeys`, `lowCardinalityIndices` |
 //! | [`digits`] | `countDigits`, `isDecimalOverflow` |
 //! | [`transform`] | `transform`: values replaced by a table of pairs |
 
 pub mod block;
+pub mod dictionary;
 pub mod digits;
 pub mod effect;
 pub mod session;

@@ -1,0 +1,110 @@
+//! Keeps the least and the greatest value of each column of a result, for the setting `extremes`.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::compute::concat;
+use arrow::datatypes::{DataType as ArrowType, Float32Type, Float64Type, Schema, SchemaRef};
+use arrow::row::{OwnedRow, RowConverter, SortField};
+use basalt_error::{Error, Result};
+use basalt_types::{ColumnBuilder, DataType};
+
+use super::result::Header;
+
+/// The extremes of the rows so far.
+pub(crate) struct Extremes {
+    columns: Vec<ColumnExtremes>,
+    schema: SchemaRef,
+}
+
+/// A value as its array of one row and as bytes that sort like it.
+type Extreme = (OwnedRow, ArrayRef);
+
+struct ColumnExtremes {
+    data_type: DataType,
+    converter: RowConverter,
+    /// Least and greatest value; NULL and NaN are none.
+    bounds: Option<(Extreme, Extreme)>,
+}
+
+fn bug(e: impl std::fmt::Display) -> Error {
+    Error::bug(e.to_string())
+}
+
+impl Extremes {
+    pub(crate) fn new(header: &Header) -> Result<Self> {
+        let column = |(_, data_type): &(String, DataType)| {
+            let sorted = SortField::new(data_type.physical());
+            Ok(ColumnExtremes {
+                data_type: data_type.clone(),
+                converter: RowConverter::new(vec![sorted]).map_err(bug)?,
+                bounds: None,
+            })
+        };
+        let fields: Vec<_> = header.iter().map(|(n, t)| t.field(n)).collect();
+        Ok(Self {
+            columns: header.iter().map(column).collect::<Result<_>>()?,
+            schema: Arc::new(Schema::new(fields)),
+        })
+    }
+
+    /// Takes rows in.
+    pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let columns = self.columns.iter_mut().zip(batch.columns());
+        columns
+            .map(|(column, array)| column.add(array))
+            .collect::<Result<()>>()
+    }
+
+    /// The two rows of least and greatest values.
+    pub(crate) fn finish(self) -> Result<RecordBatch> {
+        let arrays = self.columns.into_iter().map(ColumnExtremes::finish);
+        RecordBatch::try_new(self.schema, arrays.collect::<Result<_>>()?).map_err(bug)
+    }
+}
+
+impl ColumnExtremes {
+    fn add(&mut self, array: &ArrayRef) -> Result<()> {
+        let rows = self.converter.convert_columns(&[Arc::clone(array)]);
+        let rows = rows.map_err(bug)?;
+        let counts = (0..array.len()).filter(|i| array.is_valid(*i) && !is_nan(array, *i));
+        let counts: Vec<usize> = counts.collect();
+        let least = counts.iter().min_by_key(|i| rows.row(**i));
+        let greatest = counts.iter().max_by_key(|i| rows.row(**i));
+        let (Some(least), Some(greatest)) = (least, greatest) else {
+            return Ok(());
+        };
+        let value = |i: usize| (rows.row(i).owned(), array.slice(i, 1));
+        let (least, greatest) = (value(*least), value(*greatest));
+        self.bounds = Some(match self.bounds.take() {
+            None => (least, greatest),
+            Some((min, max)) => (
+                if least.0 < min.0 { least } else { min },
+                if greatest.0 > max.0 { greatest } else { max },
+            ),
+        });
+        Ok(())
+    }
+
+    fn finish(self) -> Result<ArrayRef> {
+        if let Some(((_, min), (_, max))) = self.bounds {
+            return concat(&[min.as_ref(), max.as_ref()]).map_err(bug);
+        }
+        let mut none = ColumnBuilder::new(&self.data_type, 2)?;
+        for _ in 0..2 {
+            match self.data_type.base() {
+                DataType::Float32 | DataType::Float64 => none.append_text(b"nan")?,
+                _ => none.append_default(),
+            }
+        }
+        none.finish()
+    }
+}
+
+fn is_nan(array: &ArrayRef, i: usize) -> bool {
+    match array.data_type() {
+        ArrowType::Float32 => array.as_primitive::<Float32Type>().value(i).is_nan(),
+        ArrowType::Float64 => array.as_primitive::<Float64Type>().value(i).is_nan(),
+        _ => false,
+    }
+}
