@@ -65,7 +65,10 @@ impl Analyzer<'_> {
             ));
         }
         if table.sample.is_some() {
-            return Err(Error::not_implemented("SAMPLE"));
+            return Err(Error::new(
+                ErrorCode::SAMPLING_NOT_SUPPORTED,
+                "Remove SAMPLE: the table has no sampling key",
+            ));
         }
         let at = |e: Error| match self.position(table.span) {
             Some(position) => e.at(position),

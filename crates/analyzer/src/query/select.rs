@@ -43,10 +43,29 @@ impl Clauses {
     }
 }
 
+/// PREWHERE is for tables that can read the other columns later, as files are.
+fn forbid_prewhere(select: &ast::Select) -> Result<()> {
+    let is_file = |element: &ast::FromElement| match element {
+        ast::FromElement::Table { table, join: None } => match &table.source {
+            ast::TableSource::Function(function) => function.name == "file",
+            source => matches!(source, ast::TableSource::File(_)),
+        },
+        _ => false,
+    };
+    if select.prewhere.is_none() || select.from.first().is_some_and(is_file) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::ILLEGAL_PREWHERE,
+        "Write WHERE: only files have PREWHERE",
+    ))
+}
+
 impl Analyzer<'_> {
     pub(crate) fn select(&self, select: &ast::Select, outer: &Outer) -> Result<Planned> {
         let outer = outer.with_items(select);
         let aliases = Aliases::of_select(select)?;
+        forbid_prewhere(select)?;
         let source = self.from(select, &outer, &aliases)?;
         let mut resolver = Resolver::new(self, &outer, &source.scope, &aliases);
         resolver.windows = &select.windows;
