@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StructArray};
 use arrow::compute::concat;
-use arrow::datatypes::{DataType as ArrowType, Float32Type, Float64Type, Schema, SchemaRef};
+use arrow::datatypes::{
+    DataType as ArrowType, Fields, Float32Type, Float64Type, Schema, SchemaRef,
+};
 use arrow::row::{OwnedRow, RowConverter, SortField};
 use basalt_error::{Error, Result};
 use basalt_types::{ColumnBuilder, DataType};
@@ -20,11 +22,15 @@ pub(crate) struct Extremes {
 /// A value as its array of one row and as bytes that sort like it.
 type Extreme = (OwnedRow, ArrayRef);
 
-struct ColumnExtremes {
-    data_type: DataType,
-    converter: RowConverter,
-    /// Least and greatest value; NULL and NaN are none.
-    bounds: Option<(Extreme, Extreme)>,
+/// The extremes of a column; those of a tuple are its elements'.
+enum ColumnExtremes {
+    Whole {
+        data_type: DataType,
+        converter: RowConverter,
+        /// Least and greatest value; NULL and NaN are none.
+        bounds: Option<(Extreme, Extreme)>,
+    },
+    Elements(Fields, Vec<ColumnExtremes>),
 }
 
 fn bug(e: impl std::fmt::Display) -> Error {
@@ -33,17 +39,12 @@ fn bug(e: impl std::fmt::Display) -> Error {
 
 impl Extremes {
     pub(crate) fn new(header: &Header) -> Result<Self> {
-        let column = |(_, data_type): &(String, DataType)| {
-            let sorted = SortField::new(data_type.physical());
-            Ok(ColumnExtremes {
-                data_type: data_type.clone(),
-                converter: RowConverter::new(vec![sorted]).map_err(bug)?,
-                bounds: None,
-            })
-        };
         let fields: Vec<_> = header.iter().map(|(n, t)| t.field(n)).collect();
         Ok(Self {
-            columns: header.iter().map(column).collect::<Result<_>>()?,
+            columns: header
+                .iter()
+                .map(|(_, t)| ColumnExtremes::new(t))
+                .collect::<Result<_>>()?,
             schema: Arc::new(Schema::new(fields)),
         })
     }
@@ -64,41 +65,95 @@ impl Extremes {
 }
 
 impl ColumnExtremes {
+    fn new(data_type: &DataType) -> Result<Self> {
+        if let (DataType::Tuple(tuple), ArrowType::Struct(fields)) =
+            (data_type, data_type.physical())
+            && !fields.is_empty()
+        {
+            let elements = tuple.types.iter().map(Self::new);
+            return Ok(Self::Elements(fields, elements.collect::<Result<_>>()?));
+        }
+        let sorted = SortField::new(data_type.physical());
+        Ok(Self::Whole {
+            data_type: data_type.clone(),
+            converter: RowConverter::new(vec![sorted]).map_err(bug)?,
+            bounds: None,
+        })
+    }
+
     fn add(&mut self, array: &ArrayRef) -> Result<()> {
-        let rows = self.converter.convert_columns(&[Arc::clone(array)]);
-        let rows = rows.map_err(bug)?;
-        let counts = (0..array.len()).filter(|i| array.is_valid(*i) && !is_nan(array, *i));
-        let counts: Vec<usize> = counts.collect();
-        let least = counts.iter().min_by_key(|i| rows.row(**i));
-        let greatest = counts.iter().max_by_key(|i| rows.row(**i));
-        let (Some(least), Some(greatest)) = (least, greatest) else {
-            return Ok(());
-        };
-        let value = |i: usize| (rows.row(i).owned(), array.slice(i, 1));
-        let (least, greatest) = (value(*least), value(*greatest));
-        self.bounds = Some(match self.bounds.take() {
-            None => (least, greatest),
-            Some((min, max)) => (
-                if least.0 < min.0 { least } else { min },
-                if greatest.0 > max.0 { greatest } else { max },
-            ),
-        });
-        Ok(())
+        match self {
+            Self::Whole {
+                converter, bounds, ..
+            } => {
+                *bounds = widened(bounds.take(), converter, array)?;
+                Ok(())
+            }
+            Self::Elements(_, elements) => {
+                let arrays = array.as_struct().columns();
+                elements
+                    .iter_mut()
+                    .zip(arrays)
+                    .map(|(element, array)| element.add(array))
+                    .collect()
+            }
+        }
     }
 
     fn finish(self) -> Result<ArrayRef> {
-        if let Some(((_, min), (_, max))) = self.bounds {
-            return concat(&[min.as_ref(), max.as_ref()]).map_err(bug);
-        }
-        let mut none = ColumnBuilder::new(&self.data_type, 2)?;
-        for _ in 0..2 {
-            match self.data_type.base() {
-                DataType::Float32 | DataType::Float64 => none.append_text(b"nan")?,
-                _ => none.append_default(),
+        match self {
+            Self::Whole {
+                bounds: Some(((_, min), (_, max))),
+                ..
+            } => concat(&[min.as_ref(), max.as_ref()]).map_err(bug),
+            Self::Whole { data_type, .. } => nothing(&data_type),
+            Self::Elements(fields, elements) => {
+                let arrays = elements.into_iter().map(Self::finish);
+                let arrays = arrays.collect::<Result<_>>()?;
+                let tuples = StructArray::try_new(fields, arrays, None).map_err(bug)?;
+                Ok(Arc::new(tuples))
             }
         }
-        none.finish()
     }
+}
+
+/// The bounds of the values so far and those of the array.
+fn widened(
+    bounds: Option<(Extreme, Extreme)>,
+    converter: &RowConverter,
+    array: &ArrayRef,
+) -> Result<Option<(Extreme, Extreme)>> {
+    let rows = converter.convert_columns(&[Arc::clone(array)]);
+    let rows = rows.map_err(bug)?;
+    let counts = (0..array.len()).filter(|i| array.is_valid(*i) && !is_nan(array, *i));
+    let counts: Vec<usize> = counts.collect();
+    let least = counts.iter().min_by_key(|i| rows.row(**i));
+    let greatest = counts.iter().max_by_key(|i| rows.row(**i));
+    let (Some(least), Some(greatest)) = (least, greatest) else {
+        return Ok(bounds);
+    };
+    let value = |i: usize| (rows.row(i).owned(), array.slice(i, 1));
+    let (least, greatest) = (value(*least), value(*greatest));
+    Ok(Some(match bounds {
+        None => (least, greatest),
+        Some((min, max)) => (
+            if least.0 < min.0 { least } else { min },
+            if greatest.0 > max.0 { greatest } else { max },
+        ),
+    }))
+}
+
+/// What stands for the extremes of no values: NULL, NaN or the default.
+fn nothing(data_type: &DataType) -> Result<ArrayRef> {
+    let mut none = ColumnBuilder::new(data_type, 2)?;
+    for _ in 0..2 {
+        if data_type.is_float() && !data_type.is_nullable() {
+            none.append_text(b"nan")?;
+        } else {
+            none.append_default();
+        }
+    }
+    none.finish()
 }
 
 fn is_nan(array: &ArrayRef, i: usize) -> bool {

@@ -129,7 +129,7 @@ pub(super) fn format(args: &Arguments<'_>) -> Result<TableEntry> {
         return Err(args.wrong_number("2 or 3"));
     }
     let format = args.text(0)?;
-    let text = args.text(args.len() - 1)?.into_bytes();
+    let text = args.bytes(args.len() - 1)?;
     let settings = args.environment.settings.formats()?;
     let columns = if args.len() == 3 {
         declared(&args.text(1)?)?

@@ -8,8 +8,10 @@
 //! | [`merge`] | one type for the values of two |
 //! | [`text`] | the type of a field of TSV or CSV, of a literal |
 //! | [`json`] | the type of a JSON value |
+//! | [`json_rows`] | rows of JSON |
 
 mod json;
+mod json_rows;
 mod merge;
 mod text;
 
@@ -21,8 +23,7 @@ use basalt_types::text::escape::unescape;
 use basalt_types::{DataType, parse_data_type};
 
 use crate::input::csv::Dialect;
-use crate::input::json::{expect_colon, read_string};
-use crate::input::{Source, arrow_schema, json_rows, native, row_binary, tsv};
+use crate::input::{Source, arrow_schema, native, row_binary, tsv};
 use crate::registry::{Header, Kind, lookup};
 use crate::{Columns, FormatSettings};
 use merge::{finish, is_known, merge_text};
@@ -139,19 +140,13 @@ fn from_sample(kind: Kind, sample: &Sample, settings: &FormatSettings) -> Result
             let [names, types] = row_binary::read_header(&mut cursor, true)?;
             typed(&names, &types)
         }
-        Kind::JsonEachRow { .. } => {
-            let mut cursor = Cursor::new(&sample.bytes);
-            let mut objects = json::Objects::default();
-            json::skip_start(&mut cursor);
-            sample.rows(&mut cursor, |cursor| objects.row(cursor, settings))?;
-            objects.finish()
-        }
-        Kind::JsonCompactEachRow { header, .. } => infer_json_arrays(sample, header, settings),
+        Kind::JsonEachRow { .. } => json_rows::objects(sample, settings),
+        Kind::JsonCompactEachRow { header, .. } => json_rows::arrays(sample, header, settings),
         Kind::Json { .. } | Kind::JsonColumns { metadata: true, .. } => {
-            infer_document(sample, settings)
+            json_rows::document(sample, settings)
         }
         Kind::JsonColumns { .. } => json::infer_columns(&mut Cursor::new(&sample.bytes), settings),
-        Kind::JsonObjectEachRow => infer_members(sample, settings),
+        Kind::JsonObjectEachRow => json_rows::members(sample, settings),
         Kind::Tskv => infer_tskv(sample, settings),
         Kind::Values => infer_values(sample, settings),
         _ => Err(Error::new(
@@ -375,70 +370,6 @@ fn infer_tsv(
         settings.input_format_tsv_detect_header,
         &line,
     )
-}
-
-fn infer_json_arrays(
-    sample: &Sample,
-    header: Header,
-    settings: &FormatSettings,
-) -> Result<Columns> {
-    let mut cursor = Cursor::new(&sample.bytes);
-    let mut names = None;
-    if header != Header::None {
-        let found = json_rows::read_strings(&mut cursor)?;
-        if header == Header::NamesAndTypes {
-            return typed(&found, &json_rows::read_strings(&mut cursor)?);
-        }
-        names = Some(found);
-    }
-    let mut arrays = json::Arrays::new(names);
-    sample.rows(&mut cursor, |cursor| arrays.row(cursor, settings))?;
-    arrays.finish()
-}
-
-fn infer_document(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
-    let mut cursor = Cursor::new(&sample.bytes);
-    if let Some(meta) = json_rows::find_data(&mut cursor)? {
-        let (names, types): (Vec<_>, Vec<_>) = meta.into_iter().unzip();
-        return typed(&names, &types);
-    }
-    if cursor.peek() == Some(b'{') {
-        return json::infer_columns(&mut cursor, settings);
-    }
-    cursor.expect(b'[')?;
-    cursor.skip_space();
-    if cursor.peek() == Some(b'[') {
-        let mut arrays = json::Arrays::new(None);
-        sample.rows(&mut cursor, |cursor| arrays.row(cursor, settings))?;
-        return arrays.finish();
-    }
-    let mut objects = json::Objects::default();
-    sample.rows(&mut cursor, |cursor| objects.row(cursor, settings))?;
-    objects.finish()
-}
-
-fn infer_members(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
-    let mut objects = json::Objects::default();
-    let mut cursor = Cursor::new(&sample.bytes);
-    cursor.skip_space();
-    cursor.expect(b'{')?;
-    cursor.skip_space();
-    sample.rows(&mut cursor, |cursor| {
-        read_string(cursor, &mut Vec::new())?;
-        expect_colon(cursor)?;
-        objects.row(cursor, settings)?;
-        cursor.skip_space();
-        if cursor.eat(b'}') {
-            cursor.advance(cursor.rest().len());
-        }
-        Ok(())
-    })?;
-    let column = &settings.format_json_object_each_row_column_for_object_name;
-    let mut columns = objects.finish()?;
-    if !column.is_empty() {
-        columns.insert(0, (column.clone(), DataType::String));
-    }
-    Ok(columns)
 }
 
 fn infer_tskv(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
