@@ -4,7 +4,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::Tz;
 use basalt_types::builder::ReadOptions;
 use basalt_types::text::best_effort::DateOrder;
-use basalt_types::text::{JsonOptions, TextOptions};
+use basalt_types::text::{JsonOptions, TextOptions, TimeOutput};
 
 /// A type that a setting's text can be read as.
 trait SettingValue: Sized {
@@ -78,6 +78,17 @@ impl SettingValue for TimeInput {
     }
 }
 
+impl SettingValue for TimeOutput {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "simple" => Some(TimeOutput::Simple),
+            "iso" => Some(TimeOutput::Iso),
+            "unix_timestamp" => Some(TimeOutput::UnixTimestamp),
+            _ => None,
+        }
+    }
+}
+
 /// Whether the Pretty formats use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toggle {
@@ -146,6 +157,10 @@ fn bad_value(name: &str, text: &str) -> Error {
 settings! {
     session_timezone: Tz = Tz::UTC;
     max_insert_block_size: u64 = 65_505;
+    date_time_output_format: TimeOutput = TimeOutput::Simple;
+    schema_inference_hints: String = String::new();
+    schema_inference_make_columns_nullable: bool = true;
+    column_names_for_schema_inference: String = String::new();
     date_time_input_format: TimeInput = TimeInput::BestEffort;
     format_csv_delimiter: u8 = b',';
     format_csv_allow_single_quotes: bool = false;
@@ -253,6 +268,7 @@ impl FormatSettings {
     pub fn text_options(&self) -> TextOptions {
         TextOptions {
             time_zone: self.session_timezone,
+            time_output: self.date_time_output_format,
             decimal_trailing_zeros: self.output_format_decimal_trailing_zeros,
             json: JsonOptions {
                 quote_64bit_integers: self.output_format_json_quote_64bit_integers,

@@ -100,3 +100,17 @@ pub(super) fn finish(data_type: DataType) -> DataType {
         scalar => scalar.to_nullable(),
     }
 }
+
+/// The type without NULL anywhere inside it.
+pub(super) fn without_nullable(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Nullable(t) => without_nullable(t),
+        DataType::Array(t) => DataType::array(without_nullable(t)),
+        DataType::Map(k, v) => DataType::map(without_nullable(k), without_nullable(v)),
+        DataType::Tuple(tuple) => DataType::Tuple(Arc::new(TupleType {
+            types: tuple.types.iter().map(without_nullable).collect(),
+            names: tuple.names.clone(),
+        })),
+        plain => plain.clone(),
+    }
+}

@@ -18,6 +18,7 @@ mod text;
 use std::io::Read;
 
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::parse::parse_structure;
 use basalt_types::text::Cursor;
 use basalt_types::text::escape::unescape;
 use basalt_types::{DataType, parse_data_type};
@@ -26,7 +27,7 @@ use crate::input::csv::Dialect;
 use crate::input::{Source, arrow_schema, native, row_binary, tsv};
 use crate::registry::{Header, Kind, lookup};
 use crate::{Columns, FormatSettings};
-use merge::{finish, is_known, merge_text};
+use merge::{finish, is_known, merge_text, without_nullable};
 use text::{infer_field, infer_literal};
 
 /// What a table found has so far.
@@ -42,6 +43,27 @@ struct Found {
 /// `CANNOT_EXTRACT_TABLE_STRUCTURE` if the bytes have no one structure, `BAD_ARGUMENTS` for
 /// formats whose bytes do not tell it.
 pub fn infer(name: &str, source: Source, settings: &FormatSettings) -> Result<Columns> {
+    let mut columns = infer_without_hints(name, source, settings)?;
+    let names = settings.column_names_for_schema_inference.split(',');
+    let names = names.map(str::trim).filter(|n| !n.is_empty());
+    let unnamed = columns.iter_mut().enumerate();
+    for ((i, column), name) in unnamed.zip(names) {
+        if column.0 == format!("c{}", i + 1) {
+            name.clone_into(&mut column.0);
+        }
+    }
+    let hints = settings.schema_inference_hints.trim();
+    if !hints.is_empty() {
+        for (name, data_type) in parse_structure(hints)? {
+            for column in columns.iter_mut().filter(|c| c.0 == name) {
+                column.1 = data_type.clone();
+            }
+        }
+    }
+    Ok(columns)
+}
+
+fn infer_without_hints(name: &str, source: Source, settings: &FormatSettings) -> Result<Columns> {
     let format = lookup(name)?;
     let string = |name: &str| Ok(vec![(name.to_string(), DataType::String)]);
     match format.kind {
@@ -57,7 +79,15 @@ pub fn infer(name: &str, source: Source, settings: &FormatSettings) -> Result<Co
         )),
         _ => {
             let sample = Sample::read(source, settings)?;
-            from_sample(format.kind, &sample, settings).map_err(|e| {
+            let found = from_sample(format.kind, &sample, settings);
+            let found = found.map(|columns| {
+                if settings.schema_inference_make_columns_nullable || has_types(format.kind) {
+                    return columns;
+                }
+                let plain = columns.into_iter();
+                plain.map(|(n, t)| (n, without_nullable(&t))).collect()
+            });
+            found.map_err(|e| {
                 let code = if e.code() == ErrorCode::NOT_IMPLEMENTED {
                     e.code()
                 } else {
@@ -154,6 +184,22 @@ fn from_sample(kind: Kind, sample: &Sample, settings: &FormatSettings) -> Result
             "specify the structure: the format does not tell its columns' types",
         )),
     }
+}
+
+/// Whether the format itself says of what types its columns are.
+fn has_types(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Csv(Header::NamesAndTypes)
+            | Kind::TabSeparated(Header::NamesAndTypes)
+            | Kind::TabSeparatedRaw(Header::NamesAndTypes)
+            | Kind::JsonCompactEachRow {
+                header: Header::NamesAndTypes,
+                ..
+            }
+            | Kind::RowBinary(_)
+            | Kind::Json { .. }
+    )
 }
 
 /// Columns of a header of names and types.
