@@ -6,6 +6,7 @@
 //! | [`settings`] | the table of settings that shape them |
 //! | [`output`] | batches to bytes: [`output::output`] makes a [`output::RowSink`] |
 //! | [`input`] | bytes to batches: [`input::input`] makes an [`input::BlockReader`] |
+//! | [`parquet_types`] | the types of Parquet's columns, both ways |
 //! | [`infer`] | names and types of columns from a sample of the bytes |
 
 #![forbid(unsafe_code)]
@@ -13,6 +14,7 @@
 pub mod infer;
 pub mod input;
 pub mod output;
+pub mod parquet_types;
 pub mod registry;
 pub mod settings;
 

@@ -4,7 +4,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::Tz;
 use basalt_types::builder::ReadOptions;
 use basalt_types::text::best_effort::DateOrder;
-use basalt_types::text::{JsonOptions, TextOptions};
+use basalt_types::text::{JsonOptions, TextOptions, TimeOutput};
 
 /// A type that a setting's text can be read as.
 trait SettingValue: Sized {
@@ -24,6 +24,12 @@ impl SettingValue for bool {
 impl SettingValue for u64 {
     fn parse(text: &str) -> Option<Self> {
         text.parse().ok()
+    }
+}
+
+impl SettingValue for f64 {
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|ratio: &f64| ratio.is_finite())
     }
 }
 
@@ -67,6 +73,17 @@ impl SettingValue for TimeInput {
             "basic" => Some(TimeInput::Basic),
             "best_effort" => Some(TimeInput::BestEffort),
             "best_effort_us" => Some(TimeInput::BestEffortUs),
+            _ => None,
+        }
+    }
+}
+
+impl SettingValue for TimeOutput {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "simple" => Some(TimeOutput::Simple),
+            "iso" => Some(TimeOutput::Iso),
+            "unix_timestamp" => Some(TimeOutput::UnixTimestamp),
             _ => None,
         }
     }
@@ -140,6 +157,10 @@ fn bad_value(name: &str, text: &str) -> Error {
 settings! {
     session_timezone: Tz = Tz::UTC;
     max_insert_block_size: u64 = 65_505;
+    date_time_output_format: TimeOutput = TimeOutput::Simple;
+    schema_inference_hints: String = String::new();
+    schema_inference_make_columns_nullable: bool = true;
+    column_names_for_schema_inference: String = String::new();
     date_time_input_format: TimeInput = TimeInput::BestEffort;
     format_csv_delimiter: u8 = b',';
     format_csv_allow_single_quotes: bool = false;
@@ -171,6 +192,7 @@ settings! {
     input_format_with_names_use_header: bool = true;
     input_format_with_types_use_header: bool = true;
     input_format_allow_errors_num: u64 = 0;
+    input_format_allow_errors_ratio: f64 = 0.0;
     input_format_json_read_bools_as_numbers: bool = true;
     input_format_json_read_bools_as_strings: bool = true;
     input_format_json_read_numbers_as_strings: bool = true;
@@ -199,6 +221,7 @@ settings! {
     output_format_json_named_tuples_as_objects: bool = true;
     output_format_json_map_as_array_of_tuples: bool = false;
     output_format_json_array_of_rows: bool = false;
+    format_json_object_each_row_column_for_object_name: String = String::new();
     output_format_json_validate_utf8: bool = false;
     output_format_decimal_trailing_zeros: bool = false;
     output_format_write_statistics: bool = true;
@@ -229,9 +252,15 @@ settings! {
     output_format_sql_insert_quote_names: bool = true;
     output_format_parquet_compression_method: String = "zstd".to_string();
     output_format_parquet_string_as_string: bool = true;
+    output_format_parquet_fixed_string_as_fixed_byte_array: bool = true;
+    output_format_parquet_date_as_uint16: bool = false;
+    output_format_parquet_datetime_as_uint32: bool = false;
+    output_format_parquet_enum_as_byte_array: bool = true;
     output_format_parquet_row_group_size: u64 = 1_000_000;
     output_format_arrow_compression_method: String = "lz4_frame".to_string();
     output_format_arrow_string_as_string: bool = true;
+    output_format_arrow_fixed_string_as_fixed_byte_array: bool = true;
+    output_format_arrow_date_as_uint16: bool = false;
 }
 
 impl FormatSettings {
@@ -239,6 +268,7 @@ impl FormatSettings {
     pub fn text_options(&self) -> TextOptions {
         TextOptions {
             time_zone: self.session_timezone,
+            time_output: self.date_time_output_format,
             decimal_trailing_zeros: self.output_format_decimal_trailing_zeros,
             json: JsonOptions {
                 quote_64bit_integers: self.output_format_json_quote_64bit_integers,
@@ -263,6 +293,11 @@ impl FormatSettings {
             },
             is_cast: false,
         }
+    }
+
+    /// Whether rows that cannot be read may be left out.
+    pub fn allows_errors(&self) -> bool {
+        self.input_format_allow_errors_num > 0 || self.input_format_allow_errors_ratio > 0.0
     }
 
     /// Rows of a block that a reader gives at most.

@@ -321,29 +321,34 @@ impl DataType {
     }
 
     fn indented_name(&self, depth: usize) -> String {
-        let tuple = match self {
-            DataType::Tuple(tuple) => tuple,
-            DataType::Array(element) => return format!("Array({})", element.indented_name(depth)),
-            DataType::Map(key, value) => {
-                let (key, value) = (key.indented_name(depth), value.indented_name(depth));
-                return format!("Map({key}, {value})");
+        match self {
+            DataType::Tuple(tuple) if !tuple.names.is_empty() => {
+                let indent = " ".repeat(4 * (depth + 1));
+                let mut name = String::from("Tuple(");
+                for (i, (element, data_type)) in tuple.names.iter().zip(&tuple.types).enumerate() {
+                    name.push_str(if i == 0 { "\n" } else { ",\n" });
+                    name.push_str(&indent);
+                    // Writing to a string does not fail.
+                    let _ = write_element_name(&mut name, element);
+                    name.push_str(&data_type.indented_name(depth + 1));
+                }
+                name.push(')');
+                name
             }
-            _ => return self.to_string(),
-        };
-        if tuple.names.is_empty() {
-            return self.to_string();
+            DataType::Tuple(tuple) => {
+                let types = tuple.types.iter().map(|t| t.indented_name(depth));
+                format!("Tuple({})", types.collect::<Vec<_>>().join(", "))
+            }
+            DataType::Array(t) => format!("Array({})", t.indented_name(depth)),
+            DataType::Map(k, v) => {
+                format!(
+                    "Map({}, {})",
+                    k.indented_name(depth),
+                    v.indented_name(depth)
+                )
+            }
+            plain => plain.to_string(),
         }
-        let indent = " ".repeat(4 * (depth + 1));
-        let mut name = String::from("Tuple(");
-        for (i, (element, data_type)) in tuple.names.iter().zip(&tuple.types).enumerate() {
-            name.push_str(if i == 0 { "\n" } else { ",\n" });
-            name.push_str(&indent);
-            // Writing to a string does not fail.
-            let _ = write_element_name(&mut name, element);
-            name.push_str(&data_type.indented_name(depth + 1));
-        }
-        name.push(')');
-        name
     }
 }
 

@@ -9,6 +9,7 @@ use basalt_parser::ast::{self, ExprKind};
 
 use super::format_query::is_format_query;
 use super::window::needs_window;
+use super::format_row::is_format_row;
 use super::{ArrayJoinCall, Resolver};
 use crate::{Typed, udf};
 
@@ -110,6 +111,7 @@ impl Resolver<'_> {
             "exists" => self.exists(&f.args)?,
             "arrayJoin" => self.array_join_call(&f.args)?,
             "grouping" => self.grouping_call(args()?)?,
+            _ if is_format_row(name) => self.format_row(name, &f.args)?,
             _ if is_format_query(name) => self.format_query(name, args()?)?,
             _ => return Ok(None),
         }))

@@ -9,6 +9,7 @@
 //! | [`native`] | what DataFusion runs itself: comparisons, logic, conditions |
 //! | [`cast`] | conversions |
 //! | [`format_query`] | functions that lay out queries |
+//! | [`format_row`] | functions that write rows in a format |
 //! | [`in_set`] | IN with constants, tables and subqueries |
 //! | [`lambda`] | higher-order functions |
 //! | [`aggregate`] | aggregate functions with their combinators |
@@ -21,6 +22,7 @@ pub mod aliases;
 pub mod call;
 pub mod cast;
 pub mod format_query;
+pub mod format_row;
 pub mod identifier;
 pub mod in_set;
 pub mod lambda;

@@ -194,6 +194,12 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("offset", UInt64, "0", "Rows of any result to skip."),
     setting(
+        "extremes",
+        Bool,
+        "0",
+        "Write the least and the greatest value of each column below the result.",
+    ),
+    setting(
         "join_use_nulls",
         Bool,
         "0",

@@ -10,6 +10,7 @@
 //! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |
 //! | [`show`] | SHOW, DESCRIBE, EXISTS |
 //! | [`explain`] | EXPLAIN |
+//! | [`extremes`] | least and greatest values of a result |
 //! | [`set`] | SET, USE |
 //! | [`result`] | results of statements that are no queries |
 
@@ -17,7 +18,7 @@ pub mod alter;
 pub mod create;
 pub mod drop;
 pub mod explain;
-mod extremes;
+pub mod extremes;
 pub mod inline_data;
 pub mod insert;
 pub mod query;

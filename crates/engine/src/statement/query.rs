@@ -25,11 +25,11 @@ pub(crate) fn run(
     let plan = limited(planned.plan, query)?;
     let has_output = !format_name(session, query, &select.output).eq_ignore_ascii_case("Null");
     let mut writer = ResultWriter::new(session, query, &header, &select.output, io.out)?;
-    let environment = session.environment(query);
     let mut extremes = query
         .settings
         .flag("extremes")
-        .then(|| Extremes::new(&header, environment.context()));
+        .then(|| Extremes::new(&header))
+        .transpose()?;
     query.execution.for_each(&plan, has_output, &mut |batch| {
         if let Some(extremes) = &mut extremes {
             extremes.add(&batch)?;
@@ -41,8 +41,8 @@ pub(crate) fn run(
             writer.totals(&batch)?;
         }
     }
-    if let Some(batch) = extremes.as_mut().map(Extremes::rows).transpose()?.flatten() {
-        writer.extremes(&batch)?;
+    if let Some(extremes) = extremes.filter(|_| writer.summary.result_rows > 0) {
+        writer.extremes(&extremes.finish()?)?;
     }
     let rows_before_limit = has_limit(&select.body).then(|| query.control.rows_read());
     writer.finish(rows_before_limit)

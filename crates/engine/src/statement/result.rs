@@ -106,7 +106,7 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
         self.flush()
     }
 
-    /// Writes the rows of the setting `extremes`.
+    /// Writes the rows of least and greatest values.
     pub(crate) fn extremes(&mut self, batch: &RecordBatch) -> Result<()> {
         self.sink.extremes(batch, &mut self.buffer)?;
         self.flush()

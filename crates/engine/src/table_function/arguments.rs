@@ -82,23 +82,27 @@ impl<'a> Arguments<'a> {
         Ok(array.as_primitive::<UInt64Type>().value(0))
     }
 
-    /// A string.
+    /// A string that is text.
     pub(crate) fn text(&self, idx: usize) -> Result<String> {
+        String::from_utf8(self.bytes(idx)?).map_err(|_| {
+            Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                format!("Argument {} of {} must be UTF-8", idx + 1, self.function),
+            )
+        })
+    }
+
+    /// A string, of any bytes.
+    pub(crate) fn bytes(&self, idx: usize) -> Result<Vec<u8>> {
         let arg = self.get(idx)?;
         let is_string = arg.data_type.is_string();
         let bytes = StringColumn::of_array(&arg.value, true)
             .ok()
             .filter(|_| is_string);
-        let bytes = bytes.map(|s| s.value(0).to_vec()).ok_or_else(|| {
+        bytes.map(|s| s.value(0).to_vec()).ok_or_else(|| {
             Error::new(
                 ErrorCode::BAD_ARGUMENTS,
                 format!("Argument {} of {} must be a string", idx + 1, self.function),
-            )
-        })?;
-        String::from_utf8(bytes).map_err(|_| {
-            Error::new(
-                ErrorCode::BAD_ARGUMENTS,
-                format!("Argument {} of {} must be UTF-8", idx + 1, self.function),
             )
         })
     }

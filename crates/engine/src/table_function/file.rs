@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use basalt_analyzer::{TableColumn, TableEntry};
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_exec::scan::{ParquetTable, SourceTable};
+use basalt_exec::scan::{FileFact, ParquetTable, SourceTable};
 
 use super::arguments::Arguments;
 use super::values::declared;
@@ -17,28 +17,25 @@ pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
     }
     let pattern = args.text(0)?;
     let files = matching(&pattern)?;
+    let structure = args.optional_text(2)?.map(|s| declared(&s)).transpose()?;
+    if files.is_empty() && structure.is_none() {
+        return Err(Error::new(
+            ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,
+            format!("No file matches {pattern}"),
+        ));
+    }
     let format = match args.optional_text(1)? {
         Some(name) => basalt_formats::lookup(&name)?,
-        None => basalt_formats::from_file_extension(&pattern).ok_or_else(|| {
-            Error::new(
-                ErrorCode::CANNOT_DETECT_FORMAT,
-                format!(
-                    "Name the format as second argument: the ending of {pattern} is no format's"
-                ),
-            )
-        })?,
+        None => format_of(&pattern, &files)?,
     };
-    let structure = args.optional_text(2)?.map(|s| declared(&s)).transpose()?;
     if format.name == "Parquet" {
-        let table = ParquetTable::open(files, structure.map(typed))?;
-        let columns = table
-            .columns()
-            .iter()
-            .map(|(n, t)| TableColumn::new(n, t.clone()))
-            .collect();
+        let context = &args.environment.context;
+        let table = ParquetTable::open(files, structure.map(typed), context)?;
+        let columns = table.columns().iter();
+        let columns = columns.map(|(n, t)| TableColumn::new(n, t.clone()));
         return Ok(TableEntry::Table {
+            columns: columns.chain(hidden(table.facts())).collect(),
             provider: Arc::new(SourceTable(table)),
-            columns,
         });
     }
     super::text_file::open(
@@ -50,43 +47,82 @@ pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
     )
 }
 
+/// The format by the endings of the files.
+fn format_of(pattern: &str, files: &[PathBuf]) -> Result<&'static basalt_formats::FormatEntry> {
+    let first = files.first().map(|f| f.to_string_lossy());
+    let format = basalt_formats::from_file_extension(pattern)
+        .or_else(|| basalt_formats::from_file_extension(&first?));
+    format.ok_or_else(|| {
+        Error::new(
+            ErrorCode::CANNOT_DETECT_FORMAT,
+            format!("Name the format as second argument: the ending of {pattern} is no format's"),
+        )
+    })
+}
+
+/// The columns of facts of files, which `*` does not show.
+pub(super) fn hidden(facts: &[FileFact]) -> impl Iterator<Item = TableColumn> {
+    facts.iter().map(|fact| TableColumn {
+        hidden: true,
+        ..TableColumn::new(fact.name(), fact.data_type())
+    })
+}
+
 fn typed(columns: Vec<TableColumn>) -> Vec<(String, basalt_types::DataType)> {
     columns.into_iter().map(|c| (c.name, c.data_type)).collect()
 }
 
-/// The files of a path or glob (`*`, `?`, `[…]`, `{a,b}`, `{1..3}`), sorted.
+/// The files of a path or glob (`*`, `?`, `**`, `{a,b}`, `{1..3}`) or in a directory, sorted.
 fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for pattern in expand_braces(pattern) {
-        if !pattern.contains(['*', '?', '[']) {
-            files.push(PathBuf::from(pattern));
+        if pattern.contains(['*', '?']) {
+            let found = glob::glob(&escaped(&pattern)).map_err(|e| {
+                Error::new(ErrorCode::BAD_ARGUMENTS, format!("Bad glob {pattern}: {e}"))
+            })?;
+            let found = found.filter_map(std::result::Result::ok);
+            files.extend(found.filter(|p| p.is_file()));
             continue;
         }
-        let found = glob::glob(&pattern).map_err(|e| {
-            Error::new(ErrorCode::BAD_ARGUMENTS, format!("Bad glob {pattern}: {e}"))
-        })?;
-        files.extend(
-            found
-                .filter_map(std::result::Result::ok)
-                .filter(|p| p.is_file()),
-        );
-    }
-    files.sort();
-    if files.is_empty() {
-        return Err(Error::new(
-            ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,
-            format!("No file matches {pattern}"),
-        ));
-    }
-    for file in &files {
-        if !file.is_file() {
+        let path = PathBuf::from(pattern);
+        if path.is_dir() {
+            let entries = path
+                .read_dir()
+                .map_err(|e| Error::from(e).within(path.display()))?;
+            let entries = entries.filter_map(|e| Some(e.ok()?.path()));
+            files.extend(entries.filter(|p| p.is_file()));
+        } else if path.exists() {
+            // Also a device or a pipe.
+            files.push(path);
+        } else {
             return Err(Error::new(
                 ErrorCode::FILE_DOESNT_EXIST,
-                format!("File {} doesn't exist", file.display()),
+                format!("File {} doesn't exist", path.display()),
             ));
         }
     }
+    files.sort();
+    files.dedup();
     Ok(files)
+}
+
+/// The pattern for a crate that gives `[` a meaning, and `**` one only as a whole component.
+fn escaped(pattern: &str) -> String {
+    let component = |part: &str| {
+        if part == "**" {
+            return part.to_owned();
+        }
+        let mut part = part.replace('[', "[[]");
+        while part.contains("**") {
+            part = part.replace("**", "*");
+        }
+        part
+    };
+    pattern
+        .split('/')
+        .map(component)
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 /// `{a,b}` and `{1..3}` written out, the first one first.

@@ -169,7 +169,7 @@ impl RandomTable {
                 Some(size) => {
                     let mut bytes = vec![0; size];
                     bytes.fill_with(|| random.below(256) as u8);
-                    builder.append_raw(&bytes)
+                    builder.append_raw(&in_range(fixed, bytes))
                 }
                 None => Err(Error::new(
                     ErrorCode::NOT_IMPLEMENTED,
@@ -178,6 +178,38 @@ impl RandomTable {
             },
         }
     }
+}
+
+/// Days of 1900 to 2299, the range of Date32 and DateTime64.
+const FIRST_DAY: i64 = -25_567;
+const NUM_DAYS: i64 = 146_097;
+
+/// Random bytes as a value of the type: within its range, as wide as the array's values are.
+fn in_range(data_type: &DataType, mut bytes: Vec<u8>) -> Vec<u8> {
+    let number = || {
+        let mut wide = [0; 8];
+        wide[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
+        i64::from_le_bytes(wide)
+    };
+    match data_type {
+        DataType::Date32 => {
+            let days = FIRST_DAY + number().rem_euclid(NUM_DAYS);
+            bytes.copy_from_slice(&days.to_le_bytes()[..4]);
+        }
+        DataType::DateTime64(precision, _) => {
+            let day = 86_400_i64.saturating_mul(10_i64.pow(u32::from((*precision).min(9))));
+            let first = FIRST_DAY.saturating_mul(day);
+            let ticks = first.saturating_add(number().rem_euclid(NUM_DAYS.saturating_mul(day)));
+            bytes.copy_from_slice(&ticks.to_le_bytes());
+        }
+        DataType::Decimal { precision, .. } => {
+            let is_negative = bytes.last().is_some_and(|b| *b >= 0x80);
+            let width = if *precision <= 38 { 16 } else { 32 };
+            bytes.resize(width, if is_negative { 0xff } else { 0 });
+        }
+        _ => {}
+    }
+    bytes
 }
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).

@@ -5,20 +5,21 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Cursor, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Schema, SchemaRef};
 use basalt_analyzer::{TableColumn, TableEntry};
 use basalt_error::{Error, Result};
-use basalt_exec::scan::{BatchIter, MorselSource, ScanRequest, SourceTable, TableKind};
+use basalt_exec::scan::{BatchIter, FileFact, MorselSource, ScanRequest, SourceTable, TableKind};
 use basalt_formats::{FormatEntry, FormatSettings, header_len, split_rows};
 use basalt_types::DataType;
 use parking_lot::Mutex;
 
 use super::arguments::Arguments;
 use super::compression;
+use super::file::hidden;
 
 /// Bytes of a part.
 const PART_BYTES: usize = 4 << 20;
@@ -34,26 +35,21 @@ pub(super) fn open(
     let settings = args.environment.settings.formats()?;
     let columns = match structure {
         Some(columns) => columns,
-        None => {
-            let first = files.first().ok_or_else(|| Error::bug("no file"))?;
-            let sample = compression::open(first, method)?;
-            let inferred = basalt_formats::infer(format.name, sample, &settings)
-                .map_err(|e| e.within(first.display()))?;
-            inferred
-                .into_iter()
-                .map(|(n, t)| TableColumn::new(n, t))
-                .collect()
-        }
+        None => inferred(&files, format, method, &settings)?,
     };
+    let header: Vec<(String, DataType)> = columns
+        .iter()
+        .map(|c| (c.name.clone(), c.data_type.clone()))
+        .collect();
+    let facts = FileFact::beside(&header);
+    let columns: Vec<TableColumn> = columns.into_iter().chain(hidden(&facts)).collect();
     let fields: Vec<_> = columns.iter().map(|c| c.data_type.field(&c.name)).collect();
     let table = TextTable {
         files,
         format,
         method: method.map(str::to_owned),
-        header: columns
-            .iter()
-            .map(|c| (c.name.clone(), c.data_type.clone()))
-            .collect(),
+        header,
+        facts,
         schema: Arc::new(Schema::new(fields)),
         settings,
     };
@@ -63,12 +59,36 @@ pub(super) fn open(
     })
 }
 
+/// The structure of the first file that tells one.
+fn inferred(
+    files: &[PathBuf],
+    format: &'static FormatEntry,
+    method: Option<&str>,
+    settings: &FormatSettings,
+) -> Result<Vec<TableColumn>> {
+    let mut files = files.iter().peekable();
+    while let Some(path) = files.next() {
+        let mut sample = compression::open(path, method)?;
+        let is_empty = sample.fill_buf().is_ok_and(<[u8]>::is_empty);
+        if is_empty && files.peek().is_some() {
+            continue;
+        }
+        let inferred = basalt_formats::infer(format.name, sample, settings)
+            .map_err(|e| e.within(path.display()))?;
+        let columns = inferred.into_iter();
+        return Ok(columns.map(|(n, t)| TableColumn::new(n, t)).collect());
+    }
+    Err(Error::bug("no file"))
+}
+
 #[derive(Clone, Debug)]
 struct TextTable {
     files: Vec<PathBuf>,
     format: &'static FormatEntry,
     method: Option<String>,
     header: Vec<(String, DataType)>,
+    /// The columns behind those of the header.
+    facts: Vec<FileFact>,
     schema: SchemaRef,
     settings: FormatSettings,
 }
@@ -95,6 +115,31 @@ impl TableKind for TextTable {
     }
 }
 
+impl TextTable {
+    /// The wanted columns of a block of a file, and what is known of the file.
+    fn project(
+        &self,
+        block: &RecordBatch,
+        path: &Path,
+        projection: &[usize],
+        schema: &SchemaRef,
+    ) -> Result<RecordBatch> {
+        let num_rows = block.num_rows();
+        let column = |idx: &usize| match block.columns().get(*idx) {
+            Some(column) => Ok(Arc::clone(column)),
+            None => {
+                let fact = self.facts.get(*idx - block.num_columns());
+                let fact = fact.ok_or_else(|| Error::bug("no such column of a file"))?;
+                Ok(fact.array(path, num_rows))
+            }
+        };
+        let columns = projection.iter().map(column).collect::<Result<Vec<_>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
+        RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
+            .map_err(|e| Error::bug(e.to_string()))
+    }
+}
+
 #[derive(Debug)]
 struct TextSource {
     table: Arc<TextTable>,
@@ -116,15 +161,14 @@ impl MorselSource for TextSource {
 
     fn open(&self, _morsel: usize) -> Result<BatchIter> {
         let (table, queue) = (Arc::clone(&self.table), Arc::clone(&self.queue));
-        let projection = self.projection.clone();
+        let (projection, schema) = (self.projection.clone(), Arc::clone(&self.schema));
         let mut current: Option<(PathBuf, Box<dyn basalt_formats::BlockReader>)> = None;
         let mut next = move || -> Result<Option<RecordBatch>> {
             loop {
                 if let Some((path, reader)) = &mut current {
                     let block = reader.next_block().map_err(|e| e.within(path.display()))?;
                     if let Some(batch) = block {
-                        let batch = batch.project(&projection);
-                        return batch.map(Some).map_err(|e| Error::bug(e.to_string()));
+                        return table.project(&batch, path, &projection, &schema).map(Some);
                     }
                 }
                 let Some((path, part)) = queue.lock().next_part(&table)? else {
@@ -180,7 +224,8 @@ impl Queue {
                 return Ok(None);
             };
             let source = compression::open(&path, table.method.as_deref())?;
-            if !table.format.splits {
+            // Errors are counted over the whole file.
+            if !table.format.splits || table.settings.allows_errors() {
                 return Ok(Some((path, source)));
             }
             self.current = Some(Splitter::new(path, source));

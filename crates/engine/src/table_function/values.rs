@@ -6,12 +6,13 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::concat;
 use arrow::datatypes::Schema;
-use basalt_analyzer::{ConstantArg, TableColumn, TableEntry};
+use basalt_analyzer::{ConstantArg, TableColumn, TableEntry, Typed, cast};
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_functions::scalar::core::cast::CastMode;
 use basalt_types::parse::parse_structure;
 use basalt_types::{DataType, least_supertype};
 
-use super::arguments::{Arguments, convert};
+use super::arguments::Arguments;
 
 /// `values('a UInt8, b String', (1, 'x'), …)`, `values(1, 2)`, `values((1, 'x'), …)`.
 pub(super) fn values(args: &Arguments<'_>) -> Result<TableEntry> {
@@ -56,7 +57,7 @@ pub(super) fn values(args: &Arguments<'_>) -> Result<TableEntry> {
         };
         let cells = column
             .into_iter()
-            .map(|(value, from)| convert(args.environment, value, &from, &data_type))
+            .map(|(value, from)| given(args, value, &from, &data_type))
             .collect::<Result<Vec<_>>>()?;
         let cells: Vec<&dyn Array> = cells.iter().map(AsRef::as_ref).collect();
         arrays.push(concat(&cells).map_err(|e| Error::bug(e.to_string()))?);
@@ -69,6 +70,38 @@ pub(super) fn values(args: &Arguments<'_>) -> Result<TableEntry> {
     let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
         .map_err(|e| Error::bug(e.to_string()))?;
     Ok(super::batches(described, vec![batch]))
+}
+
+/// A value as one of the declared type; what does not fit is an error.
+fn given(
+    args: &Arguments<'_>,
+    value: ArrayRef,
+    from: &DataType,
+    to: &DataType,
+) -> Result<ArrayRef> {
+    let context = &args.environment.context;
+    let numbers = from.base().is_number() && to.base().is_number();
+    let (mode, too_large) = if numbers {
+        (CastMode::Accurate, ErrorCode::ARGUMENT_OUT_OF_BOUND)
+    } else {
+        (CastMode::Normal, ErrorCode::TYPE_MISMATCH)
+    };
+    let converted = Typed::constant(value, from.clone())
+        .and_then(|typed| cast(typed, to, mode, context))
+        .map_err(|e| match e.code() {
+            ErrorCode::CANNOT_CONVERT_TYPE if numbers && !from.is_nullable() => {
+                Error::new(too_large, e.message())
+            }
+            ErrorCode::CANNOT_CONVERT_TYPE
+            | ErrorCode::CANNOT_PARSE_TEXT
+            | ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT => {
+                Error::new(ErrorCode::TYPE_MISMATCH, e.message())
+            }
+            _ => e,
+        })?;
+    converted
+        .constant
+        .ok_or_else(|| Error::bug("a constant stays one"))
 }
 
 /// The values of a row: a tuple's elements, or the one value (also a tuple for one column of it).
@@ -96,7 +129,7 @@ pub(super) fn format(args: &Arguments<'_>) -> Result<TableEntry> {
         return Err(args.wrong_number("2 or 3"));
     }
     let format = args.text(0)?;
-    let text = args.text(args.len() - 1)?.into_bytes();
+    let text = args.bytes(args.len() - 1)?;
     let settings = args.environment.settings.formats()?;
     let columns = if args.len() == 3 {
         declared(&args.text(1)?)?

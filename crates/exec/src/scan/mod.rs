@@ -8,9 +8,11 @@
 //! | [`numbers`] | `numbers`, `zeros`, `system.numbers` |
 //! | [`batches`] | batches in memory |
 //! | [`parquet`] | Parquet files |
+//! | [`file_fact`] | `_path` and the other facts of the file that a row comes from |
 //! | [`pruning`] | which row groups a filter can match, by their statistics |
 
 pub mod batches;
+pub mod file_fact;
 pub mod morsel;
 pub mod numbers;
 pub mod parquet;
@@ -19,6 +21,7 @@ mod pruning;
 pub mod scan_exec;
 
 pub use batches::BatchesTable;
+pub use file_fact::FileFact;
 pub use morsel::{BatchIter, MorselSource, ScanRequest};
 pub use numbers::{NumbersKind, NumbersTable};
 pub use parquet::ParquetTable;

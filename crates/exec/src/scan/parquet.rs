@@ -1,24 +1,25 @@
 //! Reads Parquet files: a morsel is a row group that the filters cannot rule out.
 //!
-//! Strings come as views into the decompressed pages, without a check for UTF-8 where the file
-//! does not say that they are text.
+//! Strings come as views into the decompressed pages, without a check for UTF-8.
 
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{DataType as ArrowType, Field, Schema, SchemaRef};
+use arrow::datatypes::{Schema, SchemaRef};
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_formats::parquet_types;
+use basalt_functions::scalar::core::cast::{CastMode, cast_function};
+use basalt_functions::{BoundFunction, Column, Context};
 use basalt_types::DataType;
-use basalt_types::arrow_edge::{from_arrow_field, to_physical};
+use basalt_types::arrow_edge::to_physical;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
-};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use parquet::file::metadata::ParquetMetaDataReader;
 
 use super::pruning::row_group_can_match;
-use super::{BatchIter, MorselSource, ScanRequest, TableKind};
+use super::{BatchIter, FileFact, MorselSource, ScanRequest, TableKind};
 
 /// Rows that the reader gives at once.
 const BATCH_ROWS: usize = 16_384;
@@ -28,6 +29,8 @@ const BATCH_ROWS: usize = 16_384;
 pub struct ParquetTable {
     files: Vec<ParquetFile>,
     columns: Vec<(String, DataType)>,
+    /// The columns behind `columns`.
+    facts: Vec<FileFact>,
     schema: SchemaRef,
 }
 
@@ -35,8 +38,18 @@ pub struct ParquetTable {
 struct ParquetFile {
     path: PathBuf,
     metadata: ArrowReaderMetadata,
-    /// For each column of the table, its top-level column in the file.
-    sources: Vec<Option<usize>>,
+    /// For each column of the table, where it lies in the file.
+    sources: Vec<Option<FileColumn>>,
+}
+
+/// A table's column in a file.
+#[derive(Clone, Debug)]
+struct FileColumn {
+    /// Its top-level column in the file.
+    position: usize,
+    data_type: DataType,
+    /// The conversion to the table's type, if that is another one.
+    cast: Option<Arc<BoundFunction>>,
 }
 
 impl ParquetTable {
@@ -44,32 +57,23 @@ impl ParquetTable {
     ///
     /// # Errors
     /// If a file is damaged or has columns of unknown types.
-    pub fn open(paths: Vec<PathBuf>, structure: Option<Vec<(String, DataType)>>) -> Result<Self> {
-        let metadata = paths
-            .iter()
-            .map(read_metadata)
-            .collect::<Result<Vec<_>>>()?;
-        let columns = match (structure, metadata.first()) {
-            (Some(columns), _) => columns,
-            (None, Some(first)) => first
-                .schema()
-                .fields()
-                .iter()
-                .map(|f| Ok((f.name().clone(), from_arrow_field(f)?)))
-                .collect::<Result<_>>()?,
-            (None, None) => return Err(Error::bug("no file")),
-        };
+    pub fn open(
+        paths: Vec<PathBuf>,
+        structure: Option<Vec<(String, DataType)>>,
+        context: &Context,
+    ) -> Result<Self> {
+        let mut columns = structure;
         let mut files = Vec::with_capacity(paths.len());
-        for (path, metadata) in paths.into_iter().zip(metadata) {
-            let position = |name: &String| {
-                metadata
-                    .schema()
-                    .fields()
-                    .iter()
-                    .position(|f| f.name() == name)
-            };
-            let sources: Vec<Option<usize>> = columns.iter().map(|(n, _)| position(n)).collect();
-            if sources.iter().all(Option::is_none) && !columns.is_empty() {
+        for path in paths {
+            let metadata = read_metadata(&path)?;
+            let found = parquet_types::columns(metadata.schema(), metadata.parquet_schema());
+            let found = found.map_err(|e| e.within(path.display()))?;
+            let wanted = columns.get_or_insert_with(|| found.clone());
+            let sources = wanted
+                .iter()
+                .map(|column| file_column(column, &found, context))
+                .collect::<Result<Vec<_>>>()?;
+            if sources.iter().all(Option::is_none) && !sources.is_empty() {
                 return Err(Error::new(
                     ErrorCode::THERE_IS_NO_COLUMN,
                     format!("File {} has none of the columns", path.display()),
@@ -81,10 +85,15 @@ impl ParquetTable {
                 sources,
             });
         }
-        let fields: Vec<_> = columns.iter().map(|(n, t)| t.field(n)).collect();
+        let columns = columns.ok_or_else(|| Error::bug("no file"))?;
+        let facts = FileFact::beside(&columns);
+        let fields = columns.iter().map(|(n, t)| t.field(n));
+        let fact_fields = facts.iter().map(|f| f.data_type().field(f.name()));
+        let fields: Vec<_> = fields.chain(fact_fields).collect();
         Ok(Self {
             files,
             columns,
+            facts,
             schema: Arc::new(Schema::new(fields)),
         })
     }
@@ -93,6 +102,56 @@ impl ParquetTable {
     pub fn columns(&self) -> &[(String, DataType)] {
         &self.columns
     }
+
+    /// The facts of files that stand behind the columns.
+    pub fn facts(&self) -> &[FileFact] {
+        &self.facts
+    }
+
+    /// Where column `idx` of the table comes from in a file.
+    fn part(&self, file: &ParquetFile, idx: usize) -> Part {
+        match file.sources.get(idx) {
+            Some(Some(column)) => Part::File(column.clone()),
+            Some(None) => Part::Missing,
+            None => match idx.checked_sub(self.columns.len()) {
+                Some(fact) if fact < self.facts.len() => Part::Fact(self.facts[fact]),
+                _ => Part::Missing,
+            },
+        }
+    }
+}
+
+/// Finds a table's column among those of a file.
+fn file_column(
+    (name, to): &(String, DataType),
+    found: &[(String, DataType)],
+    context: &Context,
+) -> Result<Option<FileColumn>> {
+    let Some(position) = found.iter().position(|(n, _)| n == name) else {
+        return Ok(None);
+    };
+    let from = &found[position].1;
+    let is_same = from.without_low_cardinality() == to.without_low_cardinality()
+        || from.base() == to.without_low_cardinality().base();
+    let cast = if is_same {
+        None
+    } else {
+        // A NULL is kept, and becomes the default afterwards where the table has none.
+        let to = if from.is_nullable() {
+            to.clone().to_nullable()
+        } else {
+            to.clone()
+        };
+        let bound = cast_function(from, &to, context, CastMode::Normal);
+        Some(Arc::new(
+            bound.map_err(|e| e.within(format!("Column `{name}`")))?,
+        ))
+    };
+    Ok(Some(FileColumn {
+        position,
+        data_type: from.clone(),
+        cast,
+    }))
 }
 
 fn damaged(path: &std::path::Path, e: impl std::fmt::Display) -> Error {
@@ -102,28 +161,13 @@ fn damaged(path: &std::path::Path, e: impl std::fmt::Display) -> Error {
     )
 }
 
-/// The footer of a file, with strings to be read as views.
+/// The footer of a file.
 fn read_metadata(path: &PathBuf) -> Result<ArrowReaderMetadata> {
     let file = File::open(path).map_err(|e| Error::from(e).within(path.display()))?;
-    let plain = guarded(path, || {
-        ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
-    })?;
-    let fields: Vec<Field> = plain.schema().fields().iter().map(as_view).collect();
-    let schema = Arc::new(Schema::new(fields));
-    let options = ArrowReaderOptions::new().with_schema(schema);
-    match ArrowReaderMetadata::try_new(Arc::clone(plain.metadata()), options) {
-        Ok(with_views) => Ok(with_views),
-        Err(_) => Ok(plain),
-    }
-}
-
-fn as_view(field: &Arc<Field>) -> Field {
-    let data_type = match field.data_type() {
-        ArrowType::Utf8 | ArrowType::LargeUtf8 => ArrowType::Utf8View,
-        ArrowType::Binary | ArrowType::LargeBinary => ArrowType::BinaryView,
-        other => other.clone(),
-    };
-    field.as_ref().clone().with_data_type(data_type)
+    guarded(path, || {
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
+        parquet_types::reader_metadata(metadata)
+    })
 }
 
 /// Runs the reader on bytes that may be damaged: what it cannot bear is an error of the file.
@@ -150,8 +194,9 @@ impl TableKind for ParquetTable {
             for (group, metadata) in groups.iter().enumerate() {
                 let source = |name: &str| {
                     let column = self.columns.iter().position(|(n, _)| n == name)?;
-                    let data_type = self.columns[column].1.clone();
-                    Some((file.sources[column]?, data_type))
+                    let found = file.sources[column].as_ref()?;
+                    let is_plain = found.cast.is_none();
+                    is_plain.then(|| (found.position, found.data_type.clone()))
                 };
                 if row_group_can_match(&request.filters, &file.metadata, metadata, &source) {
                     morsels.push((i, group));
@@ -202,7 +247,7 @@ impl MorselSource for ParquetSource {
         let wanted: Vec<usize> = self
             .projection
             .iter()
-            .filter_map(|c| file.sources[*c])
+            .filter_map(|c| file.sources.get(*c)?.as_ref().map(|s| s.position))
             .collect();
         let builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(handle, file.metadata.clone());
@@ -222,10 +267,16 @@ impl MorselSource for ParquetSource {
                 .projection
                 .iter()
                 .map(|c| {
-                    let position = file.sources[*c].and_then(|s| sorted.binary_search(&s).ok());
-                    (position, self.table.columns[*c].1.clone())
+                    let mut part = self.table.part(file, *c);
+                    if let Part::File(column) = &mut part {
+                        column.position = sorted.binary_search(&column.position).unwrap_or(0);
+                    }
+                    let columns = &self.table.columns;
+                    let data_type = columns.get(*c).map_or(DataType::Nothing, |c| c.1.clone());
+                    (part, data_type)
                 })
                 .collect(),
+            path: path.clone(),
             schema: Arc::clone(&self.schema),
         };
         let mut reader = Some(reader);
@@ -265,10 +316,19 @@ impl MorselSource for ParquetSource {
     }
 }
 
+/// Where a column of the table comes from.
+enum Part {
+    File(FileColumn),
+    /// The file has no such column.
+    Missing,
+    Fact(FileFact),
+}
+
 /// How a file's batches become the table's.
 struct Conversion {
-    /// Position in the file's batch (none: the column is not in the file) and type.
-    columns: Vec<(Option<usize>, DataType)>,
+    /// Where each column comes from (positions are those of the batch) and its type in the table.
+    columns: Vec<(Part, DataType)>,
+    path: PathBuf,
     schema: SchemaRef,
 }
 
@@ -276,12 +336,18 @@ impl Conversion {
     fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let num_rows = batch.num_rows();
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
-        for (position, data_type) in &self.columns {
-            columns.push(match position {
-                Some(position) => {
-                    without_nulls(to_physical(batch.column(*position), data_type)?, data_type)?
+        for (source, data_type) in &self.columns {
+            columns.push(match source {
+                Part::File(source) => {
+                    let array = to_physical(batch.column(source.position), &source.data_type)?;
+                    let array = match &source.cast {
+                        Some(cast) => cast.call(&[Column::new(array)], num_rows)?,
+                        None => array,
+                    };
+                    without_nulls(array, data_type)?
                 }
-                None => defaults(data_type, num_rows)?,
+                Part::Missing => defaults(data_type, num_rows)?,
+                Part::Fact(fact) => fact.array(&self.path, num_rows),
             });
         }
         let options = RecordBatchOptions::new().with_row_count(Some(num_rows));

@@ -21,12 +21,12 @@ pub(super) struct Objects {
 }
 
 /// Goes over the `[` around all rows.
-pub(super) fn skip_start(cursor: &mut Cursor<'_>, row_start: u8) {
+pub(super) fn skip_start(cursor: &mut Cursor<'_>) {
     cursor.skip_space();
     let mut copy = *cursor;
     if copy.eat(b'[') {
         copy.skip_space();
-        if copy.peek() == Some(row_start) {
+        if copy.peek() == Some(b'{') {
             *cursor = copy;
         }
     }
@@ -114,6 +114,26 @@ fn conflict_of(name: &[u8], a: &DataType, b: &DataType) -> Error {
     )
 }
 
+/// Names and types of the columns of an object of arrays, or of an array of arrays.
+pub(super) fn infer_columns(cursor: &mut Cursor<'_>, settings: &FormatSettings) -> Result<Columns> {
+    cursor.skip_space();
+    let members = if cursor.peek() == Some(b'{') {
+        infer_members(cursor, settings, 0)?
+    } else {
+        let elements = infer_elements(cursor, settings, 0)?.into_iter();
+        let name = |i: usize| format!("c{}", i + 1).into_bytes();
+        elements.enumerate().map(|(i, t)| (name(i), t)).collect()
+    };
+    let column = |(name, data_type): (Vec<u8>, DataType)| match data_type {
+        DataType::Array(t) => {
+            let name = String::from_utf8_lossy(&name).into_owned();
+            Ok((name, finish(t.as_ref().clone())))
+        }
+        _ => Err(expected("an array of values", cursor)),
+    };
+    members.into_iter().map(column).collect()
+}
+
 /// Rows of arrays.
 pub(super) struct Arrays {
     names: Option<Vec<Vec<u8>>>,
@@ -198,6 +218,8 @@ fn infer_value(cursor: &mut Cursor<'_>, settings: &FormatSettings, depth: u64) -
             if !settings.input_format_json_try_infer_named_tuples_from_objects {
                 return Ok(DataType::String);
             }
+            let mut members = members;
+            members.sort_by(|(a, _), (b, _)| a.cmp(b));
             let (names, types): (Vec<_>, Vec<_>) = members.into_iter().unzip();
             let names = names
                 .iter()

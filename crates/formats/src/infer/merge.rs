@@ -49,7 +49,24 @@ fn merge_tuples(a: &TupleType, b: &TupleType) -> Option<DataType> {
             }
         }
     }
-    Some(DataType::Tuple(Arc::new(merged)))
+    // ClickHouse orders the names.
+    let mut order: Vec<usize> = (0..merged.names.len()).collect();
+    order.sort_by_key(|i| &merged.names[*i]);
+    Some(DataType::Tuple(Arc::new(TupleType {
+        names: order.iter().map(|i| merged.names[*i].clone()).collect(),
+        types: order.iter().map(|i| merged.types[*i].clone()).collect(),
+    })))
+}
+
+/// Whether no part of the type is a guess.
+pub(super) fn is_known(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Nothing => false,
+        DataType::Array(t) => is_known(t),
+        DataType::Map(k, v) => is_known(k) && is_known(v),
+        DataType::Tuple(tuple) => !tuple.types.is_empty() && tuple.types.iter().all(is_known),
+        _ => true,
+    }
 }
 
 /// The type of two JSON values: numbers, times and booleans are strings beside a string.
@@ -81,5 +98,19 @@ pub(super) fn finish(data_type: DataType) -> DataType {
             names: tuple.names.clone(),
         })),
         scalar => scalar.to_nullable(),
+    }
+}
+
+/// The type without NULL anywhere inside it.
+pub(super) fn without_nullable(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Nullable(t) => without_nullable(t),
+        DataType::Array(t) => DataType::array(without_nullable(t)),
+        DataType::Map(k, v) => DataType::map(without_nullable(k), without_nullable(v)),
+        DataType::Tuple(tuple) => DataType::Tuple(Arc::new(TupleType {
+            types: tuple.types.iter().map(without_nullable).collect(),
+            names: tuple.names.clone(),
+        })),
+        plain => plain.clone(),
     }
 }

@@ -8,23 +8,26 @@
 //! | [`merge`] | one type for the values of two |
 //! | [`text`] | the type of a field of TSV or CSV, of a literal |
 //! | [`json`] | the type of a JSON value |
+//! | [`json_rows`] | rows of JSON |
 
 mod json;
+mod json_rows;
 mod merge;
 mod text;
 
 use std::io::Read;
 
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::parse::parse_structure;
 use basalt_types::text::Cursor;
 use basalt_types::text::escape::unescape;
 use basalt_types::{DataType, parse_data_type};
 
 use crate::input::csv::Dialect;
-use crate::input::{Source, arrow_schema, json_rows, native, row_binary, tsv};
+use crate::input::{Source, arrow_schema, native, row_binary, tsv};
 use crate::registry::{Header, Kind, lookup};
 use crate::{Columns, FormatSettings};
-use merge::{finish, merge_text};
+use merge::{finish, is_known, merge_text, without_nullable};
 use text::{infer_field, infer_literal};
 
 /// What a table found has so far.
@@ -40,6 +43,27 @@ struct Found {
 /// `CANNOT_EXTRACT_TABLE_STRUCTURE` if the bytes have no one structure, `BAD_ARGUMENTS` for
 /// formats whose bytes do not tell it.
 pub fn infer(name: &str, source: Source, settings: &FormatSettings) -> Result<Columns> {
+    let mut columns = infer_without_hints(name, source, settings)?;
+    let names = settings.column_names_for_schema_inference.split(',');
+    let names = names.map(str::trim).filter(|n| !n.is_empty());
+    let unnamed = columns.iter_mut().enumerate();
+    for ((i, column), name) in unnamed.zip(names) {
+        if column.0 == format!("c{}", i + 1) {
+            name.clone_into(&mut column.0);
+        }
+    }
+    let hints = settings.schema_inference_hints.trim();
+    if !hints.is_empty() {
+        for (name, data_type) in parse_structure(hints)? {
+            for column in columns.iter_mut().filter(|c| c.0 == name) {
+                column.1 = data_type.clone();
+            }
+        }
+    }
+    Ok(columns)
+}
+
+fn infer_without_hints(name: &str, source: Source, settings: &FormatSettings) -> Result<Columns> {
     let format = lookup(name)?;
     let string = |name: &str| Ok(vec![(name.to_string(), DataType::String)]);
     match format.kind {
@@ -55,7 +79,15 @@ pub fn infer(name: &str, source: Source, settings: &FormatSettings) -> Result<Co
         )),
         _ => {
             let sample = Sample::read(source, settings)?;
-            from_sample(format.kind, &sample, settings).map_err(|e| {
+            let found = from_sample(format.kind, &sample, settings);
+            let found = found.map(|columns| {
+                if settings.schema_inference_make_columns_nullable || has_types(format.kind) {
+                    return columns;
+                }
+                let plain = columns.into_iter();
+                plain.map(|(n, t)| (n, without_nullable(&t))).collect()
+            });
+            found.map_err(|e| {
                 let code = if e.code() == ErrorCode::NOT_IMPLEMENTED {
                     e.code()
                 } else {
@@ -138,15 +170,13 @@ fn from_sample(kind: Kind, sample: &Sample, settings: &FormatSettings) -> Result
             let [names, types] = row_binary::read_header(&mut cursor, true)?;
             typed(&names, &types)
         }
-        Kind::JsonEachRow { .. } => {
-            let mut cursor = Cursor::new(&sample.bytes);
-            let mut objects = json::Objects::default();
-            json::skip_start(&mut cursor, b'{');
-            sample.rows(&mut cursor, |cursor| objects.row(cursor, settings))?;
-            objects.finish()
+        Kind::JsonEachRow { .. } => json_rows::objects(sample, settings),
+        Kind::JsonCompactEachRow { header, .. } => json_rows::arrays(sample, header, settings),
+        Kind::Json { .. } | Kind::JsonColumns { metadata: true, .. } => {
+            json_rows::document(sample, settings)
         }
-        Kind::JsonCompactEachRow { header, .. } => infer_json_arrays(sample, header, settings),
-        Kind::Json { .. } => infer_document(sample, settings),
+        Kind::JsonColumns { .. } => json::infer_columns(&mut Cursor::new(&sample.bytes), settings),
+        Kind::JsonObjectEachRow => json_rows::members(sample, settings),
         Kind::Tskv => infer_tskv(sample, settings),
         Kind::Values => infer_values(sample, settings),
         _ => Err(Error::new(
@@ -154,6 +184,22 @@ fn from_sample(kind: Kind, sample: &Sample, settings: &FormatSettings) -> Result
             "specify the structure: the format does not tell its columns' types",
         )),
     }
+}
+
+/// Whether the format itself says of what types its columns are.
+fn has_types(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Csv(Header::NamesAndTypes)
+            | Kind::TabSeparated(Header::NamesAndTypes)
+            | Kind::TabSeparatedRaw(Header::NamesAndTypes)
+            | Kind::JsonCompactEachRow {
+                header: Header::NamesAndTypes,
+                ..
+            }
+            | Kind::RowBinary(_)
+            | Kind::Json { .. }
+    )
 }
 
 /// Columns of a header of names and types.
@@ -280,6 +326,9 @@ fn infer_lines(
         }
     }
     sample.rows(&mut cursor, |cursor| found.add(line(cursor)?.1))?;
+    for data_type in found.types.iter_mut().filter(|t| !is_known(t)) {
+        *data_type = DataType::String;
+    }
     found.finish()
 }
 
@@ -369,44 +418,6 @@ fn infer_tsv(
     )
 }
 
-fn infer_json_arrays(
-    sample: &Sample,
-    header: Header,
-    settings: &FormatSettings,
-) -> Result<Columns> {
-    let mut cursor = Cursor::new(&sample.bytes);
-    let mut names = None;
-    if header != Header::None {
-        let found = json_rows::read_strings(&mut cursor)?;
-        if header == Header::NamesAndTypes {
-            return typed(&found, &json_rows::read_strings(&mut cursor)?);
-        }
-        names = Some(found);
-    } else {
-        json::skip_start(&mut cursor, b'[');
-    }
-    let mut arrays = json::Arrays::new(names);
-    sample.rows(&mut cursor, |cursor| arrays.row(cursor, settings))?;
-    arrays.finish()
-}
-
-fn infer_document(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
-    let mut cursor = Cursor::new(&sample.bytes);
-    if let Some(meta) = json_rows::find_data(&mut cursor)? {
-        let (names, types): (Vec<_>, Vec<_>) = meta.into_iter().unzip();
-        return typed(&names, &types);
-    }
-    cursor.skip_space();
-    if cursor.peek() == Some(b'[') {
-        let mut arrays = json::Arrays::new(None);
-        sample.rows(&mut cursor, |cursor| arrays.row(cursor, settings))?;
-        return arrays.finish();
-    }
-    let mut objects = json::Objects::default();
-    sample.rows(&mut cursor, |cursor| objects.row(cursor, settings))?;
-    objects.finish()
-}
-
 fn infer_tskv(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
     let mut objects = json::Objects::default();
     let mut cursor = Cursor::new(&sample.bytes);
@@ -463,5 +474,11 @@ fn infer_values(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
         }
         found.add(row)
     })?;
+    if let Some(unknown) = found.types.iter().position(|t| !is_known(t)) {
+        return Err(Error::new(
+            ErrorCode::INCORRECT_DATA,
+            format!("column {} has no value that tells its type", unknown + 1),
+        ));
+    }
     found.finish()
 }

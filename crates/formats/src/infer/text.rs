@@ -23,7 +23,7 @@ pub(super) enum Origin {
 /// Shorter texts are no dates.
 const MIN_DATE_BYTES: usize = 8;
 
-/// The type of a whole field.
+/// The type of a whole field; `Nothing` inside where it is empty.
 pub(super) fn infer_field(text: &[u8], origin: Origin, settings: &FormatSettings) -> DataType {
     let numbers =
         origin != Origin::Quoted || settings.input_format_csv_try_infer_numbers_from_strings;
@@ -43,7 +43,7 @@ pub(super) fn infer_field(text: &[u8], origin: Origin, settings: &FormatSettings
         return time;
     }
     let opens_nested = match text.first() {
-        Some(b'[' | b'{') => true,
+        Some(b'[' | b'{') => origin != Origin::Bare,
         // In CSV a tuple's elements are columns of their own.
         Some(b'(') => origin == Origin::Tsv,
         _ => false,
@@ -52,23 +52,11 @@ pub(super) fn infer_field(text: &[u8], origin: Origin, settings: &FormatSettings
         let mut cursor = Cursor::new(text);
         if let Some(nested) = infer_literal(&mut cursor, settings)
             && cursor.is_at_end()
-            && is_known(&nested)
         {
             return nested;
         }
     }
     DataType::String
-}
-
-/// Whether no part of the type is a guess.
-fn is_known(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Nothing => false,
-        DataType::Array(t) => is_known(t),
-        DataType::Map(k, v) => is_known(k) && is_known(v),
-        DataType::Tuple(tuple) => !tuple.types.is_empty() && tuple.types.iter().all(is_known),
-        _ => true,
-    }
 }
 
 /// The type of a number's text.

@@ -8,13 +8,14 @@ use ::arrow::error::ArrowError;
 use ::arrow::record_batch::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::DataType;
 use basalt_types::arrow_edge::{from_arrow_field, to_physical};
-use basalt_types::{DataType, TupleType, Tz};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::metadata::ParquetMetaDataReader;
 
 use super::native::arrange;
 use super::{BlockReader, Source, Target};
-use crate::Columns;
+use crate::{Columns, parquet_types};
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
@@ -55,7 +56,12 @@ fn open_file(source: Source) -> Result<FileReader<Cursor<Vec<u8>>>> {
 
 fn open_parquet(source: Source) -> Result<ParquetRecordBatchReaderBuilder<bytes::Bytes>> {
     let bytes = bytes::Bytes::from(read_all(source)?);
-    ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(cannot_read)
+    let footer = ParquetMetaDataReader::new().parse_and_finish(&bytes);
+    let metadata = footer.and_then(parquet_types::reader_metadata);
+    let metadata = metadata.map_err(cannot_read)?;
+    Ok(ParquetRecordBatchReaderBuilder::new_with_metadata(
+        bytes, metadata,
+    ))
 }
 
 pub(super) fn file(target: Target, source: Source) -> Result<BatchReader> {
@@ -82,7 +88,7 @@ pub(super) fn stream(target: Target, source: Source) -> Result<BatchReader> {
 
 pub(super) fn parquet(target: Target, source: Source) -> Result<BatchReader> {
     let builder = open_parquet(source)?.with_batch_size(target.settings.block_rows());
-    let types = parquet_columns(builder.schema())?;
+    let types = parquet_types::columns(builder.schema(), builder.parquet_schema())?;
     let reader = builder.build().map_err(cannot_read)?;
     Ok(BatchReader {
         target,
@@ -101,31 +107,10 @@ pub(crate) fn schema(kind: crate::registry::Kind, source: Source) -> Result<Colu
                 .map_err(cannot_read)?
                 .schema(),
         ),
-        _ => parquet_columns(open_parquet(source)?.schema()),
-    }
-}
-
-/// Parquet has no dictionary type and no zone: its times are moments, also the local ones.
-fn parquet_columns(schema: &SchemaRef) -> Result<Columns> {
-    let columns = columns_of(schema)?;
-    Ok(columns
-        .into_iter()
-        .map(|(name, t)| (name, of_parquet(&t)))
-        .collect())
-}
-
-fn of_parquet(data_type: &DataType) -> DataType {
-    match data_type {
-        DataType::LowCardinality(t) => of_parquet(t),
-        DataType::Nullable(t) => of_parquet(t).to_nullable(),
-        DataType::Array(t) => DataType::array(of_parquet(t)),
-        DataType::Map(k, v) => DataType::map(of_parquet(k), of_parquet(v)),
-        DataType::Tuple(tuple) => DataType::Tuple(std::sync::Arc::new(TupleType {
-            types: tuple.types.iter().map(of_parquet).collect(),
-            names: tuple.names.clone(),
-        })),
-        DataType::DateTime64(p, None) => DataType::DateTime64(*p, Some(Tz::UTC)),
-        other => other.clone(),
+        _ => {
+            let builder = open_parquet(source)?;
+            parquet_types::columns(builder.schema(), builder.parquet_schema())
+        }
     }
 }
 

@@ -143,7 +143,12 @@ pub(super) fn convert(
     target: &Target,
 ) -> Result<ArrayRef> {
     let has_nulls = array.logical_null_count() > 0;
-    let same_values = from.base() == to.base() && from.physical() == to.physical();
+    let same_moments = match (from.base(), to.base()) {
+        (DataType::DateTime(_), DataType::DateTime(_)) => true,
+        (DataType::DateTime64(p, _), DataType::DateTime64(q, _)) => p == q,
+        (from, to) => from == to,
+    };
+    let same_values = same_moments && from.physical() == to.physical();
     if same_values && (!has_nulls || to.is_nullable()) {
         return Ok(std::sync::Arc::clone(array));
     }

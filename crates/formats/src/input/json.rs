@@ -21,6 +21,9 @@ pub(super) struct JsonReader {
     scratch: Vec<u8>,
 }
 
+/// How the Strings formats write NULL.
+const NULL_TEXT: &[u8] = "ᴺᵁᴸᴸ".as_bytes();
+
 fn expected(what: &str, cursor: &Cursor<'_>) -> Error {
     let found = if cursor.is_at_end() {
         "at end of stream".to_string()
@@ -219,6 +222,11 @@ impl JsonReader {
                 }
                 self.scratch.clear();
                 read_string(cursor, &mut self.scratch)?;
+                let is_null_text = matches!(self.scratch.as_slice(), b"NULL" | NULL_TEXT);
+                if self.all_strings && is_null_text && column.is_nullable() {
+                    column.append_null();
+                    return Ok(());
+                }
                 column
                     .append_text(&self.scratch)
                     .map_err(|e| super::tsv::with_format_code(&e))

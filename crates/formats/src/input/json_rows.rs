@@ -38,12 +38,12 @@ fn gap_len(text: &[u8]) -> Option<usize> {
 }
 
 /// Goes over the `[` around all rows, if there is one in front of objects.
-fn array_start(text: &[u8], row_start: u8) -> usize {
+fn array_start(text: &[u8]) -> usize {
     let mut cursor = Cursor::new(text);
     cursor.skip_space();
     if cursor.eat(b'[') {
         cursor.skip_space();
-        if cursor.peek() == Some(row_start) || cursor.peek() == Some(b']') {
+        if matches!(cursor.peek(), Some(b'{' | b']')) {
             return text.len() - cursor.rest().len();
         }
     }
@@ -88,6 +88,8 @@ pub(super) struct ObjectRows {
     members: Members,
     reader: JsonReader,
     skip_unknown: bool,
+    /// A column that has its value from elsewhere.
+    given: Option<usize>,
 }
 
 impl ObjectRows {
@@ -101,13 +103,14 @@ impl ObjectRows {
             members: Members::new(target.columns.len()),
             reader: JsonReader::new(&target.settings).of_strings(all_strings),
             skip_unknown: target.settings.input_format_skip_unknown_fields,
+            given: None,
         }
     }
 }
 
 impl RowParser for ObjectRows {
     fn header(&mut self, text: &[u8], _target: &Target) -> Result<usize> {
-        Ok(array_start(text, b'{'))
+        Ok(array_start(text))
     }
 
     fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {
@@ -122,8 +125,12 @@ impl RowParser for ObjectRows {
             members,
             reader,
             skip_unknown,
+            given,
         } = self;
         members.clear();
+        if let Some(column) = given {
+            members.seen[*column] = true;
+        }
         reader.members(&mut cursor, |reader, key, cursor| {
             let Some(i) = members.find(key, names) else {
                 if *skip_unknown {
@@ -158,6 +165,60 @@ impl RowParser for ObjectRows {
 
     fn row_len(&self, text: &[u8]) -> Option<usize> {
         value_len(text)
+    }
+}
+
+/// Rows that are the members of one object: JSONObjectEachRow.
+pub(super) struct MemberRows {
+    rows: ObjectRows,
+}
+
+impl MemberRows {
+    pub(super) fn new(target: &Target) -> Self {
+        let mut rows = ObjectRows::new(target, false);
+        let column = &target
+            .settings
+            .format_json_object_each_row_column_for_object_name;
+        rows.given = target.columns.iter().position(|(n, _)| n == column);
+        Self { rows }
+    }
+}
+
+impl RowParser for MemberRows {
+    fn header(&mut self, text: &[u8], _target: &Target) -> Result<usize> {
+        let mut cursor = Cursor::new(text);
+        cursor.skip_space();
+        cursor.expect(b'{')?;
+        Ok(text.len() - cursor.rest().len())
+    }
+
+    fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {
+        let is_gap = |b: &u8| b.is_ascii_whitespace() || *b == b',';
+        let len = text.iter().position(|b| !is_gap(b));
+        Ok(match len {
+            Some(len) if text[len] == b'}' => None,
+            other => Some(other.unwrap_or(text.len())),
+        })
+    }
+
+    fn row(&mut self, text: &[u8], columns: &mut [ColumnBuilder]) -> Result<usize> {
+        let mut cursor = Cursor::new(text);
+        let mut name = Vec::new();
+        read_string(&mut cursor, &mut name)?;
+        expect_colon(&mut cursor)?;
+        if let Some(column) = self.rows.given.and_then(|i| columns.get_mut(i)) {
+            column.append_text(&name)?;
+        }
+        let object = cursor.rest();
+        Ok(text.len() - object.len() + self.rows.row(object, columns)?)
+    }
+
+    fn row_len(&self, text: &[u8]) -> Option<usize> {
+        let mut cursor = Cursor::new(text);
+        read_string(&mut cursor, &mut Vec::new()).ok()?;
+        expect_colon(&mut cursor).ok()?;
+        let object = cursor.rest();
+        Some(text.len() - object.len() + value_len(object)?)
     }
 }
 
@@ -205,7 +266,8 @@ impl RowParser for ArrayRows {
     fn header(&mut self, text: &[u8], target: &Target) -> Result<usize> {
         let mut cursor = Cursor::new(text);
         if self.header == Header::None {
-            return Ok(array_start(text, b'['));
+            // An array in front of the rows is the first row's.
+            return Ok(0);
         }
         self.map = FieldMap::by_names(&read_strings(&mut cursor)?, target)?;
         if self.header == Header::NamesAndTypes {
@@ -272,7 +334,7 @@ impl DocumentRows {
 /// Names and types of the columns of a document.
 pub(crate) type Meta = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Goes to the first row of a document, behind `"data": [`; reads `meta` on the way.
+/// Goes to what `data` holds in a document; reads `meta` on the way.
 pub(crate) fn find_data(cursor: &mut Cursor<'_>) -> Result<Option<Meta>> {
     let mut meta = None;
     cursor.skip_space();
@@ -283,10 +345,7 @@ pub(crate) fn find_data(cursor: &mut Cursor<'_>) -> Result<Option<Meta>> {
         read_string(cursor, &mut key)?;
         expect_colon(cursor)?;
         match key.as_slice() {
-            b"data" => {
-                cursor.expect(b'[')?;
-                return Ok(meta);
-            }
+            b"data" => return Ok(meta),
             b"meta" => meta = Some(read_meta(cursor)?),
             _ => {
                 skip_value(cursor, u64::MAX)?;
@@ -336,6 +395,7 @@ impl RowParser for DocumentRows {
     fn header(&mut self, text: &[u8], _target: &Target) -> Result<usize> {
         let mut cursor = Cursor::new(text);
         find_data(&mut cursor)?;
+        cursor.expect(b'[')?;
         Ok(text.len() - cursor.rest().len())
     }
 
@@ -372,7 +432,7 @@ impl StringRows {
 
 impl RowParser for StringRows {
     fn header(&mut self, text: &[u8], _target: &Target) -> Result<usize> {
-        Ok(array_start(text, b'{'))
+        Ok(array_start(text))
     }
 
     fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {

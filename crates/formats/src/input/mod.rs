@@ -7,7 +7,8 @@
 //! | [`fields`] | which field of a row goes to which column |
 //! | [`tsv`], [`csv`] | TabSeparated, CSV |
 //! | [`json`] | one JSON value to one column |
-//! | [`json_rows`] | JSONEachRow, JSONCompactEachRow, JSON, JSONCompact, JSONAsString |
+//! | [`json_rows`] | JSONEachRow, JSONObjectEachRow, JSONCompactEachRow, JSON, JSONCompact, JSONAsString |
+//! | [`json_columns`] | JSONColumns, JSONCompactColumns, JSONColumnsWithMetadata |
 //! | [`lines`] | TSKV, LineAsString, RawBLOB |
 //! | [`values`] | Values |
 //! | [`binary`] | values in binary, for RowBinary and Native |
@@ -19,6 +20,7 @@ mod binary;
 pub(crate) mod csv;
 mod fields;
 pub(crate) mod json;
+mod json_columns;
 pub(crate) mod json_rows;
 mod lines;
 pub(crate) mod native;
@@ -109,6 +111,16 @@ pub fn input_with_evaluator(
         )?,
         Kind::Json { .. } if format.is_input => {
             by_rows(json_rows::DocumentRows::new(&target), target, source)?
+        }
+        Kind::JsonObjectEachRow => by_rows(json_rows::MemberRows::new(&target), target, source)?,
+        Kind::JsonColumns { compact, metadata } => {
+            let layout = match (compact, metadata) {
+                (_, true) => json_columns::Layout::Document,
+                (true, false) => json_columns::Layout::ByPosition,
+                (false, false) => json_columns::Layout::Named,
+            };
+            let reader = json_columns::ColumnsReader::new(target, source, layout)?;
+            Box::new(reader)
         }
         Kind::JsonAsString => by_rows(json_rows::StringRows::new(&target)?, target, source)?,
         Kind::Tskv => by_rows(lines::TskvRows::new(&target), target, source)?,

@@ -72,7 +72,7 @@ pub(super) struct RowReader<P> {
     has_begun: bool,
     has_ended: bool,
     rows_read: u64,
-    errors_left: u64,
+    num_errors: u64,
 }
 
 impl<P: RowParser> RowReader<P> {
@@ -81,7 +81,6 @@ impl<P: RowParser> RowReader<P> {
         target.builders(0)?;
         Ok(Self {
             parser,
-            errors_left: target.settings.input_format_allow_errors_num,
             target,
             buffer: Buffer {
                 source,
@@ -92,6 +91,7 @@ impl<P: RowParser> RowReader<P> {
             has_begun: false,
             has_ended: false,
             rows_read: 0,
+            num_errors: 0,
         })
     }
 
@@ -150,10 +150,10 @@ impl<P: RowParser> RowReader<P> {
             let row_len = self.parser.row_len(text);
             match needs_more {
                 Some(e) if row_len.is_some() || self.buffer.is_last => {
-                    let Some(len) = row_len.filter(|_| self.errors_left > 0) else {
+                    let Some(len) = row_len.filter(|_| self.may_leave_out_one_more(rows)) else {
                         return Err(self.at_row(&e, rows));
                     };
-                    self.errors_left -= 1;
+                    self.num_errors += 1;
                     self.buffer.start += len;
                     return Ok(false);
                 }
@@ -162,8 +162,23 @@ impl<P: RowParser> RowReader<P> {
         }
     }
 
+    /// Whether the settings allow another wrong row behind these.
+    #[allow(clippy::cast_precision_loss, reason = "a share of rows")]
+    fn may_leave_out_one_more(&self, rows: usize) -> bool {
+        let settings = &self.target.settings;
+        let num_errors = self.num_errors + 1;
+        let num_rows = self.row_number(rows);
+        num_errors <= settings.input_format_allow_errors_num
+            || num_errors as f64 / num_rows as f64 <= settings.input_format_allow_errors_ratio
+    }
+
+    /// Number of the row that follows these, from 1, those left out included.
+    fn row_number(&self, rows: usize) -> u64 {
+        self.rows_read + self.num_errors + rows as u64 + 1
+    }
+
     fn at_row(&self, e: &Error, rows: usize) -> Error {
-        let number = self.rows_read + rows as u64 + 1;
+        let number = self.row_number(rows);
         Error::new(e.code(), format!("{} (at row {number})", e.message()))
     }
 }

@@ -3,44 +3,49 @@
 use std::sync::Arc;
 
 use ::arrow::array::ArrayRef;
-use ::arrow::datatypes::{DataType as ArrowType, Field, Schema, SchemaRef};
+use ::arrow::datatypes::{Field, Schema, SchemaRef};
 use ::arrow::error::ArrowError;
 use ::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
-use basalt_types::arrow_edge::to_edge;
+use basalt_types::arrow_edge::{EdgeTypes, FileFormat};
 
 use super::{Statistics, Writer};
 use crate::FormatSettings;
 
-/// Columns as clients and files get them.
+/// Columns as files get them.
 pub(super) struct Edge {
     types: Vec<DataType>,
-    strings_are_utf8: bool,
+    edge: EdgeTypes,
     pub(super) schema: SchemaRef,
 }
 
 impl Edge {
-    pub(super) fn new(header: &[(String, DataType)], strings_are_utf8: bool) -> Self {
-        let field = |(name, t): &(String, DataType)| {
-            let edge = t.to_arrow_edge(strings_are_utf8);
-            let nullable = t.is_nullable() || edge == ArrowType::Null;
-            Field::new(name, edge, nullable)
-        };
-        let fields: Vec<Field> = header.iter().map(field).collect();
+    pub(super) fn new(header: &[(String, DataType)], edge: EdgeTypes) -> Self {
+        let fields: Vec<Field> = header.iter().map(|(n, t)| edge.field(n, t)).collect();
         Self {
             types: header.iter().map(|(_, t)| t.clone()).collect(),
-            strings_are_utf8,
+            edge,
             schema: Arc::new(Schema::new(fields)),
         }
+    }
+
+    fn of_arrow(header: &[(String, DataType)], settings: &FormatSettings) -> Self {
+        let edge = EdgeTypes {
+            format: FileFormat::Arrow,
+            strings_are_utf8: settings.output_format_arrow_string_as_string,
+            fixed_strings_are_fixed: settings.output_format_arrow_fixed_string_as_fixed_byte_array,
+            dates_are_numbers: settings.output_format_arrow_date_as_uint16,
+        };
+        Self::new(header, edge)
     }
 
     pub(super) fn convert(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let columns = self.types.iter().zip(batch.columns());
         let columns = columns
-            .map(|(t, array)| to_edge(array, t, self.strings_are_utf8))
+            .map(|(t, array)| self.edge.convert(array, t))
             .collect::<Result<Vec<ArrayRef>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
@@ -89,14 +94,14 @@ fn options(settings: &FormatSettings) -> Result<IpcWriteOptions> {
 
 impl ArrowWriter {
     pub(super) fn file(header: &[(String, DataType)], settings: &FormatSettings) -> Result<Self> {
-        let edge = Edge::new(header, settings.output_format_arrow_string_as_string);
+        let edge = Edge::of_arrow(header, settings);
         let writer = FileWriter::try_new_with_options(Vec::new(), &edge.schema, options(settings)?);
         let ipc = Ipc::File(writer.map_err(cannot_write)?);
         Ok(Self { edge, ipc })
     }
 
     pub(super) fn stream(header: &[(String, DataType)], settings: &FormatSettings) -> Result<Self> {
-        let edge = Edge::new(header, settings.output_format_arrow_string_as_string);
+        let edge = Edge::of_arrow(header, settings);
         let writer =
             StreamWriter::try_new_with_options(Vec::new(), &edge.schema, options(settings)?);
         let ipc = Ipc::Stream(writer.map_err(cannot_write)?);

@@ -151,7 +151,8 @@ impl JsonWriter {
     fn write_value(&self, column: &ColumnText, row: usize, level: u8, out: &mut Vec<u8>) {
         if self.strings {
             write_string_value(column, row, &self.options, out);
-        } else if self.compact {
+        } else if self.compact || !self.in_rows {
+            // Only the rows themselves have nested values over several lines.
             column.write(row, Style::Json, out);
         } else {
             column.write(row, Style::JsonLines(tabs(level)), out);

@@ -38,7 +38,8 @@ impl Objects {
         }
     }
 
-    fn write(&self, columns: &[ColumnText], row: usize, out: &mut Vec<u8>) {
+    /// Writes the row's object, all columns but `except`.
+    fn write(&self, columns: &[ColumnText], row: usize, except: Option<usize>, out: &mut Vec<u8>) {
         let start = out.len();
         let (first, next, colon, last): (&[u8], &[u8], &[u8], &[u8]) = if self.pretty {
             (b"\n    ", b",\n    ", b": ", b"\n")
@@ -55,7 +56,9 @@ impl Objects {
             Style::Json
         };
         out.push(b'{');
-        for (i, (name, column)) in self.names.iter().zip(columns).enumerate() {
+        let members = self.names.iter().zip(columns).enumerate();
+        let members = members.filter(|(i, _)| Some(*i) != except);
+        for (i, (_, (name, column))) in members.enumerate() {
             out.extend_from_slice(if i > 0 { next } else { first });
             out.extend_from_slice(name);
             out.extend_from_slice(colon);
@@ -105,7 +108,7 @@ impl Layout for EachRow {
         if self.as_array && self.rows > 0 {
             out.extend_from_slice(b",\n");
         }
-        self.objects.write(columns, row, out);
+        self.objects.write(columns, row, None, out);
         if !self.as_array {
             out.push(b'\n');
         }
@@ -123,6 +126,8 @@ impl Layout for EachRow {
 pub(super) struct ObjectOfRows {
     objects: Objects,
     rows: u64,
+    /// The column that holds the members' names, if a setting tells one.
+    name_column: Option<usize>,
 }
 
 pub(super) fn object_each_row(
@@ -132,6 +137,9 @@ pub(super) fn object_each_row(
     let layout = ObjectOfRows {
         objects: Objects::new(header, settings, false, false),
         rows: 0,
+        name_column: header
+            .iter()
+            .position(|(n, _)| *n == settings.format_json_object_each_row_column_for_object_name),
     };
     RowWriter::new(layout, header, settings.text_options())
 }
@@ -146,8 +154,16 @@ impl Layout for ObjectOfRows {
             out.extend_from_slice(b",\n");
         }
         self.rows += 1;
-        out.extend_from_slice(format!("\t\"row_{}\": ", self.rows).as_bytes());
-        self.objects.write(columns, row, out);
+        let mut name = Vec::new();
+        match self.name_column.and_then(|i| columns.get(i)) {
+            Some(column) => column.write(row, Style::Plain, &mut name),
+            None => name.extend_from_slice(format!("row_{}", self.rows).as_bytes()),
+        }
+        out.push(b'\t');
+        let escape_slashes = self.objects.options.json.escape_forward_slashes;
+        write_json_string(&name, escape_slashes, out);
+        out.extend_from_slice(b": ");
+        self.objects.write(columns, row, self.name_column, out);
     }
 
     fn end(&mut self, _statistics: &Statistics, out: &mut Vec<u8>) {
@@ -238,7 +254,7 @@ impl WithProgress {
         for row in 0..batch.num_rows() {
             let event = events.get(row).or(events.last()).copied().unwrap_or("row");
             out.extend_from_slice(format!("{{\"{event}\":").as_bytes());
-            self.objects.write(&columns, row, out);
+            self.objects.write(&columns, row, None, out);
             out.extend_from_slice(b"}\n");
         }
         Ok(())

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use ::arrow::record_batch::RecordBatch;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
+use basalt_types::arrow_edge::{EdgeTypes, FileFormat};
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use super::arrow::{Edge, cannot_write};
 use super::{Statistics, Writer};
-use crate::FormatSettings;
+use crate::{FormatSettings, parquet_types};
 
 /// Writes row groups as they fill and the footer at the end.
 pub(super) struct ParquetWriter {
@@ -41,7 +43,18 @@ fn compression(name: &str) -> Result<Compression> {
 
 impl ParquetWriter {
     pub(super) fn new(header: &[(String, DataType)], settings: &FormatSettings) -> Result<Self> {
-        let edge = Edge::new(header, settings.output_format_parquet_string_as_string);
+        let edge = EdgeTypes {
+            format: FileFormat::Parquet {
+                times_are_numbers: settings.output_format_parquet_datetime_as_uint32,
+                enums_are_names: settings.output_format_parquet_enum_as_byte_array,
+            },
+            // Bytes that the file calls text: nothing checks them, as in ClickHouse.
+            strings_are_utf8: false,
+            fixed_strings_are_fixed: settings
+                .output_format_parquet_fixed_string_as_fixed_byte_array,
+            dates_are_numbers: settings.output_format_parquet_date_as_uint16,
+        };
+        let edge = Edge::new(header, edge);
         let rows =
             usize::try_from(settings.output_format_parquet_row_group_size).unwrap_or(usize::MAX);
         let properties = WriterProperties::builder()
@@ -50,7 +63,17 @@ impl ParquetWriter {
             )?)
             .set_max_row_group_row_count(Some(rows.max(1)))
             .build();
-        let writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&edge.schema), Some(properties));
+        // Without Arrow's schema, all readers see the same types.
+        let options = ArrowWriterOptions::new()
+            .with_properties(properties)
+            .with_skip_arrow_metadata(true)
+            .with_parquet_schema(parquet_types::descriptor(
+                &edge.schema,
+                header,
+                settings.output_format_parquet_string_as_string,
+            )?);
+        let schema = Arc::clone(&edge.schema);
+        let writer = ArrowWriter::try_new_with_options(Vec::new(), schema, options);
         Ok(Self {
             edge,
             writer: Some(writer.map_err(cannot_write)?),

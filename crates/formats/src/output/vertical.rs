@@ -24,6 +24,8 @@ pub(super) struct VerticalWriter {
     rows: u64,
     style: Style,
     color: bool,
+    /// Whether totals or extremes have been written.
+    has_ended: bool,
 }
 
 impl VerticalWriter {
@@ -40,6 +42,7 @@ impl VerticalWriter {
             rows: 0,
             style: Style::Plain,
             color: settings.output_format_pretty_color == Toggle::On,
+            has_ended: false,
         }
     }
 
@@ -116,6 +119,13 @@ impl VerticalWriter {
         }
     }
 
+    /// Parts the rows from what follows.
+    fn end_rows(&mut self, out: &mut Vec<u8>) {
+        if !std::mem::replace(&mut self.has_ended, true) {
+            out.push(b'\n');
+        }
+    }
+
     /// Writes `Totals:`, `Min:` or `Max:` and the row.
     fn write_special(
         &mut self,
@@ -155,11 +165,12 @@ impl Writer for VerticalWriter {
     }
 
     fn totals(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        out.push(b'\n');
+        self.end_rows(out);
         self.write_special("Totals:", batch, 0, out)
     }
 
     fn extremes(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
+        self.end_rows(out);
         self.write_special("Min:", batch, 0, out)?;
         self.write_special("Max:", batch, 1, out)
     }

@@ -139,7 +139,7 @@ pub const FORMATS: &[FormatEntry] = &[
             compact: false,
             metadata: false,
         },
-        Write,
+        Both,
         "One JSON object of columns",
     ),
     entry(
@@ -148,7 +148,7 @@ pub const FORMATS: &[FormatEntry] = &[
             compact: true,
             metadata: false,
         },
-        Write,
+        Both,
         "One JSON array of columns",
     ),
     entry(
@@ -157,7 +157,7 @@ pub const FORMATS: &[FormatEntry] = &[
             compact: false,
             metadata: true,
         },
-        Write,
+        Both,
         "As JSON, by columns",
     ),
     entry("JSONEachRow", each_row(false, false), Split, NDJSON),
@@ -239,7 +239,7 @@ pub const FORMATS: &[FormatEntry] = &[
     entry(
         "JSONObjectEachRow",
         K::JsonObjectEachRow,
-        Write,
+        Both,
         "One JSON object with a member per row",
     ),
     entry(

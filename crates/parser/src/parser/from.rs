@@ -187,6 +187,9 @@ impl Parser<'_> {
             self.expect_symbol(K::CloseRound)?;
             return Ok(TableSource::Subquery(Box::new(Query::new(unnested(body)))));
         }
+        if self.is_word(1, "VALUES") && self.token(2).kind == K::OpenRound {
+            return self.values_in_parentheses(start);
+        }
         self.enter(QUERY_LEVELS)?;
         self.advance();
         if self.is_word(0, "VALUES") && self.token(1).kind == K::OpenRound {
@@ -224,6 +227,20 @@ impl Parser<'_> {
     }
 
     /// `(args [, SETTINGS ..])` after a table function's name.
+    /// `(VALUES (1, 'a'), (2, 'b'))`: the table function `values` of these rows.
+    fn values_in_parentheses(&mut self, start: Span) -> Result<TableSource> {
+        self.advance();
+        self.advance();
+        let args = self.list(Self::expr)?;
+        self.expect_symbol(K::CloseRound)?;
+        Ok(TableSource::Function(TableFunction {
+            name: "values".to_owned(),
+            args,
+            settings: Vec::new(),
+            span: self.span_from(start),
+        }))
+    }
+
     pub(super) fn table_function(&mut self, name: String, start: Span) -> Result<TableFunction> {
         self.expect_symbol(K::OpenRound)?;
         let mut args = Vec::new();

@@ -16,7 +16,7 @@ use super::address::{write_ipv4, write_ipv6, write_uuid};
 use super::escape::{write_escaped, write_json_string, write_quoted, write_xml};
 use super::nested::{write_array, write_map, write_tuple};
 use super::number::{write_decimal128, write_decimal256, write_f32, write_f64, write_integer};
-use super::time::{write_date, write_date_time, write_date_time64};
+use super::time::{TimeOutput, write_date, write_date_time, write_date_time64, write_moment};
 use crate::calendar::OffsetCache;
 use crate::{DataType, EnumType, TupleType, Tz};
 
@@ -66,6 +66,8 @@ pub enum IndentUnit {
 pub struct TextOptions {
     /// Shows times of types without a time zone of their own.
     pub time_zone: Tz,
+    /// How moments are written.
+    pub time_output: TimeOutput,
     /// Whether decimals keep the zeros at the end of their fraction.
     pub decimal_trailing_zeros: bool,
     /// What shapes [`Style::Json`].
@@ -76,6 +78,7 @@ impl Default for TextOptions {
     fn default() -> Self {
         Self {
             time_zone: Tz::UTC,
+            time_output: TimeOutput::default(),
             decimal_trailing_zeros: false,
             json: JsonOptions::default(),
         }
@@ -315,6 +318,16 @@ impl ColumnText {
             Values::Decimal256(a, scale) => write_decimal256(a.value(row), *scale, zeros, out),
             Values::Date(a) => write_date(i32::from(a.value(row)), out),
             Values::Date32(a) => write_date(a.value(row), out),
+            Values::DateTime(a, _) if self.options.time_output != TimeOutput::Simple => {
+                let is_iso = self.options.time_output == TimeOutput::Iso;
+                write_moment(i64::from(a.value(row)), 0, is_iso, out);
+            }
+            Values::DateTime64(a, precision, _)
+                if self.options.time_output != TimeOutput::Simple =>
+            {
+                let is_iso = self.options.time_output == TimeOutput::Iso;
+                write_moment(a.value(row), *precision, is_iso, out);
+            }
             Values::DateTime(a, offsets) => {
                 write_date_time(i64::from(a.value(row)), &mut offsets.borrow_mut(), out);
             }

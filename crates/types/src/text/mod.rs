@@ -28,3 +28,4 @@ pub use column::{ColumnText, Indent, IndentUnit, JsonOptions, Style, TextOptions
 pub use cursor::Cursor;
 pub use number::{write_f32, write_f64, write_integer};
 pub use parse_number::{parse_bool, parse_decimal, parse_f32, parse_f64, parse_int};
+pub use time::TimeOutput;

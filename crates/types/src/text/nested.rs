@@ -182,11 +182,16 @@ pub(super) fn write_map(
             out.push(b',');
         }
         if as_pairs {
-            out.push(b'[');
+            let [start, middle, end]: [&[u8]; 3] = if keys.options().json.named_tuples_as_objects {
+                [b"{\"keys\":", b",\"values\":", b"}"]
+            } else {
+                [b"[", b",", b"]"]
+            };
+            out.extend_from_slice(start);
             keys.write(row, Style::Json, out);
-            out.push(b',');
+            out.extend_from_slice(middle);
             values.write(row, Style::Json, out);
-            out.push(b']');
+            out.extend_from_slice(end);
         } else if style.is_json() {
             style.nested().new_line(out);
             keys.write_json_key(row, out);

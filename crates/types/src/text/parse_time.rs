@@ -47,7 +47,7 @@ impl LocalClock {
 
 /// The number that a run of at most nine digits stands for.
 #[inline]
-pub(super) fn digits_value(digits: &[u8]) -> u32 {
+pub(in crate::text) fn digits_value(digits: &[u8]) -> u32 {
     digits
         .iter()
         .fold(0, |value, d| value * 10 + u32::from(d - b'0'))
@@ -55,7 +55,7 @@ pub(super) fn digits_value(digits: &[u8]) -> u32 {
 
 /// Takes up to `max` digits.
 #[inline]
-pub(super) fn take_digits<'a>(cursor: &mut Cursor<'a>, max: usize) -> &'a [u8] {
+pub(in crate::text) fn take_digits<'a>(cursor: &mut Cursor<'a>, max: usize) -> &'a [u8] {
     let text = cursor.rest();
     let len = text.iter().take(max).position(|b| !b.is_ascii_digit());
     cursor.take(len.unwrap_or(max.min(text.len())))
@@ -176,7 +176,7 @@ pub fn to_ticks(utc_seconds: i64, nanoseconds: i64, precision: u8) -> Result<i64
         .ok_or_else(|| cannot_parse("the time is out of range of DateTime64"))
 }
 
-pub(super) fn cannot_parse(reason: impl std::fmt::Display) -> Error {
+pub(in crate::text) fn cannot_parse(reason: impl std::fmt::Display) -> Error {
     Error::new(
         ErrorCode::CANNOT_PARSE_DATETIME,
         format!("Cannot read DateTime: {reason}"),
@@ -185,7 +185,7 @@ pub(super) fn cannot_parse(reason: impl std::fmt::Display) -> Error {
 
 /// Reads the digits behind a point as nanoseconds; further digits are cut off.
 #[inline]
-pub(super) fn read_nanoseconds(cursor: &mut Cursor<'_>) -> i64 {
+pub(in crate::text) fn read_nanoseconds(cursor: &mut Cursor<'_>) -> i64 {
     let digits = cursor.take_while(|b| b.is_ascii_digit());
     let taken = digits.get(..9).unwrap_or(digits);
     let value = i64::from(digits_value(taken));

@@ -53,6 +53,38 @@ pub fn write_date_time64(ticks: i64, precision: u8, offsets: &mut OffsetCache, o
     write_fraction(ticks.rem_euclid(per_second), precision, out);
 }
 
+/// How moments are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeOutput {
+    /// `YYYY-MM-DD hh:mm:ss` in the type's time zone.
+    #[default]
+    Simple,
+    /// `YYYY-MM-DDThh:mm:ssZ` in UTC.
+    Iso,
+    /// Seconds since 1970.
+    UnixTimestamp,
+}
+
+/// Writes ticks of 10^-`precision` seconds in a form that needs no time zone.
+pub(super) fn write_moment(ticks: i64, precision: u8, is_iso: bool, out: &mut Vec<u8>) {
+    let per_second = ticks_per_second(precision);
+    let is_negative = ticks < 0 && !is_iso;
+    let ticks = if is_negative { ticks.saturating_neg() } else { ticks };
+    let (seconds, fraction) = (ticks.div_euclid(per_second), ticks.rem_euclid(per_second));
+    if is_iso {
+        let start = out.len();
+        write_local_seconds(seconds, out);
+        out[start + "YYYY-MM-DD".len()] = b'T';
+        write_fraction(fraction, precision, out);
+        out.push(b'Z');
+    } else {
+        // The sign stands before the whole number, which may be 0.
+        out.extend(is_negative.then_some(b'-'));
+        out.extend_from_slice(itoa::Buffer::new().format(seconds).as_bytes());
+        write_fraction(fraction, precision, out);
+    }
+}
+
 /// Writes `.` and exactly `precision` digits, nothing for precision 0.
 pub fn write_fraction(fraction: i64, precision: u8, out: &mut Vec<u8>) {
     if precision == 0 {

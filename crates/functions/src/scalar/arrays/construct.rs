@@ -22,7 +22,7 @@ const EMPTY: ScalarFunction = ScalarFunction {
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "array",
-        nulls: Nulls::Own,
+        nulls: Nulls::Raw,
         syntax: "array(x, ...)",
         description: "An array of the arguments, in their least common type.",
         resolve: resolve_array,

@@ -65,6 +65,24 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         ..RAW
     },
     ScalarFunction {
+        name: "getSizeOfEnumType",
+        syntax: "getSizeOfEnumType(x)",
+        description: "Returns the number of names of an Enum.",
+        resolve: |call| {
+            call.expect_args(1..=1)?;
+            match call.data_type(0).base() {
+                DataType::Enum8(names) | DataType::Enum16(names) => {
+                    let len = u32::try_from(names.values().len()).unwrap_or(u32::MAX);
+                    Resolved::new(DataType::UInt32, move |_, rows| {
+                        Ok(array_of(vec![len; rows]))
+                    })
+                }
+                _ => Err(call.illegal_type(0)),
+            }
+        },
+        ..RAW
+    },
+    ScalarFunction {
         name: "materialize",
         purity: Purity::PerRow,
         syntax: "materialize(x)",

@@ -5,11 +5,13 @@
 //! | [`session`] | version, host, user, database, query, settings |
 //! | [`block`] | numbers of blocks and rows |
 //! | [`effect`] | `sleep`, `throwIf` |
+//! | [`dictionary`] | `lowCardinalityKeys`, `lowCardinalityIndices` |
 //! | [`digits`] | `countDigits`, `isDecimalOverflow` |
 //! | [`states`] | `finalizeAggregation`, `initializeAggregation`, `runningAccumulate` |
 //! | [`transform`] | `transform`: values replaced by a table of pairs |
 
 pub mod block;
+pub mod dictionary;
 pub mod digits;
 pub mod effect;
 pub mod session;

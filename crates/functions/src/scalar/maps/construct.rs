@@ -11,7 +11,7 @@ use crate::{Call, Nulls, Resolved, ScalarFunction};
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[ScalarFunction {
     name: "map",
-    nulls: Nulls::Own,
+    nulls: Nulls::Raw,
     syntax: "map(key, value, ...)",
     description: "A map of the keys to the values behind them.",
     resolve: resolve_map,

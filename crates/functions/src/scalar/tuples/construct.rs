@@ -14,7 +14,7 @@ use crate::{Call, Column, Nulls, Resolved, ScalarFunction};
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "tuple",
-        nulls: Nulls::Own,
+        nulls: Nulls::Raw,
         syntax: "tuple(x, ...)",
         description: "A tuple of the arguments.",
         resolve: resolve_tuple,

@@ -3,14 +3,19 @@
 //! The text is a sequence of parts: runs of digits, whose length and surroundings tell what they
 //! are, names of months and days, offsets and zones. Reading stops at the first byte that starts
 //! no part; it is left for the caller.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`numbers`] | runs of digits |
+//! | [`words`] | names, offsets and zones |
+
+mod numbers;
+mod words;
 
 use basalt_error::Result;
 
 use super::Cursor;
-use super::parse_time::{
-    LocalClock, cannot_parse, digits_value, read_clock, read_full_date, read_nanoseconds,
-    take_digits,
-};
+use super::parse_time::{LocalClock, cannot_parse, read_clock, read_full_date, take_digits};
 use crate::calendar::{CivilDate, SECONDS_PER_DAY};
 
 /// What an ambiguous date is.
@@ -32,38 +37,6 @@ pub struct BestEffort {
     /// behind a number.
     pub fractions: bool,
 }
-
-/// Names of months, the first three letters are enough.
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-
-const WEEKDAYS: [&str; 7] = [
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-];
-
-/// Names of zones and their hours ahead of UTC.
-const ZONES: [(&str, i64); 4] = [("utc", 0), ("gmt", 0), ("msk", 3), ("msd", 4)];
-
-/// Two digits of a year below this one are of the 21st century.
-const CENTURY_PIVOT: u32 = 70;
 
 /// What has been read so far; 0 is "not yet" for year, month and day.
 #[derive(Default)]
@@ -172,252 +145,6 @@ impl Parts {
         self.clock.is_some()
     }
 
-    fn read_digits(
-        &mut self,
-        digits: &[u8],
-        len: usize,
-        cursor: &mut Cursor<'_>,
-        how: BestEffort,
-    ) -> Result<()> {
-        let is_first = self.year == 0 && !self.has_time();
-        let part = |from: usize, to: usize| digits_value(&digits[from..to]);
-        match len {
-            9 | 10 | 13 | 16 | 19 if is_first => self.read_unix(digits, cursor, how),
-            14 if is_first => {
-                self.set_date(part(0, 4), part(4, 6), part(6, 8));
-                self.set_clock(&digits[8..]);
-            }
-            8 if self.year == 0 => self.set_date(part(0, 4), part(4, 6), part(6, 8)),
-            6 if self.year == 0 && self.month == 0 => self.set_date(part(0, 4), part(4, 6), 0),
-            6 if !self.has_time() => self.set_clock(digits),
-            4 if self.year == 0 => {
-                self.year = part(0, 4);
-                self.read_behind_year(cursor)?;
-            }
-            1 | 2 => self.read_short_number(digits_value(digits), cursor, how)?,
-            _ => {
-                return Err(cannot_parse(format!(
-                    "unexpected number of decimal digits: {len}"
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    fn set_date(&mut self, year: u32, month: u32, day: u32) {
-        (self.year, self.month, self.day) = (year, month, day);
-    }
-
-    fn set_clock(&mut self, digits: &[u8]) {
-        let part = |from: usize| i64::from(digits_value(&digits[from..from + 2]));
-        self.clock = Some(part(0) * 3600 + part(2) * 60 + part(4));
-    }
-
-    /// Seconds since 1970, with 3, 6 or 9 more digits for the fraction.
-    fn read_unix(&mut self, digits: &[u8], cursor: &mut Cursor<'_>, how: BestEffort) {
-        let (seconds, fraction) = digits.split_at(digits.len().min(10));
-        let seconds = seconds.iter().fold(0, |s, d| s * 10 + i64::from(d - b'0'));
-        let mut nanoseconds = read_nanoseconds(&mut Cursor::new(fraction));
-        if how.fractions && fraction.is_empty() && cursor.eat(b'.') {
-            nanoseconds = read_nanoseconds(cursor);
-        }
-        self.unix = Some((seconds, nanoseconds));
-    }
-
-    /// `-MM-DD` or `-MM`, with any separator; a time may follow a year that stands alone.
-    fn read_behind_year(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
-        let Some(separator) = cursor.peek() else {
-            return Ok(());
-        };
-        if separator < b' ' || (self.month != 0 && separator == b' ') {
-            return Ok(());
-        }
-        self.refuse_separator(separator)?;
-        cursor.advance(1);
-        let month = take_digits(cursor, 2);
-        if month.is_empty() {
-            return Err(cannot_parse(
-                "unexpected number of decimal digits after year: 0",
-            ));
-        }
-        self.month = digits_value(month);
-        if cursor.eat(separator) {
-            let day = take_digits(cursor, 2);
-            if day.is_empty() {
-                return Err(cannot_parse(
-                    "unexpected number of decimal digits after year and month: 0",
-                ));
-            }
-            self.day = digits_value(day);
-        }
-        Ok(())
-    }
-
-    /// Numbers with dots may be versions and addresses.
-    fn refuse_separator(&self, separator: u8) -> Result<()> {
-        if self.is_strict && matches!(separator, b'.' | b'_') {
-            return Err(cannot_parse("dots or underscores in the date"));
-        }
-        Ok(())
-    }
-
-    /// One or two digits: what follows tells whether it is a day, a month or an hour.
-    fn read_short_number(
-        &mut self,
-        number: u32,
-        cursor: &mut Cursor<'_>,
-        how: BestEffort,
-    ) -> Result<()> {
-        match cursor.peek() {
-            Some(b':') => self.read_time(number, cursor),
-            Some(b'/' | b'.' | b'-') => self.read_behind_day(number, cursor, how.order),
-            _ => {
-                if self.day == 0 && number <= 31 {
-                    self.day = number;
-                } else {
-                    self.hour = number;
-                    self.has_hour = true;
-                }
-                Ok(())
-            }
-        }
-    }
-
-    fn read_time(&mut self, hour: u32, cursor: &mut Cursor<'_>) -> Result<()> {
-        cursor.advance(1);
-        let minute = take_digits(cursor, 2);
-        if minute.is_empty() {
-            return Err(cannot_parse(
-                "unexpected number of decimal digits after hour: 0",
-            ));
-        }
-        let mut second: &[u8] = &[];
-        if cursor.eat(b':') {
-            second = take_digits(cursor, 2);
-            if second.is_empty() {
-                return Err(cannot_parse(
-                    "unexpected number of decimal digits after minute: 0",
-                ));
-            }
-            if cursor.eat(b'.') {
-                self.nanoseconds = read_nanoseconds(cursor);
-                self.has_fraction = true;
-            }
-        }
-        let (minute, second) = (digits_value(minute), digits_value(second));
-        self.clock = Some(i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second));
-        Ok(())
-    }
-
-    /// `DD/MM`, `DD/MM/YYYY`, `DD-Mon-YYYY` and their kin.
-    fn read_behind_day(
-        &mut self,
-        day: u32,
-        cursor: &mut Cursor<'_>,
-        order: DateOrder,
-    ) -> Result<()> {
-        if self.day != 0 {
-            return Err(cannot_parse("day of month is duplicated"));
-        }
-        if self.month != 0 {
-            return Err(cannot_parse("month is duplicated"));
-        }
-        self.refuse_separator(cursor.peek().unwrap_or_default())?;
-        cursor.advance(1);
-        self.day = day;
-        let month = take_digits(cursor, 2);
-        if month.is_empty() {
-            let word = cursor.take_while(|b| b.is_ascii_alphabetic());
-            self.month = named(&MONTHS, word).ok_or_else(|| {
-                cannot_parse("unexpected number of decimal digits after day of month: 0")
-            })?;
-        } else {
-            self.month = digits_value(month);
-            let is_swapped = order == DateOrder::MonthFirst && self.day <= 12;
-            if is_swapped || self.month > 12 {
-                std::mem::swap(&mut self.day, &mut self.month);
-            }
-        }
-        if let Some(b'/' | b'.' | b'-') = cursor.peek() {
-            cursor.advance(1);
-            let year = take_digits(cursor, 4);
-            self.year = match (year.len(), digits_value(year)) {
-                (4, year) => year,
-                (2, year) if year < CENTURY_PIVOT => 2000 + year,
-                (2, year) => 1900 + year,
-                (len, _) => {
-                    return Err(cannot_parse(format!(
-                        "unexpected number of decimal digits after day of month and month: {len}"
-                    )));
-                }
-            };
-        }
-        Ok(())
-    }
-
-    /// Reads what is no digit; `false` if it is no part of a time.
-    fn read_other(&mut self, cursor: &mut Cursor<'_>) -> Result<bool> {
-        let Some(byte) = cursor.peek() else {
-            return Ok(false);
-        };
-        match byte {
-            b' ' => cursor.advance(1),
-            b',' if !self.has_time() => cursor.advance(1),
-            b'T' if cursor.rest().get(1).is_none_or(u8::is_ascii_digit) => cursor.advance(1),
-            b'+' | b'-' => {
-                if self.is_empty() {
-                    return Ok(false);
-                }
-                self.read_offset(cursor, byte == b'-')?;
-            }
-            _ if byte.is_ascii_alphabetic() => self.read_word(cursor)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    fn read_offset(&mut self, cursor: &mut Cursor<'_>, negative: bool) -> Result<()> {
-        cursor.advance(1);
-        let digits = take_digits(cursor, 4);
-        let (hours, mut minutes) = match digits.len() {
-            1 | 2 => (digits_value(digits), 0),
-            4 => (digits_value(&digits[..2]), digits_value(&digits[2..])),
-            len => {
-                return Err(cannot_parse(format!(
-                    "unexpected number of decimal digits for time zone offset: {len}"
-                )));
-            }
-        };
-        if digits.len() < 4 && cursor.eat(b':') {
-            minutes = digits_value(take_digits(cursor, 2));
-        }
-        let ahead = i64::from(hours) * 3600 + i64::from(minutes) * 60;
-        let known = self.offset_seconds.unwrap_or(0);
-        self.offset_seconds = Some(known + if negative { -ahead } else { ahead });
-        Ok(())
-    }
-
-    fn read_word(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
-        let word = cursor.take_while(|b| b.is_ascii_alphabetic());
-        if word.eq_ignore_ascii_case(b"z") {
-            self.offset_seconds = Some(0);
-        } else if word.len() == 1 {
-            return Err(cannot_parse("unexpected alphabetical character"));
-        } else if word.eq_ignore_ascii_case(b"am") || word.eq_ignore_ascii_case(b"pm") {
-            self.is_pm = Some(word.eq_ignore_ascii_case(b"pm"));
-        } else if let Some(month) = named(&MONTHS, word) {
-            self.month = month;
-        } else if let Some((_, hours)) = ZONES
-            .iter()
-            .find(|(name, _)| word.eq_ignore_ascii_case(name.as_bytes()))
-        {
-            self.offset_seconds = Some(hours * 3600);
-        } else if named(&WEEKDAYS, word).is_none() {
-            return Err(cannot_parse("unexpected word"));
-        }
-        Ok(())
-    }
-
     fn is_empty(&self) -> bool {
         self.year == 0 && self.month == 0 && self.day == 0 && !self.has_time() && !self.has_hour
     }
@@ -470,16 +197,6 @@ impl Parts {
         let is_ahead = (self.month, self.day) > (today.month, today.day);
         u32::try_from(today.year).unwrap_or(0) - u32::from(is_ahead)
     }
-}
-
-/// The number (from 1) of a name or of its first three letters.
-fn named(names: &[&str], word: &[u8]) -> Option<u32> {
-    let is_it = |name: &&str| {
-        word.eq_ignore_ascii_case(name.as_bytes())
-            || word.eq_ignore_ascii_case(&name.as_bytes()[..3])
-    };
-    // At most twelve names.
-    names.iter().position(is_it).map(|i| i as u32 + 1)
 }
 
 #[cfg(test)]

@@ -1,0 +1,87 @@
+//! Finds names and types of the columns of rows of JSON.
+
+use basalt_error::Result;
+use basalt_types::DataType;
+use basalt_types::text::Cursor;
+
+use super::{Sample, json, typed};
+use crate::input::json::{expect_colon, read_string};
+use crate::input::json_rows as rows;
+use crate::registry::Header;
+use crate::{Columns, FormatSettings};
+
+/// Objects, one after another.
+pub(super) fn objects(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
+    let mut cursor = Cursor::new(&sample.bytes);
+    let mut objects = json::Objects::default();
+    json::skip_start(&mut cursor);
+    sample.rows(&mut cursor, |cursor| objects.row(cursor, settings))?;
+    objects.finish()
+}
+
+/// Arrays, one after another, behind a header or not.
+pub(super) fn arrays(
+    sample: &Sample,
+    header: Header,
+    settings: &FormatSettings,
+) -> Result<Columns> {
+    let mut cursor = Cursor::new(&sample.bytes);
+    let mut names = None;
+    if header != Header::None {
+        let found = rows::read_strings(&mut cursor)?;
+        if header == Header::NamesAndTypes {
+            return typed(&found, &rows::read_strings(&mut cursor)?);
+        }
+        names = Some(found);
+    }
+    let mut arrays = json::Arrays::new(names);
+    sample.rows(&mut cursor, |cursor| arrays.row(cursor, settings))?;
+    arrays.finish()
+}
+
+/// A document that tells its types, or has rows.
+pub(super) fn document(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
+    let mut cursor = Cursor::new(&sample.bytes);
+    if let Some(meta) = rows::find_data(&mut cursor)? {
+        let (names, types): (Vec<_>, Vec<_>) = meta.into_iter().unzip();
+        return typed(&names, &types);
+    }
+    if cursor.peek() == Some(b'{') {
+        return json::infer_columns(&mut cursor, settings);
+    }
+    cursor.expect(b'[')?;
+    cursor.skip_space();
+    if cursor.peek() == Some(b'[') {
+        let mut arrays = json::Arrays::new(None);
+        sample.rows(&mut cursor, |cursor| arrays.row(cursor, settings))?;
+        return arrays.finish();
+    }
+    let mut objects = json::Objects::default();
+    sample.rows(&mut cursor, |cursor| objects.row(cursor, settings))?;
+    objects.finish()
+}
+
+/// Objects that are the members of one.
+pub(super) fn members(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
+    let mut objects = json::Objects::default();
+    let mut cursor = Cursor::new(&sample.bytes);
+    cursor.skip_space();
+    cursor.expect(b'{')?;
+    cursor.skip_space();
+    sample.rows(&mut cursor, |cursor| {
+        read_string(cursor, &mut Vec::new())?;
+        expect_colon(cursor)?;
+        objects.row(cursor, settings)?;
+        cursor.skip_space();
+        if cursor.eat(b'}') {
+            cursor.advance(cursor.rest().len());
+        }
+        Ok(())
+    })?;
+    let column = &settings.format_json_object_each_row_column_for_object_name;
+    let mut columns = objects.finish()?;
+    if !column.is_empty() {
+        columns.insert(0, (column.clone(), DataType::String));
+    }
+    Ok(columns)
+}

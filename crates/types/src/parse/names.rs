@@ -1,0 +1,113 @@
+//! Lists the names of types: ClickHouse's, standard SQL's, and the nearest to an unknown one.
+
+use basalt_error::{Error, ErrorCode};
+
+use crate::{DataType, IntervalUnit};
+
+pub(super) fn unknown_type(name: &str) -> Error {
+    let known = SIMPLE_TYPES
+        .iter()
+        .map(|(n, _)| *n)
+        .chain(COMPOUND_TYPES.iter().copied());
+    let same = |n: &&str| n.eq_ignore_ascii_case(name);
+    let hint = known
+        .clone()
+        .find(same)
+        .map(|n| format!(". Maybe you meant: ['{n}']"));
+    let message = format!(
+        "Unknown data type family: {name}{}",
+        hint.unwrap_or_default()
+    );
+    Error::new(ErrorCode::UNKNOWN_TYPE, message)
+}
+
+const COMPOUND_TYPES: [&str; 9] = [
+    "Nullable",
+    "LowCardinality",
+    "Array",
+    "Tuple",
+    "Map",
+    "AggregateFunction",
+    "FixedString",
+    "Enum8",
+    "Enum16",
+];
+
+/// Types without arguments, by their own names.
+const SIMPLE_TYPES: [(&str, DataType); 20] = [
+    ("UInt8", DataType::UInt8),
+    ("UInt16", DataType::UInt16),
+    ("UInt32", DataType::UInt32),
+    ("UInt64", DataType::UInt64),
+    ("Int8", DataType::Int8),
+    ("Int16", DataType::Int16),
+    ("Int32", DataType::Int32),
+    ("Int64", DataType::Int64),
+    ("Float32", DataType::Float32),
+    ("Float64", DataType::Float64),
+    ("Bool", DataType::Bool),
+    ("String", DataType::String),
+    ("Date", DataType::Date),
+    ("Date32", DataType::Date32),
+    ("UUID", DataType::Uuid),
+    ("IPv4", DataType::Ipv4),
+    ("IPv6", DataType::Ipv6),
+    ("Nothing", DataType::Nothing),
+    ("INET4", DataType::Ipv4),
+    ("INET6", DataType::Ipv6),
+];
+
+/// Names of two words, and the type's own name.
+pub(super) const TWO_WORDS: [(&str, &str); 14] = [
+    ("BIGINT SIGNED", "Int64"),
+    ("BIGINT UNSIGNED", "UInt64"),
+    ("INT SIGNED", "Int32"),
+    ("INT UNSIGNED", "UInt32"),
+    ("INTEGER SIGNED", "Int32"),
+    ("INTEGER UNSIGNED", "UInt32"),
+    ("SMALLINT SIGNED", "Int16"),
+    ("SMALLINT UNSIGNED", "UInt16"),
+    ("TINYINT SIGNED", "Int8"),
+    ("TINYINT UNSIGNED", "UInt8"),
+    ("DOUBLE PRECISION", "Float64"),
+    ("CHARACTER VARYING", "VARCHAR"),
+    ("CHAR VARYING", "VARCHAR"),
+    ("NATIONAL CHAR", "VARCHAR"),
+];
+
+/// Names from standard SQL, in any case.
+const STANDARD_NAMES: [(&str, DataType); 17] = [
+    ("TINYINT", DataType::Int8),
+    ("SMALLINT", DataType::Int16),
+    ("INT", DataType::Int32),
+    ("INTEGER", DataType::Int32),
+    ("BIGINT", DataType::Int64),
+    ("SIGNED", DataType::Int64),
+    ("UNSIGNED", DataType::UInt64),
+    ("FLOAT", DataType::Float32),
+    ("REAL", DataType::Float32),
+    ("DOUBLE", DataType::Float64),
+    ("BOOL", DataType::Bool),
+    ("BOOLEAN", DataType::Bool),
+    ("CLOB", DataType::String),
+    ("BYTEA", DataType::String),
+    ("DATE", DataType::Date),
+    ("DATE32", DataType::Date32),
+    ("YEAR", DataType::UInt16),
+];
+
+pub(super) fn simple_type(name: &str) -> Option<DataType> {
+    if let Some((_, t)) = SIMPLE_TYPES.iter().find(|(n, _)| *n == name) {
+        return Some(t.clone());
+    }
+    if let Some(unit) = name
+        .strip_prefix("Interval")
+        .and_then(IntervalUnit::from_name)
+    {
+        return Some(DataType::Interval(unit));
+    }
+    let standard = STANDARD_NAMES
+        .iter()
+        .find(|(n, _)| n.eq_ignore_ascii_case(name));
+    standard.map(|(_, t)| t.clone())
+}

@@ -1,0 +1,118 @@
+//! Reads the tokens of a type's name: words, numbers, quoted strings, punctuation.
+
+use basalt_error::{Error, ErrorCode, Result};
+
+/// What is left of a type's name.
+pub(super) struct Parser<'a> {
+    pub(super) rest: &'a str,
+    /// How many types the reader is inside of.
+    pub(super) depth: usize,
+}
+
+impl Parser<'_> {
+    pub(super) fn numbers(&mut self) -> Result<Vec<i64>> {
+        let mut numbers = Vec::new();
+        if self.eat('(') {
+            loop {
+                numbers.push(self.number()?);
+                if !self.eat(',') {
+                    break;
+                }
+            }
+            self.expect(')')?;
+        }
+        Ok(numbers)
+    }
+
+    pub(super) fn number(&mut self) -> Result<i64> {
+        self.skip_space();
+        let len = self
+            .rest
+            .bytes()
+            .take_while(|b| b.is_ascii_digit() || *b == b'-')
+            .count();
+        let (digits, rest) = self.rest.split_at(len);
+        let number = digits.parse().map_err(|_| self.unexpected("a number"))?;
+        self.rest = rest;
+        Ok(number)
+    }
+
+    pub(super) fn quoted(&mut self) -> Result<String> {
+        self.skip_space();
+        let unexpected = self.unexpected("a quoted string");
+        let mut chars = self
+            .rest
+            .strip_prefix('\'')
+            .ok_or(unexpected.clone())?
+            .char_indices();
+        let mut value = String::new();
+        while let Some((i, c)) = chars.next() {
+            match c {
+                '\\' => value.extend(chars.next().map(|(_, c)| c)),
+                '\'' if self.rest[i + 2..].starts_with('\'') => {
+                    value.push('\'');
+                    chars.next();
+                }
+                '\'' => {
+                    self.rest = &self.rest[i + 2..];
+                    return Ok(value);
+                }
+                c => value.push(c),
+            }
+        }
+        Err(unexpected)
+    }
+
+    pub(super) fn identifier(&mut self) -> Result<String> {
+        self.skip_space();
+        if let Some(quote) = self.rest.chars().next().filter(|c| matches!(c, '`' | '"')) {
+            let inner = &self.rest[1..];
+            let end = inner
+                .find(quote)
+                .ok_or_else(|| self.unexpected("a closing quote"))?;
+            self.rest = &inner[end + 1..];
+            return Ok(inner[..end].to_owned());
+        }
+        let end = self
+            .rest
+            .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'))
+            .unwrap_or(self.rest.len());
+        let (name, rest) = self.rest.split_at(end);
+        if name.is_empty() {
+            return Err(self.unexpected("a name"));
+        }
+        self.rest = rest;
+        Ok(name.to_owned())
+    }
+
+    pub(super) fn skip_space(&mut self) {
+        self.rest = self.rest.trim_start();
+    }
+
+    pub(super) fn eat(&mut self, c: char) -> bool {
+        self.skip_space();
+        match self.rest.strip_prefix(c) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    pub(super) fn expect(&mut self, c: char) -> Result<()> {
+        if self.eat(c) {
+            Ok(())
+        } else {
+            Err(self.unexpected(&format!("'{c}'")))
+        }
+    }
+
+    pub(super) fn unexpected(&self, expected: &str) -> Error {
+        let found: String = self.rest.chars().take(20).collect();
+        Error::new(
+            ErrorCode::SYNTAX_ERROR,
+            format!("Cannot parse data type, expected {expected}, found '{found}'"),
+        )
+    }
+}
