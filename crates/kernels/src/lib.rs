@@ -19,8 +19,8 @@
 
 pub mod average;
 pub mod bitmap;
-//pub mod divide;
-//pub mod hash;
+pub mod divide;
+pub mod hash;
 #[cfg(target_arch = "x86_64")]
 mod isa;
 mod masks;

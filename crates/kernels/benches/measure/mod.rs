@@ -9,10 +9,10 @@ use basalt_adapt::Random;
 const NUM_ROUNDS: usize = 15;
 
 /// A form with its name.
-pub type Timed<'a> = (&'a str, Box<dyn FnMut() + 'a>);
+pub(crate) type Timed<'a> = (&'a str, Box<dyn FnMut() + 'a>);
 
 /// Prints nanoseconds for a row and bytes a second of every form, as factors over the first.
-pub fn print(title: &str, num_rows: usize, row_bytes: usize, mut forms: Vec<Timed<'_>>) {
+pub(crate) fn print(title: &str, num_rows: usize, row_bytes: usize, mut forms: Vec<Timed<'_>>) {
     let mut times = vec![Vec::new(); forms.len()];
     let mut order: Vec<usize> = (0..forms.len()).collect();
     let mut random = Random::new(1);
