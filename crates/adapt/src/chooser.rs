@@ -4,7 +4,7 @@
 //! shared between threads. For each measured piece of work:
 //!
 //! ```text
-//! an arm with fewer than WARM_UP_PULLS + MIN_SAMPLES pulls goes first
+//! an arm with fewer than MIN_SAMPLES counted pulls goes first
 //! otherwise every arm draws  normal(mean, mean / sqrt(weight)),  and the least draw wins
 //! cost = elapsed / units;  weight += w;  mean += (cost - mean) * w / weight
 //! w    = measured bytes / 32 KiB, at least 1 and at most MAX_PULL_WEIGHT
@@ -12,7 +12,8 @@
 //!
 //! 1. The deviation is not the true one but `mean / sqrt(weight)`: it parts arms that are equally
 //!    good, too, so that the choice settles.
-//! 2. The first pulls of an arm pay for cold code and cold caches and are not counted.
+//! 2. The first pulls of an arm pay for cold code and are not counted, unless another chooser of the
+//!    same choice has already paid.
 //! 3. Weights fade by `1 / WINDOW` a pull, so arms that lost are tried again now and then.
 //! 4. When the recent cost of an arm leaves its mean by a quarter and stays there, the data have
 //!    changed: all weights drop to almost nothing and every arm has its chance again.
@@ -119,7 +120,10 @@ impl Turn {
 /// What a chooser knows of an arm.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arm {
-    pulls: u32,
+    /// Pulls that are still to be ignored.
+    warm_up_left: u32,
+    /// Counted pulls.
+    samples: u32,
     weight: f64,
     mean_ns: f64,
     recent_ns: f64,
@@ -152,9 +156,14 @@ impl Chooser {
     /// A chooser that draws from `random`, for tests.
     pub fn with_random(choice: &'static Choice, random: Random) -> Self {
         log::enlist(choice);
+        let mut arms = [Arm::default(); MAX_ARMS];
+        for (arm, state) in arms.iter_mut().enumerate() {
+            let is_warm = choice.mean_ns(arm).is_some();
+            state.warm_up_left = if is_warm { 0 } else { WARM_UP_PULLS };
+        }
         Self {
             choice,
-            arms: [Arm::default(); MAX_ARMS],
+            arms,
             allowed: (1 << choice.arms().len()) - 1,
             best: 0,
             rides_left: 0,
@@ -216,7 +225,7 @@ impl Chooser {
         if let Some(arm) = self.choice.forced() {
             return arm;
         }
-        let is_new = |arm: &usize| self.arms[*arm].pulls < WARM_UP_PULLS + MIN_SAMPLES;
+        let is_new = |arm: &usize| self.arms[*arm].samples < MIN_SAMPLES;
         if let Some(arm) = self.allowed_arms().find(is_new) {
             return arm;
         }
@@ -243,10 +252,11 @@ impl Chooser {
         self.flush();
         self.choice.count_pulls(arm, 1);
         let state = &mut self.arms[arm];
-        state.pulls = state.pulls.saturating_add(1);
-        if state.pulls <= WARM_UP_PULLS || work.units == 0 {
+        if state.warm_up_left > 0 || work.units == 0 {
+            state.warm_up_left = state.warm_up_left.saturating_sub(1);
             return;
         }
+        state.samples = state.samples.saturating_add(1);
         self.choice.count_measured(arm, work.units, elapsed_ns);
         let has_changed = state.learn(elapsed_ns as f64 / work.units as f64, work.weight());
         for arm in self.allowed_arms() {

@@ -3,7 +3,7 @@
 use std::arch::x86_64::{_mm256_cmpeq_epi8, _mm256_movemask_epi8, _mm256_set1_epi8};
 
 use crate::average::blocks::{Keys, Sink, Values, feed, fold, set_rows};
-use crate::average::{ByteKeyStates, NUM_KEYS, Rows, Value, lanes};
+use crate::average::{ByteKeyStates, NUM_KEYS, Rows, Value, lanes, runs};
 use crate::isa;
 
 const LANES: usize = 8;
@@ -102,6 +102,20 @@ pub(super) fn masked<V: Value>(states: &mut ByteKeyStates, rows: &Rows<'_, V>) {
     }
     // SAFETY: (cpu) detected above. Pays in bench `average`, few keys.
     unsafe { masked_in_registers(states, rows) }
+}
+
+#[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
+fn runs_in_registers<V: Value>(states: &mut ByteKeyStates, rows: &Rows<'_, V>) {
+    runs::runs(states, rows);
+}
+
+/// Blocks of one key in registers, else eight pairs, compiled for these instructions.
+pub(super) fn runs<V: Value>(states: &mut ByteKeyStates, rows: &Rows<'_, V>) {
+    if rows.validity.is_some() || !isa::has_avx2() {
+        return runs::runs(states, rows);
+    }
+    // SAFETY: (cpu) detected above. Pays in bench `average`, sorted.
+    unsafe { runs_in_registers(states, rows) }
 }
 
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]

@@ -77,6 +77,12 @@ impl ByteKeyStates {
 pub trait Value: Copy + Default + Send + Sync + 'static {
     /// The number as `f64`, exactly.
     fn widen(self) -> f64;
+
+    /// The portable forms and those of this target, the specification first.
+    ///
+    /// Asked of the type and not of a generic function, so that the loops are compiled here, once,
+    /// and not in every crate that uses them.
+    fn all_forms() -> [&'static [Form<Self>]; 2];
 }
 
 impl Value for f32 {
@@ -84,12 +90,20 @@ impl Value for f32 {
     fn widen(self) -> f64 {
         f64::from(self)
     }
+
+    fn all_forms() -> [&'static [Form<Self>]; 2] {
+        [portable_forms(), wide_forms()]
+    }
 }
 
 impl Value for f64 {
     #[inline(always)]
     fn widen(self) -> f64 {
         self
+    }
+
+    fn all_forms() -> [&'static [Form<Self>]; 2] {
+        [portable_forms(), wide_forms()]
     }
 }
 
@@ -173,7 +187,7 @@ const fn form<V: Value>(
 
 /// Every form that this target knows, the specification first.
 pub fn all_forms<V: Value>() -> impl Iterator<Item = &'static Form<V>> {
-    portable_forms().iter().chain(wide_forms())
+    V::all_forms().into_iter().flatten()
 }
 
 /// Every form that may run here and now, the specification first.
@@ -293,6 +307,13 @@ fn wide_forms<V: Value>() -> &'static [Form<V>] {
                 run: avx2::pair,
             },
             Form {
+                name: "runs_avx2",
+                description: "as runs, compiled for wider registers",
+                order: Order::Lanes(8),
+                level: SimdLevel::Avx2,
+                run: avx2::runs,
+            },
+            Form {
                 name: "masked_avx512",
                 description: "each different key of 64 rows compared with all of them",
                 order: Order::Lanes(8),
@@ -327,6 +348,7 @@ pub static LANES_CHOICE: Choice = Choice::new(
         "pair_x8",
         "runs",
         "pair_x8_avx2",
+        "runs_avx2",
         "masked_avx2",
         "masked_avx512",
     ],

@@ -51,6 +51,7 @@ fn is_run(keys: &Keys) -> bool {
 }
 
 /// As eight pairs, but a block of one key in registers.
+#[inline(always)]
 pub(super) fn runs<V: Value>(states: &mut ByteKeyStates, rows: &Rows<'_, V>) {
     let mut runs = Runs(Pairs::new());
     feed(&mut runs, rows);
