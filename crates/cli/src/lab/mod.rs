@@ -94,11 +94,26 @@ impl Setup {
 
     /// Memory for `len` values, or an error that says how to need less.
     fn allocate<T>(&self, len: usize) -> Result<Vec<T>> {
-        let mut values = Vec::new();
-        values.try_reserve_exact(len).map_err(|_| {
+        let too_large = || {
             let text = format!("Take fewer --rows: no memory for {}", self.num_rows);
             Error::new(ErrorCode::MEMORY_LIMIT_EXCEEDED, text)
-        })?;
+        };
+        // Systems promise more memory than there is and end whoever believes them.
+        let size_bytes = len.checked_mul(size_of::<T>()).ok_or_else(too_large)?;
+        if available_bytes().is_some_and(|available| size_bytes > available / 4 * 3) {
+            return Err(too_large());
+        }
+        let mut values = Vec::new();
+        values.try_reserve_exact(len).map_err(|_| too_large())?;
         Ok(values)
     }
+}
+
+/// Memory that can be used without taking it from others, where Linux tells.
+fn available_bytes() -> Option<usize> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let mut lines = text.lines();
+    let value = lines.find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: usize = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
 }

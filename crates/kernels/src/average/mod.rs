@@ -24,6 +24,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod blocks;
+mod forms_table;
 mod lanes;
 mod runs;
 mod scalar;
@@ -78,11 +79,11 @@ pub trait Value: Copy + Default + Send + Sync + 'static {
     /// The number as `f64`, exactly.
     fn widen(self) -> f64;
 
-    /// The portable forms and those of this target, the specification first.
+    /// The forms of each group, the specification first.
     ///
     /// Asked of the type and not of a generic function, so that the loops are compiled here, once,
     /// and not in every crate that uses them.
-    fn all_forms() -> [&'static [Form<Self>]; 2];
+    fn all_forms() -> [&'static [Form<Self>]; 3];
 }
 
 impl Value for f32 {
@@ -91,8 +92,8 @@ impl Value for f32 {
         f64::from(self)
     }
 
-    fn all_forms() -> [&'static [Form<Self>]; 2] {
-        [portable_forms(), wide_forms()]
+    fn all_forms() -> [&'static [Form<Self>]; 3] {
+        forms_table::all()
     }
 }
 
@@ -102,8 +103,8 @@ impl Value for f64 {
         self
     }
 
-    fn all_forms() -> [&'static [Form<Self>]; 2] {
-        [portable_forms(), wide_forms()]
+    fn all_forms() -> [&'static [Form<Self>]; 3] {
+        forms_table::all()
     }
 }
 
@@ -169,22 +170,6 @@ impl<V: Value> Form<V> {
     }
 }
 
-/// A portable form.
-const fn form<V: Value>(
-    name: &'static str,
-    order: Order,
-    description: &'static str,
-    run: fn(&mut ByteKeyStates, &Rows<'_, V>),
-) -> Form<V> {
-    Form {
-        name,
-        description,
-        order,
-        level: SimdLevel::Scalar,
-        run,
-    }
-}
-
 /// Every form that this target knows, the specification first.
 pub fn all_forms<V: Value>() -> impl Iterator<Item = &'static Form<V>> {
     V::all_forms().into_iter().flatten()
@@ -194,139 +179,6 @@ pub fn all_forms<V: Value>() -> impl Iterator<Item = &'static Form<V>> {
 pub fn forms<V: Value>() -> impl Iterator<Item = &'static Form<V>> {
     let current = SimdLevel::current();
     all_forms().filter(move |form| form.level <= current)
-}
-
-fn portable_forms<V: Value>() -> &'static [Form<V>] {
-    use Order::{Lanes, Rows};
-    const {
-        &[
-            form(
-                "table",
-                Rows,
-                "one table of sums, one of counts",
-                scalar::table,
-            ),
-            form(
-                "arena",
-                Rows,
-                "state found behind a reference, made at first sight",
-                scalar::arena,
-            ),
-            form(
-                "pair",
-                Rows,
-                "sum and count side by side, one addition for both",
-                lanes::pair::<V, 1>,
-            ),
-            form(
-                "buffered",
-                Rows,
-                "values collected by key, added in batches",
-                staged::buffered,
-            ),
-            form(
-                "bucket_sort",
-                Rows,
-                "rows sorted by key, then added key by key",
-                staged::bucket_sort,
-            ),
-            form(
-                "table_x2",
-                Lanes(2),
-                "two tables in turn",
-                lanes::table::<V, 2>,
-            ),
-            form(
-                "table_x4",
-                Lanes(4),
-                "four tables in turn",
-                lanes::table::<V, 4>,
-            ),
-            form(
-                "table_x8",
-                Lanes(8),
-                "eight tables in turn",
-                lanes::table::<V, 8>,
-            ),
-            form(
-                "cell_x4",
-                Lanes(4),
-                "four sums and four counts in the key's cell",
-                lanes::cell::<V, 4>,
-            ),
-            form(
-                "cell_x8",
-                Lanes(8),
-                "eight sums and eight counts in the key's cell",
-                lanes::cell::<V, 8>,
-            ),
-            form(
-                "pair_x2",
-                Lanes(2),
-                "two pairs of sum and count in the key's cell",
-                lanes::pair::<V, 2>,
-            ),
-            form(
-                "pair_x4",
-                Lanes(4),
-                "four pairs of sum and count in the key's cell",
-                lanes::pair::<V, 4>,
-            ),
-            form(
-                "pair_x8",
-                Lanes(8),
-                "eight pairs of sum and count in the key's cell",
-                lanes::pair::<V, 8>,
-            ),
-            form(
-                "runs",
-                Lanes(8),
-                "64 rows of one key at once, else as pair_x8",
-                runs::runs,
-            ),
-        ]
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn wide_forms<V: Value>() -> &'static [Form<V>] {
-    const {
-        &[
-            Form {
-                name: "masked_avx2",
-                description: "each different key of 64 rows compared with all of them",
-                order: Order::Lanes(8),
-                level: SimdLevel::Avx2,
-                run: avx2::masked,
-            },
-            Form {
-                name: "pair_x8_avx2",
-                description: "as pair_x8, compiled for wider registers",
-                order: Order::Lanes(8),
-                level: SimdLevel::Avx2,
-                run: avx2::pair,
-            },
-            Form {
-                name: "runs_avx2",
-                description: "as runs, compiled for wider registers",
-                order: Order::Lanes(8),
-                level: SimdLevel::Avx2,
-                run: avx2::runs,
-            },
-            Form {
-                name: "masked_avx512",
-                description: "each different key of 64 rows compared with all of them",
-                order: Order::Lanes(8),
-                level: SimdLevel::Avx512,
-                run: avx512::masked,
-            },
-        ]
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn wide_forms<V: Value>() -> &'static [Form<V>] {
-    &[]
 }
 
 /// Decides between the forms that add row by row.
