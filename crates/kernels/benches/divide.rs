@@ -13,6 +13,7 @@ use basalt_kernels::divide::{Divisor, Operation, Quotient, Remainder, Word, form
 const NUM_VALUES: usize = 1 << 16;
 
 fn time<T: Word, O: Operation<T>>(title: &str, divisor: T, values: &[T]) {
+    let title = format!("{title}, by {divisor:?}");
     let divisor = Divisor::try_new(divisor).expect("no zero");
     let timed = forms::<T, O>().map(|form| {
         let mut out = vec![O::Out::default(); values.len()];
@@ -23,7 +24,7 @@ fn time<T: Word, O: Operation<T>>(title: &str, divisor: T, values: &[T]) {
         });
         (form.name, run)
     });
-    measure::print(title, 8 * values.len(), size_of::<T>(), timed.collect());
+    measure::print(&title, 8 * values.len(), size_of::<T>(), timed.collect());
 }
 
 fn main() {
@@ -33,7 +34,6 @@ fn main() {
     let short: Vec<u32> = long.iter().map(|value| *value as u32).collect();
     let signed: Vec<i64> = long.iter().map(|value| value.cast_signed()).collect();
     for divisor in [3, 7, 8, 1000] {
-        println!("== by {divisor}");
         time::<u64, Remainder<u8>>("u64 below 2^44 % to u8", divisor, &narrow);
         time::<u64, Remainder<u64>>("u64 %", divisor, &long);
         time::<u64, Quotient>("u64 below 2^44 /", divisor, &narrow);

@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn words_agree_with_single_bits() {
-        let bytes: Vec<u8> = (0..40_u32).map(|i| (i * i * 37 >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..40_u32).map(|i| ((i * i * 37) >> 3) as u8).collect();
         for offset in 0..19 {
             for len in 0..=(bytes.len() * 8 - offset) {
                 let bitmap = Bitmap::try_new(&bytes, offset, len).unwrap();

@@ -12,6 +12,7 @@ const NUM_ROUNDS: usize = 15;
 pub(crate) type Timed<'a> = (&'a str, Box<dyn FnMut() + 'a>);
 
 /// Prints nanoseconds for a row and bytes a second of every form, as factors over the first.
+#[expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 pub(crate) fn print(title: &str, num_rows: usize, row_bytes: usize, mut forms: Vec<Timed<'_>>) {
     let mut times = vec![Vec::new(); forms.len()];
     let mut order: Vec<usize> = (0..forms.len()).collect();

@@ -82,7 +82,7 @@ fn keys_of(len: usize, num_keys: usize) -> Vec<u8> {
 #[test]
 fn every_length_and_offset() {
     let bytes: Vec<u8> = (0..64_u32)
-        .map(|i| (i * i * 31 >> 2) as u8 | 0x11)
+        .map(|i| ((i * i * 31) >> 2) as u8 | 0x11)
         .collect();
     let values: Vec<f64> = (0..200).map(|i| f64::from(i) * 0.1 - 3.0).collect();
     for num_keys in [1, 3, 12, 256] {

@@ -6,8 +6,10 @@ use basalt_adapt::Random;
 
 use super::{CRC, FOLD, Form, MIX, available, crc, fold, mix};
 
+type Function = (fn(u64) -> u64, &'static [Form]);
+
 /// The functions: their definitions and their forms.
-fn functions() -> [(fn(u64) -> u64, &'static [Form]); 3] {
+fn functions() -> [Function; 3] {
     [(fold, FOLD), (crc, CRC), (mix, MIX)]
 }
 

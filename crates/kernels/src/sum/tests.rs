@@ -45,7 +45,7 @@ fn check(values: &[f64], validity: Option<Bitmap<'_>>) {
 fn every_length_and_offset() {
     let values: Vec<f64> = (0..260).map(|i| f64::from(i * i) * 0.1 - 900.0).collect();
     let bytes: Vec<u8> = (0..64_u32)
-        .map(|i| (i * i * 31 >> 2) as u8 | 0x11)
+        .map(|i| ((i * i * 31) >> 2) as u8 | 0x11)
         .collect();
     for offset in 0..9 {
         for len in 0..=(260 - offset) {
@@ -75,7 +75,7 @@ fn edge_values_and_what_lies_under_missing_ones() {
         let values: Vec<f64> = edges.iter().copied().cycle().take(len).collect();
         check(&values, None);
         for byte in [0xFF, 0x00, 0x3F, 0xA5] {
-            check(&values, Bitmap::try_new(&vec![byte; 64], 3, len));
+            check(&values, Bitmap::try_new(&[byte; 64], 3, len));
         }
         check(&vec![-0.0; len], None);
     }
