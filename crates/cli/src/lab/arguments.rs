@@ -10,7 +10,8 @@ const READING: &str = "How to read the table:
   order    in which order a sum takes its values. Forms of equal order give results that are equal
            to the last bit; between orders the last bits may differ, as always with floats
   factor   how many times faster than the first form, the baseline
-  auto     what queries use: it tries the forms on the first batches and goes on with the fastest.
+  at best  millions of rows a second in the fastest round: look here when other programs run
+  auto     chooses while it runs: it tries the forms on the first batches and goes on with the fastest.
            Its rate includes what the trying costs; the form that it chose is named beside it
 
 Forms take turns in random order, and medians count, so that a disturbance hits all alike. Every

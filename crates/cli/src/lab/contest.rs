@@ -21,6 +21,8 @@ pub(super) struct Standing {
     pub(super) order: String,
     /// Median of the rounds.
     pub(super) seconds: f64,
+    /// The fastest round.
+    pub(super) best_seconds: f64,
     /// What `auto` chose in the last round.
     pub(super) picked: Option<&'static str>,
 }
@@ -77,6 +79,7 @@ pub(super) fn compete<R: PartialEq + Clone>(
         .map(|((entrant, seconds), picked)| Standing {
             name: entrant.name,
             order: entrant.order,
+            best_seconds: seconds.iter().copied().fold(f64::INFINITY, f64::min),
             seconds: median(seconds),
             picked,
         })

@@ -32,6 +32,7 @@ struct Rates {
     million_rows: f64,
     mebibytes: f64,
     factor: f64,
+    best_million_rows: f64,
 }
 
 fn rates(setup: &Setup, table: &Table, standing: &Standing) -> Rates {
@@ -44,13 +45,14 @@ fn rates(setup: &Setup, table: &Table, standing: &Standing) -> Rates {
         million_rows: rows / 1e6,
         mebibytes: rows * table.row_bytes / f64::from(1 << 20),
         factor: baseline / standing.seconds,
+        best_million_rows: setup.num_rows as f64 / standing.best_seconds / 1e6,
     }
 }
 
 fn as_text(setup: &Setup, tables: &[Table]) -> String {
     let cpu = Cpu::detect();
     let mut text = format!(
-        "{}: {}, {} KiB L1d, {} KiB L2, {} KiB L3, {} cores\n{} rows, {} threads, median of {} rounds\n",
+        "{}: {}, {} KiB L1d, {} KiB L2, {} KiB L3, {} cores\n{} rows, threads: {}, rounds: {}\n",
         cpu.model,
         basalt_adapt::SimdLevel::current(),
         cpu.l1d_bytes >> 10,
@@ -64,8 +66,8 @@ fn as_text(setup: &Setup, tables: &[Table]) -> String {
     for table in tables {
         text += &format!("\n{}: {}\n", table.name, table.description);
         text += &format!(
-            "  {:20} {:14} {:>13} {:>10} {:>8}\n",
-            "form", "order", "Mrows/s", "MiB/s", "factor"
+            "  {:20} {:12} {:>9} {:>8} {:>8} {:>10}\n",
+            "form", "order", "Mrows/s", "MiB/s", "factor", "at best"
         );
         let least = table
             .standings
@@ -80,8 +82,13 @@ fn as_text(setup: &Setup, tables: &[Table]) -> String {
                 None => String::new(),
             };
             text += &format!(
-                "  {:20} {:14} {:>13.1} {:>10.0} {:>7.2}x{note}\n",
-                standing.name, standing.order, rates.million_rows, rates.mebibytes, rates.factor
+                "  {:20} {:12} {:>9.1} {:>8.0} {:>7.2}x {:>10.1}{note}\n",
+                standing.name,
+                standing.order,
+                rates.million_rows,
+                rates.mebibytes,
+                rates.factor,
+                rates.best_million_rows,
             );
         }
     }
@@ -100,6 +107,7 @@ fn as_json(experiment: &str, setup: &Setup, tables: &[Table]) -> Value {
                 "rows_per_second": rates.million_rows * 1e6,
                 "mib_per_second": rates.mebibytes,
                 "factor": rates.factor,
+                "best_seconds": standing.best_seconds,
                 "chose": standing.picked,
             })
         });
