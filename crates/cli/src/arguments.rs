@@ -3,6 +3,8 @@
 use basalt_engine::settings::SETTINGS;
 use clap::{Arg, ArgAction, Command};
 
+use crate::lab;
+
 const EXAMPLES: &str = "Examples:
   basalt local -q \"SELECT count() FROM 'hits.parquet'\"
   basalt local -q \"SELECT Age, count() FROM file('*.csv') GROUP BY Age ORDER BY 2 DESC\"
@@ -19,6 +21,7 @@ pub(crate) fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(local())
         .subcommand(datagen())
+        .subcommand(lab::arguments::command())
         .subcommand(
             Command::new("format")
                 .about("Lays out the query on standard input")

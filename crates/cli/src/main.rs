@@ -8,12 +8,14 @@
 //! | [`shell`] | the interactive shell |
 //! | [`datagen`] | `basalt datagen`: files of generated data |
 //! | [`format`] | `basalt format`: lays a query out |
+//! | [`lab`] | `basalt lab`: forms of a loop against each other |
 
 #![forbid(unsafe_code)]
 
 mod arguments;
 mod datagen;
 mod format;
+mod lab;
 mod local;
 mod progress;
 mod shell;
@@ -72,6 +74,7 @@ fn run() -> Result<()> {
         Some(("local", options)) => local::run(options),
         Some(("datagen", options)) => datagen::run(options),
         Some(("format", options)) => format::run(options),
+        Some(("lab", options)) => lab::run(options),
         _ => Err(Error::bug("a command line without a command")),
     }
 }

@@ -1,0 +1,350 @@
+//! Picks an arm by Thompson sampling over its cost, and learns from the time that it took.
+//!
+//! A chooser belongs to one call site and one kind of data, such as a column in a query; it is not
+//! shared between threads. For each measured piece of work:
+//!
+//! ```text
+//! an arm with fewer than MIN_SAMPLES counted pulls goes first
+//! otherwise every arm draws  normal(mean, mean / sqrt(weight)),  and the least draw wins
+//! cost = elapsed / units;  weight += w;  mean += (cost - mean) * w / weight
+//! w    = measured bytes / 32 KiB, at least 1 and at most MAX_PULL_WEIGHT
+//! ```
+//!
+//! 1. The deviation is not the true one but `mean / sqrt(weight)`: it parts arms that are equally
+//!    good, too, so that the choice settles.
+//! 2. The first pulls of an arm pay for cold code and are not counted, unless another chooser of the
+//!    same choice has already paid.
+//! 3. Weights fade by `1 / WINDOW` a pull, so arms that lost are tried again now and then.
+//! 4. When the recent cost of an arm leaves its mean by a quarter and stays there, the data have
+//!    changed: all weights drop to almost nothing and every arm has its chance again.
+//! 5. A cost that is far above the mean is clipped: the thread was interrupted, which says nothing
+//!    about the arm.
+//! 6. Deciding and measuring has a price, [`DECISION_NS`]. After a measured piece of work as many
+//!    pieces follow unmeasured, on the best arm, as make that price half a percent of the work.
+
+use std::time::Instant;
+
+use crate::choice::{Choice, MAX_ARMS};
+use crate::log;
+use crate::random::Random;
+
+/// Pulls of an arm that are not counted.
+const WARM_UP_PULLS: u32 = 2;
+
+/// Counted pulls that an arm gets before it has to compete.
+const MIN_SAMPLES: u32 = 2;
+
+/// Most that one pull weighs: long work is as good as several short pieces, but not as many as it
+/// could be cut into, because whatever disturbs it disturbs all of it.
+const MAX_PULL_WEIGHT: f64 = 4.0;
+
+/// Pulls over which an arm's past fades to a third.
+const WINDOW: f64 = 16384.0;
+
+/// Weight that is left to an arm when the data have changed.
+const WEIGHT_AFTER_CHANGE: f64 = 2.0;
+
+/// How far the recent cost may be from the mean, as a factor.
+const CHANGE_FACTOR: f64 = 1.25;
+
+/// Pulls in a row that must show a change; one interrupted piece of work shows it for four.
+const CHANGE_PULLS: u32 = 8;
+
+/// Part of a new cost in the recent cost.
+const RECENT_PART: f64 = 0.125;
+
+/// Weight that an arm needs before its mean is trusted to tell a change.
+const TRUSTED_WEIGHT: f64 = 16.0;
+
+/// Most that one cost may be above the mean, as a factor.
+const CLIP_FACTOR: f64 = 4.0;
+
+/// Least work that is measured, in bytes: below, the clock's own cost would be measured.
+pub const MIN_MEASURED_BYTES: u64 = 32 << 10;
+
+/// What drawing for all arms, two readings of the clock and the update cost together.
+pub const DECISION_NS: u64 = 200;
+
+/// One part in this many of the time may go into deciding.
+const OVERHEAD_PARTS: u64 = 200;
+
+/// A piece of work that one arm does in one go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Rows or bytes, by the choice's unit.
+    pub units: u64,
+    /// Bytes touched; little work is done by the best arm and not measured.
+    pub size_bytes: u64,
+}
+
+impl Work {
+    /// Work that is counted in bytes.
+    pub const fn bytes(size_bytes: usize) -> Self {
+        Self {
+            units: size_bytes as u64,
+            size_bytes: size_bytes as u64,
+        }
+    }
+
+    /// Work that is counted in rows of `row_bytes` bytes each.
+    pub const fn rows(num_rows: usize, row_bytes: usize) -> Self {
+        Self {
+            units: num_rows as u64,
+            size_bytes: num_rows as u64 * row_bytes as u64,
+        }
+    }
+
+    /// How much a pull with this work tells.
+    fn weight(self) -> f64 {
+        (self.size_bytes as f64 / MIN_MEASURED_BYTES as f64).clamp(1.0, MAX_PULL_WEIGHT)
+    }
+}
+
+/// An arm's turn to work, from [`Chooser::begin`] to [`Chooser::end`].
+#[derive(Debug)]
+#[must_use = "hand it to `Chooser::end` when the work is done"]
+pub struct Turn {
+    arm: usize,
+    work: Work,
+    started: Option<Instant>,
+}
+
+impl Turn {
+    /// The arm that has to do the work.
+    #[inline]
+    pub fn arm(&self) -> usize {
+        self.arm
+    }
+}
+
+/// What a chooser knows of an arm.
+#[derive(Clone, Copy, Debug, Default)]
+struct Arm {
+    /// Pulls that are still to be ignored.
+    warm_up_left: u32,
+    /// Counted pulls.
+    samples: u32,
+    weight: f64,
+    mean_ns: f64,
+    recent_ns: f64,
+    /// Pulls in a row whose recent cost was far from the mean.
+    pulls_outside: u32,
+}
+
+/// Picks arms of one choice for one call site.
+#[derive(Debug)]
+pub struct Chooser {
+    choice: &'static Choice,
+    arms: [Arm; MAX_ARMS],
+    /// Bit for each arm that may be picked.
+    allowed: u32,
+    /// The arm of the least mean.
+    best: usize,
+    /// Pieces of work that still go unmeasured to the best arm.
+    rides_left: u64,
+    /// Unmeasured pulls of the best arm that the choice does not know of yet.
+    rides_taken: u64,
+    random: Random,
+}
+
+impl Chooser {
+    /// A chooser that knows nothing yet.
+    pub fn new(choice: &'static Choice) -> Self {
+        Self::with_random(choice, Random::distinct())
+    }
+
+    /// A chooser that draws from `random`, for tests.
+    pub fn with_random(choice: &'static Choice, random: Random) -> Self {
+        log::enlist(choice);
+        let mut arms = [Arm::default(); MAX_ARMS];
+        for (arm, state) in arms.iter_mut().enumerate() {
+            let is_warm = choice.mean_ns(arm).is_some();
+            state.warm_up_left = if is_warm { 0 } else { WARM_UP_PULLS };
+        }
+        Self {
+            choice,
+            arms,
+            allowed: (1 << choice.arms().len()) - 1,
+            best: 0,
+            rides_left: 0,
+            rides_taken: 0,
+            random,
+        }
+    }
+
+    /// Lets only those arms be picked that satisfy `is_allowed`; arm 0 if none does.
+    #[must_use]
+    pub fn limited_to(mut self, is_allowed: impl Fn(usize) -> bool) -> Self {
+        let arms = (0..self.choice.arms().len()).filter(|arm| is_allowed(*arm));
+        self.allowed = arms.fold(0, |allowed, arm| allowed | 1 << arm).max(1);
+        self.best = self.allowed.trailing_zeros() as usize;
+        self
+    }
+
+    /// Decides who does the next piece of work, and starts the clock if it is worth it.
+    #[inline]
+    pub fn begin(&mut self, work: Work) -> Turn {
+        if let Some(arm) = self.choice.forced() {
+            // A forced arm is measured, too, so that its cost can be read afterwards.
+            return self.turn(arm, work);
+        }
+        if work.size_bytes < MIN_MEASURED_BYTES || self.rides_left > 0 {
+            self.rides_left = self.rides_left.saturating_sub(1);
+            self.rides_taken += 1;
+            return Turn {
+                arm: self.best,
+                work,
+                started: None,
+            };
+        }
+        let arm = self.pick();
+        self.turn(arm, work)
+    }
+
+    fn turn(&self, arm: usize, work: Work) -> Turn {
+        Turn {
+            arm,
+            work,
+            started: Some(Instant::now()),
+        }
+    }
+
+    /// Learns from the work that was done since `begin`.
+    #[inline]
+    pub fn end(&mut self, turn: Turn) {
+        let Some(started) = turn.started else {
+            return;
+        };
+        let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.report(turn.arm, turn.work, elapsed_ns);
+        self.rides_left = OVERHEAD_PARTS * DECISION_NS / elapsed_ns.max(1);
+    }
+
+    /// The arm whose turn it is, by what is known so far.
+    pub fn pick(&mut self) -> usize {
+        if let Some(arm) = self.choice.forced() {
+            return arm;
+        }
+        let is_new = |arm: &usize| self.arms[*arm].samples < MIN_SAMPLES;
+        if let Some(arm) = self.allowed_arms().find(is_new) {
+            return arm;
+        }
+        let mut picked = self.best;
+        let mut least = f64::INFINITY;
+        for arm in self.allowed_arms() {
+            let Arm {
+                mean_ns, weight, ..
+            } = self.arms[arm];
+            let drawn = mean_ns + mean_ns / weight.sqrt() * self.random.normal();
+            if drawn < least {
+                least = drawn;
+                picked = arm;
+            }
+        }
+        picked
+    }
+
+    /// Learns that `arm` took `elapsed_ns` for a piece of work.
+    ///
+    /// # Panics
+    /// If there is no such arm.
+    pub fn report(&mut self, arm: usize, work: Work, elapsed_ns: u64) {
+        self.flush();
+        self.choice.count_pulls(arm, 1);
+        let state = &mut self.arms[arm];
+        if state.warm_up_left > 0 || work.units == 0 {
+            state.warm_up_left = state.warm_up_left.saturating_sub(1);
+            return;
+        }
+        state.samples = state.samples.saturating_add(1);
+        self.choice.count_measured(arm, work.units, elapsed_ns);
+        let has_changed = state.learn(elapsed_ns as f64 / work.units as f64, work.weight());
+        for arm in self.allowed_arms() {
+            self.arms[arm].fade(has_changed);
+        }
+        self.best = self.least_mean();
+    }
+
+    /// The arm of the least mean cost so far.
+    pub fn best(&self) -> usize {
+        self.best
+    }
+
+    /// Mean cost of an arm in nanoseconds for a unit, if it was measured.
+    pub fn mean_ns(&self, arm: usize) -> Option<f64> {
+        let state = self.arms.get(arm).filter(|state| state.weight > 0.0)?;
+        Some(state.mean_ns)
+    }
+
+    fn allowed_arms(&self) -> impl Iterator<Item = usize> + use<> {
+        let allowed = self.allowed;
+        (0..MAX_ARMS).filter(move |arm| allowed >> arm & 1 == 1)
+    }
+
+    fn least_mean(&self) -> usize {
+        let measured = self
+            .allowed_arms()
+            .filter(|&arm| self.arms[arm].weight > 0.0);
+        let mean_ns = |arm: &usize| self.arms[*arm].mean_ns;
+        measured
+            .min_by(|a, b| mean_ns(a).total_cmp(&mean_ns(b)))
+            .unwrap_or(self.best)
+    }
+
+    /// Tells the choice of unmeasured pulls.
+    fn flush(&mut self) {
+        if self.rides_taken > 0 {
+            self.choice.count_pulls(self.best, self.rides_taken);
+            self.rides_taken = 0;
+        }
+    }
+}
+
+impl Drop for Chooser {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+impl Arm {
+    /// Takes one cost in; whether it shows that the past is no guide any more.
+    fn learn(&mut self, cost_ns: f64, weight: f64) -> bool {
+        let is_first = self.weight == 0.0;
+        let clipped_ns = if is_first {
+            cost_ns
+        } else {
+            cost_ns.min(self.mean_ns * CLIP_FACTOR)
+        };
+        self.weight += weight;
+        self.mean_ns += (clipped_ns - self.mean_ns) * weight / self.weight;
+        let part = if is_first { 1.0 } else { RECENT_PART };
+        self.recent_ns += (clipped_ns - self.recent_ns) * part;
+        let is_outside = self.recent_ns > self.mean_ns * CHANGE_FACTOR
+            || self.recent_ns * CHANGE_FACTOR < self.mean_ns;
+        let is_outside = is_outside && self.weight >= TRUSTED_WEIGHT;
+        self.pulls_outside = if is_outside {
+            self.pulls_outside + 1
+        } else {
+            0
+        };
+        let has_changed = self.pulls_outside >= CHANGE_PULLS;
+        if has_changed {
+            self.mean_ns = self.recent_ns;
+            self.pulls_outside = 0;
+        }
+        has_changed
+    }
+
+    fn fade(&mut self, has_changed: bool) {
+        if self.weight == 0.0 {
+            return;
+        }
+        self.weight = (self.weight * (1.0 - 1.0 / WINDOW)).max(1.0);
+        if has_changed {
+            self.weight = self.weight.min(WEIGHT_AFTER_CHANGE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

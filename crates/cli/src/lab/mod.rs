@@ -1,0 +1,119 @@
+//! Runs `basalt lab`: measures the forms of one kernel against each other on this processor.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`arguments`] | the experiments and their options |
+//! | [`average`] | `lab average`: averages by a key of eight bits |
+//! | [`sum`] | `lab sum`: sums of Float64 |
+//! | [`keys`] | distributions of keys |
+//! | [`contest`] | rounds in random order, medians, and the check that all results agree |
+//! | [`report`] | the table, as text and as JSON |
+
+pub(crate) mod arguments;
+mod average;
+mod contest;
+mod keys;
+mod report;
+mod sum;
+
+use std::ops::Range;
+
+use basalt_adapt::SimdLevel;
+use basalt_error::{Error, ErrorCode, Result};
+use clap::ArgMatches;
+
+/// Runs the experiment that the options name.
+pub(crate) fn run(options: &ArgMatches) -> Result<()> {
+    match options.subcommand() {
+        Some(("average", options)) => average::run(options),
+        Some(("sum", options)) => sum::run(options),
+        _ => Err(Error::bug("a laboratory without an experiment")),
+    }
+}
+
+/// What all experiments have in common.
+#[derive(Clone, Copy, Debug)]
+struct Setup {
+    num_rows: usize,
+    num_rounds: usize,
+    num_threads: usize,
+    seed: u64,
+    is_json: bool,
+}
+
+impl Setup {
+    /// Reads the options, and forces the level of instructions.
+    fn from_options(options: &ArgMatches) -> Result<Self> {
+        let number = |name: &str| {
+            let number = options.get_one::<u64>(name).copied();
+            number.ok_or_else(|| Error::bug("an option without its default"))
+        };
+        let level = options
+            .get_one::<String>("simd")
+            .map_or("auto", String::as_str);
+        let level = SimdLevel::parse_setting(level)
+            .map_err(|e| Error::new(ErrorCode::BAD_ARGUMENTS, e.to_string()))?;
+        if let Some(level) = level.filter(|level| *level > SimdLevel::detected()) {
+            let text = format!(
+                "Take a lower --simd: this processor has {}, not {level}",
+                SimdLevel::detected()
+            );
+            return Err(Error::new(ErrorCode::BAD_ARGUMENTS, text));
+        }
+        SimdLevel::force(level);
+        let places = |name: &str| number(name).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        Ok(Self {
+            num_rows: places("rows")?,
+            num_rounds: places("rounds")?,
+            num_threads: places("threads")?,
+            seed: number("seed")?,
+            is_json: options.get_flag("json"),
+        })
+    }
+
+    /// Runs `work` over equal ranges of the rows, one for each thread.
+    fn in_parallel<R: Send>(&self, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
+        let range = |thread: usize| {
+            let bound = |thread: usize| self.num_rows * thread / self.num_threads;
+            bound(thread)..bound(thread + 1)
+        };
+        if self.num_threads == 1 {
+            return vec![work(range(0))];
+        }
+        std::thread::scope(|scope| {
+            let work = &work;
+            let threads =
+                (0..self.num_threads).map(|thread| scope.spawn(move || work(range(thread))));
+            let threads: Vec<_> = threads.collect();
+            threads
+                .into_iter()
+                .filter_map(|thread| thread.join().ok())
+                .collect()
+        })
+    }
+
+    /// Memory for `len` values, or an error that says how to need less.
+    fn allocate<T>(&self, len: usize) -> Result<Vec<T>> {
+        let too_large = || {
+            let text = format!("Take fewer --rows: no memory for {}", self.num_rows);
+            Error::new(ErrorCode::MEMORY_LIMIT_EXCEEDED, text)
+        };
+        // Systems promise more memory than there is and end whoever believes them.
+        let size_bytes = len.checked_mul(size_of::<T>()).ok_or_else(too_large)?;
+        if available_bytes().is_some_and(|available| size_bytes > available / 4 * 3) {
+            return Err(too_large());
+        }
+        let mut values = Vec::new();
+        values.try_reserve_exact(len).map_err(|_| too_large())?;
+        Ok(values)
+    }
+}
+
+/// Memory that can be used without taking it from others, where Linux tells.
+fn available_bytes() -> Option<usize> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let mut lines = text.lines();
+    let value = lines.find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: usize = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}

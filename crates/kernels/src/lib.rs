@@ -1,0 +1,29 @@
+//! Loops over slices, each in several forms that give the same answer at different speed.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`bitmap`] | [`Bitmap`]: which rows have a value |
+//! | [`average`] | sum and count of values by keys of eight bits |
+//! | [`sum`] | sums of floating-point numbers |
+//! | [`divide`] | quotients and remainders by one divisor, without division |
+//! | [`hash`] | hashes of 64-bit words |
+//!
+//! A folder holds one kernel: `mod.rs` lists its forms, `scalar.rs` specifies the result, and files
+//! named after instructions hold what needs them. A form needs a [`SimdLevel`]; the lists of
+//! available forms leave out what the processor lacks or the setting forbids.
+//!
+//! There are no files for NEON: every aarch64 processor has it, so the compiler uses it for the
+//! portable forms, and nothing beyond that was measured yet.
+//!
+//! [`SimdLevel`]: basalt_adapt::SimdLevel
+
+pub mod average;
+pub mod bitmap;
+pub mod divide;
+pub mod hash;
+#[cfg(target_arch = "x86_64")]
+mod isa;
+mod masks;
+pub mod sum;
+
+pub use bitmap::Bitmap;
