@@ -8,8 +8,8 @@ use basalt_functions::{BoundFunction, Purity, higher_order, registry};
 use basalt_parser::ast::{self, ExprKind};
 
 use super::format_query::is_format_query;
-use super::window::needs_window;
 use super::format_row::is_format_row;
+use super::window::needs_window;
 use super::{ArrayJoinCall, Resolver};
 use crate::{Typed, udf};
 

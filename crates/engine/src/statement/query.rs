@@ -1,6 +1,6 @@
 //! Runs SELECT: plans it, streams its rows into the output.
 
-use basalt_analyzer::{Analyzer, Environment, Planned, plan_error};
+use basalt_analyzer::{Analyzer, Planned, plan_error};
 use basalt_error::{Error, Result};
 use basalt_parser::ast::{self, SetExpr};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
