@@ -7,6 +7,7 @@
 //! | [`sum`] | sums of floating-point numbers |
 //! | [`divide`] | quotients and remainders by one divisor, without division |
 //! | [`hash`] | hashes of 64-bit words |
+//! | [`widest`] | a loop compiled for several levels, of which the widest runs |
 //!
 //! A folder holds one kernel: `mod.rs` lists its forms, `scalar.rs` specifies the result, and files
 //! named after instructions hold what needs them. A form needs a [`SimdLevel`]; the lists of
@@ -25,5 +26,6 @@ pub mod hash;
 mod isa;
 mod masks;
 pub mod sum;
+pub mod widest;
 
 pub use bitmap::Bitmap;

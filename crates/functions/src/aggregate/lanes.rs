@@ -1,12 +1,13 @@
 //! Folds a slice in a fixed order, so that float sums are the same on every path.
 //!
-//! Row `i` of a batch goes to lane `i % 16`, NULL or not (a NULL leaves its lane as it is). At the
-//! end the lanes are joined pairwise: 0 with 8, 1 with 9, …, then 0 with 4, …, 0 with 1.
+//! Row `i` of a batch goes to lane `i % 32`, NULL or not (a NULL leaves its lane as it is). At the
+//! end the lanes are joined pairwise: 0 with 16, 1 with 17, …, then 0 with 8, …, 0 with 1.
 
 use arrow::buffer::NullBuffer;
+use basalt_kernels::widest::{Loop, widest};
 
 /// Number of independent accumulators.
-pub(crate) const LANES: usize = 16;
+pub(crate) const LANES: usize = 32;
 
 /// Folds the valid `values` into lanes that start as `init`, and joins the lanes.
 #[inline]
@@ -17,11 +18,12 @@ pub(crate) fn fold_lanes<T: Copy, A: Copy>(
     step: impl Fn(A, T) -> A + Copy,
     join: impl Fn(A, A) -> A,
 ) -> A {
-    let mut lanes = [init; LANES];
-    match valid {
-        None => fold_all(&mut lanes, values, step),
-        Some(valid) => fold_valid(&mut lanes, values, valid, step),
-    }
+    let mut lanes = widest(Fold {
+        values,
+        valid,
+        init,
+        step,
+    });
     let mut width = LANES / 2;
     while width > 0 {
         for lane in 0..width {
@@ -32,7 +34,29 @@ pub(crate) fn fold_lanes<T: Copy, A: Copy>(
     lanes[0]
 }
 
-#[inline]
+/// The fold into lanes, before these are joined.
+struct Fold<'a, T, A, S> {
+    values: &'a [T],
+    valid: Option<&'a NullBuffer>,
+    init: A,
+    step: S,
+}
+
+impl<T: Copy, A: Copy, S: Fn(A, T) -> A + Copy> Loop for Fold<'_, T, A, S> {
+    type Output = [A; LANES];
+
+    #[inline(always)]
+    fn run(self) -> [A; LANES] {
+        let mut lanes = [self.init; LANES];
+        match self.valid {
+            None => fold_all(&mut lanes, self.values, self.step),
+            Some(valid) => fold_valid(&mut lanes, self.values, valid, self.step),
+        }
+        lanes
+    }
+}
+
+#[inline(always)]
 fn fold_all<T: Copy, A: Copy>(lanes: &mut [A; LANES], values: &[T], step: impl Fn(A, T) -> A) {
     let (chunks, rest) = values.as_chunks::<LANES>();
     for chunk in chunks {
@@ -45,7 +69,7 @@ fn fold_all<T: Copy, A: Copy>(lanes: &mut [A; LANES], values: &[T], step: impl F
     }
 }
 
-#[inline]
+#[inline(always)]
 fn fold_valid<T: Copy, A: Copy>(
     lanes: &mut [A; LANES],
     values: &[T],
@@ -59,9 +83,9 @@ fn fold_valid<T: Copy, A: Copy>(
             0 => {}
             u64::MAX => fold_all(lanes, chunk, step),
             _ => {
-                let (quarters, _) = chunk.as_chunks::<LANES>();
-                for (q, quarter) in quarters.iter().enumerate() {
-                    fold_masked(lanes, quarter, word >> (q * LANES), step);
+                let (parts, _) = chunk.as_chunks::<LANES>();
+                for (i, part) in parts.iter().enumerate() {
+                    fold_masked(lanes, part, word >> (i * LANES), step);
                 }
             }
         }
@@ -78,7 +102,7 @@ fn fold_valid<T: Copy, A: Copy>(
 }
 
 /// A loop without branches: the lanes whose bit is clear get their old value back.
-#[inline]
+#[inline(always)]
 fn fold_masked<T: Copy, A: Copy>(
     lanes: &mut [A; LANES],
     values: &[T; LANES],

@@ -6,13 +6,14 @@
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::buffer::NullBuffer;
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_kernels::divide::{self as kernels, Divisor};
 use basalt_types::DataType;
 
 use super::BinaryOp;
 use super::divider::{Divider, Word};
 use crate::scalar::core::numeric::{
-    Chunk, FromNum, Native, Num, Source, array_of, chunks, map1, map2, with_native, with_sized,
-    with_wide,
+    CHUNK, Chunk, FromNum, Native, Num, Source, array_of, chunks, map1, map2, with_native,
+    with_sized, with_wide,
 };
 use crate::{Column, Resolved};
 
@@ -177,10 +178,61 @@ fn integer_quotients(
             T::from_num(if undefined { 0 } else { a.wrapping_div(b) })
         }));
     }
-    with_sized!(result, [u8, u16, u32, u64], T => if a.size_bytes() <= 4 && b.size_bytes() <= 4 {
-        unsigned::<u32, T>(pair, num_rows, |_, q, _| T::from_num(q))
-    } else {
+    if a.size_bytes() <= 4 && b.size_bytes() <= 4 {
+        let quotients = by_constant::<u32, u32>(pair, num_rows, kernels::quotients)?;
+        if let Some(quotients) = quotients {
+            return Ok(narrowed(quotients, result));
+        }
+        return with_sized!(result, [u8, u16, u32, u64], T => {
+            unsigned::<u32, T>(pair, num_rows, |_, q, _| T::from_num(q))
+        });
+    }
+    let quotients = by_constant::<u64, u64>(pair, num_rows, kernels::quotients)?;
+    if let Some(quotients) = quotients {
+        return Ok(narrowed(quotients, result));
+    }
+    with_sized!(result, [u8, u16, u32, u64], T => {
         unsigned::<u64, T>(pair, num_rows, |_, q, _| T::from_num(q))
+    })
+}
+
+/// Divides by a divisor that is the same for all rows with `kernel`; `None` if it is not, or 0.
+fn by_constant<W: Unsigned + kernels::Word, O: Native>(
+    (a, b): (&Column, &Column),
+    num_rows: usize,
+    kernel: fn(&Divisor<W>, &[W], &mut [O]),
+) -> Result<Option<Vec<O>>> {
+    let Source::Scalar(divisor) = Source::<W>::new(b)? else {
+        return Ok(None);
+    };
+    let (Some(divisor), false) = (Divisor::try_new(divisor), a.is_const) else {
+        return Ok(None);
+    };
+    let dividends = Source::<W>::new(a)?;
+    let mut buffer = [W::default(); CHUNK];
+    let mut out = vec![O::default(); num_rows];
+    for range in chunks(num_rows) {
+        if let Chunk::Slice(values) = dividends.chunk(range.clone(), &mut buffer) {
+            kernel(&divisor, values, &mut out[range]);
+        }
+    }
+    Ok(Some(out))
+}
+
+/// The numbers as an array of a type that has room for them.
+fn narrowed<W>(numbers: Vec<W>, result: Num) -> ArrayRef
+where
+    W: Native,
+    u8: FromNum<W>,
+    u16: FromNum<W>,
+    u32: FromNum<W>,
+    u64: FromNum<W>,
+{
+    if result.size_bytes() == size_of::<W>() {
+        return array_of(numbers);
+    }
+    with_sized!(result, [u8, u16, u32, u64], T => {
+        array_of(numbers.into_iter().map(T::from_num).collect::<Vec<T>>())
     })
 }
 
@@ -225,6 +277,9 @@ fn remainders(division: Division, pair: (&Column, &Column), num_rows: usize) -> 
     let Division { op, a, b, result } = division;
     let narrow = a.size_bytes() <= 4 && b.size_bytes() <= 4;
     if !a.is_signed() && !b.is_signed() {
+        if let Some(rests) = remainders_by_constant(result, narrow, pair, num_rows)? {
+            return Ok(rests);
+        }
         return with_sized!(result, [u8, u16, u32, u64], T => if narrow {
             unsigned::<u32, T>(pair, num_rows, |n, q, d| {
                 T::from_num(if d == 0 { 0 } else { n.wrapping_sub(q.wrapping_mul(d)) })
@@ -242,6 +297,29 @@ fn remainders(division: Division, pair: (&Column, &Column), num_rows: usize) -> 
         });
     }
     with_wide!(result, T => signed_remainders::<T>(division, pair, num_rows, false))
+}
+
+/// Unsigned remainders by a divisor that is the same for all rows; `None` if it is not, or 0.
+fn remainders_by_constant(
+    result: Num,
+    narrow: bool,
+    pair: (&Column, &Column),
+    num_rows: usize,
+) -> Result<Option<ArrayRef>> {
+    macro_rules! rests {
+        ($word:ty, $rest:ty) => {
+            by_constant::<$word, $rest>(pair, num_rows, kernels::remainders)?.map(array_of)
+        };
+    }
+    Ok(match (narrow, result.size_bytes()) {
+        (true, 1) => rests!(u32, u8),
+        (true, 2) => rests!(u32, u16),
+        (true, _) => rests!(u32, u32),
+        (false, 1) => rests!(u64, u8),
+        (false, 2) => rests!(u64, u16),
+        (false, 4) => rests!(u64, u32),
+        (false, _) => rests!(u64, u64),
+    })
 }
 
 /// Remainders of magnitudes with the dividend's sign.
