@@ -79,7 +79,16 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
         ));
     }
     for file in &files {
-        if !file.is_file() {
+        if file.is_dir() {
+            return Err(Error::new(
+                ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,
+                format!(
+                    "Name its files, as in '{}/*.parquet': {0} is a folder",
+                    file.display()
+                ),
+            ));
+        }
+        if !file.exists() {
             return Err(Error::new(
                 ErrorCode::FILE_DOESNT_EXIST,
                 format!("File {} doesn't exist", file.display()),
