@@ -28,6 +28,12 @@ impl Analyzer<'_> {
             return Ok(plan);
         };
         if !items.iter().any(|i| i.with_fill.is_some()) {
+            if interpolate.is_some() {
+                return Err(Error::new(
+                    ErrorCode::SYNTAX_ERROR,
+                    "Write WITH FILL before INTERPOLATE: it is about the rows that are filled in",
+                ));
+            }
             return Ok(plan);
         }
         if items.len() != keys.len() {
