@@ -52,6 +52,7 @@ fn local() -> Command {
                 "Run this and leave; several statements are separated by ;",
             )
             .short('q')
+            .allow_hyphen_values(true)
             .action(ArgAction::Append),
         )
         .arg(

@@ -83,7 +83,9 @@ impl Resolver<'_> {
     /// Calls whose arguments are not simply values, or that DataFusion runs itself.
     fn special_form(&self, f: &ast::Function) -> Result<Option<Typed>> {
         let name = f.name.as_str();
-        let standard = ["and", "or", "not", "if", "cast", "coalesce", "ifnull"];
+        let standard = [
+            "and", "or", "not", "if", "cast", "coalesce", "ifnull", "grouping",
+        ];
         let lower = name.to_ascii_lowercase();
         let name = if standard.contains(&lower.as_str()) {
             lower.as_str()

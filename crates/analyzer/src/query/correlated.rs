@@ -27,6 +27,9 @@ use crate::{Typed, plan_error};
 /// How the internal names of correlated subqueries' values begin.
 pub(crate) const PREFIX: &str = "\0subquery";
 
+/// How the names of a subquery's columns begin that tell which outer values a row belongs to.
+const MARK: &str = "\0domain";
+
 /// The values of outer columns that a subquery is computed for.
 #[derive(Debug)]
 pub(crate) struct Domain {
@@ -53,13 +56,43 @@ impl Domain {
         let plan = LogicalPlanBuilder::from(source.plan)
             .cross_join(self.plan.clone())
             .and_then(|b| b.build());
-        let mut columns = source.scope.columns;
+        let mut plan = plan.map_err(plan_error)?;
+        let (marked, mut columns): (Vec<_>, Vec<_>) = source
+            .scope
+            .columns
+            .into_iter()
+            .partition(|c| c.name.starts_with(MARK));
+        for inner in marked {
+            let index = inner.name.trim_start_matches(MARK).parse::<usize>();
+            let own = index.ok().and_then(|i| self.columns.get(i));
+            let own = own.ok_or_else(|| Error::bug("mark of a domain"))?;
+            let same = binary_expr(
+                column(&inner.internal),
+                Operator::IsNotDistinctFrom,
+                column(&own.internal),
+            );
+            plan = super::select::filter(plan, same)?;
+        }
         columns.extend(self.columns.iter().cloned());
         Ok(Source {
-            plan: plan.map_err(plan_error)?,
+            plan,
             scope: Scope { columns },
             totals: None,
         })
+    }
+
+    /// The same values under other names, for a subquery in FROM.
+    pub(crate) fn renamed(&self, analyzer: &Analyzer<'_>) -> Result<Self> {
+        analyzer.domain(&self.plan, &self.columns)
+    }
+
+    /// Marks the last columns of a subquery in FROM as the values that its rows belong to.
+    pub(crate) fn mark(&self, scope: &mut Scope) {
+        let first = scope.columns.len().saturating_sub(self.columns.len());
+        for (i, column) in scope.columns.iter_mut().skip(first).enumerate() {
+            column.name = format!("{MARK}{i}");
+            column.hidden = true;
+        }
     }
 
     /// The values as columns of the subquery's result.

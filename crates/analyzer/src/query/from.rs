@@ -9,6 +9,7 @@ use datafusion::common::{Column, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
+use super::correlated::Domain;
 use super::{Analyzer, Outer, Planned};
 use crate::environment::{ConstantArg, TableColumn, TableEntry};
 use crate::expr::Resolver;
@@ -30,13 +31,15 @@ impl Analyzer<'_> {
     pub(crate) fn from(
         &self,
         select: &ast::Select,
-        outer: &Outer,
+        (outer, domain): (&Outer, Option<&Domain>),
         aliases: &Aliases<'_>,
     ) -> Result<Source> {
+        // Only where each row of a subquery in FROM belongs to one of its outer values.
+        let domain = domain.filter(|_| has_only_inner_joins(select));
         let mut source: Option<Source> = None;
         for element in &select.from {
             source = Some(match (element, source) {
-                (FromElement::Table { table, .. }, None) => self.table(table, outer)?,
+                (FromElement::Table { table, .. }, None) => self.table(table, outer, domain)?,
                 (
                     FromElement::Table {
                         join: Some(join),
@@ -44,7 +47,7 @@ impl Analyzer<'_> {
                     },
                     Some(left),
                 ) => {
-                    let right = self.table(table, outer)?;
+                    let right = self.table(table, outer, domain)?;
                     self.join(left, right, join, (outer, aliases))?
                 }
                 (FromElement::Table { join: None, .. }, Some(_)) => {
@@ -59,7 +62,12 @@ impl Analyzer<'_> {
         source.map_or_else(one_row, Ok)
     }
 
-    fn table(&self, table: &ast::TableExpr, outer: &Outer) -> Result<Source> {
+    fn table(
+        &self,
+        table: &ast::TableExpr,
+        outer: &Outer,
+        domain: Option<&Domain>,
+    ) -> Result<Source> {
         check_modifiers(table)?;
         let at = |e: Error| match self.position(table.span) {
             Some(position) => e.at(position),
@@ -68,7 +76,7 @@ impl Analyzer<'_> {
         let mut source = match &table.source {
             TableSource::Table(name) => self.named_table(name, outer).map_err(at)?,
             TableSource::Function(function) => self.table_function(function, outer).map_err(at)?,
-            TableSource::Subquery(query) => subquery_source(self.query(query, outer)?),
+            TableSource::Subquery(query) => self.from_subquery(query, outer, domain)?,
             TableSource::File(path) => {
                 let arg = ast::Expr::new(
                     ExprKind::Literal(ast::Literal::String(path.clone().into_bytes())),
@@ -78,11 +86,29 @@ impl Analyzer<'_> {
             }
         };
         if let Some(alias) = &table.alias {
-            for column in &mut source.scope.columns {
-                column.qualifier = vec![alias.clone()];
-            }
+            qualify(&mut source.scope, std::slice::from_ref(alias));
         }
         rename(&mut source.scope, &table.column_aliases)?;
+        Ok(source)
+    }
+
+    /// A subquery in FROM; in a correlated query it may itself be correlated.
+    fn from_subquery(
+        &self,
+        query: &ast::Query,
+        outer: &Outer,
+        domain: Option<&Domain>,
+    ) -> Result<Source> {
+        let planned = self.query(query, outer);
+        let (Err(e), Some(domain)) = (&planned, domain) else {
+            return planned.map(subquery_source);
+        };
+        if e.code() != ErrorCode::UNKNOWN_IDENTIFIER {
+            return planned.map(subquery_source);
+        }
+        let inner = outer.with_domain(domain.renamed(self)?);
+        let mut source = subquery_source(self.query(query, &inner)?);
+        domain.mark(&mut source.scope);
         Ok(source)
     }
 
@@ -300,6 +326,23 @@ impl Analyzer<'_> {
     }
 }
 
+fn has_only_inner_joins(select: &ast::Select) -> bool {
+    select.from.iter().all(|e| match e {
+        FromElement::Table {
+            join: Some(join), ..
+        } => {
+            matches!(
+                join.kind,
+                ast::JoinKind::Inner | ast::JoinKind::Cross | ast::JoinKind::Comma
+            ) && matches!(
+                join.strictness,
+                ast::JoinStrictness::Unspecified | ast::JoinStrictness::All
+            )
+        }
+        _ => true,
+    })
+}
+
 /// FINAL and SAMPLE are for tables that merge rows or keep them sampled.
 fn check_modifiers(table: &ast::TableExpr) -> Result<()> {
     let is_subquery = matches!(table.source, TableSource::Subquery(_));
@@ -393,7 +436,8 @@ fn rename(scope: &mut Scope, names: &[String]) -> Result<()> {
     if names.is_empty() {
         return Ok(());
     }
-    if names.len() != scope.columns.len() {
+    let num_shown = scope.columns.iter().filter(|c| !c.hidden).count();
+    if names.len() != num_shown {
         return Err(Error::new(
             ErrorCode::BAD_ARGUMENTS,
             format!(

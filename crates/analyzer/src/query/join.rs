@@ -176,8 +176,15 @@ impl Analyzer<'_> {
             };
             let internal = self.fresh(&left.name);
             exprs.push(expr.alias(&internal));
+            // Of a RIGHT JOIN both tables' own columns show with their tables' names: a qualifier
+            // that nobody can write makes the merged one count as a table's.
+            let is_right = fill_left && !fill_right;
             merged.push(ScopeColumn {
-                qualifier: Vec::new(),
+                qualifier: if is_right {
+                    vec![String::from("\0using"); 3]
+                } else {
+                    Vec::new()
+                },
                 name: left.name.clone(),
                 internal,
                 data_type,

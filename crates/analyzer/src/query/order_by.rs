@@ -171,22 +171,7 @@ impl Analyzer<'_> {
         (mut limit_by_keys, domain): (Vec<String>, Vec<String>),
     ) -> Result<LogicalPlan> {
         limit_by_keys.extend(domain.iter().cloned());
-        if let Some(by) = &select.limit_by {
-            let rows = |e: &ast::Expr, clause| match row_bound(self, e, clause)? {
-                RowBound::Rows(n) => Ok(n),
-                _ => Err(Error::not_implemented(format!(
-                    "A negative or fractional {clause} of LIMIT BY"
-                ))),
-            };
-            let limit = rows(&by.limit, "LIMIT")?;
-            let offset = by.offset.as_ref().map_or(Ok(0), |o| rows(o, "OFFSET"))?;
-            let operator = StreamOperator::LimitBy {
-                keys: limit_by_keys,
-                offset,
-                limit,
-            };
-            plan = stream_node(plan, operator).map_err(plan_error)?;
-        }
+        plan = self.limited_by(plan, select, limit_by_keys)?;
         let count = |e: &Option<ast::Expr>, clause| {
             e.as_ref().map(|e| row_bound(self, e, clause)).transpose()
         };
@@ -237,6 +222,31 @@ impl Analyzer<'_> {
         let rows = |n: u64| usize::try_from(n.min(i64::MAX as u64)).unwrap_or(usize::MAX);
         let limited = LogicalPlanBuilder::from(plan).limit(rows(offset), limit.map(rows));
         limited.and_then(|b| b.build()).map_err(plan_error)
+    }
+
+    fn limited_by(
+        &self,
+        plan: LogicalPlan,
+        select: &ast::Select,
+        keys: Vec<String>,
+    ) -> Result<LogicalPlan> {
+        let Some(by) = &select.limit_by else {
+            return Ok(plan);
+        };
+        let rows = |e: &ast::Expr, clause| match row_bound(self, e, clause)? {
+            RowBound::Rows(n) => Ok(n),
+            _ => Err(Error::not_implemented(format!(
+                "A negative or fractional {clause} of LIMIT BY"
+            ))),
+        };
+        let limit = rows(&by.limit, "LIMIT")?;
+        let offset = by.offset.as_ref().map_or(Ok(0), |o| rows(o, "OFFSET"))?;
+        let operator = StreamOperator::LimitBy {
+            keys,
+            offset,
+            limit,
+        };
+        stream_node(plan, operator).map_err(plan_error)
     }
 
     fn final_projection(

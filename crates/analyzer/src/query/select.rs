@@ -61,7 +61,7 @@ impl Analyzer<'_> {
         let outer = outer.with_items(select);
         let aliases = Aliases::of_select(select)?;
         super::from::check_prewhere(select)?;
-        let mut source = self.from(select, &outer, &aliases)?;
+        let mut source = self.from(select, (&outer, domain.as_deref()), &aliases)?;
         if let Some(domain) = &domain {
             source = domain.crossed(source, select)?;
         }

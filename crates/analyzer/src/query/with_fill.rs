@@ -28,6 +28,12 @@ impl Analyzer<'_> {
             return Ok(plan);
         };
         if !items.iter().any(|i| i.with_fill.is_some()) {
+            if interpolate.is_some() {
+                return Err(Error::new(
+                    ErrorCode::SYNTAX_ERROR,
+                    "Write WITH FILL before INTERPOLATE: it is about the rows that are filled in",
+                ));
+            }
             return Ok(plan);
         }
         if items.len() != keys.len() {
@@ -112,9 +118,14 @@ impl Analyzer<'_> {
             return Err(invalid("STALENESS cannot be used together with FROM"));
         }
         let bound = |e: &Option<ast::Expr>| -> Result<Option<String>> {
-            e.as_ref()
-                .map(|e| self.fill_number(e, physical))
-                .transpose()
+            let Some(expr) = e else {
+                return Ok(None);
+            };
+            let number = self.fill_number(expr, physical)?;
+            if physical.is_unsigned_integer() && number.starts_with('-') {
+                return Err(invalid("a bound of an unsigned column cannot be negative"));
+            }
+            Ok(Some(number))
         };
         let step = match &fill.step {
             None => FillStep::Number(if descending { "-1" } else { "1" }.to_owned()),

@@ -145,6 +145,12 @@ pub const SETTINGS: &[Setting] = &[
         "Rows of a batch between operators, at most.",
     ),
     setting(
+        "engine_file_truncate_on_insert",
+        Bool,
+        "0",
+        "Whether INSERT INTO FUNCTION file empties the file first.",
+    ),
+    setting(
         "max_insert_block_size",
         UInt64,
         "1048449",

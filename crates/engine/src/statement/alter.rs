@@ -145,6 +145,11 @@ fn altered_columns(
         let mut all = table.columns.iter();
         all.position(|c| c.column.name == wanted)
     };
+    // The place of a column that must be there, unless the command says IF EXISTS.
+    let existing = |name: &str, if_exists: bool| match find(name) {
+        None if !if_exists => Err(missing(name)),
+        found => Ok(found),
+    };
     match command {
         AlterCommand::AddColumn {
             if_not_exists,
@@ -159,60 +164,68 @@ fn altered_columns(
                 columns.splice(at..at, added.into_iter().map(Altered::new));
             }
         },
-        AlterCommand::DropColumn { if_exists, name } => match find(name) {
-            Some(_) if columns.len() == 1 => return Err(last_column()),
-            Some(at) => drop(columns.remove(at)),
-            None if *if_exists => {}
-            None => return Err(missing(name)),
-        },
+        AlterCommand::DropColumn { if_exists, name } => {
+            if let Some(at) = existing(name, *if_exists)? {
+                if columns.len() == 1 {
+                    return Err(last_column());
+                }
+                columns.remove(at);
+            }
+        }
         AlterCommand::ClearColumn {
             if_exists,
             name,
             partition: None,
-        } => match find(name) {
-            Some(at) => columns[at].from = None,
-            None if *if_exists => {}
-            None => return Err(missing(name)),
-        },
+        } => {
+            if let Some(at) = existing(name, *if_exists)? {
+                columns[at].from = None;
+            }
+        }
         AlterCommand::RenameColumn {
             if_exists,
             from,
             to,
-        } => match (find(from), find(to)) {
+        } => match (existing(from, *if_exists)?, find(to)) {
             (Some(_), Some(_)) => return Err(taken(to)),
             (Some(at), None) => columns[at].definition.column.name.clone_from(to),
-            (None, _) if *if_exists => {}
-            (None, _) => return Err(missing(from)),
+            (None, _) => {}
         },
+        _ => changed_columns(session, query, (command, &mut columns), existing)?,
+    }
+    Ok(columns)
+}
+
+/// What changes a column in its place.
+fn changed_columns(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    (command, columns): (&AlterCommand, &mut [Altered]),
+    existing: impl Fn(&str, bool) -> Result<Option<usize>>,
+) -> Result<()> {
+    match command {
         AlterCommand::CommentColumn {
             if_exists,
             name,
             comment,
-        } => match find(name) {
-            Some(at) => {
+        } => {
+            if let Some(at) = existing(name, *if_exists)? {
                 columns[at].definition.comment = String::from_utf8_lossy(comment).into_owned();
             }
-            None if *if_exists => {}
-            None => return Err(missing(name)),
-        },
+        }
         AlterCommand::ModifyColumn {
             if_exists,
             column,
             remove,
             position: None,
-        } => match find(&column.name) {
-            Some(at) => modify(
-                session,
-                query,
-                &mut columns[at].definition,
-                (column, remove),
-            )?,
-            None if *if_exists => {}
-            None => return Err(missing(&column.name)),
-        },
+        } => {
+            if let Some(at) = existing(&column.name, *if_exists)? {
+                let definition = &mut columns[at].definition;
+                modify(session, query, definition, (column, remove))?;
+            }
+        }
         _ => return Err(unsupported()),
     }
-    Ok(columns)
+    Ok(())
 }
 
 /// What MODIFY COLUMN does not mention stays as it is.

@@ -367,15 +367,22 @@ pub(crate) fn view(
     if create.kind != ast::ViewKind::Plain {
         return Err(Error::not_implemented("A view that is not plain"));
     }
-    let select = create
+    let mut select = create
         .query
-        .as_ref()
+        .clone()
         .ok_or_else(|| Error::not_implemented("ATTACH VIEW"))?;
+    let temporary: Vec<String> = session.temporary.keys().cloned().collect();
+    super::qualify::tables(&mut select, &session.current_database, &temporary);
+    let shown_query = select.clone();
+    let declared = create.schema.as_ref().map_or(&[][..], |s| &s.columns);
+    if !declared.is_empty() {
+        select = Box::new(cast_to(&select, declared)?);
+    }
     let (database, name) = (session.database_of(&create.name), &create.name.name);
     if create.if_not_exists && session.database.catalog.find(&database, name).is_some() {
         return Ok(Summary::default());
     }
-    let planned = match query::plan(session, query, select) {
+    let planned = match query::plan(session, query, &select) {
         Ok(planned) => planned.columns,
         // A view with parameters has columns when it is asked.
         Err(e) if e.code() == ErrorCode::UNKNOWN_QUERY_PARAMETER => Vec::new(),
@@ -387,6 +394,7 @@ pub(crate) fn view(
         .collect::<Vec<_>>();
     let mut shown = create.clone();
     shown.name.database = Some(database.clone());
+    shown.query = Some(shown_query);
     shown.if_not_exists = false;
     shown.or_replace = false;
     let mut schema = shown.schema.take().unwrap_or_default();
@@ -394,7 +402,7 @@ pub(crate) fn view(
     shown.schema = Some(schema);
     let table = Table {
         columns,
-        engine: Engine::View(Arc::new(select.as_ref().clone())),
+        engine: Engine::View(Arc::new(*select)),
         create_sql: basalt_parser::format_statement(&Statement::CreateView(Box::new(shown))),
         comment: create.comment.as_deref().map(text).unwrap_or_default(),
         is_temporary: false,
@@ -404,6 +412,25 @@ pub(crate) fn view(
         .catalog
         .add(&database, name, table, create.or_replace)?;
     Ok(Summary::default())
+}
+
+/// The query with its columns cast to the types that the view declares for them.
+fn cast_to(select: &ast::Query, declared: &[ColumnDef]) -> Result<ast::Query> {
+    let column = |c: &ColumnDef| {
+        let kind = ast::ExprKind::Identifier(vec![c.name.clone()]);
+        let name = basalt_parser::format_expr(&ast::Expr::new(kind, ast::Span::default()));
+        match &c.data_type {
+            Some(t) => {
+                let data_type = basalt_parser::format_data_type(t).replace('\'', "\\'");
+                format!("CAST({name}, '{data_type}') AS {name}")
+            }
+            None => name,
+        }
+    };
+    let columns: Vec<String> = declared.iter().map(column).collect();
+    let inner = Statement::Query(Box::new(select.clone()));
+    let inner = basalt_parser::format_one_line(&inner);
+    query::parse_query(&format!("SELECT {} FROM ({inner})", columns.join(", ")))
 }
 
 /// `CREATE DATABASE`.

@@ -28,8 +28,11 @@ pub(crate) fn run(
     insert: &ast::Insert,
     io: Io<'_>,
 ) -> Result<Summary> {
-    let InsertTarget::Table(name) = &insert.target else {
-        return Err(Error::not_implemented("INSERT INTO FUNCTION"));
+    let name = match &insert.target {
+        InsertTarget::Table(name) => name,
+        InsertTarget::Function(function) => {
+            return super::insert_file::run(session, query, (insert, function), io);
+        }
     };
     let table = session.find_table(name)?;
     let given = given_columns(&table, insert.columns.as_deref())?;
@@ -94,8 +97,13 @@ fn given_columns(table: &Table, columns: Option<&[ast::Expr]>) -> Result<Vec<Str
     for (i, name) in names.iter().enumerate() {
         let column = column_of(table, name)?;
         if !insertable(&column) {
+            let code = if column.column.alias.is_some() {
+                ErrorCode::NO_SUCH_COLUMN_IN_TABLE
+            } else {
+                ErrorCode::ILLEGAL_COLUMN
+            };
             return Err(Error::new(
-                ErrorCode::NO_SUCH_COLUMN_IN_TABLE,
+                code,
                 format!("Leave it out: cannot insert column `{name}`, it is computed"),
             ));
         }

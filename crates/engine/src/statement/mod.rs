@@ -2,9 +2,11 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | [`qualify`] | names of tables with their database |
 //! | [`query`] | SELECT: planning, running, writing the result |
 //! | [`alter`] | ALTER TABLE |
 //! | [`insert`] | INSERT |
+//! | [`insert_file`] | INSERT INTO FUNCTION file |
 //! | [`inline_data`] | the rows that an INSERT brings as text or bytes |
 //! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION |
 //! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |
@@ -21,6 +23,8 @@ pub mod explain;
 pub mod extremes;
 pub mod inline_data;
 pub mod insert;
+mod insert_file;
+mod qualify;
 pub mod query;
 pub mod result;
 pub mod set;

@@ -39,13 +39,23 @@ impl Parser<'_> {
         if !is_name && !distinct {
             self.keyword("ALL");
         }
-        let args = merge_lambda_names(self.items_until(K::CloseRound)?);
+        let args = self.arguments()?;
         let is_lambda = |e: &&Expr| matches!(e.kind, ExprKind::Lambda(_)) && !e.span.parenthesised;
         if let Some(late) = args.iter().skip(1).find(is_lambda) {
             let message = "Write the lambda first: it can only be a function's first argument";
             return Err(self.error_at(late.span, ErrorCode::SYNTAX_ERROR, message.to_owned()));
         }
         Ok((distinct, args))
+    }
+
+    /// Expressions up to the closing parenthesis; no comma stands before it.
+    fn arguments(&mut self) -> Result<Vec<Expr>> {
+        if self.symbol(K::CloseRound) {
+            return Ok(Vec::new());
+        }
+        let args = self.list(Self::aliased_expr)?;
+        self.expect_symbol(K::CloseRound)?;
+        Ok(merge_lambda_names(args))
     }
 
     fn call_suffix(&mut self, function: &mut Function) -> Result<()> {
