@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`query`] | SELECT: planning, running, writing the result |
 //! | [`insert`] | INSERT |
+//! | [`insert_file`] | INSERT INTO FUNCTION |
 //! | [`inline_data`] | the rows that an INSERT brings as text or bytes |
 //! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION |
 //! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |
@@ -19,6 +20,7 @@ pub mod explain;
 pub mod extremes;
 pub mod inline_data;
 pub mod insert;
+mod insert_file;
 pub mod query;
 pub mod result;
 pub mod set;

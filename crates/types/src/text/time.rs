@@ -69,7 +69,11 @@ pub enum TimeOutput {
 pub(super) fn write_moment(ticks: i64, precision: u8, is_iso: bool, out: &mut Vec<u8>) {
     let per_second = ticks_per_second(precision);
     let is_negative = ticks < 0 && !is_iso;
-    let ticks = if is_negative { ticks.saturating_neg() } else { ticks };
+    let ticks = if is_negative {
+        ticks.saturating_neg()
+    } else {
+        ticks
+    };
     let (seconds, fraction) = (ticks.div_euclid(per_second), ticks.rem_euclid(per_second));
     if is_iso {
         let start = out.len();
