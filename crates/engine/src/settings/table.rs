@@ -200,6 +200,12 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("offset", UInt64, "0", "Rows of any result to skip."),
     setting(
+        "engine_file_truncate_on_insert",
+        Bool,
+        "0",
+        "INSERT INTO FUNCTION file replaces what the file holds; else rows are appended to it.",
+    ),
+    setting(
         "extremes",
         Bool,
         "0",

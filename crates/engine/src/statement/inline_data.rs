@@ -26,17 +26,8 @@ pub(super) fn read(
     header: &[(String, DataType)],
     data: Box<dyn BufRead + Send>,
 ) -> Result<Vec<RecordBatch>> {
-    let environment = session.environment(query);
-    let evaluator = ValueEvaluator {
-        database: Arc::clone(environment.database),
-        settings: query.settings.clone(),
-        context: environment.context.clone(),
-        parameters: session.parameters.clone(),
-        temporary: session.temporary.clone(),
-        execution: environment.execution,
-    };
     let settings = query.settings.formats()?;
-    let evaluator = Some(Box::new(evaluator) as Box<dyn basalt_formats::Evaluator>);
+    let evaluator = Some(evaluator(&session.environment(query)));
     let mut reader =
         basalt_formats::input_with_evaluator(format, header, &settings, data, evaluator)?;
     let mut batches = Vec::new();
@@ -45,6 +36,18 @@ pub(super) fn read(
         batches.push(batch);
     }
     Ok(batches)
+}
+
+/// What computes the expressions in `VALUES` of a query.
+pub(crate) fn evaluator(environment: &QueryEnvironment<'_>) -> Box<dyn basalt_formats::Evaluator> {
+    Box::new(ValueEvaluator {
+        database: Arc::clone(environment.database),
+        settings: environment.settings.clone(),
+        context: environment.context.clone(),
+        parameters: environment.parameters.clone(),
+        temporary: environment.temporary.clone(),
+        execution: environment.execution.clone(),
+    })
 }
 
 /// Computes an expression that stands in `VALUES` in the place of a literal.

@@ -17,6 +17,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
 
 use super::create::stored;
+use super::insert_file::{self, FileWriter, Target};
 use super::query;
 use crate::catalog::{ColumnDefinition, Engine, Table};
 use crate::session::{Io, RunningQuery, Session, Summary};
@@ -31,28 +32,95 @@ pub(crate) fn run(
     let name = match &insert.target {
         InsertTarget::Table(name) => name,
         InsertTarget::Function(function) => {
-            return super::insert_file::run(session, query, (insert, function), io);
+            return into_function(session, query, insert, function, io);
         }
     };
     let table = session.find_table(name)?;
     let given = given_columns(&table, insert.columns.as_deref())?;
-    let planned = match &insert.source {
-        InsertSource::Query(select) => query::plan(session, query, select)?,
+    let planned = source(session, query, insert, &table, io)?;
+    let written_rows = insert_planned(session, query, &table, planned, &given)?;
+    Ok(written(written_rows))
+}
+
+fn written(written_rows: u64) -> Summary {
+    Summary {
+        written_rows,
+        ..Summary::default()
+    }
+}
+
+/// Runs an INSERT into a table function.
+fn into_function(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    insert: &ast::Insert,
+    function: &ast::TableFunction,
+    io: Io<'_>,
+) -> Result<Summary> {
+    let (target, table) = insert_file::target(function)?;
+    let (table, planned) = match (table, &insert.source) {
+        (Some(table), _) => {
+            let planned = source(session, query, insert, &table, io)?;
+            (table, planned)
+        }
+        (None, InsertSource::Query(select)) => {
+            let planned = query::plan(session, query, select)?;
+            let columns = planned.columns.iter();
+            let header = columns.map(|c| (c.name.clone(), c.data_type.clone()));
+            (insert_file::table_of(&header.collect()), planned)
+        }
+        (None, InsertSource::Format(_)) => {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                "Give the structure as third argument of file",
+            ));
+        }
+    };
+    let given = given_columns(&table, insert.columns.as_deref())?;
+    let header: Vec<(String, DataType)> = table
+        .columns
+        .iter()
+        .map(|c| (c.column.name.clone(), c.column.data_type.clone()))
+        .collect();
+    let mut file = match &target {
+        Target::File {
+            path,
+            format,
+            method,
+        } => {
+            let target = (path.as_path(), *format, method.as_deref());
+            Some(FileWriter::new(query, &header, target)?)
+        }
+        Target::Null => None,
+    };
+    let written_rows = for_each_row(session, query, &table, (planned, &given), &mut |batch| {
+        file.as_mut().map_or(Ok(()), |file| file.write(&batch))
+    })?;
+    file.map_or(Ok(()), FileWriter::finish)?;
+    Ok(written(written_rows))
+}
+
+/// The rows of an INSERT.
+fn source(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    insert: &ast::Insert,
+    table: &Table,
+    io: Io<'_>,
+) -> Result<Planned> {
+    let given = given_columns(table, insert.columns.as_deref())?;
+    match &insert.source {
+        InsertSource::Query(select) => query::plan(session, query, select),
         InsertSource::Format(format) => {
             let data = data(query, insert, io)?;
             let header: Vec<(String, DataType)> = given
                 .iter()
-                .map(|g| Ok((g.clone(), column_of(&table, g)?.column.data_type.clone())))
+                .map(|g| Ok((g.clone(), column_of(table, g)?.column.data_type.clone())))
                 .collect::<Result<_>>()?;
             let batches = super::inline_data::read(session, query, format, &header, data)?;
-            planned_batches(batches, &header)?
+            planned_batches(batches, &header)
         }
-    };
-    let written_rows = insert_planned(session, query, &table, planned, &given)?;
-    Ok(Summary {
-        written_rows,
-        ..Summary::default()
-    })
+    }
 }
 
 /// Names of the columns that the INSERT gives, in its order.
@@ -198,6 +266,49 @@ fn planned_batches(batches: Vec<RecordBatch>, header: &[(String, DataType)]) -> 
     })
 }
 
+/// Runs a planned source of these columns for a table, and calls `f` with its rows, all columns in
+/// place; gives their number.
+fn for_each_row(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    table: &Table,
+    (planned, given): (Planned, &[String]),
+    f: &mut dyn FnMut(RecordBatch) -> Result<()>,
+) -> Result<u64> {
+    let targets: Vec<TargetColumn<'_>> = stored(&table.columns)
+        .map(|c| TargetColumn {
+            name: &c.column.name,
+            data_type: &c.column.data_type,
+            default: c.default.as_ref().and_then(|d| d.expr.as_ref()),
+        })
+        .collect();
+    let environment = session.environment(query);
+    let text = String::from_utf8_lossy(query.text);
+    let plan = Analyzer::new(&environment, &text).for_insert(planned, given, &targets)?;
+    let mut num_rows = 0;
+    query.execution.for_each(&plan, true, &mut |batch| {
+        num_rows += batch.num_rows() as u64;
+        f(batch).map(|()| true)
+    })?;
+    Ok(num_rows)
+}
+
+/// The rows of a planned source as a table stores them, and their number.
+pub(super) fn planned_rows(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    table: &Table,
+    planned: Planned,
+    given: &[String],
+) -> Result<(Vec<RecordBatch>, u64)> {
+    let mut batches = Vec::new();
+    let num_rows = for_each_row(session, query, table, (planned, given), &mut |batch| {
+        batches.push(batch);
+        Ok(())
+    })?;
+    Ok((batches, num_rows))
+}
+
 /// Runs a planned source into a table; gives the number of rows.
 pub(crate) fn insert_planned(
     session: &Session,
@@ -218,32 +329,4 @@ pub(crate) fn insert_planned(
         }
     }
     Ok(num_rows)
-}
-
-/// The rows of a planned source as a table stores them, and their number.
-pub(super) fn planned_rows(
-    session: &Session,
-    query: &RunningQuery<'_>,
-    table: &Table,
-    planned: Planned,
-    given: &[String],
-) -> Result<(Vec<RecordBatch>, u64)> {
-    let targets: Vec<TargetColumn<'_>> = stored(&table.columns)
-        .map(|c| TargetColumn {
-            name: &c.column.name,
-            data_type: &c.column.data_type,
-            default: c.default.as_ref().and_then(|d| d.expr.as_ref()),
-        })
-        .collect();
-    let environment = session.environment(query);
-    let text = String::from_utf8_lossy(query.text);
-    let plan = Analyzer::new(&environment, &text).for_insert(planned, given, &targets)?;
-    let mut batches = Vec::new();
-    let mut num_rows = 0;
-    query.execution.for_each(&plan, true, &mut |batch| {
-        num_rows += batch.num_rows() as u64;
-        batches.push(batch);
-        Ok(true)
-    })?;
-    Ok((batches, num_rows))
 }

@@ -1,133 +1,218 @@
-//! Runs `INSERT INTO FUNCTION file(path [, format [, structure]]) SELECT …`: writes a file.
+//! Writes the rows of `INSERT INTO FUNCTION file(…)` and `null(…)`.
+//!
+//! Rows go into a file beside the target, which takes its place when all of them are there: an
+//! INSERT that fails leaves nothing.
 
-use basalt_analyzer::{Analyzer, Planned, TargetColumn};
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use arrow::array::RecordBatch;
+use basalt_analyzer::TableColumn;
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, InsertSource, IntoOutfile, OutputOptions, TableFunction};
+use basalt_formats::registry::Kind;
+use basalt_formats::{FormatEntry, RowSink, Statistics};
+use basalt_parser::ast::{self, ExprKind};
+use basalt_types::parse::parse_structure;
 
-use super::query;
-use super::result::{Header, ResultWriter};
-use crate::session::{Io, RunningQuery, Session, Summary};
+use super::result::Header;
+use crate::catalog::{ColumnDefinition, Engine, Table};
+use crate::session::RunningQuery;
+use crate::table_function::compression::{Encoder, encoder};
 
-/// Formats whose files end with what they hold, so that nothing can follow.
-const CLOSED_FORMATS: &[&str] = &["Parquet", "Arrow", "JSON", "JSONCompact", "XML"];
+/// Where a function's rows go.
+pub(super) enum Target {
+    /// A file.
+    File {
+        path: PathBuf,
+        format: &'static FormatEntry,
+        method: Option<String>,
+    },
+    /// Nowhere.
+    Null,
+}
 
-/// Writes the rows of an INSERT to the file that the function names.
-pub(super) fn run(
-    session: &Session,
-    query: &RunningQuery<'_>,
-    (insert, function): (&ast::Insert, &TableFunction),
-    io: Io<'_>,
-) -> Result<Summary> {
-    if function.name != "file" {
-        return Err(Error::not_implemented(format!(
-            "INSERT INTO FUNCTION {}",
-            function.name
-        )));
-    }
-    let InsertSource::Query(select) = &insert.source else {
-        return Err(Error::not_implemented(
-            "INSERT INTO FUNCTION file with inline data",
-        ));
+/// The target of a table function, and its columns if the call tells them.
+pub(super) fn target(function: &ast::TableFunction) -> Result<(Target, Option<Table>)> {
+    let arg =
+        |idx: usize| -> Result<Option<String>> { function.args.get(idx).map(text).transpose() };
+    let needed = |idx: usize| {
+        arg(idx)?.ok_or_else(|| {
+            Error::new(
+                ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                format!("Table function {} takes more arguments", function.name),
+            )
+        })
     };
-    if insert.columns.is_some() {
-        return Err(Error::not_implemented(
-            "INSERT INTO FUNCTION file with a list of columns",
-        ));
-    }
-    let path = function.args.first().ok_or_else(|| {
-        Error::new(
-            ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
-            "Table function file takes a path, a format and a structure",
-        )
-    })?;
-    let planned = query::plan(session, query, select)?;
-    let (plan, header) = match text(function, 2)? {
-        None => {
-            let columns = planned.columns.iter();
-            let header: Header = columns
-                .map(|c| (c.name.clone(), c.data_type.clone()))
-                .collect();
-            (planned.plan, header)
+    match function.name.as_str() {
+        "null" => Ok((Target::Null, Some(table(&needed(0)?)?))),
+        "file" => {
+            let path = needed(0)?;
+            let format = match arg(1)?.filter(|f| f != "auto") {
+                Some(name) => basalt_formats::lookup(&name)?,
+                None => basalt_formats::from_file_extension(&path).ok_or_else(|| {
+                    Error::new(
+                        ErrorCode::CANNOT_DETECT_FORMAT,
+                        format!("Name the format as second argument: {path} has no ending of one"),
+                    )
+                })?,
+            };
+            let structure = arg(2)?.filter(|s| s != "auto");
+            let target = Target::File {
+                path: PathBuf::from(path),
+                format,
+                method: arg(3)?,
+            };
+            Ok((target, structure.map(|s| table(&s)).transpose()?))
         }
-        Some(structure) => typed(session, query, planned, &structure)?,
-    };
-    let mut output = OutputOptions {
-        format: text(function, 1)?.filter(|f| f != "auto"),
-        ..OutputOptions::default()
-    };
-    output.into_outfile = Some(Box::new(IntoOutfile {
-        path: path.clone(),
-        truncate: query.settings.flag("engine_file_truncate_on_insert"),
-        append: true,
-        and_stdout: false,
-        compression: None,
-        level: None,
-    }));
-    let format = super::result::format_name(session, query, &output);
-    if let (Some(file), true) = (&mut output.into_outfile, is_closed(&format)) {
-        file.append = false;
+        name => Err(Error::not_implemented(format!(
+            "INSERT INTO FUNCTION {name}"
+        ))),
     }
-    let mut writer = ResultWriter::new(session, query, &header, &output, io.out)?;
-    query
-        .execution
-        .for_each(&plan, true, &mut |batch| writer.batch(&batch))?;
-    let written_rows = writer.finish(None)?.result_rows;
-    Ok(Summary {
-        written_rows,
-        ..Summary::default()
+}
+
+/// A string, or a format's bare name.
+fn text(arg: &ast::Expr) -> Result<String> {
+    let plain = match &arg.kind {
+        ExprKind::Identifier(parts) => Some(parts.join(".")),
+        _ => arg
+            .as_string()
+            .map(|s| String::from_utf8_lossy(s).into_owned()),
+    };
+    plain.ok_or_else(|| {
+        Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            "INSERT INTO FUNCTION takes strings as arguments",
+        )
     })
 }
 
-fn is_closed(format: &str) -> bool {
-    CLOSED_FORMATS
-        .iter()
-        .any(|f| f.eq_ignore_ascii_case(format))
+fn table(structure: &str) -> Result<Table> {
+    Ok(table_of(&parse_structure(structure)?))
 }
 
-/// A constant argument, as text; a bare word is its name.
-fn text(function: &TableFunction, idx: usize) -> Result<Option<String>> {
-    let Some(arg) = function.args.get(idx) else {
-        return Ok(None);
+/// A table without rows, of these columns.
+pub(super) fn table_of(header: &Header) -> Table {
+    let column = |(name, data_type): &(String, basalt_types::DataType)| {
+        ColumnDefinition::new(TableColumn::new(name, data_type.clone()))
     };
-    if let ast::ExprKind::Identifier(parts) = &arg.kind {
-        return Ok(Some(parts.join(".")));
-    }
-    match arg.as_string() {
-        Some(bytes) => Ok(Some(String::from_utf8_lossy(bytes).into_owned())),
-        None => Err(Error::new(
-            ErrorCode::BAD_ARGUMENTS,
-            "Format and structure of a file must be strings",
-        )),
+    Table {
+        columns: header.iter().map(column).collect(),
+        engine: Engine::Null,
+        create_sql: String::new(),
+        comment: String::new(),
+        is_temporary: true,
     }
 }
 
-/// The rows as columns of a structure, by position.
-fn typed(
-    session: &Session,
-    query: &RunningQuery<'_>,
-    planned: Planned,
-    structure: &str,
-) -> Result<(datafusion::logical_expr::LogicalPlan, Header)> {
-    let mut header = Header::new();
-    for column in basalt_parser::parse_structure(structure)? {
-        let name = column.data_type.as_ref();
-        let name = name.map(basalt_parser::format_data_type).ok_or_else(|| {
-            let what = format!("Column `{}` of the structure needs a type", column.name);
-            Error::new(ErrorCode::SYNTAX_ERROR, what)
-        })?;
-        header.push((column.name, basalt_types::parse_data_type(&name)?));
-    }
-    let given: Vec<String> = header.iter().map(|(name, _)| name.clone()).collect();
-    let targets: Vec<TargetColumn<'_>> = header
-        .iter()
-        .map(|(name, data_type)| TargetColumn {
-            name,
-            data_type,
-            default: None,
+/// A file being written.
+pub(super) struct FileWriter {
+    sink: Box<dyn RowSink>,
+    /// Taken by the end.
+    file: Option<Box<dyn Encoder>>,
+    buffer: Vec<u8>,
+    unfinished: PathBuf,
+    path: PathBuf,
+    is_appended: bool,
+}
+
+/// Formats whose rows may stand behind others.
+fn can_be_appended(kind: Kind) -> bool {
+    !matches!(
+        kind,
+        Kind::Json { .. }
+            | Kind::JsonColumns { .. }
+            | Kind::JsonObjectEachRow
+            | Kind::Xml
+            | Kind::Arrow
+            | Kind::Parquet
+    )
+}
+
+impl FileWriter {
+    pub(super) fn new(
+        query: &RunningQuery<'_>,
+        header: &Header,
+        (path, format, method): (&Path, &'static FormatEntry, Option<&str>),
+    ) -> Result<Self> {
+        let has_rows = std::fs::metadata(path).is_ok_and(|m| m.len() > 0);
+        let is_appended = has_rows && !query.settings.flag("engine_file_truncate_on_insert");
+        if is_appended && !can_be_appended(format.kind) {
+            return Err(Error::new(
+                ErrorCode::CANNOT_APPEND_TO_FILE,
+                format!(
+                    "Set engine_file_truncate_on_insert = 1 to replace it: {} exists, and rows in {} cannot be appended",
+                    path.display(),
+                    format.name
+                ),
+            ));
+        }
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let mut unfinished = path.as_os_str().to_owned();
+        unfinished.push(format!(".{}.unfinished", std::process::id()));
+        let unfinished = PathBuf::from(unfinished);
+        let name = if is_appended {
+            without_header(format)
+        } else {
+            format.name
+        };
+        let sink = basalt_formats::output(name, header, &query.settings.formats()?)?;
+        let file = BufWriter::new(File::create(&unfinished)?);
+        let file = encoder(file, &path.to_string_lossy(), method)?;
+        Ok(Self {
+            sink,
+            file: Some(file),
+            buffer: Vec::new(),
+            unfinished,
+            path: path.to_owned(),
+            is_appended,
         })
-        .collect();
-    let environment = session.environment(query);
-    let text = String::from_utf8_lossy(query.text);
-    let plan = Analyzer::new(&environment, &text).for_insert(planned, &given, &targets)?;
-    Ok((plan, header))
+    }
+
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.sink.write_batch(batch, &mut self.buffer)?;
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if let Some(file) = &mut self.file {
+            file.write_all(&self.buffer)?;
+        }
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Puts the rows into the file.
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.sink.finish(&Statistics::default(), &mut self.buffer)?;
+        self.flush()?;
+        if let Some(file) = self.file.take() {
+            file.finish()?;
+        }
+        if self.is_appended {
+            let mut target = OpenOptions::new().append(true).open(&self.path)?;
+            std::io::copy(&mut File::open(&self.unfinished)?, &mut target)?;
+        } else {
+            std::fs::rename(&self.unfinished, &self.path)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for FileWriter {
+    /// After success there is no such file, or its rows are in the target.
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.unfinished);
+    }
+}
+
+/// The format of the same rows without names and types before them.
+fn without_header(format: &'static FormatEntry) -> &'static str {
+    let name = format.name;
+    let plain = name
+        .strip_suffix("WithNamesAndTypes")
+        .or_else(|| name.strip_suffix("WithNames"));
+    plain.unwrap_or(name)
 }

@@ -6,7 +6,7 @@
 //! | [`query`] | SELECT: planning, running, writing the result |
 //! | [`alter`] | ALTER TABLE |
 //! | [`insert`] | INSERT |
-//! | [`insert_file`] | INSERT INTO FUNCTION file |
+//! | [`insert_file`] | INSERT INTO FUNCTION |
 //! | [`inline_data`] | the rows that an INSERT brings as text or bytes |
 //! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION |
 //! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |

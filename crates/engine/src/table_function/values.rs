@@ -13,6 +13,7 @@ use basalt_types::parse::parse_structure;
 use basalt_types::{DataType, least_supertype};
 
 use super::arguments::Arguments;
+use crate::statement::inline_data::evaluator;
 
 /// `values('a UInt8, b String', (1, 'x'), …)`, `values(1, 2)`, `values((1, 'x'), …)`.
 pub(super) fn values(args: &Arguments<'_>) -> Result<TableEntry> {
@@ -146,7 +147,9 @@ pub(super) fn format(args: &Arguments<'_>) -> Result<TableEntry> {
         .map(|c| (c.name.clone(), c.data_type.clone()))
         .collect();
     let reader = Box::new(Cursor::new(text));
-    let mut reader = basalt_formats::input(&format, &header, &settings, reader)?;
+    let evaluator = Some(evaluator(args.environment));
+    let mut reader =
+        basalt_formats::input_with_evaluator(&format, &header, &settings, reader, evaluator)?;
     let mut batches = Vec::new();
     while let Some(batch) = reader.next_block()? {
         batches.push(batch);

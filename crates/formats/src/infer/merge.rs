@@ -12,17 +12,16 @@ pub(super) fn merge_text(a: &DataType, b: &DataType) -> DataType {
 /// The type of two values, if they have one that is not the last resort.
 pub(super) fn merge(a: &DataType, b: &DataType) -> Option<DataType> {
     use DataType::{
-        Array, Bool, Date, DateTime, DateTime64, Float64, Int64, Map, Nothing, Tuple, UInt64,
+        Array, Date, DateTime, DateTime64, Float64, Int64, Map, Nothing, Tuple, UInt64,
     };
     Some(match (a, b) {
         _ if a == b => a.clone(),
         (Nothing, known) | (known, Nothing) => known.clone(),
+        (Int64, UInt64) | (UInt64, Int64) => UInt64,
         (Int64 | UInt64 | Float64, Int64 | UInt64 | Float64) => Float64,
         (Date, DateTime(zone)) | (DateTime(zone), Date) => DateTime(*zone),
         (Date | DateTime(_), long @ DateTime64(..))
         | (long @ DateTime64(..), Date | DateTime(_)) => long.clone(),
-        (Bool, number @ (Int64 | UInt64 | Float64))
-        | (number @ (Int64 | UInt64 | Float64), Bool) => number.clone(),
         (Array(a), Array(b)) => DataType::array(merge(a, b)?),
         (Map(ka, va), Map(kb, vb)) => DataType::map(merge(ka, kb)?, merge(va, vb)?),
         (Tuple(a), Tuple(b)) => merge_tuples(a, b)?,
@@ -80,7 +79,12 @@ pub(super) fn merge_value(a: &DataType, b: &DataType) -> Option<DataType> {
             DataType::Array(_) | DataType::Map(..) | DataType::Tuple(_)
         )
     };
+    let is_number =
+        |t: &DataType| matches!(t, DataType::Int64 | DataType::UInt64 | DataType::Float64);
     match (a, b) {
+        (DataType::Bool, number) | (number, DataType::Bool) if is_number(number) => {
+            Some(number.clone())
+        }
         (DataType::Array(a), DataType::Array(b)) => Some(DataType::array(merge_value(a, b)?)),
         _ if is_nested(a) || is_nested(b) => None,
         _ => Some(DataType::String),

@@ -25,6 +25,11 @@ const MIN_DATE_BYTES: usize = 8;
 
 /// The type of a whole field; `Nothing` inside where it is empty.
 pub(super) fn infer_field(text: &[u8], origin: Origin, settings: &FormatSettings) -> DataType {
+    // A leading zero is no number's in TSV.
+    let is_code = text.len() > 1 && text[0] == b'0' && text.iter().all(u8::is_ascii_digit);
+    if origin == Origin::Tsv && is_code {
+        return DataType::String;
+    }
     let numbers =
         origin != Origin::Quoted || settings.input_format_csv_try_infer_numbers_from_strings;
     if numbers

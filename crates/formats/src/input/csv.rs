@@ -35,6 +35,8 @@ impl Dialect {
 /// A field as it stands in the text.
 pub(crate) struct Field<'a> {
     pub(crate) text: &'a [u8],
+    /// With the space behind it, which belongs to a string at the end of the text.
+    whole: &'a [u8],
     /// What it is in, if it is in quotes.
     pub(crate) quote: Option<u8>,
     /// Whether quotes inside are doubled.
@@ -100,6 +102,7 @@ impl Dialect {
                 cursor.advance(text.len());
                 return Field {
                     text,
+                    whole: text,
                     quote: Some(quote),
                     has_doubled,
                 };
@@ -115,6 +118,7 @@ impl Dialect {
         self.skip_space(cursor);
         Field {
             text: &text[..end],
+            whole: &text[..end],
             quote: Some(quote),
             has_doubled,
         }
@@ -143,14 +147,17 @@ impl Dialect {
                 }
             }
         }
-        let mut field = cursor.take(end);
+        let taken = cursor.take(end);
+        let mut field = taken;
         if self.trim {
             while let [rest @ .., b' ' | b'\t'] = field {
                 field = rest;
             }
         }
+        let is_last = cursor.is_at_end();
         Field {
             text: field,
+            whole: if is_last { taken } else { field },
             quote: None,
             has_doubled: false,
         }
@@ -258,7 +265,8 @@ impl CsvRows {
                 column.append_null();
                 return Ok(());
             }
-            return column.append_text(field.text);
+            let is_string = *column.data_type().base() == DataType::String;
+            return column.append_text(if is_string { field.whole } else { field.text });
         }
         column.append_text(field.value(&mut self.scratch))
     }

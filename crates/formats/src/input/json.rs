@@ -235,6 +235,9 @@ impl JsonReader {
             Some(b'[') => self.read_array(column, cursor),
             Some(b'{') => self.read_object(column, cursor),
             Some(b't' | b'f') => self.read_bool(column, cursor),
+            Some(b'i' | b'I' | b'N') if column.data_type().is_float() => {
+                column.append_text(cursor.take_while(|b| b.is_ascii_alphabetic()))
+            }
             Some(b'n') if cursor.eat_text(b"null") => {
                 column.append_null();
                 Ok(())
