@@ -13,7 +13,8 @@
 //! 1. The deviation is not the true one but `mean / sqrt(weight)`: it parts arms that are equally
 //!    good, too, so that the choice settles.
 //! 2. The first pulls of an arm pay for cold code and are not counted, unless another chooser of the
-//!    same choice has already paid.
+//!    same choice has already paid. Then the mean over all choosers is a first guess, with the least
+//!    weight: what was slow elsewhere is tried later, and what is measured here soon counts more.
 //! 3. Weights fade by `1 / WINDOW` a pull, so arms that lost are tried again now and then.
 //! 4. When the recent cost of an arm leaves its mean by a quarter and stays there, the data have
 //!    changed: all weights drop to almost nothing and every arm has its chance again.
@@ -36,7 +37,10 @@ const MIN_SAMPLES: u32 = 2;
 
 /// Most that one pull weighs: long work is as good as several short pieces, but not as many as it
 /// could be cut into, because whatever disturbs it disturbs all of it.
-const MAX_PULL_WEIGHT: f64 = 4.0;
+const MAX_PULL_WEIGHT: f64 = 8.0;
+
+/// Weight of what other choosers measured, on other data.
+const PRIOR_WEIGHT: f64 = 1.0;
 
 /// Pulls over which an arm's past fades to a third.
 const WINDOW: f64 = 16384.0;
@@ -120,10 +124,10 @@ impl Turn {
 /// What a chooser knows of an arm.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arm {
-    /// Pulls that are still to be ignored.
-    warm_up_left: u32,
-    /// Counted pulls.
-    samples: u32,
+    /// Pulls that it gets before it has to compete; all but [`MIN_SAMPLES`] are ignored.
+    trials_left: u32,
+    /// Whether a cost was measured here.
+    is_measured: bool,
     weight: f64,
     mean_ns: f64,
     recent_ns: f64,
@@ -158,8 +162,13 @@ impl Chooser {
         log::enlist(choice);
         let mut arms = [Arm::default(); MAX_ARMS];
         for (arm, state) in arms.iter_mut().enumerate() {
-            let is_warm = choice.mean_ns(arm).is_some();
-            state.warm_up_left = if is_warm { 0 } else { WARM_UP_PULLS };
+            match choice.mean_ns(arm) {
+                Some(mean_ns) => {
+                    state.weight = PRIOR_WEIGHT;
+                    state.mean_ns = mean_ns;
+                }
+                None => state.trials_left = WARM_UP_PULLS + MIN_SAMPLES,
+            }
         }
         Self {
             choice,
@@ -225,7 +234,7 @@ impl Chooser {
         if let Some(arm) = self.choice.forced() {
             return arm;
         }
-        let is_new = |arm: &usize| self.arms[*arm].samples < MIN_SAMPLES;
+        let is_new = |arm: &usize| self.arms[*arm].trials_left > 0;
         if let Some(arm) = self.allowed_arms().find(is_new) {
             return arm;
         }
@@ -252,11 +261,11 @@ impl Chooser {
         self.flush();
         self.choice.count_pulls(arm, 1);
         let state = &mut self.arms[arm];
-        if state.warm_up_left > 0 || work.units == 0 {
-            state.warm_up_left = state.warm_up_left.saturating_sub(1);
+        let is_warm_up = state.trials_left > MIN_SAMPLES;
+        state.trials_left = state.trials_left.saturating_sub(1);
+        if is_warm_up || work.units == 0 {
             return;
         }
-        state.samples = state.samples.saturating_add(1);
         self.choice.count_measured(arm, work.units, elapsed_ns);
         let has_changed = state.learn(elapsed_ns as f64 / work.units as f64, work.weight());
         for arm in self.allowed_arms() {
@@ -272,7 +281,7 @@ impl Chooser {
 
     /// Mean cost of an arm in nanoseconds for a unit, if it was measured.
     pub fn mean_ns(&self, arm: usize) -> Option<f64> {
-        let state = self.arms.get(arm).filter(|state| state.weight > 0.0)?;
+        let state = self.arms.get(arm).filter(|state| state.is_measured)?;
         Some(state.mean_ns)
     }
 
@@ -284,7 +293,7 @@ impl Chooser {
     fn least_mean(&self) -> usize {
         let measured = self
             .allowed_arms()
-            .filter(|&arm| self.arms[arm].weight > 0.0);
+            .filter(|&arm| self.arms[arm].is_measured);
         let mean_ns = |arm: &usize| self.arms[*arm].mean_ns;
         measured
             .min_by(|a, b| mean_ns(a).total_cmp(&mean_ns(b)))
@@ -309,7 +318,8 @@ impl Drop for Chooser {
 impl Arm {
     /// Takes one cost in; whether it shows that the past is no guide any more.
     fn learn(&mut self, cost_ns: f64, weight: f64) -> bool {
-        let is_first = self.weight == 0.0;
+        let is_first = !self.is_measured;
+        self.is_measured = true;
         let clipped_ns = if is_first {
             cost_ns
         } else {

@@ -153,3 +153,18 @@ fn decisions_are_logged() {
     let mean_ns = records[1].mean_ns.unwrap();
     assert!(mean_ns > 3.0, "{mean_ns}");
 }
+
+#[test]
+fn what_other_choosers_measured_saves_trials() {
+    static CHOICE: Choice = Choice::new("prior", "", WorkUnit::Row, &["a", "b", "c", "d"]);
+    let costs = [4.0, 5.0, 1.0, 6.0];
+    let mut first = Chooser::with_random(&CHOICE, Random::new(1));
+    let without = simulate(&mut first, &costs, 60);
+    drop(first);
+    let mut second = Chooser::with_random(&CHOICE, Random::new(1));
+    assert_eq!(second.mean_ns(2), None);
+    let with = simulate(&mut second, &costs, 60);
+    assert_eq!(second.best(), 2);
+    let saved = mean_cost(&costs, &without) / mean_cost(&costs, &with);
+    assert!(saved > 1.3, "{without:?} {with:?}");
+}
