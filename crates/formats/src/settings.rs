@@ -4,7 +4,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::Tz;
 use basalt_types::builder::ReadOptions;
 use basalt_types::text::best_effort::DateOrder;
-use basalt_types::text::{JsonOptions, TextOptions};
+use basalt_types::text::{JsonOptions, TextOptions, TimeLayout};
 
 /// A type that a setting's text can be read as.
 trait SettingValue: Sized {
@@ -67,6 +67,17 @@ impl SettingValue for TimeInput {
             "basic" => Some(TimeInput::Basic),
             "best_effort" => Some(TimeInput::BestEffort),
             "best_effort_us" => Some(TimeInput::BestEffortUs),
+            _ => None,
+        }
+    }
+}
+
+impl SettingValue for TimeLayout {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "simple" => Some(TimeLayout::Simple),
+            "iso" => Some(TimeLayout::Iso),
+            "unix_timestamp" => Some(TimeLayout::UnixTimestamp),
             _ => None,
         }
     }
@@ -141,6 +152,7 @@ settings! {
     session_timezone: Tz = Tz::UTC;
     max_insert_block_size: u64 = 65_505;
     date_time_input_format: TimeInput = TimeInput::BestEffort;
+    date_time_output_format: TimeLayout = TimeLayout::Simple;
     format_csv_delimiter: u8 = b',';
     format_csv_allow_single_quotes: bool = false;
     format_csv_allow_double_quotes: bool = true;
@@ -240,6 +252,7 @@ impl FormatSettings {
         TextOptions {
             time_zone: self.session_timezone,
             decimal_trailing_zeros: self.output_format_decimal_trailing_zeros,
+            times: self.date_time_output_format,
             json: JsonOptions {
                 quote_64bit_integers: self.output_format_json_quote_64bit_integers,
                 quote_64bit_floats: self.output_format_json_quote_64bit_floats,

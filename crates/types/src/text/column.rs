@@ -16,7 +16,7 @@ use super::address::{write_ipv4, write_ipv6, write_uuid};
 use super::escape::{write_escaped, write_json_string, write_quoted, write_xml};
 use super::nested::{write_array, write_map, write_tuple};
 use super::number::{write_decimal128, write_decimal256, write_f32, write_f64, write_integer};
-use super::time::{write_date, write_date_time, write_date_time64};
+use super::time::{write_date, write_date_time64, write_decimal_ticks, write_iso_time};
 use crate::calendar::OffsetCache;
 use crate::{DataType, EnumType, TupleType, Tz};
 
@@ -68,8 +68,21 @@ pub struct TextOptions {
     pub time_zone: Tz,
     /// Whether decimals keep the zeros at the end of their fraction.
     pub decimal_trailing_zeros: bool,
+    /// How moments are written.
+    pub times: TimeLayout,
     /// What shapes [`Style::Json`].
     pub json: JsonOptions,
+}
+
+/// How moments are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeLayout {
+    /// `2024-01-02 03:04:05` in the column's time zone.
+    Simple,
+    /// `2024-01-02T03:04:05Z`, in UTC.
+    Iso,
+    /// Seconds since 1970.
+    UnixTimestamp,
 }
 
 impl Default for TextOptions {
@@ -77,6 +90,7 @@ impl Default for TextOptions {
         Self {
             time_zone: Tz::UTC,
             decimal_trailing_zeros: false,
+            times: TimeLayout::Simple,
             json: JsonOptions::default(),
         }
     }
@@ -316,16 +330,35 @@ impl ColumnText {
             Values::Date(a) => write_date(i32::from(a.value(row)), out),
             Values::Date32(a) => write_date(a.value(row), out),
             Values::DateTime(a, offsets) => {
-                write_date_time(i64::from(a.value(row)), &mut offsets.borrow_mut(), out);
+                let ticks = i64::from(a.value(row));
+                self.write_moment((ticks, 0), &mut offsets.borrow_mut(), out);
             }
             Values::DateTime64(a, precision, offsets) => {
-                write_date_time64(a.value(row), *precision, &mut offsets.borrow_mut(), out);
+                self.write_moment((a.value(row), *precision), &mut offsets.borrow_mut(), out);
             }
             Values::Uuid(a) => write_uuid(a.value(row), out),
             Values::Ipv4(a) => write_ipv4(a.value(row), out),
             Values::Ipv6(a) => write_ipv6(a.value(row), out),
             // The other kinds have their own writers in `write_value`.
             _ => {}
+        }
+    }
+}
+
+impl ColumnText {
+    #[inline]
+    fn write_moment(
+        &self,
+        (ticks, precision): (i64, u8),
+        offsets: &mut OffsetCache,
+        out: &mut Vec<u8>,
+    ) {
+        match self.options.times {
+            TimeLayout::Simple => write_date_time64(ticks, precision, offsets, out),
+            TimeLayout::Iso => write_iso_time(ticks, precision, out),
+            TimeLayout::UnixTimestamp => {
+                write_decimal_ticks(ticks, precision, out);
+            }
         }
     }
 }

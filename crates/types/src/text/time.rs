@@ -53,6 +53,27 @@ pub fn write_date_time64(ticks: i64, precision: u8, offsets: &mut OffsetCache, o
     write_fraction(ticks.rem_euclid(per_second), precision, out);
 }
 
+/// Writes ticks as `2024-01-02T03:04:05.678Z`.
+pub fn write_iso_time(ticks: i64, precision: u8, out: &mut Vec<u8>) {
+    let start = out.len();
+    write_date_time64(ticks, precision, &mut OffsetCache::new(crate::Tz::UTC), out);
+    if let Some(space) = out[start..].iter().position(|b| *b == b' ') {
+        out[start + space] = b'T';
+    }
+    out.push(b'Z');
+}
+
+/// Writes ticks as seconds with all digits of their fraction.
+pub fn write_decimal_ticks(ticks: i64, precision: u8, out: &mut Vec<u8>) {
+    let per_second = ticks_per_second(precision);
+    if ticks < 0 && ticks > -per_second {
+        out.push(b'-');
+    }
+    let whole = ticks / per_second;
+    out.extend_from_slice(itoa::Buffer::new().format(whole).as_bytes());
+    write_fraction((ticks % per_second).abs(), precision, out);
+}
+
 /// Writes `.` and exactly `precision` digits, nothing for precision 0.
 pub fn write_fraction(fraction: i64, precision: u8, out: &mut Vec<u8>) {
     if precision == 0 {

@@ -301,7 +301,7 @@ fn integers<T: Native>(
             _ => x,
         };
         let quotient = moved / unit;
-        let is_half = mode == Mode::Bankers && moved % unit == 0 && quotient % 2 != 0;
+        let is_half = mode == Mode::Bankers && (x % unit).abs() * 2 == unit && quotient % 2 != 0;
         let quotient = quotient - if is_half { moved.signum() } else { 0 };
         T::from_num((quotient * unit) as i64)
     };
