@@ -251,6 +251,13 @@ fn checked_cast(
         fixed_layouts: matches!(mode, CastMode::TextOrNull | CastMode::OrZero),
     };
     if *from.base() == DataType::Nothing {
+        let gives_default = matches!(mode, CastMode::OrZero | CastMode::OrDefault);
+        if gives_default && from.is_nullable() && !to.is_nullable() {
+            let to = to.clone();
+            return Ok(Arc::new(move |array| {
+                super::defaults::default_array(&to, array.len())
+            }));
+        }
         return from_nothing(from, to);
     }
     let base = base_cast(from.base(), to.base(), how)?;
