@@ -150,7 +150,10 @@ impl Resolver<'_> {
 
     /// `=`, `<` and the others: natively where Arrow's order of values is the dialect's.
     pub(crate) fn comparison(&self, name: &str, args: Vec<Typed>) -> Result<Typed> {
-        let native = args.len() == 2 && native_type(&args[0], &args[1]).is_some();
+        // Arrow compares UUIDs from their first byte on, ClickHouse from their second half.
+        let is_order = !matches!(name, "equals" | "notEquals");
+        let other_order = is_order && args.iter().any(|a| *a.data_type.base() == DataType::Uuid);
+        let native = args.len() == 2 && !other_order && native_type(&args[0], &args[1]).is_some();
         if !native {
             return self.call_by_name(name, args);
         }

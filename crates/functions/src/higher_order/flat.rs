@@ -32,6 +32,12 @@ impl Flat {
     pub(super) fn of_arrays(arrays: &[ArrayRef], name: &str) -> Result<Self> {
         let mut flat: Option<(OffsetBuffer<i32>, Vec<ArrayRef>)> = None;
         for array in arrays {
+            if array.as_list_opt::<i32>().is_none() {
+                return Err(Error::new(
+                    ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+                    format!("Function {name} takes a lambda and arrays"),
+                ));
+            }
             let (offsets, values) = flat_list(array)?;
             match &mut flat {
                 None => flat = Some((offsets, vec![values])),

@@ -74,7 +74,7 @@ fn resolve_transpose(call: &Call<'_>) -> Result<Resolved> {
 fn resolve_replicate(call: &Call<'_>) -> Result<Resolved> {
     if call.args.len() < 2 {
         return Err(Error::new(
-            ErrorCode::TOO_FEW_ARGUMENTS_FOR_FUNCTION,
+            ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
             "Function replicate takes at least 2 arguments",
         ));
     }

@@ -4,6 +4,7 @@ use arrow::array::{Array, ArrayRef};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
+use super::bit_strings;
 use super::numeric::{Native, Num, array_of, map1, map2};
 use crate::{Call, Column, Resolved, ScalarFunction};
 
@@ -208,6 +209,17 @@ macro_rules! with_integer {
 
 fn binary(call: &Call<'_>, op: Op) -> Result<Resolved> {
     call.expect_args(2..=2)?;
+    let of_strings = match op {
+        Op::And => bit_strings::combine(call, |a, b| a & b)?,
+        Op::Or => bit_strings::combine(call, |a, b| a | b)?,
+        Op::Xor => bit_strings::combine(call, |a, b| a ^ b)?,
+        Op::ShiftLeft => bit_strings::shift(call, true)?,
+        Op::ShiftRight => bit_strings::shift(call, false)?,
+        Op::RotateLeft | Op::RotateRight => None,
+    };
+    if let Some(resolved) = of_strings {
+        return Ok(resolved);
+    }
     let (a, b) = (integer(call, 0)?, integer(call, 1)?);
     let size_bytes = a.size_bytes().max(b.size_bytes());
     let result = Num::integer(size_bytes, a.is_signed() || b.is_signed());
@@ -250,6 +262,9 @@ fn check_places(columns: &[Column], num_rows: usize) -> Result<()> {
 
 fn bit_not(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(1..=1)?;
+    if let Some(resolved) = bit_strings::invert(call)? {
+        return Ok(resolved);
+    }
     let num = Num::of_number(call.data_type(0)).ok_or_else(|| call.illegal_type(0))?;
     let result = if num.is_float() {
         Num::integer(num.size_bytes(), true)

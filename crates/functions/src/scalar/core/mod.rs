@@ -11,13 +11,14 @@
 //! | [`cast`] | every conversion |
 //! | [`logic`] | `and`, `or`, `xor`, `not` |
 //! | [`conditional`] | `if`, `coalesce`, `greatest` and kin |
-//! | [`bits`] | bits of integers |
+//! | [`bits`], `bit_strings` | bits of integers and of strings |
 //! | [`rounding`] | rounding to digits and classes |
 //! | [`math`], [`special`] | elementary functions, error and gamma function |
 //! | [`primes`], [`width_bucket`], [`middle`] | prime numbers, buckets, means and bounds of values |
 //! | [`type_functions`] | types, NULLs, pass-through |
 
 pub mod arithmetic;
+mod bit_strings;
 pub mod bits;
 pub mod cast;
 pub mod comparison;

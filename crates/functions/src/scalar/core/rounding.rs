@@ -301,7 +301,9 @@ fn integers<T: Native>(
             _ => x,
         };
         let quotient = moved / unit;
-        let is_half = mode == Mode::Bankers && moved % unit == 0 && quotient % 2 != 0;
+        // Of Int8, what leaves the type by rounding up is not brought back to the even digit.
+        let stays = T::NUM != Num::I8 || moved == wrap(moved, shift);
+        let is_half = mode == Mode::Bankers && stays && moved % unit == 0 && quotient % 2 != 0;
         let quotient = quotient - if is_half { moved.signum() } else { 0 };
         T::from_num((quotient * unit) as i64)
     };

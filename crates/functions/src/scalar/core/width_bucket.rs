@@ -9,25 +9,15 @@ use crate::scalar::strings::shapes::{bad_arguments, validity_of};
 use crate::{Call, Column, Resolved, ScalarFunction};
 
 /// The function of this file.
-pub const FUNCTIONS: &[ScalarFunction] = &[
-    ScalarFunction {
-        name: "widthBucket",
-        aliases: &["WIDTH_BUCKET"],
-        case_insensitive: true,
-        syntax: "widthBucket(x, low, high, count)",
-        description: "The bucket of x, from 1, of `count` equal ones between low and high; 0 below them, count + 1 above.",
-        resolve,
-        ..ScalarFunction::BASE
-    },
-    ScalarFunction {
-        name: "width_bucket",
-        case_insensitive: true,
-        syntax: "width_bucket(x, low, high, count)",
-        description: "As `widthBucket`.",
-        resolve,
-        ..ScalarFunction::BASE
-    },
-];
+pub const FUNCTIONS: &[ScalarFunction] = &[ScalarFunction {
+    name: "widthBucket",
+    aliases: &["width_bucket"],
+    case_insensitive: true,
+    syntax: "widthBucket(x, low, high, count)",
+    description: "The bucket of x, from 1, of `count` equal ones; 0 below low, count + 1 from high on.",
+    resolve,
+    ..ScalarFunction::BASE
+}];
 
 fn resolve(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(4..=4)?;

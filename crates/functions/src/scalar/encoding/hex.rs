@@ -92,7 +92,7 @@ fn resolve_digits(call: &Call<'_>, per_byte: usize, digits: impl Digits) -> Resu
     let data_type = call.data_type(0).clone();
     let order = match &data_type {
         t if t.is_string() || t.is_float() || t.is_decimal() => Order::Memory,
-        DataType::Uuid | DataType::Ipv6 => Order::Memory,
+        DataType::Uuid | DataType::Ipv6 | DataType::AggregateFunction(_) => Order::Memory,
         DataType::Date | DataType::Date32 | DataType::DateTime(_) => Order::Number,
         DataType::Ipv4 => Order::Address,
         t if t.is_integer() => Order::Number,

@@ -70,6 +70,9 @@ fn nth_match(
 ) -> Option<std::ops::Range<usize>> {
     for _ in 1..occurrence {
         let found = regexp.find_at(text, start)?;
+        if found.is_empty() && found.start >= text.len() {
+            return None;
+        }
         // An empty match is left behind by one byte.
         start = found.end.max(found.start + 1);
     }

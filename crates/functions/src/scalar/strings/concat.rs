@@ -87,6 +87,9 @@ fn resolve_concat(call: &Call<'_>) -> Result<Resolved> {
     let all = |fits: fn(&DataType) -> bool| {
         !call.args.is_empty() && call.args.iter().all(|a| fits(&a.data_type))
     };
+    if call.args.len() == 1 {
+        return joined(call, call.args, 0, Vec::new());
+    }
     if all(|t| matches!(t, DataType::Array(_))) {
         return delegate(call, "arrayConcat");
     }

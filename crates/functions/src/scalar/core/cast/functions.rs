@@ -157,7 +157,7 @@ const INTERVALS: [ScalarFunction; 11] = intervals! {
 fn target_and_mode(name: &str) -> (&str, CastMode) {
     let target = name.strip_prefix("to").unwrap_or(name);
     let modes = [
-        ("OrNull", CastMode::OrNull),
+        ("OrNull", CastMode::TextOrNull),
         ("OrZero", CastMode::OrZero),
         ("OrDefault", CastMode::OrDefault),
     ];

@@ -47,7 +47,9 @@ pub enum CastMode {
     Accurate,
     /// As `Accurate`, but NULL instead of an error.
     OrNull,
-    /// As `Accurate`, but the type's default instead of an error.
+    /// As `OrNull`, for texts, in which times have one of the fixed layouts.
+    TextOrNull,
+    /// As `TextOrNull`, but the type's default instead of NULL.
     OrZero,
     /// As `OrZero`, with the default taken from the second argument if there is one.
     OrDefault,
@@ -68,6 +70,8 @@ struct How {
     accurate: bool,
     /// Whether text that does not parse is NULL for a Nullable target.
     null_for_bad_text: bool,
+    /// Whether times in texts have one of the fixed layouts only.
+    fixed_layouts: bool,
 }
 
 /// The rows of one array that did not convert.
@@ -123,7 +127,7 @@ pub fn cast_function(
     mode: CastMode,
 ) -> Result<BoundFunction> {
     let result = match mode {
-        CastMode::OrNull if !to.is_nullable() => to.clone().to_nullable(),
+        CastMode::OrNull | CastMode::TextOrNull if !to.is_nullable() => to.clone().to_nullable(),
         _ => to.clone(),
     };
     let cast = match mode {
@@ -155,6 +159,7 @@ pub(crate) fn array_cast(from: &DataType, to: &DataType, context: &Context) -> R
         zone: context.time_zone,
         accurate: false,
         null_for_bad_text: true,
+        fixed_layouts: false,
     };
     array_cast_how(from, to, how)
 }
@@ -165,6 +170,7 @@ fn strict_cast(from: &DataType, to: &DataType, zone: Tz) -> Result<ArrayCast> {
         zone,
         accurate: false,
         null_for_bad_text: false,
+        fixed_layouts: false,
     };
     array_cast_how(from, to, how)
 }
@@ -242,8 +248,16 @@ fn checked_cast(
         zone: context.time_zone,
         accurate: true,
         null_for_bad_text: false,
+        fixed_layouts: matches!(mode, CastMode::TextOrNull | CastMode::OrZero),
     };
     if *from.base() == DataType::Nothing {
+        let gives_default = matches!(mode, CastMode::OrZero | CastMode::OrDefault);
+        if gives_default && from.is_nullable() && !to.is_nullable() {
+            let to = to.clone();
+            return Ok(Arc::new(move |array| {
+                super::defaults::default_array(&to, array.len())
+            }));
+        }
         return from_nothing(from, to);
     }
     let base = base_cast(from.base(), to.base(), how)?;
@@ -256,7 +270,7 @@ fn checked_cast(
         }
         let converted = base(array, &mut failures)?;
         match mode {
-            CastMode::OrNull => finish_nullable(&converted, failures),
+            CastMode::OrNull | CastMode::TextOrNull => finish_nullable(&converted, failures),
             _ if nullable => with_nulls(&converted, failures.nulls),
             _ => Ok(converted),
         }
@@ -278,6 +292,7 @@ fn soft_cast(from: &DataType, to: &DataType, context: &Context) -> Result<SoftCa
         zone: context.time_zone,
         accurate: true,
         null_for_bad_text: false,
+        fixed_layouts: false,
     };
     let base = base_cast(from.base(), to.base(), how)?;
     Ok(Arc::new(move |array| {

@@ -123,13 +123,21 @@ impl Texts<'_> {
     fn build(self, to: &DataType, how: How, failures: &mut Failures) -> Result<ArrayRef> {
         let options = ReadOptions {
             time_zone: how.zone,
-            best_effort: Some(DateOrder::DayFirst),
+            best_effort: (!how.fixed_layouts).then_some(DateOrder::DayFirst),
             is_cast: true,
         };
         let mut builder = ColumnBuilder::with_options(to, self.array.len(), &options)?;
         self.each(failures, |text| {
             let len = builder.len();
+            let takes = !how.fixed_layouts || !to.is_date_time();
             match text {
+                Some(text) if !takes && !has_fixed_layout(text, to) => {
+                    let text = String::from_utf8_lossy(text);
+                    Err(Error::new(
+                        ErrorCode::CANNOT_PARSE_DATETIME,
+                        format!("Cannot parse '{text}' as {to}"),
+                    ))
+                }
                 Some(text) => builder
                     .append_text(text)
                     .inspect_err(|_| builder.truncate(len)),
@@ -142,6 +150,17 @@ impl Texts<'_> {
         })?;
         builder.finish()
     }
+}
+
+/// Whether a text is `YYYY-MM-DD`, with ` hh:mm:ss` or not, or Unix seconds of five digits or more.
+fn has_fixed_layout(text: &[u8], to: &DataType) -> bool {
+    let whole = match to {
+        DataType::DateTime64(..) => text.split(|b| *b == b'.').next().unwrap_or(text),
+        _ => text,
+    };
+    let all_digits = whole.iter().all(u8::is_ascii_digit);
+    let has_date = whole.iter().take(5).filter(|b| b.is_ascii_digit()).count() == 4;
+    (all_digits && whole.len() >= 5) || (has_date && matches!(whole.len(), 10 | 19))
 }
 
 fn out_of_range(text: &[u8], kind: &str) -> Error {
