@@ -70,6 +70,13 @@ impl Resolver<'_> {
         {
             args.clear();
         }
+        let has_window = |e: &Expr| e.exists(|e| Ok(matches!(e, Expr::WindowFunction(_))));
+        if args.iter().any(|a| has_window(&a.expr).unwrap_or(false)) {
+            return Err(Error::new(
+                ErrorCode::ILLEGAL_AGGREGATION,
+                format!("A window function is found inside aggregate function {name}"),
+            ));
+        }
         let params = self.resolve_all(f.params.as_deref().unwrap_or_default())?;
         let types: Vec<DataType> = args
             .iter()

@@ -83,7 +83,7 @@ impl Analyzer<'_> {
             .totals
             .filter(|_| conditions.is_empty() && array_joins.is_empty());
         let plan = self.filtered(source.plan, conditions, array_joins, &mut clauses)?;
-        self.after_where(plan, select, grouping, clauses, of_source)
+        self.after_where((plan, of_source), select, grouping, clauses)
     }
 
     /// WHERE and the `arrayJoin` calls that need no aggregate: those of the conditions first.
@@ -120,13 +120,13 @@ impl Analyzer<'_> {
         Ok(plan)
     }
 
+    /// The steps behind WHERE over the rows, and the totals of the subquery that gives them.
     fn after_where(
         &self,
-        mut plan: LogicalPlan,
+        (mut plan, of_source): (LogicalPlan, Option<LogicalPlan>),
         select: &ast::Select,
         grouping: Option<Grouping>,
         mut clauses: Clauses,
-        of_source: Option<LogicalPlan>,
     ) -> Result<Planned> {
         let aggregates = clauses.exprs_mut().any(|e| has_aggregate(e));
         let mut totals = None;
