@@ -16,6 +16,7 @@
 //! | [`array_join`] | ARRAY JOIN and `arrayJoin()` |
 //! | [`group_by`] | keys, aggregates, ROLLUP, CUBE, GROUPING SETS |
 //! | [`totals`] | WITH TOTALS |
+//! | [`windows`] | the steps of window functions |
 //! | [`order_by`] | ORDER BY, LIMIT, LIMIT BY, DISTINCT |
 //! | [`with_fill`] | ORDER BY … WITH FILL |
 //! | [`set_operations`] | UNION, EXCEPT, INTERSECT |
