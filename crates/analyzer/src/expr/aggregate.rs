@@ -58,18 +58,7 @@ impl Resolver<'_> {
         {
             name.push_str("OrNull");
         }
-        // `count(*)` counts rows whatever the columns are.
-        let is_star = name.eq_ignore_ascii_case("count")
-            && matches!(f.args.as_slice(), [only] if is_asterisk(only));
-        let mut args = if is_star {
-            Vec::new()
-        } else {
-            self.resolve_all(&f.args)?
-        };
-        if name.eq_ignore_ascii_case("count") && args.len() == 1 && !args[0].data_type.is_nullable()
-        {
-            args.clear();
-        }
+        let args = self.aggregate_args(f, &name)?;
         let params = self.resolve_all(f.params.as_deref().unwrap_or_default())?;
         let types: Vec<DataType> = args
             .iter()
@@ -110,6 +99,40 @@ impl Resolver<'_> {
         })
     }
 
+    /// The arguments of the aggregate function `name`.
+    fn aggregate_args(&self, f: &ast::Function, name: &str) -> Result<Vec<Typed>> {
+        // `count(*)` counts rows whatever the columns are.
+        let is_star = name.eq_ignore_ascii_case("count")
+            && matches!(f.args.as_slice(), [only] if is_asterisk(only));
+        let mut args = if is_star {
+            Vec::new()
+        } else if COUNTS_DISTINCT.contains(&name) {
+            let args: Vec<ast::Expr> = f
+                .args
+                .iter()
+                .map(|a| without_injective(a).clone())
+                .collect();
+            self.resolve_all(&args)?
+        } else {
+            self.resolve_all(&f.args)?
+        };
+        if name.to_ascii_lowercase().ends_with("concat") || name == "string_agg" {
+            check_delimiter(name, &args)?;
+        }
+        if name.eq_ignore_ascii_case("count") && args.len() == 1 && !args[0].data_type.is_nullable()
+        {
+            args.clear();
+        }
+        let has_window = |e: &Expr| e.exists(|e| Ok(matches!(e, Expr::WindowFunction(_))));
+        if args.iter().any(|a| has_window(&a.expr).unwrap_or(false)) {
+            return Err(Error::new(
+                ErrorCode::ILLEGAL_AGGREGATION,
+                format!("A window function is found inside aggregate function {name}"),
+            ));
+        }
+        Ok(args)
+    }
+
     /// Names that stand for another function by a setting or a modifier.
     fn implementation_name(&self, f: &ast::Function) -> String {
         let settings = self.analyzer.environment.settings();
@@ -147,6 +170,40 @@ impl Resolver<'_> {
             crate::udf::call(GROUPING.to_owned(), bound, exprs),
             DataType::UInt64,
         ))
+    }
+}
+
+/// Functions that count as many values of `toString(x)` as of `x`.
+const COUNTS_DISTINCT: [&str; 5] = [
+    "uniq",
+    "uniqExact",
+    "uniqHLL12",
+    "uniqCombined",
+    "uniqCombined64",
+];
+
+/// The argument of `toString(x)`: different values have different texts.
+fn without_injective(expr: &ast::Expr) -> &ast::Expr {
+    match &expr.unaliased().kind {
+        ast::ExprKind::Function(f)
+            if f.args.len() == 1
+                && f.over.is_none()
+                && ["toString", "tuple"].contains(&f.name.as_str()) =>
+        {
+            without_injective(&f.args[0])
+        }
+        _ => expr,
+    }
+}
+
+/// Checks that the delimiter of `groupConcat(x, delimiter)` is constant.
+fn check_delimiter(name: &str, args: &[Typed]) -> Result<()> {
+    match args {
+        [_, delimiter] if delimiter.constant.is_none() => Err(Error::new(
+            ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+            format!("The delimiter of aggregate function {name} must be constant"),
+        )),
+        _ => Ok(()),
     }
 }
 

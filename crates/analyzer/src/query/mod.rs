@@ -19,6 +19,7 @@
 //! | [`group_by`] | keys, aggregates, ROLLUP, CUBE, GROUPING SETS |
 //! | [`totals`] | WITH TOTALS |
 //! | [`limit`] | numbers of rows in LIMIT and OFFSET |
+//! | [`windows`] | the steps of window functions |
 //! | [`order_by`] | ORDER BY, LIMIT, LIMIT BY, DISTINCT |
 //! | [`with_fill`] | ORDER BY … WITH FILL |
 //! | [`set_operations`] | UNION, EXCEPT, INTERSECT |

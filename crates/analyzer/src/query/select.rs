@@ -113,7 +113,7 @@ impl Analyzer<'_> {
             &mut clauses,
         )?;
         let plan = self.filtered(plan, conditions, array_joins, &mut clauses)?;
-        self.after_where(plan, (select, &outer), (grouping, of_source), clauses)
+        self.after_where((plan, of_source), (select, &outer), grouping, clauses)
     }
 
     /// WHERE and the `arrayJoin` calls that need no aggregate: those of the conditions first.
@@ -150,11 +150,12 @@ impl Analyzer<'_> {
         Ok(plan)
     }
 
+    /// The steps behind WHERE over the rows, and the totals of the subquery that gives them.
     fn after_where(
         &self,
-        mut plan: LogicalPlan,
+        (mut plan, of_source): (LogicalPlan, Option<LogicalPlan>),
         (select, outer): (&ast::Select, &Outer),
-        (grouping, of_source): (Option<Grouping>, Option<LogicalPlan>),
+        grouping: Option<Grouping>,
         mut clauses: Clauses,
     ) -> Result<Planned> {
         let aggregates = clauses.exprs_mut().any(|e| has_aggregate(e));

@@ -27,6 +27,16 @@ pub(crate) struct SharedGroups {
     states: Vec<(Expr, String)>,
 }
 
+/// An aggregate over all groups.
+struct Total {
+    /// The aggregate's call in the select list.
+    aggregate: Expr,
+    /// What computes it.
+    call: Expr,
+    /// Its column.
+    name: String,
+}
+
 impl Analyzer<'_> {
     /// Groups rows by keys without sets, once for the result and for the totals; `aggregates` get
     /// their names, keys the names of `keys`.
@@ -75,17 +85,18 @@ impl Analyzer<'_> {
             Some(having) if !self.totals_before_having() => filter(groups.plan.clone(), having)?,
             _ => groups.plan.clone(),
         };
-        let mut named = Vec::with_capacity(groups.states.len());
-        let mut merges = Vec::with_capacity(groups.states.len());
+        let mut totals = Vec::with_capacity(groups.states.len());
         for (aggregate, state) in &groups.states {
             let (udf, _) = parts(aggregate)?;
             let (_, merged) = in_two_steps(udf.bound())?;
-            let name = self.fresh("total");
             let key = format!("{}Merge", udf.key());
-            merges.push(udaf::call(key, merged, vec![column(state)]).alias(&name));
-            named.push((aggregate.clone(), name));
+            totals.push(Total {
+                aggregate: aggregate.clone(),
+                call: udaf::call(key, merged, vec![column(state)]),
+                name: self.fresh("total"),
+            });
         }
-        self.totals_row(plan, merges, named, grouping, clauses)
+        self.totals_row(plan, totals, grouping, clauses)
     }
 
     /// The plan of the totals' row over the rows before GROUP BY with sets of keys.
@@ -96,23 +107,20 @@ impl Analyzer<'_> {
         clauses: &Clauses,
     ) -> Result<LogicalPlan> {
         let mut only_items = only_items(clauses);
-        let named: Vec<(Expr, String)> = collect_aggregates(&mut only_items)?
-            .into_iter()
-            .map(|a| (a, self.fresh("total")))
-            .collect();
-        let calls = named
-            .iter()
-            .map(|(a, name)| a.clone().alias(name))
-            .collect();
-        self.totals_row(plan, calls, named, grouping, clauses)
+        let totals = collect_aggregates(&mut only_items)?.into_iter();
+        let totals = totals.map(|aggregate| Total {
+            call: aggregate.clone(),
+            aggregate,
+            name: self.fresh("total"),
+        });
+        self.totals_row(plan, totals.collect(), grouping, clauses)
     }
 
-    /// The select list over the one row of `calls`; keys show their defaults.
+    /// The select list over the one row of `totals`; keys show their defaults.
     fn totals_row(
         &self,
         plan: LogicalPlan,
-        calls: Vec<Expr>,
-        named: Vec<(Expr, String)>,
+        totals: Vec<Total>,
         grouping: &Grouping,
         clauses: &Clauses,
     ) -> Result<LogicalPlan> {
@@ -122,6 +130,8 @@ impl Analyzer<'_> {
             defaults.push((key.expr.clone(), default.expr));
         }
         let no_keys: Vec<Expr> = Vec::new();
+        let calls = totals.iter().map(|t| t.call.clone().alias(&t.name));
+        let calls: Vec<Expr> = calls.collect();
         let plan = if calls.is_empty() {
             LogicalPlanBuilder::empty(true).build()
         } else {
@@ -134,8 +144,8 @@ impl Analyzer<'_> {
             *expr = replace(expr.clone(), |e| {
                 let key = defaults.iter().find(|(k, _)| k == e);
                 key.map(|(_, default)| default.clone()).or_else(|| {
-                    let total = named.iter().find(|(a, _)| a == e);
-                    total.map(|(_, name)| column(name))
+                    let total = totals.iter().find(|t| t.aggregate == *e);
+                    total.map(|t| column(&t.name))
                 })
             })?;
         }

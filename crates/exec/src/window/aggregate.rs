@@ -19,8 +19,13 @@ use super::frames::Frames;
 use super::step::bug;
 use super::tree;
 
-/// Frames of this many rows on average are fed anew for each row.
+/// Frames of this many rows on average are fed anew for each row, those of functions whose states
+/// are as long as their input even if they are longer.
 const SHORT_FRAME: usize = 64;
+const SHORT_FRAME_OF_LONG_STATES: usize = 1024;
+
+/// Growing frames whose states are computed at once from that of the last one.
+const FRAMES_AT_ONCE: usize = 32;
 
 /// Rows that are gathered at once for short frames.
 const GATHERED_ROWS: usize = 1 << 18;
@@ -36,11 +41,21 @@ pub(super) fn column(udaf: &AggregateUDF, args: &[ArrayRef], frames: &Frames) ->
         return Ok(array);
     }
     let (runs, run_of_row) = frames.runs();
+    let short_state = bound.state_types.iter().all(DataType::is_primitive);
+    let short_frame = if short_state {
+        SHORT_FRAME
+    } else {
+        SHORT_FRAME_OF_LONG_STATES
+    };
     let results = if disjoint(&runs) {
         as_groups(bound, args, &runs)?
     } else if growing(&runs) {
-        running(bound, args, &runs)?
-    } else if total(&runs) <= runs.len().saturating_mul(SHORT_FRAME) {
+        if short_state {
+            running_at_once(bound, args, &runs)?
+        } else {
+            running(bound, args, &runs)?
+        }
+    } else if total(&runs) <= runs.len().saturating_mul(short_frame) {
         gathered(bound, args, &runs)?
     } else {
         tree::results(bound, args, &runs)?
@@ -168,6 +183,71 @@ fn running(bound: &BoundAggregate, args: &[ArrayRef], runs: &[Range<usize>]) -> 
         states.update(&slices(args, &more), groups)?;
         fed.end = rows.end;
         results.push(states.finish(0..1)?);
+    }
+    let results: Vec<&dyn Array> = results.iter().map(AsRef::as_ref).collect();
+    concat(&results).map_err(bug)
+}
+
+/// As [`running`], many frames at a time: each has a group of its own that starts with the state of
+/// the last frame before and takes the rows behind it. Adds the rows of a few frames several times,
+/// and so saves the calls for each frame.
+fn running_at_once(
+    bound: &BoundAggregate,
+    args: &[ArrayRef],
+    runs: &[Range<usize>],
+) -> Result<ArrayRef> {
+    let mut results: Vec<ArrayRef> = Vec::new();
+    // No frame starts there, so that the first one has no state before it.
+    let mut fed = usize::MAX..usize::MAX;
+    let mut carried: Vec<ArrayRef> = Vec::new();
+    let mut rest = runs;
+    while let Some(first) = rest.first() {
+        let begin = if fed.start == first.start {
+            fed.end
+        } else {
+            first.start
+        };
+        let close = |run: &&Range<usize>| run.end.saturating_sub(begin) <= 2 * FRAMES_AT_ONCE;
+        let taken = rest.iter().take(FRAMES_AT_ONCE).take_while(close).count();
+        let (chunk, behind) = rest.split_at(taken.max(1));
+        rest = behind;
+        let continues = |run: &Range<usize>| run.start == fed.start && run.end >= fed.end;
+        let mut states = (bound.factory)();
+        let heirs: Vec<usize> = (0..chunk.len()).filter(|i| continues(&chunk[*i])).collect();
+        if !carried.is_empty() && !heirs.is_empty() {
+            let zeros = UInt64Array::from_value(0, heirs.len());
+            let copies = carried.iter().map(|c| take(c, &zeros, None).map_err(bug));
+            let groups = Groups {
+                ids: Some(&heirs),
+                num_groups: chunk.len(),
+                num_rows: heirs.len(),
+            };
+            states.merge(&copies.collect::<Result<Vec<_>>>()?, groups)?;
+        }
+        let more: Vec<Range<usize>> = chunk
+            .iter()
+            .map(|run| {
+                if continues(run) {
+                    fed.end..run.end
+                } else {
+                    run.clone()
+                }
+            })
+            .collect();
+        let ids: Vec<usize> = more
+            .iter()
+            .enumerate()
+            .flat_map(|(group, rows)| std::iter::repeat_n(group, rows.len()))
+            .collect();
+        let groups = Groups {
+            ids: Some(&ids),
+            num_groups: chunk.len(),
+            num_rows: ids.len(),
+        };
+        states.update(&rows_of(args, &more)?, groups)?;
+        results.push(states.finish(0..chunk.len())?);
+        carried = states.states(chunk.len() - 1..chunk.len())?;
+        fed = chunk[chunk.len() - 1].clone();
     }
     let results: Vec<&dyn Array> = results.iter().map(AsRef::as_ref).collect();
     concat(&results).map_err(bug)

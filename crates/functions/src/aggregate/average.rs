@@ -20,7 +20,7 @@ use super::values::{
     Primitive, PrimitiveVisitor, Value, column, primitive, primitive_array, to_floats,
     visit_primitive, wrong_array,
 };
-use super::{AggregateCall, AggregateFunction, Aggregator, BoundAggregate, Groups};
+use super::{AggregateCall, AggregateFunction, AggregateNulls, Aggregator, BoundAggregate, Groups};
 
 /// The functions of this family.
 pub(super) const FUNCTIONS: &[AggregateFunction] = &[
@@ -34,6 +34,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     },
     AggregateFunction {
         name: "sumCount",
+        nulls: AggregateNulls::SkipNotNull,
         syntax: "sumCount(x)",
         description: "Tuple of the sum of the values and their number.",
         resolve: resolve_sum_count,

@@ -32,7 +32,14 @@ pub(crate) fn default_array(data_type: &DataType, len: usize) -> Result<ArrayRef
     if data_type.is_nullable() {
         return Ok(new_null_array(&physical, len));
     }
-    of_physical(&physical, len)
+    match data_type {
+        DataType::Enum8(values) | DataType::Enum16(values) => {
+            let least = values.values().first().map_or(0, |(_, number)| *number);
+            let numbers = arrow::array::Int16Array::from_value(least, len);
+            arrow::compute::cast(&numbers, &physical).map_err(bug)
+        }
+        _ => of_physical(&physical, len),
+    }
 }
 
 fn of_physical(physical: &ArrowType, len: usize) -> Result<ArrayRef> {

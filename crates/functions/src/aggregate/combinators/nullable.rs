@@ -55,6 +55,13 @@ pub(super) fn bind_or_default(call: &AggregateCall<'_>) -> Result<BoundAggregate
 /// The aggregate with NULL for groups without rows, where its type has a NULL.
 pub(in crate::aggregate) fn or_null(bound: BoundAggregate) -> BoundAggregate {
     let return_type = bound.return_type.clone();
+    if let DataType::Tuple(_) = return_type {
+        return track(
+            bound,
+            DataType::Nullable(Arc::new(return_type)),
+            Empty::Null,
+        );
+    }
     if !return_type.can_be_nullable() || *return_type.base() == DataType::Nothing {
         return bound;
     }

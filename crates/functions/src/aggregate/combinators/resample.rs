@@ -14,7 +14,9 @@ use crate::aggregate::defaults::{bug, filter_rows};
 use crate::aggregate::row_log::{list_of, list_type};
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::{column, primitive, wrong_array};
-use crate::aggregate::{AggregateCall, Aggregator, BoundAggregate, Groups, binding};
+use crate::aggregate::{
+    AggregateCall, AggregateNulls, Aggregator, BoundAggregate, Groups, binding,
+};
 use arrow::array::AsArray;
 
 /// Most intervals of a call.
@@ -32,8 +34,20 @@ pub(super) fn bind(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
         (t.is_integer() || t.is_date_or_time()) && !t.is_nullable()
     })?;
     let num_intervals = intervals(call.name, start, end, step)?;
+    // Rows with NULLs are left out here, so that intervals without rows are not NULL.
+    let sees_nulls = binding::find(call.name).is_some_and(|f| f.nulls == AggregateNulls::Own);
+    let types: Vec<DataType> = call.types[..last]
+        .iter()
+        .map(|t| {
+            if sees_nulls {
+                t.clone()
+            } else {
+                t.base().clone()
+            }
+        })
+        .collect();
     let bound = binding::bind(&AggregateCall {
-        types: &call.types[..last],
+        types: &types,
         params: &call.params[..own],
         ..*call
     })?;
@@ -52,6 +66,7 @@ pub(super) fn bind(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
                 step,
                 num_intervals,
                 item: Arc::clone(&item),
+                sees_nulls,
             })
         }),
         ..bound
@@ -84,6 +99,7 @@ struct Resample {
     step: u64,
     num_intervals: usize,
     item: FieldRef,
+    sees_nulls: bool,
 }
 
 impl Resample {
@@ -110,10 +126,16 @@ impl Aggregator for Resample {
         let last = args.len().saturating_sub(1);
         let keys = arrow::compute::cast(column(args, last)?, &ArrowType::Int64).map_err(bug)?;
         let keys = primitive::<Int64Type>(&keys)?.values();
+        let valid = if self.sees_nulls {
+            None
+        } else {
+            Rows::new(&args[..last], groups)?.valid
+        };
         let mut taken = BooleanBufferBuilder::new(groups.num_rows);
         let mut ids = Vec::new();
         Rows::all(&[], groups)?.for_each(|row, group| {
-            let interval = self.interval(keys[row]);
+            let is_valid = valid.as_ref().is_none_or(|v| v.is_valid(row));
+            let interval = self.interval(keys[row]).filter(|_| is_valid);
             taken.append(interval.is_some());
             ids.extend(interval.map(|i| group * self.num_intervals + i));
         });

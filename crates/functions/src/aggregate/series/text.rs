@@ -17,14 +17,17 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[AggregateFunction {
     name: "groupConcat",
     aliases: &["group_concat", "string_agg"],
     max_params: 2,
-    syntax: "groupConcat[(delimiter[, limit])](x)",
+    syntax: "groupConcat[(delimiter[, limit])](x[, delimiter])",
     description: "The values as text, one after the other, with the delimiter between them.",
     resolve,
     ..AggregateFunction::BASE
 }];
 
 fn resolve(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
-    call.expect_args(1..=1)?;
+    call.expect_args(1..=2)?;
+    if call.types.len() == 2 {
+        call.expect_type(1, DataType::is_string)?;
+    }
     let delimiter = match call.params.len() {
         0 => Vec::new(),
         _ => call.param_bytes(0)?,
@@ -67,15 +70,24 @@ impl RowsFunction for Concat {
             Some(function) => function.call(&[Column::new(Arc::clone(values))], values.len())?,
         };
         let texts = StringColumn::of_array(&texts, false)?;
+        // A second argument is the delimiter, the same in every row.
+        let delimiters = rows.columns.get(1);
+        let delimiters = delimiters.map(|d| StringColumn::of_array(d, false));
+        let delimiters = delimiters.transpose()?;
         let mut builder = BinaryViewBuilder::with_capacity(range.len());
         let mut joined = Vec::new();
         for group in range {
             joined.clear();
+            let first = rows.rows(group).start;
+            let delimiter = match &delimiters {
+                Some(delimiters) if first < rows.rows(group).end => delimiters.value(first),
+                _ => self.delimiter.as_slice(),
+            };
             // States that were merged may have more rows together.
             let limit = self.limit.map_or(usize::MAX, |l| l as usize);
             for (i, row) in rows.rows(group).take(limit).enumerate() {
                 if i > 0 {
-                    joined.extend_from_slice(&self.delimiter);
+                    joined.extend_from_slice(delimiter);
                 }
                 joined.extend_from_slice(texts.value(row));
             }

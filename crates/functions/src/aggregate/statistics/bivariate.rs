@@ -6,7 +6,7 @@ use basalt_error::Result;
 use basalt_types::{DataType, TupleType};
 
 use super::moments::{Finish, Moments, bind_as, bind_number, check};
-use crate::aggregate::{AggregateCall, AggregateFunction, BoundAggregate};
+use crate::aggregate::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate};
 
 /// One entry of [`FUNCTIONS`].
 const fn entry(
@@ -144,10 +144,13 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
         "Sum of products of the deviations of x and y.",
         |call| regression(call, |m| [sxy(m), 0.0]),
     ),
-    any_case("regr_count", "Number of pairs.", |call| {
-        check(call, 2)?;
-        Ok(bind_as::<Swapped, 6>(DataType::UInt64, 2, |m| [m[0], 0.0]))
-    }),
+    AggregateFunction {
+        nulls: AggregateNulls::SkipNotNull,
+        ..any_case("regr_count", "Number of pairs.", |call| {
+            check(call, 2)?;
+            Ok(bind_as::<Swapped, 6>(DataType::UInt64, 2, |m| [m[0], 0.0]))
+        })
+    },
 ];
 
 /// Number of pairs, then the sums of x, y, xy, xx and yy.

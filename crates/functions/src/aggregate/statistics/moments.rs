@@ -48,7 +48,9 @@ pub(super) fn bind_number<M: Moments<N>, const N: usize>(
 /// Checks that there are `num_args` numbers.
 pub(super) fn check(call: &AggregateCall<'_>, num_args: usize) -> Result<()> {
     call.expect_args(num_args..=num_args)?;
-    (0..num_args).try_for_each(|idx| call.expect_type(idx, |t| t.is_number() || t.is_enum()))
+    (0..num_args).try_for_each(|idx| {
+        call.expect_type(idx, |t| t.is_number() || (num_args == 1 && t.is_enum()))
+    })
 }
 
 /// Binds a function with a result of type `return_type`.

@@ -89,7 +89,7 @@ fn combined(call: &AggregateCall<'_>, hash_bits: u8) -> Result<Shape> {
     Ok(Shape {
         precision,
         // An exact set of more hashes would need more memory than the cells.
-        exact_len: 1 << (precision - 5),
+        exact_len: 1 << (precision - if hash_bits == 32 { 4 } else { 5 }),
         hash_bits,
     })
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::buffer::NullBuffer;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, TupleType};
 
@@ -79,7 +80,7 @@ fn resolve_element(call: &Call<'_>) -> Result<Resolved> {
 fn tuple_inside(data_type: &DataType) -> Option<TupleType> {
     match data_type {
         DataType::Tuple(tuple) => Some(tuple.as_ref().clone()),
-        DataType::Array(element) => tuple_inside(element),
+        DataType::Array(element) | DataType::Nullable(element) => tuple_inside(element),
         DataType::Map(key, value) => Some(TupleType {
             types: vec![key.as_ref().clone(), value.as_ref().clone()],
             names: vec!["keys".to_owned(), "values".to_owned()],
@@ -117,6 +118,7 @@ fn element_of(data_type: &DataType, idx: usize) -> Result<DataType> {
     Ok(match data_type {
         DataType::Tuple(tuple) => tuple.types[idx].clone(),
         DataType::Array(element) => DataType::array(element_of(element, idx)?),
+        DataType::Nullable(tuple) => element_of(tuple, idx)?.to_nullable(),
         DataType::Map(key, value) => DataType::array([key, value][idx].as_ref().clone()),
         other => return Err(Error::bug(format!("{other} has no elements"))),
     })
@@ -136,6 +138,14 @@ fn take_element(array: &ArrayRef, data_type: &DataType, idx: usize) -> Result<Ar
         DataType::Map(..) => {
             let values = column(as_list(array)?.values())?;
             with_elements(&element_of(data_type, idx)?, array, values)
+        }
+        DataType::Nullable(tuple) => {
+            let values = take_element(array, tuple, idx)?;
+            if !element_of(data_type, idx)?.is_nullable() {
+                return Ok(values);
+            }
+            let nulls = NullBuffer::union(values.nulls(), array.nulls());
+            crate::function::with_nulls(&values, nulls)
         }
         _ => column(array),
     }
