@@ -11,6 +11,13 @@ use crate::{Call, Resolved, ScalarFunction};
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
+        name: "toStringCutToZero",
+        syntax: "toStringCutToZero(s)",
+        description: "The string up to its first zero byte.",
+        resolve: |call| string_to_piece(call, |s| 0..memchr::memchr(0, s).unwrap_or(s.len())),
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
         name: "trimBoth",
         aliases: &["trim"],
         syntax: "trimBoth(s[, characters])",
