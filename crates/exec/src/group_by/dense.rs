@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow::array::{ArrayRef, RecordBatch};
 use basalt_functions::aggregate::Groups;
+use basalt_kernels::average::NUM_KEYS;
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
@@ -100,6 +101,9 @@ impl Dense {
 
     /// Adds rows whose keys fit the layout.
     pub(super) fn push(&mut self, columns: &[ArrayRef], args: &AggregateArgs) -> Result<()> {
+        if let Some(keys) = self.layout.byte_ordinals(columns) {
+            return self.push_bytes(keys, columns, args);
+        }
         self.layout.ordinals(columns, &mut self.ordinals)?;
         self.mark();
         let groups = Groups {
@@ -108,6 +112,29 @@ impl Dense {
             num_rows: self.ordinals.len(),
         };
         self.states.update(args, groups)
+    }
+
+    /// Adds rows whose only key is its own ordinal.
+    fn push_bytes(
+        &mut self,
+        keys: &[u8],
+        columns: &[ArrayRef],
+        args: &AggregateArgs,
+    ) -> Result<()> {
+        if let Some(seen) = &mut self.seen {
+            seen.resize(seen.len().max(NUM_KEYS), false);
+            keys.iter().for_each(|key| seen[usize::from(*key)] = true);
+        }
+        let (layout, ordinals) = (&self.layout, &mut self.ordinals);
+        let len = self.len;
+        self.states.update_bytes(args, keys, || {
+            layout.ordinals(columns, ordinals)?;
+            Ok(Groups {
+                ids: Some(ordinals),
+                num_groups: len,
+                num_rows: keys.len(),
+            })
+        })
     }
 
     fn mark(&mut self) {

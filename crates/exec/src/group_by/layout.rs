@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
-use arrow::datatypes::DataType as ArrowType;
+use arrow::datatypes::{DataType as ArrowType, UInt8Type};
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
@@ -39,6 +39,14 @@ pub(super) type Bounds = (u64, u64);
 
 /// Bounds of all columns; `None` if one has NULLs, has no rows or is no integer.
 pub(super) fn bounds(columns: &[ArrayRef]) -> Option<Vec<Bounds>> {
+    if let [column] = columns
+        && *column.data_type() == ArrowType::UInt8
+        && column.null_count() == 0
+        && !column.is_empty()
+    {
+        // An array of 256 is short enough: no need to look at the values.
+        return Some(vec![(0, u64::from(u8::MAX))]);
+    }
     let bounds_of = |column: &ArrayRef| {
         if !column.data_type().is_integer() || column.null_count() > 0 {
             return None;
@@ -99,6 +107,15 @@ impl Layout {
         }
         let layout = Self { digits, last };
         layout.len_for(bounds, max_len).map(|_| layout)
+    }
+
+    /// The ordinals of one column of bytes that are the bytes themselves.
+    pub(super) fn byte_ordinals<'a>(&self, columns: &'a [ArrayRef]) -> Option<&'a [u8]> {
+        let ([digit], [column]) = (self.digits.as_slice(), columns) else {
+            return None;
+        };
+        let bytes = column.as_primitive_opt::<UInt8Type>()?;
+        (digit.base == 0 && digit.shift == 0).then(|| &bytes.values()[..])
     }
 
     /// Number of ordinals up to the largest in `bounds`; `None` if values lie outside or there

@@ -8,6 +8,7 @@ use arrow::compute::take;
 use arrow::datatypes::DataType as ArrowType;
 use basalt_analyzer::into_plan_error;
 use basalt_functions::aggregate::{Aggregator, Groups, Shortcut};
+use basalt_kernels::average::NUM_KEYS;
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
@@ -23,6 +24,17 @@ enum State {
     Sum { sums: Vec<u64>, is_signed: bool },
     /// Any other function.
     Other(Box<dyn Aggregator>),
+}
+
+impl State {
+    fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
+        match self {
+            State::Count(counts) => count(counts, groups),
+            State::Sum { sums, .. } => sum(sums, args, groups)?,
+            State::Other(states) => states.update(args, groups).map_err(into_plan_error)?,
+        }
+        Ok(())
+    }
 }
 
 /// States of all aggregates for all groups of one thread.
@@ -82,10 +94,39 @@ impl States {
     pub(super) fn update(&mut self, args: &AggregateArgs, groups: Groups<'_>) -> Result<()> {
         self.num_groups = self.num_groups.max(groups.num_groups);
         for (state, args) in self.states.iter_mut().zip(args) {
-            match state {
-                State::Count(counts) => count(counts, groups),
-                State::Sum { sums, .. } => sum(sums, args, groups)?,
-                State::Other(states) => states.update(args, groups).map_err(into_plan_error)?,
+            state.update(args, groups)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the rows of a batch, of which row `i` belongs to group `keys[i]`. `groups` gives the
+    /// same groups as numbers; it is called at most once, for aggregates that want these.
+    pub(super) fn update_bytes<'a>(
+        &mut self,
+        args: &AggregateArgs,
+        keys: &[u8],
+        groups: impl FnOnce() -> Result<Groups<'a>>,
+    ) -> Result<()> {
+        self.num_groups = self.num_groups.max(NUM_KEYS);
+        let mut as_numbers = None;
+        let mut groups = Some(groups);
+        for (state, args) in self.states.iter_mut().zip(args) {
+            let is_done = match state {
+                State::Count(counts) => {
+                    count_bytes(counts, keys);
+                    true
+                }
+                State::Other(states) => states.update_bytes(args, keys).map_err(into_plan_error)?,
+                State::Sum { .. } => false,
+            };
+            if is_done {
+                continue;
+            }
+            if let Some(groups) = groups.take() {
+                as_numbers = Some(groups()?);
+            }
+            if let Some(groups) = as_numbers {
+                state.update(args, groups)?;
             }
         }
         Ok(())
@@ -201,6 +242,28 @@ fn count(counts: &mut Vec<u64>, groups: Groups<'_>) {
             .iter_mut()
             .take(1)
             .for_each(|c| *c += groups.num_rows as u64),
+    }
+}
+
+/// Counts in four tables in turn, so that a key that repeats does not wait for its last count.
+fn count_bytes(counts: &mut Vec<u64>, keys: &[u8]) {
+    grow(counts, NUM_KEYS);
+    let mut tables = [[0u32; NUM_KEYS]; 4];
+    // A batch has fewer than 2^32 rows.
+    let (fours, rest) = keys.as_chunks::<4>();
+    for four in fours {
+        for (table, key) in tables.iter_mut().zip(four) {
+            table[usize::from(*key)] += 1;
+        }
+    }
+    for key in rest {
+        tables[0][usize::from(*key)] += 1;
+    }
+    for (key, count) in counts[..NUM_KEYS].iter_mut().enumerate() {
+        *count += tables
+            .iter()
+            .map(|table| u64::from(table[key]))
+            .sum::<u64>();
     }
 }
 

@@ -12,6 +12,7 @@ use arrow::datatypes::{
 use basalt_error::Result;
 use basalt_types::DataType;
 
+use super::byte_keys::FloatKeys;
 use super::defaults::bug;
 use super::lanes::fold_lanes;
 use super::rows::Rows;
@@ -113,6 +114,7 @@ impl PrimitiveVisitor for BindAverage {
         let return_type = self.return_type.clone();
         BoundAggregate::new(self.return_type, state_types, move || Average::<T> {
             states: Vec::new(),
+            bytes: FloatKeys::default(),
             sum_arrow: sum_arrow.clone(),
             return_type: return_type.clone(),
             output: self.output,
@@ -134,6 +136,8 @@ struct SumAndCount<S> {
 #[derive(Debug)]
 struct Average<T: Primitive> {
     states: Vec<SumAndCount<SumNative<T>>>,
+    /// Not yet in `states`.
+    bytes: FloatKeys,
     sum_arrow: ArrowType,
     return_type: DataType,
     output: Output,
@@ -149,6 +153,18 @@ impl<T: Primitive> Average<T> {
             };
             self.states.resize(num_groups, empty);
         }
+    }
+
+    /// Takes over what was added by groups that are bytes.
+    fn take_bytes(&mut self) {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.drain::<SumNative<T>>(|group, sum, count| {
+            self.resize(group + 1);
+            let state = &mut self.states[group];
+            state.sum = state.sum.add_wrapping(sum);
+            state.count += count;
+        });
+        self.bytes = bytes;
     }
 
     fn averages(&self, range: Range<usize>) -> Result<ArrayRef> {
@@ -226,6 +242,10 @@ impl<T: Primitive> Aggregator for Average<T> {
         Ok(())
     }
 
+    fn update_bytes(&mut self, args: &[ArrayRef], keys: &[u8]) -> Result<bool> {
+        Ok(self.bytes.add(keys, column(args, 0)?))
+    }
+
     fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
         self.resize(groups.num_groups);
         let sums = primitive::<<T::Native as Value>::Sum>(column(states, 0)?)?.values();
@@ -239,6 +259,7 @@ impl<T: Primitive> Aggregator for Average<T> {
     }
 
     fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
+        self.take_bytes();
         self.resize(range.end);
         match self.output {
             Output::Average => self.averages(range),
@@ -254,6 +275,7 @@ impl<T: Primitive> Aggregator for Average<T> {
     }
 
     fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        self.take_bytes();
         self.resize(range.end);
         let states = &self.states[range];
         let sums = states.iter().map(|s| s.sum).collect();
@@ -265,7 +287,7 @@ impl<T: Primitive> Aggregator for Average<T> {
     }
 
     fn size_bytes(&self) -> usize {
-        self.states.capacity() * size_of::<SumAndCount<SumNative<T>>>()
+        self.states.capacity() * size_of::<SumAndCount<SumNative<T>>>() + self.bytes.size_bytes()
     }
 }
 

@@ -14,6 +14,7 @@
 //! | `lanes` | folding a slice in a fixed order of lanes |
 //! | `grouped` | functions whose state is a Rust value a group |
 //! | `row_log` | functions that keep all rows and compute at the end |
+//! | `byte_keys` | floats by groups that are bytes |
 //! | `slots`, `byte_arena` | one value of any type a group |
 //! | the others | a family of functions each, with its table `FUNCTIONS` |
 
@@ -35,6 +36,7 @@ mod binding;
 pub(crate) mod bitmap;
 mod bits;
 mod byte_arena;
+mod byte_keys;
 mod call;
 mod collect;
 mod collected;
@@ -79,6 +81,15 @@ pub trait Aggregator: fmt::Debug + Send {
     /// # Errors
     /// What the function reports for these values.
     fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()>;
+
+    /// Adds the rows of a batch, of which row `i` belongs to group `keys[i]`; false, and nothing is
+    /// added, if this function has no faster way for such groups than [`Aggregator::update`].
+    ///
+    /// # Errors
+    /// As [`Aggregator::update`].
+    fn update_bytes(&mut self, _args: &[ArrayRef], _keys: &[u8]) -> Result<bool> {
+        Ok(false)
+    }
 
     /// Adds states that [`Aggregator::states`] of another instance gave, one a row.
     ///

@@ -9,6 +9,7 @@ use arrow::datatypes::{ArrowNativeTypeOp, DataType as ArrowType, Float64Type};
 use basalt_error::Result;
 use basalt_types::DataType;
 
+use super::byte_keys::FloatKeys;
 use super::lanes::fold_lanes;
 use super::rows::Rows;
 use super::values::{
@@ -147,6 +148,7 @@ where
         vec![physical.clone()],
         move || Sum::<T, S, W> {
             sums: Vec::new(),
+            bytes: FloatKeys::default(),
             physical: physical.clone(),
             values: PhantomData,
         },
@@ -156,6 +158,8 @@ where
 /// Sums of `T` in `S`.
 struct Sum<T, S: Primitive, W> {
     sums: Vec<S::Native>,
+    /// Not yet in `sums`.
+    bytes: FloatKeys,
     physical: ArrowType,
     values: PhantomData<fn() -> (T, W)>,
 }
@@ -200,6 +204,17 @@ impl<T, S: Primitive, W> Sum<T, S, W> {
             self.sums.resize(num_groups, S::Native::ZERO);
         }
     }
+
+    /// Takes over what was added by groups that are bytes.
+    fn take_bytes(&mut self) {
+        let sums = &mut self.sums;
+        self.bytes.drain::<S::Native>(|group, sum, _| {
+            if group >= sums.len() {
+                sums.resize(group + 1, S::Native::ZERO);
+            }
+            sums[group] = sums[group].add_wrapping(sum);
+        });
+    }
 }
 
 impl<T, S, W> Aggregator for Sum<T, S, W>
@@ -215,6 +230,14 @@ where
         Ok(())
     }
 
+    fn update_bytes(&mut self, args: &[ArrayRef], keys: &[u8]) -> Result<bool> {
+        // A sum in the type of the values could not take over what is added as Float64.
+        if self.physical != ArrowType::Float64 {
+            return Ok(false);
+        }
+        Ok(self.bytes.add(keys, column(args, 0)?))
+    }
+
     fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
         self.resize(groups.num_groups);
         let values = primitive::<S>(column(states, 0)?)?.values();
@@ -223,6 +246,7 @@ where
     }
 
     fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
+        self.take_bytes();
         self.resize(range.end);
         let sums = self.sums[range].to_vec();
         Ok(primitive_array::<S>(sums, None, &self.physical))
@@ -233,7 +257,8 @@ where
     }
 
     fn size_bytes(&self) -> usize {
-        self.sums.capacity() * size_of::<<S as ArrowPrimitiveType>::Native>()
+        let sums = self.sums.capacity() * size_of::<<S as ArrowPrimitiveType>::Native>();
+        sums + self.bytes.size_bytes()
     }
 }
 
