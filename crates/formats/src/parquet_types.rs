@@ -207,11 +207,14 @@ fn named_types(
     }
     let name = leaves.next().flatten();
     let physical = node.get_physical_type();
-    let fits = match (&name, physical) {
-        (Some(LogicalType::Uuid), Physical::FIXED_LEN_BYTE_ARRAY) => true,
-        (Some(LogicalType::Enum | LogicalType::String), Physical::BYTE_ARRAY) => true,
-        _ => false,
-    };
+    let fits = matches!(
+        (&name, physical),
+        (Some(LogicalType::Uuid), Physical::FIXED_LEN_BYTE_ARRAY)
+            | (
+                Some(LogicalType::Enum | LogicalType::String),
+                Physical::BYTE_ARRAY
+            )
+    );
     if !fits {
         return Ok(Arc::new(node.clone()));
     }

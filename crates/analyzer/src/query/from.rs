@@ -76,7 +76,7 @@ impl Analyzer<'_> {
         let mut source = match &table.source {
             TableSource::Table(name) => self.named_table(name, outer).map_err(at)?,
             TableSource::Function(function) => self.table_function(function, outer).map_err(at)?,
-            TableSource::Subquery(query) => self.from_subquery(query, outer, domain)?,
+            TableSource::Subquery(query) => self.subquery_in_from(query, outer, domain)?,
             TableSource::File(path) => {
                 let arg = ast::Expr::new(
                     ExprKind::Literal(ast::Literal::String(path.clone().into_bytes())),
@@ -93,7 +93,7 @@ impl Analyzer<'_> {
     }
 
     /// A subquery in FROM; in a correlated query it may itself be correlated.
-    fn from_subquery(
+    fn subquery_in_from(
         &self,
         query: &ast::Query,
         outer: &Outer,

@@ -376,7 +376,7 @@ pub(crate) fn view(
     let shown_query = select.clone();
     let declared = create.schema.as_ref().map_or(&[][..], |s| &s.columns);
     if !declared.is_empty() {
-        select = Box::new(cast_to(&select, declared)?);
+        *select = cast_to(&select, declared)?;
     }
     let (database, name) = (session.database_of(&create.name), &create.name.name);
     if create.if_not_exists && session.database.catalog.find(&database, name).is_some() {

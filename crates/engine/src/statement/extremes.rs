@@ -51,10 +51,8 @@ impl Extremes {
 
     /// Takes rows in.
     pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns = self.columns.iter_mut().zip(batch.columns());
-        columns
-            .map(|(column, array)| column.add(array))
-            .collect::<Result<()>>()
+        let mut columns = self.columns.iter_mut().zip(batch.columns());
+        columns.try_for_each(|(column, array)| column.add(array))
     }
 
     /// The two rows of least and greatest values.
@@ -91,11 +89,8 @@ impl ColumnExtremes {
             }
             Self::Elements(_, elements) => {
                 let arrays = array.as_struct().columns();
-                elements
-                    .iter_mut()
-                    .zip(arrays)
-                    .map(|(element, array)| element.add(array))
-                    .collect()
+                let mut elements = elements.iter_mut().zip(arrays);
+                elements.try_for_each(|(element, array)| element.add(array))
             }
         }
     }

@@ -176,7 +176,7 @@ fn window_distribution(input: &SchemaRef, window: &Window) -> Distribution {
 }
 
 fn window_keys(input: &SchemaRef, window: &Window) -> Option<Vec<Arc<dyn PhysicalExpr>>> {
-    let column = |name: &String| Some(physical_column(input, name)?);
+    let column = |name: &String| physical_column(input, name);
     window.partition.iter().map(column).collect()
 }
 

@@ -45,7 +45,7 @@ impl Layout {
     pub(super) fn new(partition: &[ArrayRef], order: &[ArrayRef], num_rows: usize) -> Result<Self> {
         let runs = |columns: &[ArrayRef]| -> Result<Vec<Range<usize>>> {
             if columns.is_empty() {
-                return Ok(vec![0..num_rows]);
+                return Ok(std::iter::once(0..num_rows).collect());
             }
             Ok(arrow::compute::partition(columns).map_err(bug)?.ranges())
         };

@@ -147,11 +147,13 @@ pub(super) fn derivative(args: &[ArrayRef], layout: &Layout, ticks: u64) -> Resu
     };
     let mut result = vec![0.0; metrics.len()];
     for partition in &layout.partitions {
-        for row in partition.start + 1..partition.end {
+        let rows = result.iter_mut().enumerate();
+        let rows = rows.take(partition.end).skip(partition.start + 1);
+        for (row, result) in rows {
             let growth = metrics.value(row) - metrics.value(row - 1);
             let elapsed = times.value(row).wrapping_sub(times.value(row - 1));
             if elapsed > 0 && growth >= 0.0 {
-                result[row] = growth / elapsed as f64 * ticks as f64;
+                *result = growth / elapsed as f64 * ticks as f64;
             }
         }
     }

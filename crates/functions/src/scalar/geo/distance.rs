@@ -159,7 +159,8 @@ impl<F: Float> Tables<F> {
 
 /// The step of a table below a position; 0 for NaN.
 fn index_of<F: Float>(position: F) -> usize {
-    position.to_f64().max(0.0).min(1e9) as usize
+    // The cast makes 0 of NaN and of what is negative.
+    position.to_f64().min(1e9) as usize
 }
 
 fn between<F: Float>(table: &[F], index: usize, rest: F) -> F {
