@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
 use arrow::datatypes::{DataType as ArrowType, UInt8Type};
+use basalt_kernels::widest::{Loop, widest};
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
@@ -64,14 +65,29 @@ impl NativeVisitor for FindBounds<'_> {
     fn visit<T: Native>(self) -> Option<Bounds> {
         let values = self.0.as_primitive::<T>().values();
         let first = *values.first()?;
-        // No early end: this way it is done for many values at once.
-        let (min, max) = values.iter().fold((first, first), |(min, max), value| {
-            (
-                if *value < min { *value } else { min },
-                if *value > max { *value } else { max },
-            )
-        });
+        let (min, max) = widest(Extremes { values, first });
         Some((T::widen(min), T::widen(max)))
+    }
+}
+
+/// Finds the smallest and the largest value.
+struct Extremes<'a, V> {
+    values: &'a [V],
+    first: V,
+}
+
+impl<V: Copy + PartialOrd> Loop for Extremes<'_, V> {
+    type Output = (V, V);
+
+    #[inline(always)]
+    fn run(self) -> (V, V) {
+        // No early end: this way it is done for many values at once.
+        let (mut min, mut max) = (self.first, self.first);
+        for value in self.values {
+            min = if *value < min { *value } else { min };
+            max = if *value > max { *value } else { max };
+        }
+        (min, max)
     }
 }
 
@@ -172,19 +188,23 @@ impl Layout {
 
     /// The ordinal of each row; all values lie in the layout.
     pub(super) fn ordinals(&self, columns: &[ArrayRef], ordinals: &mut Vec<usize>) -> Result<()> {
+        let num_rows = columns.first().map_or(0, |c| c.len());
         ordinals.clear();
-        for (digit, column) in self.digits.iter().zip(columns) {
-            let is_first = ordinals.is_empty();
-            visit_native(
-                column.data_type(),
-                AddDigit {
+        ordinals.resize(num_rows, 0);
+        // All digits of some rows before the next ones: these stay in the L1 cache.
+        for (i, ordinals) in ordinals.chunks_mut(CHUNK).enumerate() {
+            for (d, (digit, column)) in self.digits.iter().zip(columns).enumerate() {
+                let add = AddDigit {
                     digit,
                     column,
-                    is_first,
-                    ordinals,
-                },
-            )
-            .ok_or_else(|| internal_datafusion_err!("no integer: {}", column.data_type()))?;
+                    start: i * CHUNK,
+                    is_first: d == 0,
+                    ordinals: &mut *ordinals,
+                };
+                visit_native(column.data_type(), add).ok_or_else(|| {
+                    internal_datafusion_err!("no integer: {}", column.data_type())
+                })?;
+            }
         }
         Ok(())
     }
@@ -211,27 +231,52 @@ impl Layout {
     }
 }
 
+/// Rows whose ordinals are computed together.
+const CHUNK: usize = 2048;
+
+/// Computes one digit of the ordinals of the rows from `start` on.
 struct AddDigit<'a> {
     digit: &'a Digit,
     column: &'a ArrayRef,
+    start: usize,
     is_first: bool,
-    ordinals: &'a mut Vec<usize>,
+    ordinals: &'a mut [usize],
 }
 
 impl NativeVisitor for AddDigit<'_> {
     type Output = ();
 
     fn visit<T: Native>(self) {
-        let Digit { base, shift, .. } = *self.digit;
         let values = self.column.as_primitive::<T>().values();
-        let ordinal = |v: &T::Native| (T::widen(*v).wrapping_sub(base) << shift) as usize;
+        widest(AddShifted::<T> {
+            values: &values[self.start..self.start + self.ordinals.len()],
+            base: self.digit.base,
+            shift: self.digit.shift,
+            is_first: self.is_first,
+            ordinals: self.ordinals,
+        });
+    }
+}
+
+struct AddShifted<'a, T: Native> {
+    values: &'a [T::Native],
+    base: u64,
+    shift: u32,
+    is_first: bool,
+    ordinals: &'a mut [usize],
+}
+
+impl<T: Native> Loop for AddShifted<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { base, shift, .. } = self;
+        let rows = self.ordinals.iter_mut().zip(self.values);
         if self.is_first {
-            self.ordinals.extend(values.iter().map(ordinal));
+            rows.for_each(|(o, v)| *o = (T::widen(*v).wrapping_sub(base) << shift) as usize);
         } else {
-            self.ordinals
-                .iter_mut()
-                .zip(values)
-                .for_each(|(o, v)| *o |= ordinal(v));
+            rows.for_each(|(o, v)| *o |= (T::widen(*v).wrapping_sub(base) << shift) as usize);
         }
     }
 }

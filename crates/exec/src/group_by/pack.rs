@@ -40,7 +40,7 @@ macro_rules! integers {
                 bits as Self::Native
             }
 
-            #[inline]
+            #[inline(always)]
             fn widen(value: Self::Native) -> u64 {
                 value as u64
             }
@@ -73,7 +73,7 @@ macro_rules! floats {
                 <$float>::from_bits(bits as $unsigned)
             }
 
-            #[inline]
+            #[inline(always)]
             fn widen(value: $float) -> u64 {
                 value as i64 as u64
             }

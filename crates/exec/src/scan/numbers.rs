@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt8Array, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use basalt_error::{Error, Result};
+use basalt_kernels::widest::{Loop, widest};
 
 use super::{BatchIter, MorselSource, ScanRequest, TableKind};
 
@@ -116,8 +117,13 @@ fn batch(kind: NumbersKind, row: u64, count: u64, schema: &SchemaRef) -> Result<
     let column: ArrayRef = match kind {
         NumbersKind::Numbers { start, step } => {
             let first = start.wrapping_add(row.wrapping_mul(step));
-            let numbers = (0..count).map(|i| first.wrapping_add(i.wrapping_mul(step)));
-            Arc::new(UInt64Array::from_iter_values(numbers))
+            let mut numbers = vec![0; num_rows];
+            widest(Progression {
+                first,
+                step,
+                numbers: &mut numbers,
+            });
+            Arc::new(UInt64Array::from(numbers))
         }
         NumbersKind::Zeros => Arc::new(UInt8Array::from(vec![0; num_rows])),
     };
@@ -129,4 +135,24 @@ fn batch(kind: NumbersKind, row: u64, count: u64, schema: &SchemaRef) -> Result<
     let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
         .map_err(|e| Error::bug(e.to_string()))
+}
+
+/// Fills a slice with numbers that are `step` apart.
+struct Progression<'a> {
+    first: u64,
+    step: u64,
+    numbers: &'a mut [u64],
+}
+
+impl Loop for Progression<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let mut next = self.first;
+        for number in self.numbers {
+            *number = next;
+            next = next.wrapping_add(self.step);
+        }
+    }
 }

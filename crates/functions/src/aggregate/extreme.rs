@@ -183,9 +183,15 @@ impl<T: Primitive, D: Direction> Extreme<T, D> {
     }
 
     fn offer_all(&mut self, values: &[T::Native], rows: &Rows<'_>) {
-        if rows.ids.is_some() {
-            rows.for_each(|row, group| self.offer(group, values[row]));
-            return;
+        match (rows.ids, &rows.valid) {
+            (Some(ids), None) => {
+                let rows = values.iter().zip(ids);
+                return rows.for_each(|(value, group)| self.offer(*group, *value));
+            }
+            (Some(_), Some(_)) => {
+                return rows.for_each(|row, group| self.offer(group, values[row]));
+            }
+            (None, _) => {}
         }
         if rows.num_valid() == 0 || self.values.is_empty() {
             return;
