@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use basalt_error::{Error, Result};
+use basalt_exec::TemporaryFiles;
 use basalt_parser::ast;
 use parking_lot::RwLock;
 
@@ -22,6 +23,7 @@ pub struct Database {
     pub sql_functions: RwLock<BTreeMap<String, Arc<ast::Lambda>>>,
     /// Folder of the definitions, unless everything is in memory.
     pub(crate) path: RwLock<Option<PathBuf>>,
+    pub(crate) temporary_files: Arc<TemporaryFiles>,
     pub(crate) runtime: tokio::runtime::Runtime,
 }
 
@@ -33,7 +35,7 @@ impl Database {
     /// If the folder cannot be used.
     pub fn open(path: &std::path::Path) -> Result<Arc<Self>> {
         std::fs::create_dir_all(path).map_err(Error::from)?;
-        let database = Self::in_memory()?;
+        let database = Self::with_temporary_files(TemporaryFiles::new(path.join("tmp")))?;
         crate::definitions::load(&database, path)?;
         *database.path.write() = Some(path.to_owned());
         Ok(database)
@@ -44,6 +46,11 @@ impl Database {
     /// # Errors
     /// If threads cannot be started.
     pub fn in_memory() -> Result<Arc<Self>> {
+        Self::with_temporary_files(TemporaryFiles::default())
+    }
+
+    fn with_temporary_files(temporary_files: TemporaryFiles) -> Result<Arc<Self>> {
+        temporary_files.remove_leftovers();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .thread_name("basalt")
             .thread_stack_size(STACK_BYTES)
@@ -54,6 +61,7 @@ impl Database {
             catalog: Catalog::default(),
             sql_functions: RwLock::default(),
             path: RwLock::default(),
+            temporary_files: Arc::new(temporary_files),
             runtime,
         }))
     }

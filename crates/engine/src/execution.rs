@@ -50,7 +50,8 @@ impl Execution {
         let mut config = SessionConfig::new()
             .with_target_partitions(settings.max_threads())
             .with_batch_size(batch_rows.clamp(1, 65_505))
-            .with_extension(Arc::clone(control));
+            .with_extension(Arc::clone(control))
+            .with_extension(Arc::clone(&database.temporary_files));
         let options = config.options_mut();
         options.execution.skip_physical_aggregate_schema_check = true;
         options.execution.collect_statistics = false;
@@ -206,8 +207,24 @@ fn group_by_options(settings: &Settings) -> Option<Options> {
     Some(Options {
         strategy,
         thresholds,
+        external_bytes: external_bytes(settings),
         is_hash_zero: settings.get("group_by_hash") == "zero",
     })
+}
+
+/// Bytes from which on GROUP BY goes to temporary files: the lesser of what the two settings say;
+/// `None` if it never does.
+fn external_bytes(settings: &Settings) -> Option<usize> {
+    let ratio = settings.get("max_bytes_ratio_before_external_group_by");
+    let ratio: f64 = ratio.parse().unwrap_or(0.0);
+    // Bytes of memory are far below where floats have gaps that matter.
+    let of_limit = (settings.number("max_memory_usage") as f64 * ratio) as u64;
+    let set = [
+        settings.number("max_bytes_before_external_group_by"),
+        of_limit,
+    ];
+    let least = set.into_iter().filter(|bytes| *bytes > 0).min()?;
+    Some(usize::try_from(least).unwrap_or(usize::MAX))
 }
 
 /// Waits for tasks that have nothing more to send; a panic in one is our bug, not the user's.

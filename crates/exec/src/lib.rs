@@ -8,6 +8,7 @@
 //! | [`window`] | window functions over sorted rows |
 //! | [`group_by`] | grouping rows by any keys, in parallel |
 //! | [`rule`] | swaps DataFusion's operators for ours where ours are better |
+//! | [`temporary`] | temporary files, gone with their last user |
 //! | [`interruptible`] | lets a cancelled query leave a join |
 //! | [`planner`] | plans the nodes that only the dialect has |
 
@@ -20,7 +21,9 @@ pub mod planner;
 pub mod rule;
 pub mod scan;
 pub mod stream;
+pub mod temporary;
 mod window;
 
 pub use control::QueryControl;
 pub use planner::StreamPlanner;
+pub use temporary::TemporaryFiles;

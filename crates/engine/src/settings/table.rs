@@ -15,6 +15,8 @@ pub enum Kind {
     Bool,
     /// Seconds, with a fraction.
     Seconds,
+    /// A part of a whole: from 0 to less than 1.
+    Ratio,
     /// One of a list of words.
     Word(&'static [&'static str]),
     /// Any text.
@@ -57,6 +59,11 @@ impl Kind {
                     "a number of seconds",
                 )),
             },
+            Self::Ratio => match text.parse::<f64>() {
+                Ok(ratio) if (0.0..1.0).contains(&ratio) => Ok(text.to_owned()),
+                Ok(_) => Err(bad(ErrorCode::BAD_ARGUMENTS, "a part from 0 to below 1")),
+                Err(_) => Err(bad(ErrorCode::CANNOT_PARSE_NUMBER, "a number")),
+            },
             Self::Word(words) => match words.iter().find(|w| w.eq_ignore_ascii_case(text)) {
                 Some(word) => Ok((*word).to_owned()),
                 None => {
@@ -75,6 +82,7 @@ impl Kind {
             Self::NonZeroUInt64 => "NonZeroUInt64",
             Self::Bool => "Bool",
             Self::Seconds => "Seconds",
+            Self::Ratio => "Double",
             Self::Word(_) => "Enum",
             Self::Text => "String",
         }
@@ -125,7 +133,7 @@ const fn setting(
     }
 }
 
-use Kind::{Bool, NonZeroUInt64, Seconds, Text, UInt64, Word};
+use Kind::{Bool, NonZeroUInt64, Ratio, Seconds, Text, UInt64, Word};
 
 const OVERFLOW: Kind = Word(&["throw", "break"]);
 const SET_MODE: Kind = Word(&["", "ALL", "DISTINCT"]);
@@ -449,7 +457,13 @@ pub const SETTINGS: &[Setting] = &[
         "max_bytes_before_external_group_by",
         UInt64,
         "0",
-        "Accepted for clients that set it; has no effect.",
+        "Memory of a GROUP BY in bytes from which on its groups go to temporary files; 0 leaves it to max_bytes_ratio_before_external_group_by.",
+    ),
+    setting(
+        "max_bytes_ratio_before_external_group_by",
+        Ratio,
+        "0.5",
+        "The part of max_memory_usage from which on the groups of a GROUP BY go to temporary files; 0 is never.",
     ),
     setting(
         "max_bytes_before_external_sort",

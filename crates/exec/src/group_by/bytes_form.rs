@@ -41,6 +41,10 @@ impl<H: HashKeys> KeyForm for BytesForm<H> {
             .ok_or_else(|| internal_datafusion_err!("a string key is no BinaryView"))
     }
 
+    fn columns(&self, keys: &Keys<Self>) -> Result<Vec<ArrayRef>> {
+        Ok(vec![Arc::new(keys.clone())])
+    }
+
     fn decode(&self, table: &BytesGroups<H>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
         Ok(vec![Arc::new(table.array(range)?)])
     }
@@ -82,11 +86,14 @@ impl<H: HashKeys> KeyForm for RowForm<H> {
         Ok(keys.finish())
     }
 
-    fn decode(&self, table: &BytesGroups<H>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
-        let keys = table.array(range)?;
+    fn columns(&self, keys: &Keys<Self>) -> Result<Vec<ArrayRef>> {
         let parser = self.0.parser();
         let rows = (0..keys.len()).map(|i| parser.parse(keys.value(i)));
         Ok(self.0.convert_rows(rows)?)
+    }
+
+    fn decode(&self, table: &BytesGroups<H>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        self.columns(&table.array(range)?)
     }
 }
 

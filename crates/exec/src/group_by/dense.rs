@@ -16,7 +16,7 @@ use super::merged::{Emit, Merged, result_batch};
 use super::states::{Exported, States};
 
 /// Ordinals that are merged together.
-const UNIT: usize = 32 << 10;
+pub(super) const UNIT: usize = 32 << 10;
 
 /// Times that a layout is changed before giving up.
 const MAX_CHANGES: usize = 8;
@@ -84,7 +84,7 @@ impl Dense {
         let mut changed = Self::with_layout(&self.grouping, layout);
         changed.len = len;
         changed.num_changes = self.num_changes;
-        self.take_groups(|columns, exported, rows| {
+        self.take_groups(UNIT, |columns, exported, rows| {
             changed.layout.ordinals(columns, &mut changed.ordinals)?;
             changed.mark();
             let ids = Some(changed.ordinals.as_slice());
@@ -148,15 +148,16 @@ impl Dense {
         }
     }
 
-    /// Gives all groups to `f` in portions: key columns, states, and which rows of the states.
+    /// Gives all groups to `f`, those of `portion` ordinals at a time: key columns, states, and which rows of the states.
     pub(super) fn take_groups(
         &mut self,
+        portion: usize,
         mut f: impl FnMut(&[ArrayRef], &[Exported], &[u32]) -> Result<()>,
     ) -> Result<()> {
         let exported = self.states.export(self.len)?;
         let seen = self.seen.take();
-        for start in (0..self.len).step_by(UNIT) {
-            let end = self.len.min(start + UNIT);
+        for start in (0..self.len).step_by(portion) {
+            let end = self.len.min(start + portion);
             let rows = seen_rows(&exported, seen.as_deref(), start..end);
             if !rows.is_empty() {
                 f(&self.layout.columns(&rows)?, &exported, &rows)?;

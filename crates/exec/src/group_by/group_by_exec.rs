@@ -26,6 +26,7 @@ use super::key_form::{Form, KeyForm};
 use super::merged::{Emit, Merged, consume_all};
 use super::no_keys::{self, Totals};
 use super::options::{Options, Tuning};
+use super::spill::Budget;
 use super::strategy::{self, Job};
 use super::word_form::WordForm;
 
@@ -173,10 +174,13 @@ impl GroupByExec {
     fn start_form<F: KeyForm>(&self, context: &Arc<TaskContext>, form: F) -> Result<MergedFuture> {
         let inputs = self.inputs(context)?;
         let memory = |i: usize| consumer(i).register(context.memory_pool());
+        let max_bytes = self.options.external_bytes;
+        let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
         let job = Job {
             grouping: Arc::clone(&self.grouping),
             form: Arc::new(form),
             tuning: self.tuning,
+            budget,
             memory: (0..inputs.len()).map(memory).collect(),
             inputs,
         };
@@ -311,6 +315,8 @@ impl ExecutionPlan for GroupByExec {
                         metrics.record_output(batch.num_rows());
                         return Ok(Some((batch, (merged, groups))));
                     }
+                    // What is out needs its memory no more.
+                    drop(groups.take());
                     groups = source.next_groups()?;
                     if groups.is_none() {
                         return Ok(None);

@@ -129,6 +129,9 @@ impl<F: KeyForm> GroupSet<F> {
     }
 }
 
+/// Keys of some groups, and the rows of the states that are theirs.
+pub(super) type PartOfGroups<'a, F> = (Keys<F>, &'a [Exported], &'a [u32]);
+
 /// Groups of one task in the order of their partitions, ready to be merged with those of others.
 pub(super) struct SplitGroups<F: KeyForm> {
     table: F::Table,
@@ -137,13 +140,21 @@ pub(super) struct SplitGroups<F: KeyForm> {
 }
 
 impl<F: KeyForm> SplitGroups<F> {
-    /// Adds the groups of `partition` to `to`.
-    pub(super) fn merge_into(&self, partition: usize, to: &mut GroupSet<F>) -> Result<()> {
+    /// Keys of the groups of `partition`, and which rows of the states are theirs.
+    pub(super) fn part(&self, partition: usize) -> Result<Option<PartOfGroups<'_, F>>> {
         let rows = self.groups.rows_of(partition);
         if rows.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
-        to.merge_keys(&self.table.keys_of(rows)?, &self.states, rows)
+        Ok(Some((self.table.keys_of(rows)?, &self.states, rows)))
+    }
+
+    /// Adds the groups of `partition` to `to`.
+    pub(super) fn merge_into(&self, partition: usize, to: &mut GroupSet<F>) -> Result<()> {
+        match self.part(partition)? {
+            Some((keys, states, rows)) => to.merge_keys(&keys, states, rows),
+            None => Ok(()),
+        }
     }
 }
 

@@ -27,6 +27,9 @@ pub(super) trait KeyForm: Debug + Send + Sync + 'static {
     /// Keys of the rows of a batch.
     fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>>;
 
+    /// The columns that [`KeyForm::encode`] made keys of.
+    fn columns(&self, keys: &Keys<Self>) -> Result<Vec<ArrayRef>>;
+
     /// Key columns of the groups in `range` of a table that is finished.
     fn decode(&self, table: &Self::Table, range: Range<usize>) -> Result<Vec<ArrayRef>>;
 }

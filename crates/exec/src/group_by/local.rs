@@ -8,13 +8,17 @@ use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Grouping;
-use super::dense::Dense;
+use super::dense::{Dense, UNIT};
 use super::group_set::{GroupSet, SplitGroups};
 use super::grouping::AggregateArgs;
 use super::key_form::KeyForm;
 use super::layout::bounds;
 use super::options::Tuning;
 use super::rows::{Rows, SplitRows};
+use super::spill::{Share, Spiller};
+
+/// Ordinals whose groups go to a file together: enough for blocks of some size.
+const SPILLED_ORDINALS: usize = 256 << 10;
 
 /// Groups of the rows of one input partition.
 pub(super) struct Local<F: KeyForm> {
@@ -30,17 +34,14 @@ pub(super) struct Local<F: KeyForm> {
     is_staging: bool,
     num_rows: usize,
     staged_bytes: usize,
-    memory: MemoryReservation,
+    spiller: Spiller<F>,
+    share: Share,
 }
 
 impl<F: KeyForm> Local<F> {
     /// No groups yet.
-    pub(super) fn new(
-        grouping: Arc<Grouping>,
-        form: Arc<F>,
-        tuning: Tuning,
-        memory: MemoryReservation,
-    ) -> Self {
+    pub(super) fn new(grouping: Arc<Grouping>, form: Arc<F>, tuning: Tuning, share: Share) -> Self {
+        let bits = tuning.spill_bits.min(tuning.staging_bits);
         Self {
             dense: None,
             may_be_dense: !grouping.keys.is_empty(),
@@ -49,10 +50,11 @@ impl<F: KeyForm> Local<F> {
             is_staging: false,
             num_rows: 0,
             staged_bytes: 0,
+            spiller: Spiller::new(&grouping, &form, share.budget(), bits),
             grouping,
             form,
             tuning,
-            memory,
+            share,
         }
     }
 
@@ -68,7 +70,26 @@ impl<F: KeyForm> Local<F> {
             let keys = self.form.encode(columns)?;
             self.push_rows(&Rows { keys, args })?;
         }
-        self.memory.try_resize(self.size_bytes())
+        if self.share.hold(self.size_bytes())? {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    /// Moves all groups and rows into a file.
+    pub(super) fn spill(&mut self) -> Result<()> {
+        if let Some(mut dense) = self.dense.take() {
+            self.may_be_dense = false;
+            dense.take_groups(SPILLED_ORDINALS, |columns, exported, rows| {
+                self.spiller.spill_states(columns, exported, rows)
+            })?;
+        }
+        self.spiller.spill_groups(&mut self.groups)?;
+        let staged = std::mem::take(&mut self.staged);
+        self.staged_bytes = 0;
+        self.spiller.spill_rows(&staged, self.tuning.staging_bits)?;
+        drop(staged);
+        self.share.keep(self.size_bytes())
     }
 
     /// Adds rows whose keys index arrays; false if they cannot.
@@ -99,7 +120,7 @@ impl<F: KeyForm> Local<F> {
         let Some(mut dense) = self.dense.take() else {
             return Ok(());
         };
-        dense.take_groups(|columns, exported, rows| {
+        dense.take_groups(UNIT, |columns, exported, rows| {
             let keys = self.form.encode(columns.to_vec())?;
             self.groups.merge_keys(&keys, exported, rows)
         })
@@ -126,7 +147,19 @@ impl<F: KeyForm> Local<F> {
 
     /// Whether there are no groups at all.
     pub(super) fn is_empty(&self) -> bool {
-        self.dense.is_none() && self.groups.len() == 0 && self.staged.is_empty()
+        let has_groups = self.dense.is_some() || self.groups.len() > 0;
+        !has_groups && self.staged.is_empty() && !self.has_spilled()
+    }
+
+    /// Whether groups or rows are in a file.
+    pub(super) fn has_spilled(&self) -> bool {
+        !self.spiller.is_empty()
+    }
+
+    /// Moves the rest into the file too.
+    pub(super) fn into_spilled(mut self) -> Result<(Spiller<F>, Share)> {
+        self.spill()?;
+        Ok((self.spiller, self.share))
     }
 
     /// Rows so far.
@@ -149,13 +182,13 @@ impl<F: KeyForm> Local<F> {
         Ok(Part {
             groups: self.groups.split(bits)?,
             staged: self.staged,
-            _memory: self.memory,
+            _memory: self.share.into_memory(),
         })
     }
 
     /// Gives the table's groups; no rows are staged.
     pub(super) fn into_groups(self) -> (GroupSet<F>, MemoryReservation) {
-        (self.groups, self.memory)
+        (self.groups, self.share.into_memory())
     }
 }
 

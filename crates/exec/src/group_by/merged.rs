@@ -17,6 +17,7 @@ use super::group_set::GroupSet;
 use super::key_form::{GroupTable, KeyForm};
 use super::local::{Local, Part};
 use super::options::Tuning;
+use super::spill::{Share, Spilled, Spiller};
 
 /// What any number of threads take the result from.
 pub(super) trait Merged: Send + Sync {
@@ -75,6 +76,9 @@ pub(super) async fn merge<F: KeyForm>(
     locals: Vec<Local<F>>,
 ) -> Result<Arc<dyn Merged>> {
     let mut locals: Vec<Local<F>> = locals.into_iter().filter(|l| !l.is_empty()).collect();
+    if locals.iter().any(Local::has_spilled) {
+        return merge_spilled(locals, Local::into_spilled).await;
+    }
     if let Some(merged) = merge_dense(&mut locals, tuning)? {
         return Ok(merged);
     }
@@ -96,6 +100,28 @@ pub(super) async fn merge<F: KeyForm>(
     }
     let parts = join_in_order(tasks, num_locals).await?;
     Ok(Arc::new(Partitioned::new(grouping, form, parts, 1 << bits)))
+}
+
+/// Merges the groups of tasks of which some have files: all is in files then.
+pub(super) async fn merge_spilled<F: KeyForm, T: Send + 'static>(
+    tasks: Vec<T>,
+    into_spilled: fn(T) -> Result<(Spiller<F>, Share)>,
+) -> Result<Arc<dyn Merged>> {
+    let mut spilling = JoinSet::new();
+    let num_tasks = tasks.len();
+    for (i, task) in tasks.into_iter().enumerate() {
+        spilling.spawn(async move { Ok((i, into_spilled(task)?)) });
+    }
+    let (spillers, shares): (Vec<_>, Vec<_>) = join_in_order(spilling, num_tasks)
+        .await?
+        .into_iter()
+        .unzip();
+    let share = shares.into_iter().next();
+    let spilled = share.and_then(|share| Spilled::new(spillers, share));
+    Ok(match spilled {
+        Some(spilled) => Arc::new(spilled),
+        None => Arc::new(Whole::new(None)),
+    })
 }
 
 /// Merges groups that index arrays in all tasks; else there are none of that kind afterwards.

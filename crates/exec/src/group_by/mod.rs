@@ -4,7 +4,8 @@
 //! as long as the range of all keys so far is small; any other keys are hashed. A table that outgrows
 //! the cache without finding keys again stops: further rows are only split by the hash of their
 //! keys. When all input is read, the tasks' groups are merged: at once if there are few, else
-//! partition by partition of the hash, on the threads that ask for the result.
+//! partition by partition of the hash, on the threads that ask for the result. Past a limit of memory
+//! groups and rows go to temporary files, and are merged from there.
 //!
 //! | module | owns |
 //! |---|---|
@@ -21,6 +22,7 @@
 //! | [`strategy`] | how tasks share the work |
 //! | [`local`] | one task's groups, if the strategy is to adapt |
 //! | [`merged`] | the tasks' groups, merged and handed out |
+//! | [`spill`] | groups and rows in temporary files |
 //! | [`no_keys`] | aggregation of all rows into one |
 
 pub mod group_by_exec;
@@ -37,6 +39,7 @@ mod merged;
 mod no_keys;
 mod pack;
 mod rows;
+mod spill;
 mod states;
 mod strategy;
 mod word_form;

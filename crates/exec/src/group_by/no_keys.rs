@@ -45,9 +45,9 @@ impl Totals {
 /// Merges the tasks' states into those of the first.
 pub(super) fn merge(grouping: Arc<Grouping>, totals: Vec<Totals>) -> Result<Arc<dyn Merged>> {
     let mut totals = totals.into_iter();
-    let mut first = match totals.next() {
-        Some(first) => first.states,
-        None => States::new(&grouping.aggregates),
+    let (mut first, memory) = match totals.next() {
+        Some(first) => (first.states, Some(first.memory)),
+        None => (States::new(&grouping.aggregates), None),
     };
     for mut other in totals {
         let groups = Groups {
@@ -56,6 +56,10 @@ pub(super) fn merge(grouping: Arc<Grouping>, totals: Vec<Totals>) -> Result<Arc<
             num_rows: 1,
         };
         first.merge(&other.states.export(1)?, &[0], groups)?;
+        drop(other);
+        if let Some(memory) = &memory {
+            memory.try_resize(first.size_bytes())?;
+        }
     }
     let mut columns = Vec::with_capacity(grouping.aggregates.len());
     columns.extend(first.finish(0..1)?);

@@ -9,6 +9,10 @@ pub struct Options {
     pub strategy: Strategy,
     /// When to change the way of working.
     pub thresholds: Thresholds,
+    /// Bytes of all tasks from which on groups go to temporary files; `None` if they never do.
+    /// Only tasks with tables of their own can: those of `auto`, `dense`, `trivial`,
+    /// `trivial_parallel` and `two_level`. The others end with an error where memory ends.
+    pub external_bytes: Option<usize>,
     /// All hashes are 0, the worst that can happen to a table. For tests.
     pub is_hash_zero: bool,
 }
@@ -36,6 +40,7 @@ impl Thresholds {
                 dense_len_per_row: 1,
                 local_groups: 2,
                 shared_bits: 2,
+                spill_bits: 2,
             },
         }
     }
@@ -61,6 +66,8 @@ pub(super) struct Tuning {
     pub(super) local_groups: usize,
     /// Bits of the hash that choose a part of a table that tasks share.
     pub(super) shared_bits: u32,
+    /// Bits of the hash that split groups on their way to a file.
+    pub(super) spill_bits: u32,
 }
 
 impl Tuning {
@@ -83,6 +90,7 @@ impl Default for Tuning {
             dense_len_per_row: 8,
             local_groups: 4096,
             shared_bits: 9,
+            spill_bits: 7,
         }
     }
 }

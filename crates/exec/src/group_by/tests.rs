@@ -73,6 +73,7 @@ const HASHED: Tuning = Tuning {
     dense_len_per_row: 0,
     local_groups: 0,
     shared_bits: 3,
+    spill_bits: 2,
 };
 
 /// A row as numbers, from which columns of all types are made.
@@ -296,16 +297,22 @@ fn check(input: &Arc<dyn ExecutionPlan>, batch_size: usize) {
                 let result = sorted(exec, &context).await;
                 assert_eq!(result, expected, "keys {keys:?}, {tuning:?}");
             }
-            // Each with every hash at every other number of keys.
+            // Each with every hash at every other number of keys, and without files, with many, with some.
             for (i, (name, strategy)) in Way::ALL.into_iter().enumerate() {
-                let options = Options {
-                    strategy,
-                    thresholds: Thresholds::Tiny,
-                    is_hash_zero: (i + keys.len()) % 2 == 0,
-                };
-                let exec = ours(input, keys, HASHED).with_options(options);
-                let result = sorted(Arc::new(exec), &context).await;
-                assert_eq!(result, expected, "keys {keys:?}, {name}");
+                for external_bytes in [None, Some(1), Some(1 << 10)] {
+                    let options = Options {
+                        strategy,
+                        thresholds: Thresholds::Tiny,
+                        external_bytes,
+                        is_hash_zero: (i + keys.len()) % 2 == 0,
+                    };
+                    let exec = ours(input, keys, HASHED).with_options(options);
+                    let result = sorted(Arc::new(exec), &context).await;
+                    assert_eq!(
+                        result, expected,
+                        "keys {keys:?}, {name}, {external_bytes:?}"
+                    );
+                }
             }
         }
     });
@@ -419,4 +426,45 @@ fn floats_are_one_key_if_clickhouse_says_so() {
         result.column(1).as_ref(),
         &UInt64Array::from(vec![2, 2, 2, 4])
     );
+}
+
+#[test]
+fn too_little_memory_is_enough_with_files() {
+    let rows = |start: u32| -> Vec<Row> {
+        (start..start + 5_000)
+            .map(|n| (None, Some(n as u16), Some(i64::from(n) * 1_000), Some(n)))
+            .collect()
+    };
+    let partition: Vec<Vec<Row>> = (0..10).map(|n| rows(n * 5_000)).collect();
+    let input = input(&[partition.clone(), partition]);
+    let pool = Arc::new(GreedyMemoryPool::new(4 << 20));
+    let memory = RuntimeEnvBuilder::new()
+        .with_memory_pool(pool)
+        .build_arc()
+        .unwrap();
+    let unlimited = context(8192);
+    let context = Arc::new(TaskContext::default().with_runtime(memory));
+    for keys in [
+        &["i64"][..],
+        &["signed"],
+        &["i64", "text"],
+        &["list", "u32"],
+    ] {
+        let expected = runtime().block_on(sorted(theirs(&input, keys), &unlimited));
+        // Files because of the limit that is set, and because memory ends.
+        for external_bytes in [2 << 20, usize::MAX] {
+            let options = Options {
+                external_bytes: Some(external_bytes),
+                ..Options::default()
+            };
+            let exec = Arc::new(ours(&input, keys, HASHED).with_options(options));
+            let plan = Arc::clone(&exec) as Arc<dyn ExecutionPlan>;
+            let result = runtime().block_on(sorted(plan, &context));
+            assert_eq!(result, expected, "keys {keys:?}, {external_bytes}");
+            let metrics = exec.metrics().unwrap();
+            assert!(metrics.spill_count().unwrap() > 0, "keys {keys:?}");
+            assert!(metrics.spilled_bytes().unwrap() > 0, "keys {keys:?}");
+        }
+    }
+    assert_eq!(context.memory_pool().reserved(), 0);
 }

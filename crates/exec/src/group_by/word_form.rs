@@ -70,6 +70,11 @@ impl<W: Word, H: HashKeys + HashWord<W>> KeyForm for WordForm<W, H> {
         Ok(Words { words, nulls })
     }
 
+    fn columns(&self, keys: &Keys<Self>) -> Result<Vec<ArrayRef>> {
+        let column = |place| unpack(&keys.words, place, keys.nulls.clone());
+        self.places.iter().map(column).collect()
+    }
+
     fn decode(&self, table: &WordGroups<W, H>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
         let nulls = group_nulls(table.null_group, &range);
         let words = &table.keys()[range];

@@ -28,6 +28,7 @@ use super::local::Local;
 use super::merged::{Merged, consume_all, merge};
 use super::options::Tuning;
 use super::rows::Rows;
+use super::spill::Budget;
 
 /// How tasks share the work of grouping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,6 +91,7 @@ pub(super) struct Job<F: KeyForm> {
     pub(super) grouping: Arc<Grouping>,
     pub(super) form: Arc<F>,
     pub(super) tuning: Tuning,
+    pub(super) budget: Arc<Budget>,
     pub(super) inputs: Vec<SendableRecordBatchStream>,
     /// One for each input.
     pub(super) memory: Vec<MemoryReservation>,
@@ -156,10 +158,14 @@ async fn adaptive<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
         grouping,
         form,
         tuning,
+        budget,
         inputs,
         memory,
     } = job;
-    let local = |memory| Local::new(Arc::clone(&grouping), Arc::clone(&form), tuning, memory);
+    let local = |memory| {
+        let share = budget.share(memory);
+        Local::new(Arc::clone(&grouping), Arc::clone(&form), tuning, share)
+    };
     let locals: Vec<Local<F>> = memory.into_iter().map(local).collect();
     let locals = consume_all(inputs, locals, Local::push).await?;
     merge(grouping, form, tuning, locals).await

@@ -14,8 +14,9 @@ use crate::group_by::group_set::GroupSet;
 use crate::group_by::key_form::KeyForm;
 use crate::group_by::local::Part;
 use crate::group_by::merged::{
-    GroupsOf, Merged, Partitioned, Whole, consume_all, join_in_order, merge_sets,
+    GroupsOf, Merged, Partitioned, Whole, consume_all, join_in_order, merge_sets, merge_spilled,
 };
+use crate::group_by::spill::{Share, Spiller};
 
 /// Bits of the hash that choose a small table: 256 of them, as ClickHouse has.
 const TWO_LEVEL_BITS: u32 = 8;
@@ -24,13 +25,35 @@ const TWO_LEVEL_BITS: u32 = 8;
 struct Own<F: KeyForm> {
     work: Work<F>,
     groups: GroupSet<F>,
-    memory: MemoryReservation,
+    spiller: Spiller<F>,
+    share: Share,
 }
 
 impl<F: KeyForm> Own<F> {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         self.groups.push(&self.work.rows(batch)?)?;
-        self.memory.try_resize(self.groups.size_bytes())
+        if self.share.hold(self.groups.size_bytes())? {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        self.spiller.spill_groups(&mut self.groups)?;
+        self.share.keep(self.groups.size_bytes())
+    }
+
+    fn has_spilled(&self) -> bool {
+        !self.spiller.is_empty()
+    }
+
+    fn into_spilled(mut self) -> Result<(Spiller<F>, Share)> {
+        self.spill()?;
+        Ok((self.spiller, self.share))
+    }
+
+    fn into_groups(self) -> (GroupSet<F>, MemoryReservation) {
+        (self.groups, self.share.into_memory())
     }
 }
 
@@ -51,7 +74,10 @@ pub(super) async fn trivial<F: KeyForm>(mut job: Job<F>) -> Result<Arc<dyn Merge
 pub(super) async fn trivial_parallel<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
     let work = job.work();
     let own = consume(job, |form| form.table()).await?;
-    let (sets, memory) = own.into_iter().map(|own| (own.groups, own.memory)).unzip();
+    if own.iter().any(Own::has_spilled) {
+        return merge_spilled(own, Own::into_spilled).await;
+    }
+    let (sets, memory) = own.into_iter().map(Own::into_groups).unzip();
     let merged = merge_sets::<F>(sets)?;
     let groups = merged.map(|groups| GroupsOf::new(work.grouping, work.form, groups).hold(memory));
     Ok(Arc::new(Whole::new(
@@ -63,6 +89,9 @@ pub(super) async fn trivial_parallel<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn 
 pub(super) async fn two_level<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
     let work = job.work();
     let own = consume(job, |form| form.two_level_table(TWO_LEVEL_BITS)).await?;
+    if own.iter().any(Own::has_spilled) {
+        return merge_spilled(own, Own::into_spilled).await;
+    }
     let num_tasks = own.len();
     let mut tasks = JoinSet::new();
     for (i, own) in own.into_iter().enumerate() {
@@ -70,7 +99,7 @@ pub(super) async fn two_level<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>
             let part = Part {
                 groups: own.groups.split(TWO_LEVEL_BITS)?,
                 staged: Vec::new(),
-                _memory: own.memory,
+                _memory: own.share.into_memory(),
             };
             Ok((i, part))
         });
@@ -82,10 +111,12 @@ pub(super) async fn two_level<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>
 
 async fn consume<F: KeyForm>(job: Job<F>, table: fn(&F) -> F::Table) -> Result<Vec<Own<F>>> {
     let work = job.work();
+    let (budget, spill_bits) = (&job.budget, job.tuning.spill_bits);
     let own = |memory| Own {
         work: work.clone(),
         groups: GroupSet::new(table(&work.form), &work.grouping),
-        memory,
+        spiller: Spiller::new(&work.grouping, &work.form, budget, spill_bits),
+        share: budget.share(memory),
     };
     let own: Vec<Own<F>> = job.memory.into_iter().map(own).collect();
     consume_all(job.inputs, own, Own::push).await

@@ -1,0 +1,113 @@
+//! Counts the memory that the tasks of a grouping hold together.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use datafusion::error::Result;
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::MemoryReservation;
+use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
+
+use crate::temporary::TemporaryFiles;
+
+/// The memory of all tasks of a grouping, and where they write what is too much.
+#[derive(Debug)]
+pub(in crate::group_by) struct Budget {
+    /// Bytes from which on groups go to files; `None` if they never do.
+    max_bytes: Option<usize>,
+    num_tasks: usize,
+    held_bytes: AtomicUsize,
+    pub(super) files: Arc<TemporaryFiles>,
+    /// Partitions written.
+    pub(super) spill_count: Count,
+    /// Bytes written.
+    pub(super) spilled_bytes: Count,
+}
+
+impl Budget {
+    /// A budget of `max_bytes` for so many tasks.
+    pub(in crate::group_by) fn new(
+        max_bytes: Option<usize>,
+        num_tasks: usize,
+        context: &TaskContext,
+        metrics: &ExecutionPlanMetricsSet,
+    ) -> Arc<Self> {
+        let files = context.session_config().get_extension::<TemporaryFiles>();
+        Arc::new(Self {
+            max_bytes,
+            num_tasks: num_tasks.max(1),
+            held_bytes: AtomicUsize::new(0),
+            files: files.unwrap_or_default(),
+            spill_count: MetricBuilder::new(metrics).spill_count(0),
+            spilled_bytes: MetricBuilder::new(metrics).spilled_bytes(0),
+        })
+    }
+
+    /// The part of a task that holds nothing yet.
+    pub(in crate::group_by) fn share(self: &Arc<Self>, memory: MemoryReservation) -> Share {
+        Share {
+            budget: Arc::clone(self),
+            memory,
+            held_bytes: 0,
+        }
+    }
+}
+
+/// What one task holds of a budget.
+#[derive(Debug)]
+pub(in crate::group_by) struct Share {
+    budget: Arc<Budget>,
+    memory: MemoryReservation,
+    held_bytes: usize,
+}
+
+impl Share {
+    /// Holds `num_bytes` from now on; true if they should go to a file first.
+    pub(in crate::group_by) fn hold(&mut self, num_bytes: usize) -> Result<bool> {
+        let Some(max_bytes) = self.budget.max_bytes else {
+            self.memory.try_resize(num_bytes)?;
+            return Ok(false);
+        };
+        let all = self.set(num_bytes);
+        // Of tasks that hold too much together, one at least holds this much.
+        let is_worth_it = num_bytes > max_bytes / self.budget.num_tasks;
+        Ok((all > max_bytes && is_worth_it) || self.memory.try_resize(num_bytes).is_err())
+    }
+
+    /// Holds `num_bytes` from now on, whatever the budget.
+    pub(in crate::group_by) fn keep(&mut self, num_bytes: usize) -> Result<()> {
+        self.set(num_bytes);
+        self.memory.try_resize(num_bytes)
+    }
+
+    /// Tells the budget; gives what all tasks hold.
+    fn set(&mut self, num_bytes: usize) -> usize {
+        let all = &self.budget.held_bytes;
+        all.fetch_add(num_bytes, Ordering::Relaxed);
+        let before = all.fetch_sub(self.held_bytes, Ordering::Relaxed);
+        let now = before - self.held_bytes;
+        self.held_bytes = num_bytes;
+        now
+    }
+
+    /// A share of the same budget that holds nothing.
+    pub(super) fn new_empty(&self) -> Self {
+        self.budget.share(self.memory.new_empty())
+    }
+
+    /// The memory alone; the budget no longer counts it.
+    pub(in crate::group_by) fn into_memory(mut self) -> MemoryReservation {
+        self.memory.take()
+    }
+
+    /// The budget.
+    pub(in crate::group_by) fn budget(&self) -> &Arc<Budget> {
+        &self.budget
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}

@@ -1,0 +1,229 @@
+//! Temporary files of queries: in a folder of this process, each gone with its last user.
+//!
+//! The folder is there only while files are. A process that was killed leaves it behind; it holds
+//! a lock on a file in it as long as it lives, so the next one to start can tell and removes it.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use basalt_error::{Error, ErrorCode, Result};
+
+/// Start of the names of folders.
+const PREFIX: &str = "basalt-";
+
+/// The locked file in a folder.
+const LOCK: &str = "lock";
+
+/// The lock's name until it is locked: nobody takes the folder for a dead one before.
+const NEW_LOCK: &str = "lock.new";
+
+/// Numbers folders and files of this process.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// Makes temporary files below one folder.
+#[derive(Debug)]
+pub struct TemporaryFiles {
+    parent: PathBuf,
+    folder: Mutex<Weak<Folder>>,
+}
+
+impl Default for TemporaryFiles {
+    /// Files in the system's folder for them.
+    fn default() -> Self {
+        Self::new(std::env::temp_dir())
+    }
+}
+
+impl TemporaryFiles {
+    /// Files below `parent`, which need not exist yet.
+    pub fn new(parent: PathBuf) -> Self {
+        Self {
+            parent,
+            folder: Mutex::default(),
+        }
+    }
+
+    /// Removes what processes that are dead have left behind, as far as that is possible.
+    pub fn remove_leftovers(&self) {
+        let Ok(entries) = fs::read_dir(&self.parent) else {
+            return;
+        };
+        for entry in entries.flatten() {
+            let is_folder = entry.file_type().is_ok_and(|t| t.is_dir());
+            if is_folder && entry.file_name().to_str().is_some_and(is_folder_name) {
+                remove_if_dead(&entry.path());
+            }
+        }
+    }
+
+    /// An empty file.
+    ///
+    /// # Errors
+    /// `CANNOT_WRITE_TO_FILE_DESCRIPTOR` if there cannot be one.
+    pub fn create(&self) -> Result<TemporaryFile> {
+        self.try_create().map_err(|e| write_error(&self.parent, &e))
+    }
+
+    fn try_create(&self) -> io::Result<TemporaryFile> {
+        let folder = {
+            let mut current = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
+            match current.upgrade() {
+                Some(folder) => folder,
+                None => {
+                    let folder = Arc::new(Folder::create(&self.parent)?);
+                    *current = Arc::downgrade(&folder);
+                    folder
+                }
+            }
+        };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = folder.path.join(number.to_string());
+        let mut options = OpenOptions::new();
+        let file = options
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path)?;
+        Ok(TemporaryFile {
+            file,
+            path,
+            _folder: folder,
+        })
+    }
+}
+
+/// The error for a temporary file that cannot be written.
+pub(crate) fn write_error(path: &Path, e: &io::Error) -> Error {
+    let path = path.display();
+    Error::new(
+        ErrorCode::CANNOT_WRITE_TO_FILE_DESCRIPTOR,
+        format!("Make room for temporary files in {path}: {e}"),
+    )
+}
+
+/// A file that is removed when it is dropped.
+#[derive(Debug)]
+pub struct TemporaryFile {
+    /// The file, open to read and write.
+    pub file: File,
+    path: PathBuf,
+    _folder: Arc<Folder>,
+}
+
+impl TemporaryFile {
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        // If it cannot be removed now, the folder's end or the next start tries again.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// A folder of this process, gone with its last file.
+#[derive(Debug)]
+struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Folder {
+    fn create(parent: &Path) -> io::Result<Self> {
+        fs::create_dir_all(parent)?;
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
+            match private_folder(&path) {
+                Ok(()) => {}
+                // Left behind by a dead process of the same number.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(e) => return Err(e),
+            }
+            let lock = File::create(path.join(NEW_LOCK))?;
+            lock.lock()?;
+            fs::rename(path.join(NEW_LOCK), path.join(LOCK))?;
+            return Ok(Self { path, _lock: lock });
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left is for the next start.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Makes a folder that only this user can look into: the files hold the data of queries.
+fn private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn is_folder_name(name: &str) -> bool {
+    let numbers = name.strip_prefix(PREFIX).and_then(|n| n.split_once('-'));
+    let is_number = |n: &str| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit());
+    numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
+}
+
+fn remove_if_dead(path: &Path) {
+    let Ok(lock) = File::open(path.join(LOCK)) else {
+        return;
+    };
+    if lock.try_lock().is_ok() {
+        // Somebody else's folder may not be ours to remove.
+        let _ = fs::remove_dir_all(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+
+    use super::{LOCK, TemporaryFiles};
+
+    #[test]
+    fn files_and_their_folder_are_gone_with_their_users() {
+        let parent = std::env::temp_dir().join(format!("test-files-{}", std::process::id()));
+        let files = TemporaryFiles::new(parent.join("tmp"));
+        let mut one = files.create().unwrap();
+        let two = files.create().unwrap();
+        one.file.write_all(b"text").unwrap();
+        let (path, folder) = (one.path().to_owned(), one.path().parent().unwrap());
+        let folder = folder.to_owned();
+        assert!(path.is_file());
+        files.remove_leftovers();
+        assert!(path.is_file(), "its process lives");
+        drop(one);
+        assert!(!path.exists() && folder.is_dir());
+        drop(two);
+        assert!(!folder.exists());
+        assert!(files.create().unwrap().path().is_file());
+        fs::remove_dir_all(parent).unwrap();
+    }
+
+    #[test]
+    fn leftovers_of_the_dead_are_removed_and_nothing_else() {
+        let parent = std::env::temp_dir().join(format!("test-leftovers-{}", std::process::id()));
+        for name in ["basalt-1-0", "basalt-1-x", "other-1-0"] {
+            fs::create_dir_all(parent.join(name)).unwrap();
+            fs::write(parent.join(name).join(LOCK), "").unwrap();
+        }
+        fs::create_dir(parent.join("basalt-2-0")).unwrap();
+        TemporaryFiles::new(parent.clone()).remove_leftovers();
+        let exists = |name: &str| parent.join(name).exists();
+        assert!(!exists("basalt-1-0"));
+        assert!(exists("basalt-1-x") && exists("other-1-0") && exists("basalt-2-0"));
+        fs::remove_dir_all(parent).unwrap();
+    }
+}
