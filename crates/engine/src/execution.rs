@@ -9,7 +9,7 @@ use basalt_error::{Error, Result};
 use basalt_exec::group_by::{Options, Strategy, Thresholds};
 use basalt_exec::interruptible::InterruptibleJoins;
 use basalt_exec::rule::SwapOperators;
-use basalt_exec::{QueryControl, StreamPlanner};
+use basalt_exec::{QueryControl, StreamPlanner, sort};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, UnboundedMemoryPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -69,7 +69,7 @@ impl Execution {
             .with_runtime_env(runtime.map_err(plan_error)?)
             .with_analyzer_rules(Vec::new());
         let group_by = group_by_options(settings);
-        let mut rules = SwapOperators::rules(group_by);
+        let mut rules = SwapOperators::rules(group_by, sort_strategy(settings));
         rules.push(Arc::new(InterruptibleJoins::new(Arc::clone(control))));
         builder = builder.with_physical_optimizer_rules(rules);
         if !settings.flag("optimizer") {
@@ -225,6 +225,14 @@ fn external_bytes(settings: &Settings) -> Option<usize> {
     ];
     let least = set.into_iter().filter(|bytes| *bytes > 0).min()?;
     Some(usize::try_from(least).unwrap_or(usize::MAX))
+}
+
+/// How ORDER BY works; none leaves it to DataFusion, which can do with little memory.
+fn sort_strategy(settings: &Settings) -> Option<sort::Strategy> {
+    if settings.number("max_memory_usage") > 0 {
+        return None;
+    }
+    sort::Strategy::from_name(settings.get("sort_strategy"))
 }
 
 /// Waits for tasks that have nothing more to send; a panic in one is our bug, not the user's.

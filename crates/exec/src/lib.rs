@@ -7,6 +7,7 @@
 //! | [`stream`] | steps over a stream: ARRAY JOIN, LIMIT BY, WITH TIES, WITH FILL |
 //! | [`window`] | window functions over sorted rows |
 //! | [`group_by`] | grouping rows by any keys, in parallel |
+//! | [`sort`] | putting rows in order, in parallel |
 //! | [`rule`] | swaps DataFusion's operators for ours where ours are better |
 //! | [`temporary`] | temporary files, gone with their last user |
 //! | [`interruptible`] | lets a cancelled query leave a join |
@@ -20,6 +21,7 @@ pub mod interruptible;
 pub mod planner;
 pub mod rule;
 pub mod scan;
+pub mod sort;
 pub mod stream;
 pub mod temporary;
 mod window;

@@ -13,9 +13,17 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 
 use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options};
+use crate::sort::Strategy;
+
+mod sorts;
+
+pub use sorts::SwapSorts;
 
 /// The rule that gives every partition and order that an operator needs; ours must come before.
 const DISTRIBUTION_RULE: &str = "EnsureRequirements";
+
+/// The rule that checks plans; nothing changes after it.
+const LAST_RULE: &str = "SanityCheckPlan";
 
 /// Swaps operators in a plan whose partitions and orders are not arranged yet.
 #[derive(Debug)]
@@ -29,12 +37,20 @@ impl SwapOperators {
         Self { group_by }
     }
 
-    /// DataFusion's rules with ours at its place.
-    pub fn rules(group_by: Option<Options>) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+    /// DataFusion's rules with ours at their places; `sort` says how rows are sorted.
+    pub fn rules(
+        group_by: Option<Options>,
+        sort: Option<Strategy>,
+    ) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
         let mut rules = PhysicalOptimizer::new().rules;
         let place = rules.iter().position(|r| r.name() == DISTRIBUTION_RULE);
         if let Some(place) = place {
             rules.insert(place, Arc::new(Self::new(group_by)));
+        }
+        if let Some(strategy) = sort {
+            let place = rules.iter().position(|r| r.name() == LAST_RULE);
+            let place = place.unwrap_or(rules.len());
+            rules.insert(place, Arc::new(SwapSorts::new(strategy)));
         }
         rules
     }

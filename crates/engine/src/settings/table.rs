@@ -370,6 +370,12 @@ pub const SETTINGS: &[Setting] = &[
         "The hash of keys in GROUP BY; zero is the same for all of them, for tests.",
     ),
     setting(
+        "sort_strategy",
+        Word(&["auto", "radix", "comparison", "datafusion"]),
+        "auto",
+        "How ORDER BY puts rows in order: auto decides by the rows, radix counts digits, comparison compares packed keys. datafusion is the operator of that library, which max_memory_usage needs, too.",
+    ),
+    setting(
         "optimizer",
         Bool,
         "1",

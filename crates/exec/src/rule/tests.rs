@@ -30,7 +30,7 @@ fn session(strategy: Option<Strategy>) -> SessionContext {
         .with_batch_size(50);
     let state = SessionStateBuilder::new_with_default_features()
         .with_config(config)
-        .with_physical_optimizer_rules(SwapOperators::rules(strategy.map(options)))
+        .with_physical_optimizer_rules(SwapOperators::rules(strategy.map(options), None))
         .build();
     SessionContext::new_with_state(state)
 }

@@ -1,0 +1,189 @@
+//! Turns values into unsigned integers in their order, and back.
+
+use arrow::array::{Array, FixedSizeBinaryArray};
+use arrow::array::{ArrowPrimitiveType, AsArray};
+use arrow::datatypes::{
+    DataType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
+
+/// A type whose values are at most 64 bits wide.
+pub(super) trait Ordinal: ArrowPrimitiveType {
+    /// The value's place among all values of the type.
+    fn ordinal(value: Self::Native) -> u64;
+
+    /// The value at a place that [`Ordinal::ordinal`] gave.
+    fn value(ordinal: u64) -> Self::Native;
+}
+
+macro_rules! ordinal {
+    (unsigned: $($unsigned:ty),*; signed: $($signed:ty),*) => {
+        $(impl Ordinal for $unsigned {
+            #[inline(always)]
+            fn ordinal(value: Self::Native) -> u64 {
+                u64::from(value)
+            }
+
+            #[inline(always)]
+            fn value(ordinal: u64) -> Self::Native {
+                ordinal as Self::Native
+            }
+        })*
+        $(impl Ordinal for $signed {
+            #[inline(always)]
+            fn ordinal(value: Self::Native) -> u64 {
+                i64::from(value) as u64 ^ SIGN
+            }
+
+            #[inline(always)]
+            fn value(ordinal: u64) -> Self::Native {
+                (ordinal ^ SIGN) as Self::Native
+            }
+        })*
+    };
+}
+
+const SIGN: u64 = 1 << 63;
+
+ordinal!(
+    unsigned: UInt8Type, UInt16Type, UInt32Type, UInt64Type;
+    signed: Int8Type, Int16Type, Int32Type, Int64Type
+);
+
+// Floats are ordered as `total_cmp` does: -NaN, -inf … -0, 0 … inf, NaN.
+impl Ordinal for Float64Type {
+    #[inline(always)]
+    fn ordinal(value: f64) -> u64 {
+        let bits = value.to_bits() as i64;
+        (bits ^ (((bits >> 63) as u64) >> 1) as i64) as u64 ^ SIGN
+    }
+
+    #[inline(always)]
+    fn value(ordinal: u64) -> f64 {
+        let bits = (ordinal ^ SIGN) as i64;
+        f64::from_bits((bits ^ (((bits >> 63) as u64) >> 1) as i64) as u64)
+    }
+}
+
+impl Ordinal for Float32Type {
+    #[inline(always)]
+    fn ordinal(value: f32) -> u64 {
+        let bits = value.to_bits() as i32;
+        let folded = bits ^ (((bits >> 31) as u32) >> 1) as i32;
+        u64::from(folded as u32 ^ (1 << 31))
+    }
+
+    #[inline(always)]
+    fn value(ordinal: u64) -> f32 {
+        let bits = (ordinal as u32 ^ (1 << 31)) as i32;
+        f32::from_bits((bits ^ (((bits >> 31) as u32) >> 1) as i32) as u32)
+    }
+}
+
+/// The place of a decimal number among all of them.
+pub(super) fn decimal_ordinal(value: i128) -> u128 {
+    value as u128 ^ (1 << 127)
+}
+
+/// The decimal number at a place.
+pub(super) fn decimal_value(ordinal: u128) -> i128 {
+    (ordinal ^ (1 << 127)) as i128
+}
+
+/// What to do with a type that has ordinals.
+pub(super) trait NarrowVisitor {
+    /// What comes out.
+    type Output;
+
+    /// Does it.
+    fn visit<T: Ordinal>(self) -> Self::Output;
+}
+
+/// Calls `visitor` with the type if its values are at most 64 bits wide.
+pub(super) fn visit_narrow<V: NarrowVisitor>(
+    data_type: &DataType,
+    visitor: V,
+) -> Option<V::Output> {
+    Some(match data_type {
+        DataType::UInt8 => visitor.visit::<UInt8Type>(),
+        DataType::UInt16 => visitor.visit::<UInt16Type>(),
+        DataType::UInt32 => visitor.visit::<UInt32Type>(),
+        DataType::UInt64 => visitor.visit::<UInt64Type>(),
+        DataType::Int8 => visitor.visit::<Int8Type>(),
+        DataType::Int16 => visitor.visit::<Int16Type>(),
+        DataType::Int32 => visitor.visit::<Int32Type>(),
+        DataType::Int64 => visitor.visit::<Int64Type>(),
+        DataType::Float32 => visitor.visit::<Float32Type>(),
+        DataType::Float64 => visitor.visit::<Float64Type>(),
+        _ => return None,
+    })
+}
+
+/// How values of a type become part of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An ordinal of at most 64 bits.
+    Narrow,
+    /// An ordinal of more bits.
+    Wide,
+    /// Bytes, of which the first few are taken.
+    Bytes,
+}
+
+impl Kind {
+    /// The kind of a type; none if the operator cannot sort by it.
+    pub(super) fn of(data_type: &DataType) -> Option<Self> {
+        match data_type {
+            DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => {
+                Some(Self::Narrow)
+            }
+            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => {
+                Some(Self::Narrow)
+            }
+            DataType::Float32 | DataType::Float64 => Some(Self::Narrow),
+            DataType::Decimal128(_, _) => Some(Self::Wide),
+            DataType::FixedSizeBinary(1..=16) => Some(Self::Wide),
+            DataType::FixedSizeBinary(_) | DataType::Binary | DataType::BinaryView => {
+                Some(Self::Bytes)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The bytes as a number whose order is theirs; those after the 16th are left out.
+pub(super) fn bytes_ordinal(bytes: &[u8]) -> u128 {
+    let mut padded = [0u8; 16];
+    let len = bytes.len().min(16);
+    padded[..len].copy_from_slice(&bytes[..len]);
+    u128::from_be_bytes(padded)
+}
+
+/// The wide ordinal of each row, whatever stands where a row is NULL.
+pub(super) fn wide_ordinals(array: &dyn Array) -> Box<dyn Iterator<Item = u128> + '_> {
+    if let Some(decimals) = array.as_primitive_opt::<arrow::datatypes::Decimal128Type>() {
+        return Box::new(decimals.values().iter().map(|v| decimal_ordinal(*v)));
+    }
+    match array.as_any().downcast_ref::<FixedSizeBinaryArray>() {
+        Some(values) => Box::new((0..values.len()).map(|i| {
+            let value = values.value(i);
+            let num_spare_bytes = 16usize.saturating_sub(value.len()) as u32;
+            bytes_ordinal(value) >> (8 * num_spare_bytes)
+        })),
+        None => Box::new(std::iter::empty()),
+    }
+}
+
+/// The bytes of each row, whatever stands where a row is NULL.
+pub(super) fn bytes(array: &dyn Array) -> Box<dyn Iterator<Item = &[u8]> + '_> {
+    if let Some(views) = array.as_binary_view_opt() {
+        return Box::new((0..views.len()).map(|i| views.value(i)));
+    }
+    if let Some(values) = array.as_binary_opt::<i32>() {
+        return Box::new((0..values.len()).map(|i| values.value(i)));
+    }
+    match array.as_any().downcast_ref::<FixedSizeBinaryArray>() {
+        Some(values) => Box::new((0..values.len()).map(|i| values.value(i))),
+        None => Box::new(std::iter::empty()),
+    }
+}

@@ -1,0 +1,221 @@
+//! Packs the keys of rows into words, and reads columns back from them.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, Decimal128Array, FixedSizeBinaryArray, PrimitiveArray,
+};
+use arrow::buffer::{Buffer, NullBuffer, ScalarBuffer};
+use arrow::datatypes::DataType;
+use datafusion::common::internal_err;
+use datafusion::error::Result;
+
+use super::layout::{Field, Layout};
+use super::ordinal::{
+    Kind, NarrowVisitor, Ordinal, bytes, bytes_ordinal, decimal_value, visit_narrow, wide_ordinals,
+};
+use super::word::Word;
+
+/// Makes `words`, which are 0, those of the rows of batch `batch`.
+pub(super) fn pack<W: Word>(layout: &Layout, keys: &[ArrayRef], batch: usize, words: &mut [W]) {
+    for field in &layout.fields {
+        push_field(field, keys[field.key].as_ref(), words);
+    }
+    let place_bits = layout.place_bits();
+    if place_bits > 0 {
+        let first = (batch as u64) << layout.row_bits;
+        for (row, word) in words.iter_mut().enumerate() {
+            *word = word.push(place_bits, first | row as u64);
+        }
+    }
+}
+
+fn push_field<W: Word>(field: &Field, array: &dyn Array, words: &mut [W]) {
+    if field.has_null_bit {
+        let nulls_first = field.options.nulls_first;
+        for (i, word) in words.iter_mut().enumerate() {
+            *word = word.push(1, u64::from(array.is_null(i) != nulls_first));
+        }
+    }
+    match field.kind {
+        Kind::Narrow => {
+            let push = PushNarrow {
+                field,
+                array,
+                words: &mut *words,
+            };
+            // The kind says that the type has ordinals.
+            let _: Option<()> = visit_narrow(array.data_type(), push);
+        }
+        Kind::Wide => {
+            let (min, max) = field.ordinals;
+            let ordinal = |ordinal: u128| {
+                if field.options.descending {
+                    max.wrapping_sub(ordinal)
+                } else {
+                    ordinal.wrapping_sub(min)
+                }
+            };
+            push_wide(field, array, words, wide_ordinals(array).map(ordinal));
+        }
+        Kind::Bytes => {
+            let ordinals = bytes(array).map(|value| string_ordinal(field, value));
+            push_wide(field, array, words, ordinals);
+        }
+    }
+}
+
+/// What is taken of a string.
+fn string_ordinal(field: &Field, value: &[u8]) -> u128 {
+    let rest = value.get(field.skipped_bytes..).unwrap_or_default();
+    let taken = bytes_ordinal(rest)
+        .checked_shr(u128::BITS - 8 * field.num_bytes)
+        .unwrap_or(0);
+    let ordinal = if field.len_bits > 0 {
+        taken << field.len_bits | rest.len() as u128
+    } else {
+        taken
+    };
+    if field.options.descending {
+        ordinal ^ low_bits(field.bits)
+    } else {
+        ordinal
+    }
+}
+
+fn low_bits(bits: u32) -> u128 {
+    u128::MAX.checked_shr(u128::BITS - bits).unwrap_or(0)
+}
+
+fn push_wide<W: Word>(
+    field: &Field,
+    array: &dyn Array,
+    words: &mut [W],
+    ordinals: impl Iterator<Item = u128>,
+) {
+    let has_nulls = array.null_count() > 0;
+    for (i, (word, ordinal)) in words.iter_mut().zip(ordinals).enumerate() {
+        let is_null = has_nulls && array.is_null(i);
+        let ordinal = ordinal.checked_shr(field.dropped_bits).unwrap_or(0);
+        let value = if is_null { 0 } else { ordinal };
+        *word = word.push_wide(field.bits, value);
+    }
+}
+
+/// Pushes the values of an array that has ordinals.
+struct PushNarrow<'a, W> {
+    field: &'a Field,
+    array: &'a dyn Array,
+    words: &'a mut [W],
+}
+
+impl<W: Word> NarrowVisitor for PushNarrow<'_, W> {
+    type Output = ();
+
+    fn visit<T: Ordinal>(self) {
+        let array: &PrimitiveArray<T> = self.array.as_primitive();
+        let (min, max) = self.field.ordinals;
+        let (min, max) = (min as u64, max as u64);
+        if self.field.options.descending {
+            self.push(array, |value| max.wrapping_sub(T::ordinal(value)));
+        } else {
+            self.push(array, |value| T::ordinal(value).wrapping_sub(min));
+        }
+    }
+}
+
+impl<W: Word> PushNarrow<'_, W> {
+    fn push<T: Ordinal>(self, array: &PrimitiveArray<T>, ordinal: impl Fn(T::Native) -> u64) {
+        let (bits, dropped) = (self.field.bits, self.field.dropped_bits);
+        let shifted = |value| u64::checked_shr(ordinal(value), dropped).unwrap_or(0);
+        let rows = self.words.iter_mut().zip(array.values());
+        match array.nulls().filter(|n| n.null_count() > 0) {
+            None => rows.for_each(|(word, value)| *word = word.push(bits, shifted(*value))),
+            Some(nulls) => rows.zip(nulls).for_each(|((word, value), is_valid)| {
+                *word = word.push(bits, if is_valid { shifted(*value) } else { 0 });
+            }),
+        }
+    }
+}
+
+/// The column of type `data_type` that `field` holds in words from bit `shift` on.
+///
+/// # Errors
+/// If the type is none that words hold.
+pub(super) fn unpack<W: Word>(
+    words: &[W],
+    (field, shift): (&Field, u32),
+    data_type: &DataType,
+) -> Result<ArrayRef> {
+    let nulls = field.has_null_bit.then(|| {
+        let nulls_first = field.options.nulls_first;
+        let valid = |word: &W| (word.digit(shift + field.bits, 1) == 1) == nulls_first;
+        words.iter().map(valid).collect::<NullBuffer>()
+    });
+    let read = ReadNarrow {
+        words,
+        field,
+        shift,
+        nulls: nulls.clone(),
+    };
+    if let Some(array) = visit_narrow(data_type, read) {
+        return Ok(array);
+    }
+    let (min, max) = field.ordinals;
+    let mask = low_bits(field.bits);
+    let ordinals = words.iter().map(|word| {
+        let value = word.to_u128().checked_shr(shift).unwrap_or(0) & mask;
+        if field.options.descending {
+            max.wrapping_sub(value)
+        } else {
+            min.wrapping_add(value)
+        }
+    });
+    match data_type {
+        DataType::Decimal128(_, _) => {
+            let values: ScalarBuffer<i128> = ordinals.map(decimal_value).collect();
+            let array = Decimal128Array::try_new(values, nulls)?;
+            Ok(Arc::new(array.with_data_type(data_type.clone())))
+        }
+        DataType::FixedSizeBinary(size) => {
+            let size_bytes = usize::try_from(*size).unwrap_or(0).min(16);
+            let mut values = Vec::with_capacity(words.len() * size_bytes);
+            for ordinal in ordinals {
+                values.extend_from_slice(&ordinal.to_be_bytes()[16 - size_bytes..]);
+            }
+            let values = Buffer::from_vec(values);
+            Ok(Arc::new(FixedSizeBinaryArray::try_new(
+                *size, values, nulls,
+            )?))
+        }
+        other => internal_err!("a sort's word holds no {other}"),
+    }
+}
+
+/// Reads a column whose type has ordinals.
+struct ReadNarrow<'a, W> {
+    words: &'a [W],
+    field: &'a Field,
+    shift: u32,
+    nulls: Option<NullBuffer>,
+}
+
+impl<W: Word> NarrowVisitor for ReadNarrow<'_, W> {
+    type Output = ArrayRef;
+
+    fn visit<T: Ordinal>(self) -> ArrayRef {
+        let (min, max) = self.field.ordinals;
+        let (min, max) = (min as u64, max as u64);
+        let mask = low_bits(self.field.bits) as u64;
+        let fields = self
+            .words
+            .iter()
+            .map(|word| word.low_u64(self.shift) & mask);
+        let values: ScalarBuffer<T::Native> = if self.field.options.descending {
+            fields.map(|f| T::value(max.wrapping_sub(f))).collect()
+        } else {
+            fields.map(|f| T::value(min.wrapping_add(f))).collect()
+        };
+        Arc::new(PrimitiveArray::<T>::new(values, self.nulls))
+    }
+}

@@ -1,0 +1,263 @@
+//! Splits the words of all rows into parts, each of which one task can sort in its cache.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::error::Result;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use super::Strategy;
+use super::layout::Layout;
+use super::pack::pack;
+use super::radix::{Buckets, Splitter};
+use super::rows::{Rows, joined};
+use super::word::Word;
+
+/// Parts that one bucket must be worth to be split again.
+const SKEWED_PARTS: usize = 8;
+
+/// Rows that stand together in the result.
+pub(super) enum Part<W> {
+    /// A batch that is in order, or in the opposite one.
+    Batch { batch: usize, is_reversed: bool },
+    /// Some buckets of every task.
+    Buckets {
+        tasks: Arc<Vec<Buckets<W>>>,
+        buckets: Range<usize>,
+    },
+}
+
+impl<W: Word> Part<W> {
+    /// How many rows it has.
+    pub(super) fn num_rows(&self, rows: &Rows) -> usize {
+        match self {
+            Self::Batch { batch, .. } => rows.batches[*batch].num_rows(),
+            Self::Buckets { tasks, buckets } => num_words(tasks, buckets.clone()),
+        }
+    }
+}
+
+fn num_words<W: Word>(tasks: &[Buckets<W>], buckets: Range<usize>) -> usize {
+    tasks.iter().map(|t| t.words(buckets.clone()).len()).sum()
+}
+
+/// How to cut the work.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    pub(super) strategy: Strategy,
+    pub(super) num_tasks: usize,
+}
+
+/// The parts of the result in their order.
+pub(super) async fn parts<W: Word>(
+    rows: Arc<Rows>,
+    layout: Arc<Layout>,
+    cut: Cut,
+) -> Result<Vec<Part<W>>> {
+    let num_rows = rows.num_rows();
+    let tasks = batches_of_tasks(&rows, cut.num_tasks)
+        .into_iter()
+        .map(|batches| {
+            let (rows, layout) = (Arc::clone(&rows), Arc::clone(&layout));
+            SpawnedTask::spawn(async move { Ok(Packed::<W>::new(&rows, &layout, batches)) })
+        });
+    let packed = joined(tasks.collect()).await?;
+    if layout.is_exact
+        && cut.strategy == Strategy::Auto
+        && let Some(parts) = ordered(&packed)
+    {
+        return Ok(parts);
+    }
+    let words: Vec<Vec<W>> = packed.into_iter().map(|p| p.words).collect();
+    split(words, cut.strategy.part_words(num_rows, cut.num_tasks)).await
+}
+
+/// Batches for each task, about the same number of rows.
+fn batches_of_tasks(rows: &Rows, num_tasks: usize) -> Vec<Range<usize>> {
+    let num_rows = rows.num_rows();
+    let mut ranges = Vec::new();
+    let (mut first, mut num_before) = (0, 0);
+    for (i, batch) in rows.batches.iter().enumerate() {
+        num_before += batch.num_rows();
+        let is_full = num_before * num_tasks >= (ranges.len() + 1) * num_rows;
+        if is_full || i + 1 == rows.batches.len() {
+            ranges.push(first..i + 1);
+            first = i + 1;
+        }
+    }
+    ranges
+}
+
+/// The words of some batches, and in what order those of each are.
+struct Packed<W> {
+    words: Vec<W>,
+    runs: Vec<Run<W>>,
+}
+
+/// A batch that is in order.
+struct Run<W> {
+    batch: usize,
+    is_reversed: bool,
+    min: W,
+    max: W,
+}
+
+impl<W: Word> Packed<W> {
+    fn new(rows: &Rows, layout: &Layout, batches: Range<usize>) -> Self {
+        let num_rows = rows.batches[batches.clone()].iter().map(|b| b.num_rows());
+        let mut words = vec![W::default(); num_rows.sum()];
+        let mut runs = Vec::new();
+        let mut rest = words.as_mut_slice();
+        let num_batches = batches.len();
+        for batch in batches {
+            let num_rows = rows.batches[batch].num_rows();
+            let (words, after) = std::mem::take(&mut rest).split_at_mut(num_rows);
+            rest = after;
+            pack(layout, &rows.keys[batch], batch, words);
+            runs.extend(Run::of(words, batch, layout));
+        }
+        if runs.len() < num_batches {
+            runs.clear();
+        }
+        Self { words, runs }
+    }
+}
+
+impl<W: Word> Run<W> {
+    fn of(words: &[W], batch: usize, layout: &Layout) -> Option<Self> {
+        let (first, last) = (*words.first()?, *words.last()?);
+        if words.is_sorted() {
+            return Some(Self {
+                batch,
+                is_reversed: false,
+                min: first,
+                max: last,
+            });
+        }
+        // Rows with the same key must not change places, so keys have to fall with every row.
+        let shift = layout.place_bits();
+        let falls = |pair: &[W]| match pair {
+            [a, b] if shift == 0 => a >= b,
+            [a, b] => a.shifted(shift) > b.shifted(shift),
+            _ => true,
+        };
+        words.windows(2).all(falls).then_some(Self {
+            batch,
+            is_reversed: true,
+            min: last,
+            max: first,
+        })
+    }
+}
+
+/// Whole batches as parts, if these are runs that follow each other.
+fn ordered<W: Word>(packed: &[Packed<W>]) -> Option<Vec<Part<W>>> {
+    if packed.iter().any(|p| p.runs.is_empty()) {
+        return None;
+    }
+    let mut runs: Vec<&Run<W>> = packed.iter().flat_map(|p| &p.runs).collect();
+    runs.sort_by_key(|run| run.min);
+    let follows = |pair: &[&Run<W>]| matches!(pair, [a, b] if a.max <= b.min);
+    runs.windows(2).all(follows).then(|| {
+        let part = |run: &&Run<W>| Part::Batch {
+            batch: run.batch,
+            is_reversed: run.is_reversed,
+        };
+        runs.iter().map(part).collect()
+    })
+}
+
+/// Splits the words of each task, and buckets that are far too large once more.
+fn split<W: Word>(
+    words: Vec<Vec<W>>,
+    part_words: usize,
+) -> BoxFuture<'static, Result<Vec<Part<W>>>> {
+    async move {
+        let num_words: usize = words.iter().map(Vec::len).sum();
+        if num_words <= part_words {
+            let tasks: Vec<_> = words.into_iter().map(Buckets::whole).collect();
+            return Ok(whole(tasks));
+        }
+        let words = Arc::new(words);
+        let Some((min, max)) = min_max(&words).await? else {
+            return Ok(Vec::new());
+        };
+        let num_parts = num_words / part_words.max(1);
+        let bits = (usize::BITS - num_parts.leading_zeros() + 2).clamp(4, 11);
+        let splitter = Splitter::new(min, max, bits);
+        let tasks = each(&words, move |words| Buckets::split(words, &splitter));
+        let tasks = joined(tasks).await?;
+        drop(words);
+        let can_split = min != max;
+        grouped(Arc::new(tasks), part_words, can_split).await
+    }
+    .boxed()
+}
+
+fn whole<W: Word>(tasks: Vec<Buckets<W>>) -> Vec<Part<W>> {
+    vec![Part::Buckets {
+        tasks: Arc::new(tasks),
+        buckets: 0..1,
+    }]
+}
+
+/// Runs `f` over the words of each task, in tasks.
+fn each<W: Word, T: Send + 'static>(
+    words: &Arc<Vec<Vec<W>>>,
+    f: impl Fn(&[W]) -> T + Copy + Send + 'static,
+) -> Vec<SpawnedTask<Result<T>>> {
+    (0..words.len())
+        .map(|i| {
+            let words = Arc::clone(words);
+            SpawnedTask::spawn(async move { Ok(f(&words[i])) })
+        })
+        .collect()
+}
+
+async fn min_max<W: Word>(words: &Arc<Vec<Vec<W>>>) -> Result<Option<(W, W)>> {
+    let ranges = each(words, |words| {
+        let first = *words.first()?;
+        let widen = |(min, max): (W, W), w: &W| (min.min(*w), max.max(*w));
+        Some(words.iter().fold((first, first), widen))
+    });
+    let ranges = joined(ranges).await?.into_iter().flatten();
+    Ok(ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))))
+}
+
+/// Joins neighbouring buckets to parts of some `part_words` words.
+async fn grouped<W: Word>(
+    tasks: Arc<Vec<Buckets<W>>>,
+    part_words: usize,
+    can_split: bool,
+) -> Result<Vec<Part<W>>> {
+    let num_buckets = tasks.first().map_or(0, Buckets::num_buckets);
+    let mut parts = Vec::new();
+    let (mut first, mut len) = (0, 0);
+    for bucket in 0..num_buckets {
+        let bucket_len = num_words(&tasks, bucket..bucket + 1);
+        let is_skewed = can_split && bucket_len > SKEWED_PARTS * part_words;
+        if len > 0 && (is_skewed || len + bucket_len > part_words) {
+            parts.push(Part::Buckets {
+                tasks: Arc::clone(&tasks),
+                buckets: first..bucket,
+            });
+            (first, len) = (bucket, 0);
+        }
+        if is_skewed {
+            let words = tasks.iter().map(|t| t.words(bucket..bucket + 1).to_vec());
+            parts.extend(split(words.collect(), part_words).await?);
+            first = bucket + 1;
+        } else {
+            len += bucket_len;
+        }
+    }
+    if len > 0 {
+        parts.push(Part::Buckets {
+            tasks,
+            buckets: first..num_buckets,
+        });
+    }
+    Ok(parts)
+}

@@ -1,0 +1,374 @@
+//! Compares the operator with a stable sort of rows in arrow's row format.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, BinaryViewArray, Decimal128Array, FixedSizeBinaryArray, Float32Array, Float64Array,
+    Int8Array, Int64Array, RecordBatch, UInt8Array, UInt16Array, UInt64Array,
+};
+use arrow::compute::{SortOptions, concat_batches, take_record_batch};
+use arrow::row::{RowConverter, SortField};
+use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::execution::TaskContext;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
+use datafusion::physical_plan::{ExecutionPlan, collect, collect_partitioned};
+use datafusion::prelude::SessionConfig;
+use proptest::prelude::{Strategy as Values, any, prop, prop_assert_eq, proptest};
+
+use super::{Limit, SortRowsExec, Strategy};
+
+const STRATEGIES: [Strategy; 3] = [Strategy::Auto, Strategy::Radix, Strategy::Comparison];
+
+/// A row as numbers, from which columns of all types are made.
+type Row = (Option<u8>, Option<u16>, Option<i64>, u64);
+
+const FLOATS: [f64; 8] = [
+    f64::NAN,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    0.0,
+    -0.0,
+    1.5,
+    -2.5,
+    f64::MIN_POSITIVE,
+];
+
+fn batch(rows: &[Row]) -> RecordBatch {
+    let float = |n: u16| match FLOATS.get(usize::from(n % 16)) {
+        Some(float) => *float,
+        None => f64::from(n) - 300.0,
+    };
+    let short =
+        |n: u16| [b"", b"a".as_slice(), b"a\0", b"b", b"\xff\xff"][usize::from(n % 5)].to_vec();
+    let text = |n: u16| match n % 4 {
+        0 => b"https://".to_vec(),
+        1 => format!("https://a.example/{n}").into_bytes(),
+        2 => format!("https://a.example/{}\0", n - 1).into_bytes(),
+        _ => format!("https://b{n}").into_bytes(),
+    };
+    let wide = |n: &i64, size: usize| {
+        let mut bytes = vec![0; size];
+        bytes[..8].copy_from_slice(&n.to_be_bytes());
+        bytes[size - 1] = 7;
+        bytes
+    };
+    let fixed = |size: i32| {
+        let values = rows
+            .iter()
+            .map(|r| r.2.as_ref().map(|n| wide(n, size as usize)));
+        FixedSizeBinaryArray::try_from_sparse_iter_with_size(values, size).unwrap()
+    };
+    let decimals: Decimal128Array = rows
+        .iter()
+        .map(|r| r.2.map(|n| i128::from(n) << 50))
+        .collect();
+    let views = |value: &dyn Fn(u16) -> Vec<u8>| -> ArrayRef {
+        Arc::new(
+            rows.iter()
+                .map(|r| r.1.map(value))
+                .collect::<BinaryViewArray>(),
+        )
+    };
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        (
+            "u8",
+            Arc::new(rows.iter().map(|r| r.0).collect::<UInt8Array>()),
+        ),
+        (
+            "u16",
+            Arc::new(rows.iter().map(|r| r.1).collect::<UInt16Array>()),
+        ),
+        (
+            "i64",
+            Arc::new(rows.iter().map(|r| r.2).collect::<Int64Array>()),
+        ),
+        (
+            "i8",
+            Arc::new(
+                rows.iter()
+                    .map(|r| r.0.map(|n| n as i8))
+                    .collect::<Int8Array>(),
+            ),
+        ),
+        (
+            "f64",
+            Arc::new(
+                rows.iter()
+                    .map(|r| r.1.map(float))
+                    .collect::<Float64Array>(),
+            ),
+        ),
+        (
+            "f32",
+            Arc::new(
+                rows.iter()
+                    .map(|r| r.1.map(|n| float(n) as f32))
+                    .collect::<Float32Array>(),
+            ),
+        ),
+        (
+            "decimal",
+            Arc::new(decimals.with_precision_and_scale(38, 5).unwrap()),
+        ),
+        ("uuid", Arc::new(fixed(16))),
+        ("fixed", Arc::new(fixed(20))),
+        ("nine", Arc::new(fixed(9))),
+        ("short", views(&short)),
+        ("text", views(&text)),
+        (
+            "payload",
+            Arc::new(rows.iter().map(|r| r.3).collect::<UInt64Array>()),
+        ),
+    ];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+fn rows(max: usize) -> impl Values<Value = Vec<Row>> {
+    let small = (
+        prop::option::weighted(0.9, 0u8..4),
+        prop::option::weighted(0.9, any::<u16>()),
+    );
+    let large = prop::option::weighted(0.9, prop::num::i64::ANY);
+    let row = (small, large, any::<u64>()).prop_map(|((a, b), c, d)| (a, b, c, d));
+    prop::collection::vec(row, 0..max)
+}
+
+/// Columns to sort by, each with its direction and the place of NULLs.
+fn keys() -> impl Values<Value = Vec<(usize, bool, bool)>> {
+    prop::collection::vec((0usize..13, any::<bool>(), any::<bool>()), 1..5)
+}
+
+fn options(key: &(usize, bool, bool)) -> SortOptions {
+    SortOptions {
+        descending: key.1,
+        nulls_first: key.2,
+    }
+}
+
+fn expected(all: &RecordBatch, keys: &[(usize, bool, bool)]) -> RecordBatch {
+    let columns: Vec<ArrayRef> = keys.iter().map(|k| Arc::clone(all.column(k.0))).collect();
+    let field = |(key, column): (&(usize, bool, bool), &ArrayRef)| {
+        SortField::new_with_options(column.data_type().clone(), options(key))
+    };
+    let fields = keys.iter().zip(&columns).map(field).collect();
+    let rows = RowConverter::new(fields)
+        .unwrap()
+        .convert_columns(&columns)
+        .unwrap();
+    let mut order: Vec<u64> = (0..all.num_rows() as u64).collect();
+    order.sort_by_key(|row| rows.row(*row as usize));
+    take_record_batch(all, &UInt64Array::from(order)).unwrap()
+}
+
+/// A sort over partitions of batches.
+fn sort(partitions: &[Vec<RecordBatch>], keys: &[(usize, bool, bool)]) -> SortRowsExec {
+    let schema = batch(&[]).schema();
+    let sorts = keys.iter().map(|key| {
+        let column = Column::new(schema.field(key.0).name(), key.0);
+        PhysicalSortExpr::new(Arc::new(column), options(key))
+    });
+    let ordering = LexOrdering::new(sorts).unwrap();
+    let input = MemorySourceConfig::try_new_exec(partitions, schema, None).unwrap();
+    assert!(SortRowsExec::supports(
+        &(Arc::clone(&input) as _),
+        &ordering
+    ));
+    SortRowsExec::try_new(input, ordering, false).unwrap()
+}
+
+fn context(threads: usize, batch_rows: usize) -> Arc<TaskContext> {
+    let config = SessionConfig::new()
+        .with_target_partitions(threads)
+        .with_batch_size(batch_rows);
+    Arc::new(TaskContext::default().with_session_config(config))
+}
+
+fn run(sort: SortRowsExec, context: Arc<TaskContext>) -> RecordBatch {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()
+        .unwrap();
+    let schema = sort.schema();
+    let batches = runtime.block_on(collect(Arc::new(sort), context)).unwrap();
+    concat_batches(&schema, &batches).unwrap()
+}
+
+/// Partitions of `all`, in batches of some rows.
+fn partitions(all: &RecordBatch, num: usize, batch_rows: usize) -> Vec<Vec<RecordBatch>> {
+    let slice = |start: usize, end: usize, size: usize| -> Vec<RecordBatch> {
+        (start..end)
+            .step_by(size)
+            .map(|i| all.slice(i, size.min(end - i)))
+            .collect()
+    };
+    let size = all.num_rows().div_ceil(num).max(1);
+    (0..num)
+        .map(|p| (p * size).min(all.num_rows()))
+        .map(|start| slice(start, (start + size).min(all.num_rows()), batch_rows))
+        .collect()
+}
+
+/// Rows of a simple generator, `distinct` different keys.
+fn many(num: u64, distinct: u64) -> Vec<Row> {
+    let row = |i: u64| {
+        let random = (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let key = (random ^ (random >> 29)) % distinct;
+        let null = key.is_multiple_of(7);
+        (
+            Some(key as u8),
+            (!null).then_some(key as u16),
+            Some(key as i64 - 9),
+            i,
+        )
+    };
+    (0..num).map(row).collect()
+}
+
+proptest! {
+    #[test]
+    fn as_a_stable_sort(
+        rows in rows(300),
+        keys in keys(),
+        inputs in 1usize..4,
+        threads in 1usize..9,
+    ) {
+        let all = batch(&rows);
+        let expected = expected(&all, &keys);
+        for strategy in STRATEGIES {
+            let input = partitions(&all, inputs, 7 * threads);
+            let sort = sort(&input, &keys).with_strategy(strategy);
+            prop_assert_eq!(&run(sort, context(threads, 50)), &expected, "{:?}", strategy);
+        }
+    }
+
+    #[test]
+    fn some_of_the_rows(
+        rows in rows(200),
+        keys in keys(),
+        skip in 0usize..220,
+        fetch in prop::option::of(0usize..220),
+    ) {
+        let all = batch(&rows);
+        let end = fetch.map_or(all.num_rows(), |f| all.num_rows().min(skip + f));
+        let start = skip.min(end);
+        let expected = expected(&all, &keys).slice(start, end - start);
+        for strategy in STRATEGIES {
+            let sort = sort(&partitions(&all, 2, 30), &keys).with_strategy(strategy);
+            let sort = sort.with_limit(Limit { skip, fetch });
+            prop_assert_eq!(&run(sort, context(3, 9)), &expected);
+        }
+    }
+}
+
+#[test]
+fn only_keys_are_read_back_from_words() {
+    for distinct in [1, 2, 40, 60_000] {
+        let all = batch(&many(20_000, distinct));
+        let keys: Vec<_> = [1, 0, 2, 3, 12].map(|c| (c, c == 2, c == 1)).to_vec();
+        let project = |batch: &RecordBatch| batch.project(&[0, 1, 2, 3, 12]).unwrap();
+        let schema = project(&all).schema();
+        let at = [1, 0, 2, 3, 4];
+        let sorts = keys.iter().zip(at).map(|(key, at)| {
+            let column = Column::new(schema.field(at).name(), at);
+            PhysicalSortExpr::new(Arc::new(column), options(key))
+        });
+        let ordering = LexOrdering::new(sorts).unwrap();
+        let batches: Vec<_> = partitions(&all, 2, 3000)
+            .iter()
+            .map(|p| p.iter().map(project).collect())
+            .collect();
+        let input = MemorySourceConfig::try_new_exec(&batches, Arc::clone(&schema), None).unwrap();
+        for strategy in STRATEGIES {
+            let input = Arc::clone(&input) as Arc<dyn ExecutionPlan>;
+            let sort = SortRowsExec::try_new(input, ordering.clone(), false).unwrap();
+            let sorted = run(sort.with_strategy(strategy), context(2, 1000));
+            assert_eq!(
+                sorted,
+                project(&expected(&all, &keys)),
+                "{distinct} {strategy:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn many_rows_in_many_parts() {
+    for (distinct, threads) in [(3, 2), (1000, 16), (u64::MAX, 16), (100_000, 40)] {
+        let all = batch(&many(70_000, distinct));
+        for keys in [
+            vec![(2, false, false)],
+            vec![(11, true, false)],
+            vec![(4, true, true), (8, false, true)],
+        ] {
+            let expected = expected(&all, &keys);
+            for strategy in STRATEGIES {
+                let sort = sort(&partitions(&all, 3, 5000), &keys).with_strategy(strategy);
+                let sorted = run(sort, context(threads, 4000));
+                assert!(sorted == expected, "{distinct} {keys:?} {strategy:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_few_far_away_rows_leave_one_bucket_with_the_rest() {
+    let mut rows = many(50_000, 1 << 20);
+    rows[77].2 = Some(i64::MAX);
+    rows[49_000].2 = Some(i64::MIN);
+    let all = batch(&rows);
+    let keys = vec![(2, true, false)];
+    let expected = expected(&all, &keys);
+    for strategy in STRATEGIES {
+        let sort = sort(&partitions(&all, 2, 6000), &keys).with_strategy(strategy);
+        assert!(run(sort, context(4, 8000)) == expected, "{strategy:?}");
+    }
+}
+
+#[test]
+fn batches_in_order_or_reversed_stay_whole() {
+    let all = batch(
+        &(0..60_000)
+            .map(|i| (None, None, Some(i * 3), 0))
+            .collect::<Vec<Row>>(),
+    );
+    for descending in [false, true] {
+        let keys = vec![(2, descending, false), (12, false, false)];
+        let expected = expected(&all, &keys);
+        let mut input = partitions(&all, 2, 5000);
+        // As threads take them: every other batch.
+        let (a, b) = (input[0].clone(), input[1].clone());
+        let batches = a.into_iter().chain(b).enumerate();
+        let (odd, even): (Vec<_>, Vec<_>) = batches.partition(|(i, _)| i % 2 == 1);
+        input[0] = odd.into_iter().map(|(_, b)| b).collect();
+        input[1] = even.into_iter().map(|(_, b)| b).collect();
+        assert!(run(sort(&input, &keys), context(2, 65_505)) == expected);
+        let limited = sort(&input, &keys).with_limit(Limit {
+            skip: 7_001,
+            fetch: Some(20_000),
+        });
+        assert!(run(limited, context(2, 65_505)) == expected.slice(7_001, 20_000));
+    }
+}
+
+#[tokio::test]
+async fn partitions_for_themselves() {
+    let all = batch(&many(9_000, 500));
+    let keys = vec![(1, false, true), (12, true, true)];
+    let input = partitions(&all, 3, 1000);
+    let one = sort(&input, &keys);
+    let below = Arc::clone(one.children()[0]);
+    let each = one.over(below, true).unwrap();
+    let sorted = collect_partitioned(Arc::new(each), context(3, 700))
+        .await
+        .unwrap();
+    assert_eq!(sorted.len(), 3);
+    for (batches, input) in sorted.iter().zip(&input) {
+        let schema = all.schema();
+        let input = concat_batches(&schema, input).unwrap();
+        assert_eq!(
+            concat_batches(&schema, batches).unwrap(),
+            expected(&input, &keys)
+        );
+    }
+}
