@@ -42,6 +42,8 @@ pub struct Summary {
     pub bytes_read: u64,
     /// Rows that an INSERT wrote.
     pub written_rows: u64,
+    /// The most memory that operators reserved at once: tables of groups and joins, rows to sort.
+    pub peak_memory_bytes: u64,
 }
 
 /// The query that a session is running, for those who watch or cancel it.
@@ -132,6 +134,7 @@ impl Session {
         summary.elapsed = control.elapsed();
         summary.rows_read = control.rows_read();
         summary.bytes_read = control.bytes_read();
+        summary.peak_memory_bytes = control.peak_memory_bytes();
         Ok(summary)
     }
 

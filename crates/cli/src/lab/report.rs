@@ -49,9 +49,10 @@ fn rates(setup: &Setup, table: &Table, standing: &Standing) -> Rates {
     }
 }
 
-fn as_text(setup: &Setup, tables: &[Table]) -> String {
+/// What a table of text begins with: the processor, and how it was measured.
+pub(super) fn heading(setup: &Setup) -> String {
     let cpu = Cpu::detect();
-    let mut text = format!(
+    format!(
         "{}: {}, {} KiB L1d, {} KiB L2, {} KiB L3, {} cores\n{} rows, threads: {}, rounds: {}\n",
         cpu.model,
         basalt_adapt::SimdLevel::current(),
@@ -62,7 +63,11 @@ fn as_text(setup: &Setup, tables: &[Table]) -> String {
         indicatif::HumanCount(setup.num_rows as u64),
         setup.num_threads,
         setup.num_rounds,
-    );
+    )
+}
+
+fn as_text(setup: &Setup, tables: &[Table]) -> String {
+    let mut text = heading(setup);
     for table in tables {
         text += &format!("\n{}: {}\n", table.name, table.description);
         text += &format!(
@@ -96,7 +101,6 @@ fn as_text(setup: &Setup, tables: &[Table]) -> String {
 }
 
 fn as_json(experiment: &str, setup: &Setup, tables: &[Table]) -> Value {
-    let cpu = Cpu::detect();
     let table = |table: &Table| {
         let forms = table.standings.iter().map(|standing| {
             let rates = rates(setup, table, standing);
@@ -117,6 +121,14 @@ fn as_json(experiment: &str, setup: &Setup, tables: &[Table]) -> Value {
             "forms": forms.collect::<Vec<_>>(),
         })
     };
+    let mut object = conditions(experiment, setup);
+    object["inputs"] = tables.iter().map(table).collect();
+    object
+}
+
+/// What an object of JSON begins with: the processor, and how it was measured.
+pub(super) fn conditions(experiment: &str, setup: &Setup) -> Value {
+    let cpu = Cpu::detect();
     json!({
         "experiment": experiment,
         "processor": {
@@ -132,6 +144,5 @@ fn as_json(experiment: &str, setup: &Setup, tables: &[Table]) -> Value {
         "threads": setup.num_threads,
         "rounds": setup.num_rounds,
         "seed": setup.seed,
-        "inputs": tables.iter().map(table).collect::<Vec<_>>(),
     })
 }
