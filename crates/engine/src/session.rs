@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use basalt_adapt::SimdLevel;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::QueryControl;
 use basalt_functions::Context;
@@ -110,6 +111,7 @@ impl Session {
     /// What is wrong with the statement or its data. The session can go on.
     pub fn run(&mut self, text: &[u8], parsed: &Parsed, io: Io<'_>) -> Result<Summary> {
         let settings = self.settings_of(text, parsed)?;
+        SimdLevel::force(SimdLevel::parse_setting(settings.get("simd_level")).unwrap_or(None));
         let seconds = settings
             .get("max_execution_time")
             .parse::<f64>()

@@ -41,6 +41,7 @@ struct Setup {
     num_rounds: usize,
     num_threads: usize,
     seed: u64,
+    level: Option<SimdLevel>,
     is_json: bool,
 }
 
@@ -73,6 +74,7 @@ impl Setup {
                 None => std::thread::available_parallelism().map_or(1, usize::from),
             },
             seed: number("seed")?,
+            level,
             is_json: options.get_flag("json"),
         })
     }

@@ -49,25 +49,25 @@ fn rates(setup: &Setup, table: &Table, standing: &Standing) -> Rates {
     }
 }
 
-/// What a table of text begins with: the processor, and how it was measured.
-pub(super) fn heading(setup: &Setup) -> String {
+/// What a table of text begins with: the processor, and how `what` was measured.
+pub(super) fn heading(setup: &Setup, what: &str) -> String {
     let cpu = Cpu::detect();
     format!(
-        "{}: {}, {} KiB L1d, {} KiB L2, {} KiB L3, {} cores\n{} rows, threads: {}, rounds: {}\n",
+        "{}: {}, {} KiB L1d, {} KiB L2, {} KiB L3, {} cores\n{what}threads: {}, rounds: {}\n",
         cpu.model,
         basalt_adapt::SimdLevel::current(),
         cpu.l1d_bytes >> 10,
         cpu.l2_bytes >> 10,
         cpu.l3_bytes >> 10,
         cpu.num_cores,
-        indicatif::HumanCount(setup.num_rows as u64),
         setup.num_threads,
         setup.num_rounds,
     )
 }
 
 fn as_text(setup: &Setup, tables: &[Table]) -> String {
-    let mut text = heading(setup);
+    let num_rows = indicatif::HumanCount(setup.num_rows as u64);
+    let mut text = heading(setup, &format!("{num_rows} rows, "));
     for table in tables {
         text += &format!("\n{}: {}\n", table.name, table.description);
         text += &format!(

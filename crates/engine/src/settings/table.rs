@@ -362,6 +362,12 @@ pub const SETTINGS: &[Setting] = &[
         "The hash of keys in GROUP BY; zero is the same for all of them, for tests.",
     ),
     setting(
+        "simd_level",
+        Word(&["auto", "scalar", "sse42", "avx2", "avx512"]),
+        "auto",
+        "The widest instructions that loops may use, as far as the processor has them; for the whole process until its next query.",
+    ),
+    setting(
         "optimizer",
         Bool,
         "1",

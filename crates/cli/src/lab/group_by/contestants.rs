@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::BufReader;
 
-use basalt_adapt::Random;
+use basalt_adapt::{Random, SimdLevel};
 use basalt_engine::{Database, Io, Session, Summary};
 use basalt_error::{Error, Result};
 use indicatif::{HumanCount, ProgressBar};
@@ -44,6 +44,8 @@ impl<'a> Contest<'a> {
         let mut session = Session::new(&Database::in_memory()?);
         let threads = setup.num_threads.to_string();
         session.settings.set("max_threads", &threads)?;
+        let level = setup.level.map_or("auto", SimdLevel::name);
+        session.settings.set("simd_level", level)?;
         let (input, description) = described(source);
         bar.set_message(format!("loading {} keys: {input}", HumanCount(num_rows)));
         match source {

@@ -39,7 +39,7 @@ impl Comparison {
 
 /// Tables for a terminal: one for each input and size, and one of all sizes of an input.
 pub(super) fn as_text(setup: &Setup, comparisons: &[Comparison]) -> String {
-    let mut text = report::heading(setup);
+    let mut text = report::heading(setup, "");
     for comparison in comparisons {
         text += &table(comparison);
     }
