@@ -332,6 +332,18 @@ pub const SETTINGS: &[Setting] = &[
         "Accepted for clients that set it; has no effect.",
     ),
     setting(
+        "optimize_group_by_function_keys",
+        Bool,
+        "1",
+        "GROUP BY computes keys that are functions of other keys after the grouping.",
+    ),
+    setting(
+        "optimize_injective_functions_in_group_by",
+        Bool,
+        "1",
+        "GROUP BY takes x for f(x) where f gives different values for different ones.",
+    ),
+    setting(
         "group_by_strategy",
         Word(&[
             "auto",
