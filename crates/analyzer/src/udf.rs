@@ -44,6 +44,13 @@ impl FunctionUdf {
     pub fn function_name(&self) -> &str {
         &self.bound.name
     }
+
+    /// Type of the argument of a function that was called with one.
+    pub(crate) fn only_argument_type(&self) -> Option<&str> {
+        let prefix = format!("{}->{}:", self.bound.name, self.bound.return_type);
+        let types = self.key.strip_prefix(&prefix)?;
+        (!types.contains(':')).then_some(types)
+    }
 }
 
 /// The call of `bound` with `args`; `key` names the function and the types it is bound to.

@@ -23,6 +23,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::database::Database;
+use crate::memory::CountedPool;
 use crate::settings::Settings;
 
 /// How often a waiting query looks whether it was cancelled or is out of time.
@@ -63,6 +64,7 @@ impl Execution {
                 usize::try_from(limit).unwrap_or(usize::MAX),
             )),
         };
+        let pool: Arc<dyn MemoryPool> = Arc::new(CountedPool::new(pool, control));
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc();
         let mut builder = SessionStateBuilder::new()
             .with_config(config)

@@ -11,6 +11,7 @@
 //! | [`settings`] | the table of settings and a session's values |
 //! | [`environment`] | what the analyzer asks the engine for |
 //! | [`execution`] | running plans: DataFusion's state, partitions, limits |
+//! | [`memory`] | how much memory a query takes |
 //! | [`statement`] | each kind of statement |
 //! | [`table_function`] | `numbers`, `file`, `values` and the other table functions |
 //! | [`system`] | the tables of the database `system` |
@@ -22,6 +23,7 @@ pub mod database;
 pub mod definitions;
 pub mod environment;
 pub mod execution;
+pub mod memory;
 pub mod session;
 pub mod settings;
 pub mod statement;

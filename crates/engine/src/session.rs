@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use basalt_adapt::SimdLevel;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::QueryControl;
 use basalt_functions::Context;
@@ -42,6 +43,8 @@ pub struct Summary {
     pub bytes_read: u64,
     /// Rows that an INSERT wrote.
     pub written_rows: u64,
+    /// The most memory that operators reserved at once: tables of groups and joins, rows to sort.
+    pub peak_memory_bytes: u64,
 }
 
 /// The query that a session is running, for those who watch or cancel it.
@@ -108,6 +111,7 @@ impl Session {
     /// What is wrong with the statement or its data. The session can go on.
     pub fn run(&mut self, text: &[u8], parsed: &Parsed, io: Io<'_>) -> Result<Summary> {
         let settings = self.settings_of(text, parsed)?;
+        SimdLevel::force(SimdLevel::parse_setting(settings.get("simd_level")).unwrap_or(None));
         let seconds = settings
             .get("max_execution_time")
             .parse::<f64>()
@@ -132,6 +136,7 @@ impl Session {
         summary.elapsed = control.elapsed();
         summary.rows_read = control.rows_read();
         summary.bytes_read = control.bytes_read();
+        summary.peak_memory_bytes = control.peak_memory_bytes();
         Ok(summary)
     }
 

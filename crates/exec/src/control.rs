@@ -14,6 +14,7 @@ pub struct QueryControl {
     rows_read: AtomicU64,
     bytes_read: AtomicU64,
     rows_to_read: AtomicU64,
+    peak_memory_bytes: AtomicU64,
     keep_order: AtomicBool,
 }
 
@@ -27,6 +28,7 @@ impl QueryControl {
             rows_read: AtomicU64::new(0),
             bytes_read: AtomicU64::new(0),
             rows_to_read: AtomicU64::new(0),
+            peak_memory_bytes: AtomicU64::new(0),
             keep_order: AtomicBool::new(false),
         }
     }
@@ -49,6 +51,18 @@ impl QueryControl {
     /// Whether rows that no operator reorders must come out in the order of the source.
     pub fn keeps_order(&self) -> bool {
         self.keep_order.load(Ordering::Relaxed)
+    }
+
+    /// Counts what the query's operators have reserved at some time.
+    pub fn count_memory(&self, reserved_bytes: usize) {
+        let reserved_bytes = reserved_bytes as u64;
+        self.peak_memory_bytes
+            .fetch_max(reserved_bytes, Ordering::Relaxed);
+    }
+
+    /// The most that the query's operators have reserved at once.
+    pub fn peak_memory_bytes(&self) -> u64 {
+        self.peak_memory_bytes.load(Ordering::Relaxed)
     }
 
     /// Time since the query started.

@@ -155,6 +155,20 @@ mod tests {
     }
 
     #[test]
+    fn kernels_that_hash_slices_give_the_same_hashes() {
+        let mut words: Vec<u64> = (0..1000u64)
+            .map(|i| i.wrapping_mul(7919) << (i % 50))
+            .collect();
+        words.extend([0, 1, u64::MAX, 1 << 63, u64::from(u32::MAX)]);
+        let expected: Vec<u64> = words.iter().map(|word| Fold::hash(*word)).collect();
+        for form in basalt_kernels::hash::available(basalt_kernels::hash::FOLD) {
+            let mut hashes = vec![0; words.len()];
+            form.hash(&words, &mut hashes);
+            assert_eq!(hashes, expected, "{}", form.name);
+        }
+    }
+
+    #[test]
     fn bytes_of_every_length_count() {
         let mut seen = HashSet::new();
         for len in 0..100 {

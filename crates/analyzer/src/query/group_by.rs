@@ -10,6 +10,7 @@ use datafusion::logical_expr::{
 
 use super::Analyzer;
 use super::items::Item;
+use super::redundant_keys::{ReducedKeys, Rules};
 use super::select::{Clauses, replace};
 use crate::expr::Resolver;
 use crate::expr::aggregate::{GROUPING, has_aggregate};
@@ -198,12 +199,7 @@ impl Analyzer<'_> {
             .map(|(e, name)| e.clone().alias(name))
             .collect();
         if grouping.sets.is_empty() {
-            let group: Vec<Expr> = keys
-                .iter()
-                .map(|k| k.expr.clone().alias(&k.internal))
-                .collect();
-            let plan = LogicalPlanBuilder::from(plan).aggregate(group, aggr);
-            return Ok((plan.and_then(|b| b.build()).map_err(plan_error)?, keys));
+            return Ok((self.group_by_one_set(plan, &keys, aggr)?, keys));
         }
         // Keys become columns first, so that each set names them and nothing is computed twice.
         let mut exprs: Vec<Expr> = plan
@@ -233,6 +229,35 @@ impl Analyzer<'_> {
             .map_err(plan_error)?;
         let plan = self.default_keys(grouped, grouping, &mut keys, aggregates)?;
         Ok((plan, keys))
+    }
+
+    /// The plan of an aggregation by all keys; those that follow from others are computed after it.
+    fn group_by_one_set(
+        &self,
+        plan: LogicalPlan,
+        keys: &[KeyColumn],
+        aggregates: Vec<Expr>,
+    ) -> Result<LogicalPlan> {
+        let rules = Rules {
+            functions_of_keys: self.flag("optimize_group_by_function_keys"),
+            injective: self.flag("optimize_injective_functions_in_group_by"),
+        };
+        let pairs = keys.iter().map(|k| (k.expr.clone(), k.internal.clone()));
+        let reduced = ReducedKeys::new(pairs.collect(), rules, || self.fresh("key"))?;
+        let named = |(expr, name): (Expr, String)| expr.alias(name);
+        let grouped: Vec<Expr> = reduced.grouped.into_iter().map(named).collect();
+        let plan = LogicalPlanBuilder::from(plan).aggregate(grouped, aggregates);
+        let plan = plan.and_then(|b| b.build()).map_err(plan_error)?;
+        if reduced.computed.is_empty() {
+            return Ok(plan);
+        }
+        let columns = plan.schema().iter().map(|(q, f)| Expr::from((q, f)));
+        let mut exprs: Vec<Expr> = columns.collect();
+        exprs.extend(reduced.computed.into_iter().map(named));
+        let plan = LogicalPlanBuilder::from(plan)
+            .project(exprs)
+            .and_then(|b| b.build());
+        plan.map_err(plan_error)
     }
 
     /// Keys that a row's set leaves out show their type's default (or NULL by a setting).

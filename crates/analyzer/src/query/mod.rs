@@ -17,6 +17,7 @@
 //! | [`correlated`] | subqueries that use columns of the query around them |
 //! | [`array_join`] | ARRAY JOIN and `arrayJoin()` |
 //! | [`group_by`] | keys, aggregates, ROLLUP, CUBE, GROUPING SETS |
+//! | [`redundant_keys`] | keys that follow from other keys |
 //! | [`totals`] | WITH TOTALS |
 //! | [`limit`] | numbers of rows in LIMIT and OFFSET |
 //! | [`windows`] | the steps of window functions |
@@ -37,6 +38,7 @@ mod limit;
 pub mod order_by;
 pub mod outer;
 mod recursive;
+mod redundant_keys;
 pub mod select;
 pub mod set_operations;
 pub mod totals;

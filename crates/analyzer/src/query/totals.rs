@@ -116,7 +116,7 @@ impl Analyzer<'_> {
         self.totals_row(plan, totals.collect(), grouping, clauses)
     }
 
-    /// The select list over the one row of `totals`; keys show their defaults.
+    /// The select list over the one row of `totals`; keys show their defaults, constants themselves.
     fn totals_row(
         &self,
         plan: LogicalPlan,
@@ -125,7 +125,7 @@ impl Analyzer<'_> {
         clauses: &Clauses,
     ) -> Result<LogicalPlan> {
         let mut defaults = Vec::with_capacity(grouping.keys.len());
-        for key in &grouping.keys {
+        for key in grouping.keys.iter().filter(|k| k.constant.is_none()) {
             let default = Typed::constant(default_array(&key.data_type)?, key.data_type.clone())?;
             defaults.push((key.expr.clone(), default.expr));
         }

@@ -113,14 +113,14 @@ fn entrants<'a, V: Value>(
     let fixed = all.into_iter().map(|form| Entrant {
         name: form.name.to_owned(),
         order: order_text(form.order),
-        run: Box::new(move || (add_all(setup, input, form), None)),
+        run: Box::new(move || Ok((add_all(setup, input, form), None))),
     });
     let chosen = [&ROWS_CHOICE, &LANES_CHOICE].into_iter().map(|choice| {
         let order = form_named::<V>(choice.arms()[0]).map(|form| order_text(form.order));
         Entrant {
             name: "auto".to_owned(),
             order: order.unwrap_or_default(),
-            run: Box::new(move || add_chosen(setup, input, choice)),
+            run: Box::new(move || Ok(add_chosen(setup, input, choice))),
         }
     });
     fixed.chain(chosen).collect()

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub(super) struct Entrant<'a, R> {
     pub(super) name: String,
     pub(super) order: String,
-    pub(super) run: Box<dyn FnMut() -> (R, Option<&'static str>) + 'a>,
+    pub(super) run: Box<dyn FnMut() -> Result<(R, Option<&'static str>)> + 'a>,
 }
 
 /// How an entrant did.
@@ -45,7 +45,7 @@ pub(super) fn progress(num_runs: usize) -> ProgressBar {
 /// Lets every entrant run once in each round.
 ///
 /// # Errors
-/// If a result is not that of the first entrant.
+/// If a run fails, or its result is not that of the first entrant.
 pub(super) fn compete<R: PartialEq + Clone>(
     mut entrants: Vec<Entrant<'_, R>>,
     num_rounds: usize,
@@ -60,7 +60,7 @@ pub(super) fn compete<R: PartialEq + Clone>(
     for _ in 0..num_rounds {
         for &entrant in &order {
             let started = Instant::now();
-            let (found, choice) = black_box((entrants[entrant].run)());
+            let (found, choice) = black_box((entrants[entrant].run)())?;
             seconds[entrant].push(started.elapsed().as_secs_f64());
             picked[entrant] = choice;
             let expected = expected.get_or_insert_with(|| found.clone());
@@ -102,7 +102,7 @@ mod tests {
         Entrant {
             name: name.to_owned(),
             order: String::new(),
-            run: Box::new(move || (result, None)),
+            run: Box::new(move || Ok((result, None))),
         }
     }
 

@@ -1,17 +1,19 @@
-//! Runs `basalt lab`: measures the forms of one kernel against each other on this processor.
+//! Runs `basalt lab`: measures ways to do the same work against each other on this processor.
 //!
 //! | module | owns |
 //! |---|---|
 //! | [`arguments`] | the experiments and their options |
 //! | [`average`] | `lab average`: averages by a key of eight bits |
 //! | [`sum`] | `lab sum`: sums of Float64 |
-//! | [`keys`] | distributions of keys |
+//! | [`group_by`] | `lab group-by`: strategies of GROUP BY over a table of keys |
+//! | [`keys`] | distributions of keys of eight bits |
 //! | [`contest`] | rounds in random order, medians, and the check that all results agree |
 //! | [`report`] | the table, as text and as JSON |
 
 pub(crate) mod arguments;
 mod average;
 mod contest;
+mod group_by;
 mod keys;
 mod report;
 mod sum;
@@ -27,6 +29,7 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
     match options.subcommand() {
         Some(("average", options)) => average::run(options),
         Some(("sum", options)) => sum::run(options),
+        Some(("group-by", options)) => group_by::run(options),
         _ => Err(Error::bug("a laboratory without an experiment")),
     }
 }
@@ -38,6 +41,7 @@ struct Setup {
     num_rounds: usize,
     num_threads: usize,
     seed: u64,
+    level: Option<SimdLevel>,
     is_json: bool,
 }
 
@@ -65,8 +69,12 @@ impl Setup {
         Ok(Self {
             num_rows: places("rows")?,
             num_rounds: places("rounds")?,
-            num_threads: places("threads")?,
+            num_threads: match options.get_one::<u64>("threads") {
+                Some(_) => places("threads")?,
+                None => std::thread::available_parallelism().map_or(1, usize::from),
+            },
             seed: number("seed")?,
+            level,
             is_json: options.get_flag("json"),
         })
     }
@@ -94,18 +102,26 @@ impl Setup {
 
     /// Memory for `len` values, or an error that says how to need less.
     fn allocate<T>(&self, len: usize) -> Result<Vec<T>> {
-        let too_large = || {
-            let text = format!("Take fewer --rows: no memory for {}", self.num_rows);
-            Error::new(ErrorCode::MEMORY_LIMIT_EXCEEDED, text)
-        };
-        // Systems promise more memory than there is and end whoever believes them.
-        let size_bytes = len.checked_mul(size_of::<T>()).ok_or_else(too_large)?;
-        if available_bytes().is_some_and(|available| size_bytes > available / 4 * 3) {
-            return Err(too_large());
-        }
+        self.check_memory(len.checked_mul(size_of::<T>()))?;
         let mut values = Vec::new();
-        values.try_reserve_exact(len).map_err(|_| too_large())?;
+        let reserved = values.try_reserve_exact(len);
+        reserved.map_err(|_| self.too_large())?;
         Ok(values)
+    }
+
+    /// An error that says how to need less, if there is no memory for so many bytes.
+    fn check_memory(&self, size_bytes: Option<usize>) -> Result<()> {
+        // Systems promise more memory than there is and end whoever believes them.
+        let available = available_bytes().map(|available| available / 4 * 3);
+        match size_bytes {
+            Some(size_bytes) if available.is_none_or(|most| size_bytes <= most) => Ok(()),
+            _ => Err(self.too_large()),
+        }
+    }
+
+    fn too_large(&self) -> Error {
+        let text = format!("Take fewer --rows: no memory for {}", self.num_rows);
+        Error::new(ErrorCode::MEMORY_LIMIT_EXCEEDED, text)
     }
 }
 

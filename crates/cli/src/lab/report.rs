@@ -49,20 +49,25 @@ fn rates(setup: &Setup, table: &Table, standing: &Standing) -> Rates {
     }
 }
 
-fn as_text(setup: &Setup, tables: &[Table]) -> String {
+/// What a table of text begins with: the processor, and how `what` was measured.
+pub(super) fn heading(setup: &Setup, what: &str) -> String {
     let cpu = Cpu::detect();
-    let mut text = format!(
-        "{}: {}, {} KiB L1d, {} KiB L2, {} KiB L3, {} cores\n{} rows, threads: {}, rounds: {}\n",
+    format!(
+        "{}: {}, {} KiB L1d, {} KiB L2, {} KiB L3, {} cores\n{what}threads: {}, rounds: {}\n",
         cpu.model,
         basalt_adapt::SimdLevel::current(),
         cpu.l1d_bytes >> 10,
         cpu.l2_bytes >> 10,
         cpu.l3_bytes >> 10,
         cpu.num_cores,
-        indicatif::HumanCount(setup.num_rows as u64),
         setup.num_threads,
         setup.num_rounds,
-    );
+    )
+}
+
+fn as_text(setup: &Setup, tables: &[Table]) -> String {
+    let num_rows = indicatif::HumanCount(setup.num_rows as u64);
+    let mut text = heading(setup, &format!("{num_rows} rows, "));
     for table in tables {
         text += &format!("\n{}: {}\n", table.name, table.description);
         text += &format!(
@@ -96,7 +101,6 @@ fn as_text(setup: &Setup, tables: &[Table]) -> String {
 }
 
 fn as_json(experiment: &str, setup: &Setup, tables: &[Table]) -> Value {
-    let cpu = Cpu::detect();
     let table = |table: &Table| {
         let forms = table.standings.iter().map(|standing| {
             let rates = rates(setup, table, standing);
@@ -117,6 +121,14 @@ fn as_json(experiment: &str, setup: &Setup, tables: &[Table]) -> Value {
             "forms": forms.collect::<Vec<_>>(),
         })
     };
+    let mut object = conditions(experiment, setup);
+    object["inputs"] = tables.iter().map(table).collect();
+    object
+}
+
+/// What an object of JSON begins with: the processor, and how it was measured.
+pub(super) fn conditions(experiment: &str, setup: &Setup) -> Value {
+    let cpu = Cpu::detect();
     json!({
         "experiment": experiment,
         "processor": {
@@ -132,6 +144,5 @@ fn as_json(experiment: &str, setup: &Setup, tables: &[Table]) -> Value {
         "threads": setup.num_threads,
         "rounds": setup.num_rounds,
         "seed": setup.seed,
-        "inputs": tables.iter().map(table).collect::<Vec<_>>(),
     })
 }

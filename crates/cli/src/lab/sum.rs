@@ -79,7 +79,7 @@ fn entrants<'a>(
         run: Box::new(move || {
             let add = |_: &mut (), values: &[f64], bits: Option<Bitmap<'_>>| form.sum(values, bits);
             let (sum, _) = sum_all(setup, (values, bytes), || (), add);
-            (sum, None)
+            Ok((sum, None))
         }),
     });
     let arms: Vec<Option<&Form>> = CHOICE.arms().iter().map(|arm| form_named(arm)).collect();
@@ -97,7 +97,7 @@ fn entrants<'a>(
             };
             let (sum, choosers) = sum_all(setup, (values, bytes), chooser, add);
             let best = choosers.first().map_or(0, Chooser::best);
-            (sum, CHOICE.arms().get(best).copied())
+            Ok((sum, CHOICE.arms().get(best).copied()))
         }),
     };
     fixed.chain([auto]).collect()

@@ -340,6 +340,18 @@ pub const SETTINGS: &[Setting] = &[
         "Accepted for clients that set it; has no effect.",
     ),
     setting(
+        "optimize_group_by_function_keys",
+        Bool,
+        "1",
+        "GROUP BY computes keys that are functions of other keys after the grouping.",
+    ),
+    setting(
+        "optimize_injective_functions_in_group_by",
+        Bool,
+        "1",
+        "GROUP BY takes x for f(x) where f gives different values for different ones.",
+    ),
+    setting(
         "group_by_strategy",
         Word(&[
             "auto",
@@ -374,6 +386,12 @@ pub const SETTINGS: &[Setting] = &[
         Word(&["auto", "radix", "comparison", "datafusion"]),
         "auto",
         "How ORDER BY puts rows in order: auto decides by the rows, radix counts digits, comparison compares packed keys. datafusion is the operator of that library, which max_memory_usage needs, too.",
+    ),
+    setting(
+        "simd_level",
+        Word(&["auto", "scalar", "sse42", "avx2", "avx512"]),
+        "auto",
+        "The widest instructions that loops may use, as far as the processor has them; for the whole process until its next query.",
     ),
     setting(
         "optimizer",

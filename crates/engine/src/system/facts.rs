@@ -1,5 +1,6 @@
 //! Lists settings, formats, types, error codes and other facts about the engine.
 
+use basalt_adapt::SimdLevel;
 use basalt_analyzer::TableEntry;
 use basalt_error::{ErrorCode, Result};
 use basalt_formats::{FORMATS, FormatSettings};
@@ -163,6 +164,7 @@ pub(crate) fn build_options(_environment: &QueryEnvironment<'_>) -> Result<Table
         ),
         ("SYSTEM", std::env::consts::OS),
         ("SYSTEM_PROCESSOR", std::env::consts::ARCH),
+        ("SIMD_LEVEL", SimdLevel::detected().name()),
     ];
     Rows::default()
         .text("name", options.iter().map(|(n, _)| *n))

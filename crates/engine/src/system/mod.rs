@@ -4,15 +4,17 @@
 //! |---|---|
 //! | [`objects`] | databases, tables, columns |
 //! | [`functions`] | functions, table functions, combinators |
+//! | [`adaptation`] | the processor, and what was chosen for it |
 //! | [`facts`] | settings, formats, types, build options and other lists |
 
+pub mod adaptation;
 pub mod facts;
 pub mod functions;
 pub mod objects;
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, UInt8Array, UInt64Array};
+use arrow::array::{ArrayRef, Float64Array, RecordBatch, UInt8Array, UInt64Array};
 use arrow::datatypes::Schema;
 use basalt_analyzer::{TableColumn, TableEntry};
 use basalt_error::{Error, Result};
@@ -30,10 +32,12 @@ type MakeTable = fn(&QueryEnvironment<'_>) -> Result<TableEntry>;
 
 /// Every table of `system`, by name.
 pub(crate) const TABLES: &[(&str, MakeTable)] = &[
+    ("adaptive_choices", adaptation::adaptive_choices),
     ("aggregate_function_combinators", functions::combinators),
     ("build_options", facts::build_options),
     ("columns", objects::columns),
     ("contributors", facts::contributors),
+    ("cpu", adaptation::cpu),
     ("data_type_families", facts::data_type_families),
     ("databases", objects::databases),
     ("errors", facts::errors),
@@ -112,6 +116,18 @@ impl Rows {
         self.columns.push(TableColumn::new(name, DataType::UInt64));
         self.arrays
             .push(Arc::new(UInt64Array::from_iter_values(values)));
+        self
+    }
+
+    /// Adds a `Nullable(Float64)` column.
+    pub(crate) fn measure(
+        mut self,
+        name: &str,
+        values: impl IntoIterator<Item = Option<f64>>,
+    ) -> Self {
+        let data_type = DataType::Float64.to_nullable();
+        self.columns.push(TableColumn::new(name, data_type));
+        self.arrays.push(Arc::new(Float64Array::from_iter(values)));
         self
     }
 

@@ -1,0 +1,197 @@
+//! Runs the query of the comparison under every strategy, over one table of keys.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::BufReader;
+
+use basalt_adapt::{Random, SimdLevel};
+use basalt_engine::{Database, Io, Session, Summary};
+use basalt_error::{Error, Result};
+use indicatif::{HumanCount, ProgressBar};
+
+use super::Source;
+use super::keys::{KeyType, Recipe};
+use super::report::Comparison;
+use crate::lab::Setup;
+use crate::lab::contest::{self, Entrant};
+
+const QUERY: &str = "SELECT k, count() FROM keys GROUP BY k FORMAT Null";
+
+/// Groups, rows, and a number that tells whether any group differs.
+const CHECK: &str = "SELECT count(), sum(c), groupBitXor(cityHash64(k, c)) \
+                     FROM (SELECT k, count() AS c FROM keys GROUP BY k) FORMAT TSV";
+
+/// Bytes of a batch that is made while keys are loaded.
+const READ_BYTES: usize = 1 << 16;
+
+/// A table of keys and the session that groups them.
+pub(super) struct Contest<'a> {
+    setup: &'a Setup,
+    session: RefCell<Session>,
+    input: String,
+    description: String,
+    num_rows: u64,
+}
+
+impl<'a> Contest<'a> {
+    /// Loads `num_rows` keys, or as many as the source has.
+    pub(super) fn new(
+        setup: &'a Setup,
+        source: &Source,
+        num_rows: u64,
+        bar: &ProgressBar,
+    ) -> Result<Self> {
+        let mut session = Session::new(&Database::in_memory()?);
+        let threads = setup.num_threads.to_string();
+        session.settings.set("max_threads", &threads)?;
+        let level = setup.level.map_or("auto", SimdLevel::name);
+        session.settings.set("simd_level", level)?;
+        let (input, description) = described(source);
+        bar.set_message(format!("loading {} keys: {input}", HumanCount(num_rows)));
+        match source {
+            Source::Generated(recipe) => load_generated(&mut session, setup, recipe, num_rows)?,
+            Source::File { path, column } => {
+                let path = path.replace('\\', "\\\\").replace('\'', "\\'");
+                let load = format!(
+                    "CREATE TEMPORARY TABLE keys ENGINE = Memory AS \
+                     SELECT {column} AS k FROM file('{path}') LIMIT {num_rows}"
+                );
+                query(&mut session, &load)?;
+            }
+        }
+        let (_, counted) = query(&mut session, "SELECT count() FROM keys FORMAT TSV")?;
+        bar.set_message(format!("{input}, {} rows", HumanCount(num_rows)));
+        Ok(Self {
+            setup,
+            session: RefCell::new(session),
+            input,
+            description,
+            num_rows: number(&counted)?,
+        })
+    }
+
+    pub(super) fn input(&self) -> &str {
+        &self.input
+    }
+
+    pub(super) fn num_rows(&self) -> u64 {
+        self.num_rows
+    }
+
+    /// Checks that all strategies find the same groups, and lets them compete.
+    pub(super) fn run(
+        self,
+        strategies: &[&'static str],
+        random: &mut Random,
+        bar: &ProgressBar,
+    ) -> Result<Comparison> {
+        let num_groups = self.checked(strategies, bar)?;
+        let peaks: RefCell<BTreeMap<&str, u64>> = RefCell::default();
+        let entrants = strategies.iter().map(|name| Entrant {
+            name: (*name).to_owned(),
+            order: String::new(),
+            run: Box::new(|| {
+                let (summary, _) = self.forced(name, QUERY)?;
+                let mut peaks = peaks.borrow_mut();
+                let peak = peaks.entry(name).or_default();
+                *peak = summary.peak_memory_bytes.max(*peak);
+                Ok((summary.result_rows, None))
+            }),
+        });
+        let standings = contest::compete(entrants.collect(), self.setup.num_rounds, random, bar)?;
+        let peaks = peaks.into_inner();
+        let peak = |name: &&str| peaks.get(name).copied().unwrap_or(0);
+        Ok(Comparison {
+            peak_bytes: strategies.iter().map(peak).collect(),
+            input: self.input,
+            description: self.description,
+            num_rows: self.num_rows,
+            num_groups,
+            standings,
+        })
+    }
+
+    /// The number of groups, if all strategies find the same ones.
+    fn checked(&self, strategies: &[&'static str], bar: &ProgressBar) -> Result<u64> {
+        let mut expected: Option<(&str, String)> = None;
+        for name in strategies {
+            let (_, found) = self.forced(name, CHECK)?;
+            let (first, expected) = expected.get_or_insert_with(|| (name, found.clone()));
+            if *expected != found {
+                return Err(Error::bug(format!(
+                    "`{name}` found other groups than `{first}` (groups, rows, checksum): {} and {}",
+                    found.trim(),
+                    expected.trim()
+                )));
+            }
+            bar.inc(1);
+        }
+        number(&expected.map_or_else(String::new, |(_, found)| found))
+    }
+
+    fn forced(&self, strategy: &str, text: &str) -> Result<(Summary, String)> {
+        let mut session = self.session.borrow_mut();
+        session.settings.set("group_by_strategy", strategy)?;
+        query(&mut session, text)
+    }
+}
+
+fn described(source: &Source) -> (String, String) {
+    match source {
+        Source::File { path, column } => (column.clone(), path.clone()),
+        Source::Generated(recipe) => {
+            let distribution = recipe.distribution;
+            let spread = if recipe.is_spread { ", spread" } else { "" };
+            let text = distribution
+                .description()
+                .replace("--unique-share", &recipe.unique_share.to_string())
+                .replace("--skew", &recipe.skew.to_string());
+            let key_type = recipe.key_type.sql();
+            let text = format!("{text} ({key_type}{spread})");
+            (distribution.name().to_owned(), text)
+        }
+    }
+}
+
+fn load_generated(
+    session: &mut Session,
+    setup: &Setup,
+    recipe: &Recipe,
+    num_rows: u64,
+) -> Result<()> {
+    let recipe = Recipe {
+        num_rows,
+        ..*recipe
+    };
+    let key_bytes = match recipe.key_type {
+        KeyType::UInt32 => 4,
+        KeyType::UInt64 => 8,
+        KeyType::String => 36,
+    };
+    let num_rows = usize::try_from(num_rows).unwrap_or(usize::MAX);
+    setup.check_memory(num_rows.checked_mul(key_bytes))?;
+    let structure = format!("k {}", recipe.key_type.sql());
+    let rows = BufReader::with_capacity(READ_BYTES, recipe.rows());
+    session.load_table("keys", "RowBinary", Some(&structure), Box::new(rows))
+}
+
+/// Runs a query and gives its output.
+fn query(session: &mut Session, text: &str) -> Result<(Summary, String)> {
+    let parsed = basalt_parser::parse_statement(text)?;
+    let mut out = Vec::new();
+    let io = Io {
+        out: &mut out,
+        input: None,
+    };
+    let summary = session.run(text.as_bytes(), &parsed, io)?;
+    Ok((summary, String::from_utf8_lossy(&out).into_owned()))
+}
+
+/// The first number of an output.
+fn number(output: &str) -> Result<u64> {
+    let first = output.split_whitespace().next().map(str::parse);
+    match first {
+        Some(Ok(number)) => Ok(number),
+        _ => Err(Error::bug(format!("not a number: {output}"))),
+    }
+}

@@ -1,0 +1,155 @@
+//! Writes the comparison of strategies as tables or as JSON.
+
+use serde_json::{Value, json};
+
+use crate::lab::Setup;
+use crate::lab::contest::Standing;
+use crate::lab::report;
+
+use super::plot::{Line, Panel, rows_text};
+
+/// The strategies over one input of one size.
+pub(super) struct Comparison {
+    pub(super) input: String,
+    pub(super) description: String,
+    pub(super) num_rows: u64,
+    pub(super) num_groups: u64,
+    /// The baseline first.
+    pub(super) standings: Vec<Standing>,
+    /// Most memory that the query of each standing reserved.
+    pub(super) peak_bytes: Vec<u64>,
+}
+
+impl Comparison {
+    fn factor(&self, standing: &Standing) -> f64 {
+        let baseline = self.standings.first().map_or(f64::NAN, |s| s.seconds);
+        baseline / standing.seconds
+    }
+
+    fn rows_per_second(&self, standing: &Standing) -> f64 {
+        self.num_rows as f64 / standing.seconds
+    }
+
+    /// The least median, over all strategies.
+    fn least_seconds(&self) -> f64 {
+        let seconds = self.standings.iter().map(|s| s.seconds);
+        seconds.fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Tables for a terminal: one for each input and size, and one of all sizes of an input.
+pub(super) fn as_text(setup: &Setup, comparisons: &[Comparison]) -> String {
+    let mut text = report::heading(setup, "");
+    for comparison in comparisons {
+        text += &table(comparison);
+    }
+    for of_input in comparisons.chunk_by(|a, b| a.input == b.input) {
+        if of_input.len() > 1 {
+            text += &sizes_table(of_input);
+        }
+    }
+    text
+}
+
+fn table(comparison: &Comparison) -> String {
+    let count = indicatif::HumanCount;
+    let mut text = format!(
+        "\n{}: {}\n{} rows, {} groups\n  {:24} {:>9} {:>9} {:>9} {:>8} {:>9}\n",
+        comparison.input,
+        comparison.description,
+        count(comparison.num_rows),
+        count(comparison.num_groups),
+        "strategy",
+        "seconds",
+        "at best",
+        "Mrows/s",
+        "factor",
+        "MiB"
+    );
+    let least = comparison.least_seconds();
+    for (standing, peak_bytes) in comparison.standings.iter().zip(&comparison.peak_bytes) {
+        let note = if standing.seconds <= least {
+            "  fastest"
+        } else {
+            ""
+        };
+        text += &format!(
+            "  {:24} {:>9.4} {:>9.4} {:>9.1} {:>7.2}x {:>9.1}{note}\n",
+            standing.name,
+            standing.seconds,
+            standing.best_seconds,
+            comparison.rows_per_second(standing) / 1e6,
+            comparison.factor(standing),
+            *peak_bytes as f64 / f64::from(1 << 20),
+        );
+    }
+    text
+}
+
+fn sizes_table(comparisons: &[Comparison]) -> String {
+    let Some(first) = comparisons.first() else {
+        return String::new();
+    };
+    let mut text = format!("\n{}: seconds by rows\n  {:24}", first.input, "strategy");
+    for comparison in comparisons {
+        text += &format!(" {:>9}", rows_text(comparison.num_rows as f64));
+    }
+    text.push('\n');
+    for (place, standing) in first.standings.iter().enumerate() {
+        text += &format!("  {:24}", standing.name);
+        for comparison in comparisons {
+            let seconds = comparison.standings.get(place).map(|s| s.seconds);
+            text += &format!(" {:>9.4}", seconds.unwrap_or(f64::NAN));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// One object with everything.
+pub(super) fn as_json(setup: &Setup, comparisons: &[Comparison]) -> Value {
+    let each = comparisons.iter().map(|comparison| {
+        let standings = comparison.standings.iter().zip(&comparison.peak_bytes);
+        let strategies = standings.map(|(standing, peak_bytes)| {
+            json!({
+                "strategy": standing.name,
+                "seconds": standing.seconds,
+                "best_seconds": standing.best_seconds,
+                "rows_per_second": comparison.rows_per_second(standing),
+                "factor": comparison.factor(standing),
+                "peak_bytes": peak_bytes,
+            })
+        });
+        json!({
+            "input": comparison.input,
+            "description": comparison.description,
+            "rows": comparison.num_rows,
+            "groups": comparison.num_groups,
+            "strategies": strategies.collect::<Vec<_>>(),
+        })
+    });
+    let mut object = report::conditions("group-by", setup);
+    object["inputs"] = each.collect();
+    object
+}
+
+/// The same for a plot; `place` gives a strategy its look.
+pub(super) fn panels(comparisons: &[Comparison], place: impl Fn(&str) -> usize) -> Vec<Panel> {
+    let of_inputs = comparisons.chunk_by(|a, b| a.input == b.input);
+    let panel = |of_input: &[Comparison]| {
+        let first = of_input.first()?;
+        let line = |(i, standing): (usize, &Standing)| Line {
+            name: standing.name.clone(),
+            place: place(&standing.name),
+            points: of_input
+                .iter()
+                .filter_map(|c| Some((c.num_rows as f64, c.standings.get(i)?.seconds)))
+                .collect(),
+        };
+        Some(Panel {
+            title: format!("{}: {}", first.input, first.description),
+            lines: first.standings.iter().enumerate().map(line).collect(),
+        })
+    };
+    of_inputs.filter_map(panel).collect()
+}
