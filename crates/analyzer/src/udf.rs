@@ -1,19 +1,22 @@
 //! Wraps the dialect's scalar functions as DataFusion's.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use basalt_functions::{BoundFunction, Column, Purity};
 use datafusion::arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result;
-use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::expr::{ScalarFunction, schema_name_from_exprs};
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     TypeSignature, Volatility,
 };
 
 use crate::typed::into_plan_error;
+
+/// Longer names of calls stand for themselves as a hash.
+const MAX_NAME_BYTES: usize = 400;
 
 /// A bound function as DataFusion's plans hold it.
 ///
@@ -78,6 +81,19 @@ pub(crate) fn any_arguments(volatility: Volatility) -> Signature {
 impl ScalarUDFImpl for FunctionUdf {
     fn name(&self) -> &str {
         &self.bound.name
+    }
+
+    /// As DataFusion names calls, but short: the names of the calls around it hold this one, and the planner
+    /// makes them for each call again.
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        let args = schema_name_from_exprs(args)?;
+        let name = format!("{}({args})", self.name());
+        if name.len() <= MAX_NAME_BYTES {
+            return Ok(name);
+        }
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        Ok(format!("{}(#{:016x})", self.name(), hasher.finish()))
     }
 
     fn signature(&self) -> &Signature {

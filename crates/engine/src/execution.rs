@@ -8,6 +8,7 @@ use basalt_analyzer::plan_error;
 use basalt_error::{Error, Result};
 use basalt_exec::group_by::{Options, Strategy, Thresholds};
 use basalt_exec::interruptible::InterruptibleJoins;
+use basalt_exec::ordered_output::OrderedOutput;
 use basalt_exec::rule::SwapOperators;
 use basalt_exec::{QueryControl, StreamPlanner, sort};
 use datafusion::execution::SessionStateBuilder;
@@ -73,6 +74,7 @@ impl Execution {
         let group_by = group_by_options(settings);
         let mut rules = SwapOperators::rules(group_by, sort_strategy(settings));
         rules.push(Arc::new(InterruptibleJoins::new(Arc::clone(control))));
+        rules.push(Arc::new(OrderedOutput));
         builder = builder.with_physical_optimizer_rules(rules);
         if !settings.flag("optimizer") {
             builder = builder.with_optimizer_rules(Vec::new());

@@ -11,6 +11,7 @@
 //! | [`rule`] | swaps DataFusion's operators for ours where ours are better |
 //! | [`temporary`] | temporary files, gone with their last user |
 //! | [`interruptible`] | lets a cancelled query leave a join |
+//! | [`ordered_output`] | keeps the order of sorted rows on their way to the reader |
 //! | [`planner`] | plans the nodes that only the dialect has |
 
 #![forbid(unsafe_code)]
@@ -18,6 +19,7 @@
 pub mod control;
 pub mod group_by;
 pub mod interruptible;
+pub mod ordered_output;
 pub mod planner;
 pub mod rule;
 pub mod scan;

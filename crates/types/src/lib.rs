@@ -26,4 +26,4 @@ pub use builder::ColumnBuilder;
 pub use chrono_tz::{TZ_VARIANTS, Tz};
 pub use data_type::{AggregateType, DataType, EnumType, IntervalUnit, TupleType};
 pub use parse::parse_data_type;
-pub use supertype::least_supertype;
+pub use supertype::{branch_supertype, least_supertype};

@@ -37,6 +37,27 @@ pub fn least_supertype(types: &[DataType]) -> Result<DataType> {
     Ok(common)
 }
 
+/// The type of a choice between values of several types: that of [`least_supertype`], and Float64 for
+/// floats beside integers of 64 bits, of which ClickHouse makes a Variant.
+///
+/// # Errors
+/// As [`least_supertype`].
+pub fn branch_supertype(types: &[DataType]) -> Result<DataType> {
+    least_supertype(types).or_else(|e| {
+        let is_plain = |t: &DataType| t.is_float() || t.is_integer() || *t == DataType::Nothing;
+        let has_float = types.iter().any(|t| t.base().is_float());
+        if !has_float || !types.iter().all(|t| is_plain(t.base())) {
+            return Err(e);
+        }
+        let nullable = types.iter().any(DataType::is_nullable);
+        Ok(if nullable {
+            DataType::Float64.to_nullable()
+        } else {
+            DataType::Float64
+        })
+    })
+}
+
 fn no_common_type(types: &[DataType]) -> Error {
     let names: Vec<String> = types.iter().map(ToString::to_string).collect();
     Error::new(

@@ -89,8 +89,9 @@ impl Resolver<'_> {
             return Ok(None);
         };
         let in_lambda = {
-            let state = self.state.borrow();
-            if state.alias_stack.iter().any(|a| a == name) {
+            let mut state = self.state.borrow_mut();
+            if let Some(place) = state.alias_stack.iter().position(|a| a == name) {
+                state.has_crossed |= place + 1 < state.alias_stack.len();
                 let known = self.scope.find(&[name.to_owned()])?.is_some();
                 return if known { Ok(None) } else { Err(cyclic(name)) };
             }
@@ -104,9 +105,13 @@ impl Resolver<'_> {
         let mut state = self.state.borrow_mut();
         state.alias_stack.pop();
         let typed = result?;
-        // Inside another alias of the same name a column may have been meant instead.
-        if !in_lambda && state.alias_stack.is_empty() {
-            state.alias_cache.insert(name.to_owned(), typed.clone());
+        // Inside another alias of the same name a column may have been meant instead: aliases that
+        // lead to each other mean different things inside each other.
+        if state.alias_stack.is_empty() {
+            let has_crossed = std::mem::take(&mut state.has_crossed);
+            if !in_lambda && !has_crossed {
+                state.alias_cache.insert(name.to_owned(), typed.clone());
+            }
         }
         Ok(Some(typed))
     }

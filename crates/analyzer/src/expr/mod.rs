@@ -75,6 +75,8 @@ pub(crate) struct Resolver<'a> {
 struct State {
     /// Aliases being resolved: inside its own expression an alias means the column.
     alias_stack: Vec<String>,
+    /// Whether an alias meant the column inside another alias of its own expression.
+    has_crossed: bool,
     /// Results of aliases resolved outside of lambdas.
     alias_cache: HashMap<String, Typed>,
     /// Parameters of the lambdas around the expression, innermost last.

@@ -3,7 +3,7 @@
 //! Short circuit comes with it: a branch that is not taken is not evaluated.
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_types::{DataType, least_supertype};
+use basalt_types::{DataType, branch_supertype, least_supertype};
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
@@ -91,7 +91,7 @@ impl Resolver<'_> {
 
     fn case(&self, conditions: Vec<Typed>, values: Vec<Typed>) -> Result<Typed> {
         let types: Vec<DataType> = values.iter().map(|v| v.data_type.clone()).collect();
-        let common = least_supertype(&types)?;
+        let common = branch_supertype(&types)?;
         let constant = conditions
             .iter()
             .chain(&values)

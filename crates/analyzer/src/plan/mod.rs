@@ -6,7 +6,7 @@ mod window;
 
 pub use shared::SharedRows;
 pub use stream_node::{
-    AsofColumns, FillColumn, FillStep, Interpolated, RowBound, StreamNode, StreamOperator,
-    stream_node,
+    AsofColumns, FillColumn, FillDefault, FillStep, Interpolated, RowBound, StreamNode,
+    StreamOperator, stream_node,
 };
 pub use window::{Bound, Frame, Unit, Window, WindowColumn, WindowFunction, WindowOrder};

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType as ArrowType, Field};
-use datafusion::common::{DFSchema, DFSchemaRef, plan_err};
+use datafusion::common::{DFSchema, DFSchemaRef, ScalarValue, plan_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
 
@@ -62,6 +62,8 @@ pub enum StreamOperator {
         prefix: Vec<String>,
         /// Other columns of inserted rows.
         interpolated: Vec<Interpolated>,
+        /// Values of inserted rows where nothing else says them.
+        defaults: Vec<FillDefault>,
     },
     /// Computes window functions, as new columns behind the input's.
     Window(Window),
@@ -115,6 +117,15 @@ pub struct Interpolated {
     pub name: String,
     /// Its value.
     pub value: Expr,
+}
+
+/// The value of a column in inserted rows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
+pub struct FillDefault {
+    /// The column.
+    pub name: String,
+    /// Its value.
+    pub value: ScalarValue,
 }
 
 /// A column of ORDER BY … WITH FILL; bounds are in the column's own unit, as text of `i128` or,
@@ -289,7 +300,14 @@ impl StreamNode {
             input.schema().field_with_unqualified_name(name)?;
         }
         let added = operator.added(input.schema())?;
-        let schema = if added.is_empty() {
+        let schema = if let StreamOperator::WithFill { .. } = operator {
+            // Inserted rows may have NULL where no row of the input has.
+            let nullable = |f: &Field| Arc::new(f.clone().with_nullable(true));
+            let fields = input.schema().iter();
+            let fields = fields.map(|(q, f)| (q.cloned(), nullable(f)));
+            let fields = fields.collect();
+            Arc::new(DFSchema::new_with_metadata(fields, Default::default())?)
+        } else if added.is_empty() {
             Arc::clone(input.schema())
         } else {
             let mut fields: Vec<_> = input

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use basalt_error::{Error, Result};
 use basalt_functions::aggregate::{BoundAggregate, in_two_steps, of_each_row};
 use basalt_functions::{BoundFunction, Column};
-use datafusion::logical_expr::expr::AggregateFunction;
+use basalt_types::DataType;
+use datafusion::logical_expr::expr::{AggregateFunction, ScalarFunction};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
 use super::group_by::{Grouping, collect_aggregates};
@@ -126,8 +127,7 @@ impl Analyzer<'_> {
     ) -> Result<LogicalPlan> {
         let mut defaults = Vec::with_capacity(grouping.keys.len());
         for key in grouping.keys.iter().filter(|k| k.constant.is_none()) {
-            let default = Typed::constant(default_array(&key.data_type)?, key.data_type.clone())?;
-            defaults.push((key.expr.clone(), default.expr));
+            defaults.push((key.expr.clone(), default_of(&key.expr, &key.data_type)?));
         }
         let no_keys: Vec<Expr> = Vec::new();
         let calls = totals.iter().map(|t| t.call.clone().alias(&t.name));
@@ -197,6 +197,29 @@ impl SharedGroups {
     pub(crate) fn plan(&self) -> LogicalPlan {
         self.plan.clone()
     }
+}
+
+/// What a key shows in the totals; the constants of a tuple are those of every group.
+fn default_of(key: &Expr, data_type: &DataType) -> Result<Expr> {
+    if let (Expr::ScalarFunction(call), DataType::Tuple(tuple)) = (key, data_type)
+        && call.func.name() == "tuple"
+        && call.args.len() == tuple.types.len()
+    {
+        let elements = call.args.iter().zip(&tuple.types);
+        let elements = elements.map(|(element, data_type)| match element {
+            Expr::Literal(..) => Ok(element.clone()),
+            _ => zero(data_type),
+        });
+        let args = elements.collect::<Result<Vec<_>>>()?;
+        let call = ScalarFunction::new_udf(Arc::clone(&call.func), args);
+        return Ok(Expr::ScalarFunction(call));
+    }
+    zero(data_type)
+}
+
+fn zero(data_type: &DataType) -> Result<Expr> {
+    let default = Typed::constant(default_array(data_type)?, data_type.clone())?;
+    Ok(default.expr)
 }
 
 fn only_items(clauses: &Clauses) -> Clauses {

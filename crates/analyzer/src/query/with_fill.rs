@@ -6,13 +6,14 @@ use basalt_types::{DataType, IntervalUnit};
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType as ArrowType, Float64Type, Int64Type};
+use datafusion::common::ScalarValue;
 use datafusion::logical_expr::LogicalPlan;
 
-use super::{Analyzer, Outer};
+use super::{Analyzer, Outer, default_array};
 use crate::expr::Resolver;
 use crate::expr::aliases::Aliases;
-use crate::plan::{FillColumn, FillStep, Interpolated, StreamOperator, stream_node};
-use crate::scope::Scope;
+use crate::plan::{FillColumn, FillDefault, FillStep, Interpolated, StreamOperator, stream_node};
+use crate::scope::{Scope, ScopeColumn};
 use crate::{Typed, plan_error};
 
 impl Analyzer<'_> {
@@ -63,6 +64,7 @@ impl Analyzer<'_> {
             columns,
             prefix,
             interpolated,
+            defaults: defaults(shown)?,
         };
         stream_node(plan, operator).map_err(plan_error)
     }
@@ -143,6 +145,12 @@ impl Analyzer<'_> {
                 .map(|e| self.fill_step(e, physical))
                 .transpose()?,
         };
+        if let (Some(from), Some(to)) = (&column.from, &column.to) {
+            let distance = to.parse::<f64>().unwrap_or(0.0) - from.parse::<f64>().unwrap_or(0.0);
+            if distance != 0.0 && (distance < 0.0) != descending {
+                return Err(invalid("TO must not come before FROM in the sort order"));
+            }
+        }
         for step in std::iter::once(&column.step).chain(&column.staleness) {
             let forward = match step {
                 FillStep::Number(n) => n.parse::<f64>().unwrap_or(0.0),
@@ -220,6 +228,18 @@ impl Analyzer<'_> {
         let ticks = count.saturating_mul(seconds * ticks_per_day / 86_400);
         Ok(FillStep::Number(ticks.to_string()))
     }
+}
+
+/// What inserted rows have in the columns that are shown.
+fn defaults(shown: &Scope) -> Result<Vec<FillDefault>> {
+    let default = |column: &ScopeColumn| {
+        let value = default_array(&column.data_type)?;
+        Ok(FillDefault {
+            name: column.internal.clone(),
+            value: ScalarValue::try_from_array(&value, 0).map_err(plan_error)?,
+        })
+    };
+    shown.columns.iter().map(default).collect()
 }
 
 fn number_text(value: &datafusion::arrow::array::ArrayRef, physical: &ArrowType) -> Result<String> {

@@ -12,15 +12,21 @@ use datafusion::common::DFSchema;
 use datafusion::execution::context::ExecutionProps;
 use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
 
-use super::with_fill::{Order, defaults};
+use super::with_fill::Filled;
 
 /// The columns of an INTERPOLATE.
 pub(super) struct Interpolation {
     columns: Vec<(usize, Arc<dyn PhysicalExpr>)>,
+    /// The row before the next one; defaults before the first.
+    last: RecordBatch,
 }
 
 impl Interpolation {
-    pub(super) fn try_new(input: &SchemaRef, interpolated: &[Interpolated]) -> Result<Self> {
+    pub(super) fn try_new(
+        input: &SchemaRef,
+        interpolated: &[Interpolated],
+        defaults: &[ArrayRef],
+    ) -> Result<Self> {
         let schema = DFSchema::try_from(Arc::clone(input)).map_err(plan_error)?;
         let props = ExecutionProps::new();
         let mut columns = Vec::with_capacity(interpolated.len());
@@ -31,20 +37,18 @@ impl Interpolation {
             let value = create_physical_expr(&item.value, &schema, &props, &Default::default());
             columns.push((index, value.map_err(plan_error)?));
         }
-        Ok(Self { columns })
+        let last = RecordBatch::try_new(Arc::clone(input), defaults.to_vec()).map_err(bug)?;
+        Ok(Self { columns, last })
     }
 
-    /// The rows with the columns of inserted ones computed; the first has a row of defaults before.
-    pub(super) fn apply(&self, rows: RecordBatch, order: &Order) -> Result<RecordBatch> {
+    /// The rows with the columns of inserted ones computed.
+    pub(super) fn apply(&mut self, rows: RecordBatch, filled: &Filled) -> Result<RecordBatch> {
         if self.columns.is_empty() {
             return Ok(rows);
         }
-        let before = rows.columns().iter().map(|c| defaults(c, 1));
-        let before = before.collect::<Result<Vec<ArrayRef>>>()?;
-        let mut last = RecordBatch::try_new(rows.schema(), before).map_err(bug)?;
         let mut computed: Vec<Vec<ArrayRef>> = vec![Vec::new(); self.columns.len()];
-        let mut picks = Vec::with_capacity(order.len());
-        for (row, (source, _)) in order.iter().enumerate() {
+        let mut picks = Vec::with_capacity(filled.order.len());
+        for (row, (source, _)) in filled.order.iter().enumerate() {
             let mut this = rows.slice(row, 1);
             if *source == 0 {
                 picks.push((0, row));
@@ -52,14 +56,14 @@ impl Interpolation {
                 picks.push((1, computed.first().map_or(0, Vec::len)));
                 let mut columns = this.columns().to_vec();
                 for ((index, value), column) in self.columns.iter().zip(&mut computed) {
-                    let value = value.evaluate(&last).and_then(|v| v.into_array(1));
+                    let value = value.evaluate(&self.last).and_then(|v| v.into_array(1));
                     let value = value.map_err(plan_error)?;
                     columns[*index] = Arc::clone(&value);
                     column.push(value);
                 }
                 this = RecordBatch::try_new(rows.schema(), columns).map_err(bug)?;
             }
-            last = this;
+            self.last = this;
         }
         let mut columns = rows.columns().to_vec();
         for ((index, _), values) in self.columns.iter().zip(&computed) {

@@ -5,6 +5,7 @@
 //! | [`stream_exec`] | the operator: feeds batches to a step |
 //! | [`array_join`] | ARRAY JOIN |
 //! | [`asof_join`] | ASOF JOIN |
+//! | [`fill_cursor`] | the values that WITH FILL inserts |
 //! | [`interpolate`] | INTERPOLATE of WITH FILL |
 //! | [`limit_by`] | LIMIT BY |
 //! | [`limit_rows`] | LIMIT of the last rows, or of a share |
@@ -14,6 +15,7 @@
 
 pub mod array_join;
 pub mod asof_join;
+mod fill_cursor;
 mod interpolate;
 pub mod limit_by;
 pub mod limit_rows;
@@ -35,7 +37,16 @@ pub(crate) trait Step: Send {
     /// What the step finds wrong with the rows.
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch>;
 
-    /// Gives the rows that remain behind the last batch.
+    /// Gives further rows that what was pushed led to, until there are none. For steps that may make many
+    /// rows of one.
+    ///
+    /// # Errors
+    /// As [`Step::push`].
+    fn ready(&mut self) -> Result<Option<RecordBatch>> {
+        Ok(None)
+    }
+
+    /// Gives the rows that remain behind the last batch; [`Step::ready`] may give more.
     ///
     /// # Errors
     /// As [`Step::push`].

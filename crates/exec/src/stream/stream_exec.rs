@@ -30,11 +30,12 @@ use super::limit_by::LimitByStep;
 use super::limit_rows::LimitRowsStep;
 use super::limit_with_ties::LimitWithTiesStep;
 use super::shared::SharedStep;
-use super::with_fill::WithFillStep;
+use super::with_fill::{Filling, WithFillStep};
+use crate::QueryControl;
 use crate::window::WindowStep;
 
 /// Most rows of a batch that leaves a step.
-const MAX_BATCH_ROWS: usize = 65_505;
+pub(super) const MAX_BATCH_ROWS: usize = 65_505;
 
 /// A step of the dialect over the rows of `input`.
 #[derive(Debug)]
@@ -121,11 +122,16 @@ impl StreamExec {
                 columns,
                 prefix,
                 interpolated,
+                defaults,
             } => Box::new(WithFillStep::try_new(
                 &input,
-                columns,
-                prefix,
-                interpolated,
+                schema,
+                &Filling {
+                    columns,
+                    prefix,
+                    interpolated,
+                    defaults,
+                },
             )?),
             StreamOperator::Window(window) => {
                 Box::new(WindowStep::new(input, schema, window.clone()))
@@ -160,6 +166,12 @@ fn output_schema(input: &SchemaRef, operator: &StreamOperator) -> Result<SchemaR
             for column in &window.functions {
                 let field = Field::new(&column.output, column.arrow.clone(), true);
                 fields.push(Arc::new(field));
+            }
+        }
+        // Inserted rows may have NULL where no row of the input has.
+        StreamOperator::WithFill { .. } => {
+            for field in &mut fields {
+                *field = Arc::new(field.as_ref().clone().with_nullable(true));
             }
         }
         _ => return Ok(Arc::clone(input)),
@@ -282,25 +294,29 @@ impl ExecutionPlan for StreamExec {
         if let StreamOperator::Shared(rows) = &self.operator
             && let Some(batch) = rows.get()
         {
-            let stream = futures::stream::unfold(State::Emitting(batch), State::next);
-            let stream = RecordBatchStreamAdapter::new(self.schema(), stream);
-            return Ok(Box::pin(stream));
+            return Ok(self.stream(State::Emitting(batch), &context));
         }
-        let input = self.input.execute(partition, context)?;
+        let input = self.input.execute(partition, Arc::clone(&context))?;
         let step = self.step().map_err(into_plan_error)?;
-        let state = State::Running(input, step);
-        let stream = futures::stream::unfold(state, State::next);
-        Ok(Box::pin(RecordBatchStreamAdapter::new(
-            self.schema(),
-            stream,
-        )))
+        Ok(self.stream(State::Running(input, step), &context))
+    }
+}
+
+impl StreamExec {
+    fn stream(&self, state: State, context: &TaskContext) -> SendableRecordBatchStream {
+        let control = context.session_config().get_extension::<QueryControl>();
+        let next = move |state: State| state.next_of_query(control.clone());
+        let stream = futures::stream::unfold(state, next);
+        Box::pin(RecordBatchStreamAdapter::new(self.schema(), stream))
     }
 }
 
 /// Where a stream of a step is.
 enum State {
-    /// The input has more rows.
+    /// The input may have more rows.
     Running(SendableRecordBatchStream, Box<dyn Step>),
+    /// The input has ended, the step may have more rows.
+    Draining(Box<dyn Step>),
     /// The rows that the step gave at the end.
     Emitting(RecordBatch),
     /// Nothing comes any more.
@@ -308,31 +324,59 @@ enum State {
 }
 
 impl State {
+    /// The next batch, if the query may go on: a step can make so many rows of few that its input's
+    /// checks do not end it.
+    async fn next_of_query(
+        self,
+        control: Option<Arc<QueryControl>>,
+    ) -> Option<(Result<RecordBatch>, Self)> {
+        if matches!(self, Self::Ended) {
+            return None;
+        }
+        if let Some(Err(e)) = control.map(|c| c.check()) {
+            return Some((Err(into_plan_error(e)), Self::Ended));
+        }
+        self.next().await
+    }
+
     async fn next(self) -> Option<(Result<RecordBatch>, Self)> {
         let (mut input, mut step) = match self {
             Self::Running(input, step) => (input, step),
+            Self::Draining(step) => return Self::drain(step),
             Self::Emitting(batch) => return Self::slice(&batch),
             Self::Ended => return None,
         };
         while !step.is_done() {
-            let pushed = match input.next().await {
-                Some(Ok(batch)) => step.push(batch).map_err(into_plan_error),
-                Some(Err(e)) => Err(e),
-                None => {
-                    return match step.finish().map_err(into_plan_error) {
-                        Ok(Some(batch)) => Self::slice(&batch),
-                        Ok(None) => None,
-                        Err(e) => Some((Err(e), Self::Ended)),
-                    };
-                }
+            let ready = match step.ready() {
+                Ok(Some(batch)) => Ok(batch),
+                Ok(None) => match input.next().await {
+                    Some(Ok(batch)) => step.push(batch).map_err(into_plan_error),
+                    Some(Err(e)) => Err(e),
+                    None => {
+                        return match step.finish().map_err(into_plan_error) {
+                            Ok(Some(batch)) => Self::slice(&batch),
+                            Ok(None) => Self::drain(step),
+                            Err(e) => Some((Err(e), Self::Ended)),
+                        };
+                    }
+                },
+                Err(e) => Err(into_plan_error(e)),
             };
-            match pushed {
+            match ready {
                 Ok(batch) if batch.num_rows() == 0 => {}
                 Ok(batch) => return Some((Ok(batch), Self::Running(input, step))),
                 Err(e) => return Some((Err(e), Self::Ended)),
             }
         }
         None
+    }
+
+    fn drain(mut step: Box<dyn Step>) -> Option<(Result<RecordBatch>, Self)> {
+        match step.ready().map_err(into_plan_error) {
+            Ok(Some(batch)) => Some((Ok(batch), Self::Draining(step))),
+            Ok(None) => None,
+            Err(e) => Some((Err(e), Self::Ended)),
+        }
     }
 
     /// The first rows of a batch that may be long.

@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, UInt64Array};
+use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};
 use arrow::compute::SortOptions;
 use arrow::datatypes::FieldRef;
+use arrow::row::{RowConverter, SortField};
 use basalt_error::Result;
 use basalt_types::DataType;
 use basalt_types::physical::item_field;
@@ -13,6 +14,7 @@ use basalt_types::physical::item_field;
 use super::collected::{RowsFunction, bind_collected};
 use super::combinators::distinct;
 use super::defaults::bug;
+use super::extreme::exchanged;
 use super::row_log::{Sealed, list_of};
 use super::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate};
 
@@ -67,6 +69,7 @@ fn resolve(call: &AggregateCall<'_>, part: Part, needs_size: bool) -> Result<Bou
         part,
         max_size,
         item: item_field(&call.types[0]),
+        is_uuid: *call.types[0].base() == DataType::Uuid,
     };
     let return_type = DataType::array(call.types[0].clone());
     Ok(bind_collected(return_type, call.types, function))
@@ -97,6 +100,33 @@ struct Collect {
     part: Part,
     max_size: Option<u64>,
     item: FieldRef,
+    is_uuid: bool,
+}
+
+/// Places of the least values, in their order.
+fn least(values: &ArrayRef, limit: usize, is_uuid: bool) -> Result<Vec<u32>> {
+    let options = SortOptions {
+        descending: false,
+        nulls_first: false,
+    };
+    if let Some(uuids) = values.as_fixed_size_binary_opt().filter(|_| is_uuid) {
+        let mut places: Vec<u32> = (0..values.len() as u32).collect();
+        places.sort_by_cached_key(|i| exchanged(uuids.value(*i as usize)));
+        places.truncate(limit);
+        return Ok(places);
+    }
+    if values.data_type().is_nested() {
+        let field = SortField::new_with_options(values.data_type().clone(), options);
+        let converter = RowConverter::new(vec![field]).map_err(bug)?;
+        let rows = converter.convert_columns(std::slice::from_ref(values));
+        let rows = rows.map_err(bug)?;
+        let mut places: Vec<u32> = (0..values.len() as u32).collect();
+        places.sort_by(|a, b| rows.row(*a as usize).cmp(&rows.row(*b as usize)));
+        places.truncate(limit);
+        return Ok(places);
+    }
+    let sorted = arrow::compute::sort_to_indices(values, Some(options), Some(limit));
+    Ok(sorted.map_err(bug)?.values().to_vec())
 }
 
 impl Collect {
@@ -118,20 +148,9 @@ impl Collect {
                 }));
             }
             Part::Least => {
-                let options = SortOptions {
-                    descending: false,
-                    nulls_first: false,
-                };
                 let group = values.slice(rows.start, rows.len());
-                let limit = limit.min(rows.len());
-                let sorted = arrow::compute::sort_to_indices(&group, Some(options), Some(limit));
-                let sorted = sorted.map_err(bug)?;
-                order.extend(
-                    sorted
-                        .values()
-                        .iter()
-                        .map(|i| rows.start as u64 + u64::from(*i)),
-                );
+                let sorted = least(&group, limit.min(rows.len()), self.is_uuid)?;
+                order.extend(sorted.iter().map(|i| rows.start as u64 + u64::from(*i)));
             }
         }
         Ok(())

@@ -10,6 +10,7 @@ use basalt_error::Result;
 use basalt_types::DataType;
 
 use super::byte_arena::{ByteArena, ByteCodec};
+use super::defaults::default_array;
 use super::lanes::fold_lanes;
 use super::rows::Rows;
 use super::slots::fill_defaults;
@@ -133,7 +134,11 @@ impl<D: Direction> PrimitiveVisitor for BindExtreme<D> {
 
     fn visit<T: Primitive>(self) -> BoundAggregate {
         let arrow = self.0.physical();
+        let default = default_array(&self.0.base().clone(), 1);
+        let default = default.and_then(|d| Ok(primitive::<T>(&d)?.values()[0]));
+        let default = default.unwrap_or_default();
         BoundAggregate::new(self.0, vec![arrow.clone()], move || Extreme::<T, D> {
+            default,
             values: Vec::new(),
             worst_seen: Vec::new(),
             arrow: arrow.clone(),
@@ -145,6 +150,8 @@ impl<D: Direction> PrimitiveVisitor for BindExtreme<D> {
 /// The best value of each group so far, the worst possible one for none.
 #[derive(Debug)]
 struct Extreme<T: Primitive, D> {
+    /// What is given where there is no value.
+    default: T::Native,
     values: Vec<T::Native>,
     /// Groups that really had the worst possible value; shorter than `values`, as that is rare.
     worst_seen: Vec<bool>,
@@ -229,7 +236,7 @@ impl<T: Primitive, D: Direction> Aggregator for Extreme<T, D> {
         self.resize(range.end);
         let best = range.map(|group| {
             if self.is_empty(group) {
-                T::Native::default()
+                self.default
             } else {
                 self.values[group]
             }
@@ -250,6 +257,18 @@ impl<T: Primitive, D: Direction> Aggregator for Extreme<T, D> {
     }
 }
 
+/// The bytes of a UUID as they compare: ClickHouse looks at the second half first.
+pub(super) fn exchanged(uuid: &[u8]) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    if let Some((first, second)) = uuid.split_at_checked(8)
+        && second.len() == 8
+    {
+        bytes[..8].copy_from_slice(second);
+        bytes[8..].copy_from_slice(first);
+    }
+    bytes
+}
+
 /// The best value of each group, as bytes that compare as the values do.
 #[derive(Debug)]
 struct ExtremeBytes<D> {
@@ -265,10 +284,18 @@ impl<D: Direction> Aggregator for ExtremeBytes<D> {
         let codec = self.codec.as_ref().map_err(Clone::clone)?;
         let encoded = codec.encode(column(args, 0)?)?;
         let values = &mut self.values;
+        let is_uuid = *self.data_type.base() == DataType::Uuid;
+        let better = |new: &[u8], best: &[u8]| {
+            if is_uuid {
+                D::better_bytes(&exchanged(new), &exchanged(best))
+            } else {
+                D::better_bytes(new, best)
+            }
+        };
         Rows::new(args, groups)?.try_for_each(|row, group| {
             let value = encoded.value(row);
             match values.get(group) {
-                Some(best) if !D::better_bytes(value, best) => Ok(()),
+                Some(best) if !better(value, best) => Ok(()),
                 _ => values.set(group, Some(value)),
             }
         })

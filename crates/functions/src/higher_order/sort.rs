@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
-use arrow::buffer::OffsetBuffer;
+use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryArray};
+use arrow::buffer::{Buffer, OffsetBuffer};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
@@ -94,9 +94,34 @@ fn eval_sort(call: &HigherOrderCall<'_>, name: &str, descending: bool) -> Result
     {
         return flat.with_values(call.return_type, sorted);
     }
+    let is_uuid = call.body.is_none() && {
+        let element = element(name, 0, call.types)?;
+        *element.base() == DataType::Uuid
+    };
+    let keys = if is_uuid {
+        halves_exchanged(&keys)?
+    } else {
+        keys
+    };
     let indices = sorted_indices(&keys, &flat.offsets, descending)?;
     let values = take(&flat.elements[0], indices)?;
     flat.with_values(call.return_type, values)
+}
+
+/// UUIDs with the second half in front, which is what ClickHouse sorts first by.
+fn halves_exchanged(uuids: &ArrayRef) -> Result<ArrayRef> {
+    let Some(uuids) = uuids.as_fixed_size_binary_opt() else {
+        return Ok(Arc::clone(uuids));
+    };
+    let mut bytes = Vec::with_capacity(uuids.len() * 16);
+    for row in 0..uuids.len() {
+        let (first, second) = uuids.value(row).split_at(8);
+        bytes.extend_from_slice(second);
+        bytes.extend_from_slice(first);
+    }
+    let exchanged = FixedSizeBinaryArray::try_new(16, Buffer::from(bytes), uuids.nulls().cloned());
+    let exchanged = exchanged.map_err(|e| Error::bug(e.to_string()))?;
+    Ok(Arc::new(exchanged))
 }
 
 /// For each row the numbers of its elements in the order of `keys`.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, BooleanArray, Scalar, new_null_array};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_types::{DataType, least_supertype};
+use basalt_types::{DataType, branch_supertype, least_supertype};
 
 use super::cast::{ArrayCast, array_cast};
 use super::logic::truths;
@@ -192,7 +192,7 @@ struct Branches {
 
 impl Branches {
     fn new(types: &[DataType], context: &Context) -> Result<Self> {
-        let result = least_supertype(types)?;
+        let result = branch_supertype(types)?;
         let casts = types
             .iter()
             .map(|t| branch_cast(t, &result, context))
