@@ -246,9 +246,12 @@ impl TimeStep {
         match self {
             TimeStep::Days(n) => {
                 let day = clock.local(t).div_euclid(DAY);
-                clock.utc((day - day.rem_euclid(n)).wrapping_mul(DAY))
+                clock.start((day - day.rem_euclid(n)).wrapping_mul(DAY))
             }
-            TimeStep::SinceMidnight(step) => t - clock.local(t).rem_euclid(DAY) % step,
+            TimeStep::SinceMidnight(step) => {
+                let local = clock.local(t);
+                clock.start(local - local.rem_euclid(DAY) % step)
+            }
             TimeStep::SinceEpoch(step) => floor(t, step),
         }
     }
