@@ -116,7 +116,8 @@ impl Session {
             .get("max_execution_time")
             .parse::<f64>()
             .unwrap_or(0.0);
-        let deadline = (seconds > 0.0).then(|| Duration::from_secs_f64(seconds));
+        let deadline = Duration::try_from_secs_f64(seconds).ok();
+        let deadline = deadline.filter(|d| !d.is_zero());
         let control = Arc::new(QueryControl::new(deadline));
         *self.running.0.lock() = Some(Arc::clone(&control));
         let work = AssertUnwindSafe(|| {

@@ -2,7 +2,9 @@
 //!
 //! DataFusion's joins evaluate their filter for pieces of the product of both sides and give control
 //! back only when enough rows have passed it. A filter that lets nothing pass would keep a thread for
-//! as long as the product takes, so the filter itself looks whether the query may go on.
+//! as long as the product takes, so the filter itself looks whether the query may go on. One batch of
+//! each side can also make more rows than anybody wants to wait for while no source is asked for
+//! another batch, so each batch that leaves a join is a moment to look as well.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -13,16 +15,21 @@ use arrow::datatypes::{DataType, FieldRef, Schema};
 use basalt_analyzer::into_plan_error;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::internal_err;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
+use datafusion::execution::TaskContext;
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{
-    HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder,
+    CrossJoinExec, HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder,
 };
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
+};
+use futures::StreamExt;
 
 use crate::QueryControl;
 
@@ -75,10 +82,14 @@ impl PhysicalOptimizerRule for InterruptibleJoins {
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let swap = |node: Arc<dyn ExecutionPlan>| {
-            Ok(match self.join(&node)? {
-                Some(join) => Transformed::yes(join),
-                None => Transformed::no(node),
-            })
+            if !is_join(&node) {
+                return Ok(Transformed::no(node));
+            }
+            let join = self.join(&node)?.unwrap_or(node);
+            let control = Arc::clone(&self.control);
+            Ok(Transformed::yes(
+                Arc::new(InterruptibleExec { join, control }) as _,
+            ))
         };
         plan.transform_up(swap).data()
     }
@@ -89,6 +100,76 @@ impl PhysicalOptimizerRule for InterruptibleJoins {
 
     fn schema_check(&self) -> bool {
         true
+    }
+}
+
+fn is_join(node: &Arc<dyn ExecutionPlan>) -> bool {
+    node.is::<HashJoinExec>() || node.is::<NestedLoopJoinExec>() || node.is::<CrossJoinExec>()
+}
+
+/// A join that fails at its next batch when its query must end.
+#[derive(Debug)]
+struct InterruptibleExec {
+    join: Arc<dyn ExecutionPlan>,
+    control: Arc<QueryControl>,
+}
+
+impl DisplayAs for InterruptibleExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("InterruptibleExec")
+    }
+}
+
+impl ExecutionPlan for InterruptibleExec {
+    fn name(&self) -> &str {
+        "InterruptibleExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.join.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.join]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn apply_expressions(
+        &self,
+        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) {
+            Ok([join]) => Ok(Arc::new(Self {
+                join,
+                control: Arc::clone(&self.control),
+            })),
+            Err(_) => internal_err!("an interruptible join is one join"),
+        }
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let control = Arc::clone(&self.control);
+        let batches = self.join.execute(partition, context)?;
+        let batches = batches.map(move |batch| {
+            control.check().map_err(into_plan_error)?;
+            batch
+        });
+        let schema = self.join.schema();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
     }
 }
 

@@ -113,21 +113,25 @@ pub fn to_local_seconds(zone: Tz, utc_seconds: i64) -> i64 {
 
 /// The moment in UTC when the clock on the wall in `zone` shows `local_seconds`.
 ///
-/// A time that the clock skips is moved back by the gap, midnight forward, as the day begins behind it;
-/// of two equal ones the first is meant.
+/// A time that the clock skips is moved back by the gap; of two equal ones the first is meant.
 pub fn from_local_seconds(zone: Tz, local_seconds: i64) -> i64 {
     let before = local_seconds - utc_offset_seconds(zone, local_seconds - SECONDS_PER_DAY);
     if to_local_seconds(zone, before) == local_seconds {
         return before;
     }
-    let after = local_seconds - utc_offset_seconds(zone, local_seconds + SECONDS_PER_DAY);
-    if local_seconds.rem_euclid(SECONDS_PER_DAY) == 0
-        && to_local_seconds(zone, after) < local_seconds
-    {
-        return before;
+    // Also in the gap: with the offset from behind it, which lands as far before it.
+    local_seconds - utc_offset_seconds(zone, local_seconds + SECONDS_PER_DAY)
+}
+
+/// As [`from_local_seconds`], but a time that the clock skips is moved forward by the gap.
+///
+/// So a day whose midnight is skipped begins with the skip.
+pub fn from_local_seconds_forward(zone: Tz, local_seconds: i64) -> i64 {
+    let moment = from_local_seconds(zone, local_seconds);
+    if to_local_seconds(zone, moment) == local_seconds {
+        return moment;
     }
-    // In the gap, too: with the offset from behind it, which lands as far before it.
-    after
+    local_seconds - utc_offset_seconds(zone, local_seconds - SECONDS_PER_DAY)
 }
 
 /// Looks up offsets of one time zone, fast for moments that lie close together.

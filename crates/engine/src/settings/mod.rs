@@ -131,6 +131,8 @@ mod tests {
             let normal = setting.kind.normalize(setting.name, setting.default);
             assert_eq!(normal.as_deref(), Ok(setting.default), "{}", setting.name);
             assert!(setting.description.ends_with('.'), "{}", setting.name);
+            let same_name = SETTINGS.iter().filter(|s| s.name == setting.name);
+            assert_eq!(same_name.count(), 1, "{}", setting.name);
         }
     }
 

@@ -53,7 +53,10 @@ impl Kind {
                 _ => Err(bad(ErrorCode::CANNOT_PARSE_BOOL, "0 or 1")),
             },
             Self::Seconds => match text.parse::<f64>() {
-                Ok(seconds) if seconds >= 0.0 && seconds.is_finite() => Ok(text.to_owned()),
+                Ok(seconds) if seconds > MAX_SECONDS => {
+                    Err(bad(ErrorCode::BAD_ARGUMENTS, "fewer seconds"))
+                }
+                Ok(seconds) if seconds >= 0.0 => Ok(text.to_owned()),
                 _ => Err(bad(
                     ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
                     "a number of seconds",
@@ -88,6 +91,9 @@ impl Kind {
         }
     }
 }
+
+/// Whose microseconds still fit a signed number of 64 bits.
+const MAX_SECONDS: f64 = 9.2e12;
 
 fn parse_size(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -151,12 +157,6 @@ pub const SETTINGS: &[Setting] = &[
         NonZeroUInt64,
         "65409",
         "Rows of a batch between operators, at most.",
-    ),
-    setting(
-        "engine_file_truncate_on_insert",
-        Bool,
-        "0",
-        "Whether INSERT INTO FUNCTION file empties the file first.",
     ),
     setting(
         "max_insert_block_size",
@@ -506,12 +506,6 @@ pub const SETTINGS: &[Setting] = &[
         Bool,
         "1",
         "INSERT … SELECT of NULL into a column that holds none gives its default.",
-    ),
-    setting(
-        "extremes",
-        Bool,
-        "0",
-        "Writes two more rows: the least and the greatest value of each column.",
     ),
     setting(
         "allow_deprecated_error_prone_window_functions",

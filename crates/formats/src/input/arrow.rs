@@ -35,6 +35,12 @@ fn cannot_read(e: impl std::fmt::Display) -> Error {
     )
 }
 
+/// Runs a reader on bytes that may be damaged: what it cannot bear is an error of the file.
+fn guarded<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+    outcome.unwrap_or_else(|_| Err(cannot_read("a length or an offset in it is wrong")))
+}
+
 /// Names and types of a file's columns.
 fn columns_of(schema: &SchemaRef) -> Result<Columns> {
     schema
@@ -51,14 +57,21 @@ fn read_all(mut source: Source) -> Result<Vec<u8>> {
 }
 
 fn open_file(source: Source) -> Result<FileReader<Cursor<Vec<u8>>>> {
-    FileReader::try_new(Cursor::new(read_all(source)?), None).map_err(cannot_read)
+    let bytes = Cursor::new(read_all(source)?);
+    guarded(|| FileReader::try_new(bytes, None).map_err(cannot_read))
+}
+
+fn open_stream(source: Source) -> Result<StreamReader<Source>> {
+    guarded(|| StreamReader::try_new(source, None).map_err(cannot_read))
 }
 
 fn open_parquet(source: Source) -> Result<ParquetRecordBatchReaderBuilder<bytes::Bytes>> {
     let bytes = bytes::Bytes::from(read_all(source)?);
-    let footer = ParquetMetaDataReader::new().parse_and_finish(&bytes);
-    let metadata = footer.and_then(parquet_types::reader_metadata);
-    let metadata = metadata.map_err(cannot_read)?;
+    let metadata = guarded(|| {
+        let footer = ParquetMetaDataReader::new().parse_and_finish(&bytes);
+        let metadata = footer.and_then(parquet_types::reader_metadata);
+        metadata.map_err(cannot_read)
+    })?;
     Ok(ParquetRecordBatchReaderBuilder::new_with_metadata(
         bytes, metadata,
     ))
@@ -76,7 +89,7 @@ pub(super) fn file(target: Target, source: Source) -> Result<BatchReader> {
 }
 
 pub(super) fn stream(target: Target, source: Source) -> Result<BatchReader> {
-    let reader = StreamReader::try_new(source, None).map_err(cannot_read)?;
+    let reader = open_stream(source)?;
     let types = columns_of(&reader.schema())?;
     Ok(BatchReader {
         target,
@@ -89,7 +102,7 @@ pub(super) fn stream(target: Target, source: Source) -> Result<BatchReader> {
 pub(super) fn parquet(target: Target, source: Source) -> Result<BatchReader> {
     let builder = open_parquet(source)?.with_batch_size(target.settings.block_rows());
     let types = parquet_types::columns(builder.schema(), builder.parquet_schema())?;
-    let reader = builder.build().map_err(cannot_read)?;
+    let reader = guarded(|| builder.build().map_err(cannot_read))?;
     Ok(BatchReader {
         target,
         types,
@@ -102,11 +115,7 @@ pub(super) fn parquet(target: Target, source: Source) -> Result<BatchReader> {
 pub(crate) fn schema(kind: crate::registry::Kind, source: Source) -> Result<Columns> {
     match kind {
         crate::registry::Kind::Arrow => columns_of(&open_file(source)?.schema()),
-        crate::registry::Kind::ArrowStream => columns_of(
-            &StreamReader::try_new(source, None)
-                .map_err(cannot_read)?
-                .schema(),
-        ),
+        crate::registry::Kind::ArrowStream => columns_of(&open_stream(source)?.schema()),
         _ => {
             let builder = open_parquet(source)?;
             parquet_types::columns(builder.schema(), builder.parquet_schema())
@@ -138,10 +147,11 @@ impl BlockReader for BatchReader {
             if let Some(batch) = self.pending.pop_front() {
                 return Ok(Some(batch));
             }
-            let Some(batch) = self.batches.next() else {
+            let next = || self.batches.next().transpose().map_err(cannot_read);
+            let Some(batch) = guarded(next)? else {
                 return Ok(None);
             };
-            let batch = self.convert(&batch.map_err(cannot_read)?)?;
+            let batch = guarded(|| self.convert(&batch))?;
             let starts = (0..batch.num_rows()).step_by(max_rows);
             let parts = starts.map(|s| batch.slice(s, max_rows.min(batch.num_rows() - s)));
             self.pending.extend(parts);

@@ -246,18 +246,11 @@ impl TimeStep {
         match self {
             TimeStep::Days(n) => {
                 let day = clock.local(t).div_euclid(DAY);
-                clock.utc((day - day.rem_euclid(n)).wrapping_mul(DAY))
+                clock.start((day - day.rem_euclid(n)).wrapping_mul(DAY))
             }
             TimeStep::SinceMidnight(step) => {
                 let local = clock.local(t);
-                let behind = local.rem_euclid(DAY) % step;
-                let (start, shown) = (t - behind, local - behind);
-                if clock.local(start) == shown {
-                    return start;
-                }
-                // The clock was changed since then; a start that it skipped is that of the change.
-                let start = clock.utc(shown);
-                start + (shown - clock.local(start))
+                clock.start(local - local.rem_euclid(DAY) % step)
             }
             TimeStep::SinceEpoch(step) => floor(t, step),
         }

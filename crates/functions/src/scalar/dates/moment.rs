@@ -2,7 +2,7 @@
 
 use arrow::array::{Array, ArrayRef};
 use basalt_error::Result;
-use basalt_types::calendar::{CivilDate, OffsetCache, SECONDS_PER_DAY};
+use basalt_types::calendar::{CivilDate, OffsetCache, SECONDS_PER_DAY, from_local_seconds_forward};
 use basalt_types::parse::parse_time_zone;
 use basalt_types::text::parse_time::LocalClock;
 use basalt_types::text::time::ticks_per_second;
@@ -100,7 +100,7 @@ impl Moments {
             match reading {
                 Reading::LocalDays | Reading::Ticks => {}
                 Reading::LocalSeconds => each(piece, |days| days * SECONDS_PER_DAY),
-                Reading::UtcSeconds => each(piece, |days| clock.utc(days * SECONDS_PER_DAY)),
+                Reading::UtcSeconds => each(piece, |days| clock.start(days * SECONDS_PER_DAY)),
             }
             return;
         }
@@ -133,6 +133,7 @@ fn each(piece: &mut [i64], mut op: impl FnMut(i64) -> i64) {
 #[derive(Clone, Debug)]
 pub(super) struct ZoneClock {
     pub(super) is_utc: bool,
+    zone: Tz,
     offsets: OffsetCache,
     moments: LocalClock,
 }
@@ -144,6 +145,7 @@ impl ZoneClock {
     pub(super) fn new(zone: Tz) -> Self {
         Self {
             is_utc: is_utc(zone),
+            zone,
             offsets: OffsetCache::new(zone),
             moments: LocalClock::new(zone),
         }
@@ -157,6 +159,20 @@ impl ZoneClock {
         }
         self.offsets
             .to_local_seconds(utc_seconds.clamp(-FAR_SECONDS, FAR_SECONDS))
+    }
+
+    /// The moment in UTC when a step of time begins, at its start on the clock or when that is skipped.
+    #[inline]
+    pub(super) fn start(&mut self, local_seconds: i64) -> i64 {
+        if self.is_utc {
+            return local_seconds;
+        }
+        let local_seconds = local_seconds.clamp(-FAR_SECONDS, FAR_SECONDS);
+        let start = self.moments.to_utc_seconds(local_seconds);
+        if self.offsets.to_local_seconds(start) == local_seconds {
+            return start;
+        }
+        from_local_seconds_forward(self.zone, local_seconds)
     }
 
     /// The moment in UTC when the clock shows `local_seconds`.

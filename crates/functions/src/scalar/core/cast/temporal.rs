@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::Int64Type;
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_types::calendar::{OffsetCache, SECONDS_PER_DAY, from_local_seconds};
+use basalt_types::calendar::{OffsetCache, SECONDS_PER_DAY, from_local_seconds_forward};
 use basalt_types::{DataType, Tz};
 
 use super::{BaseCast, How, number, unsupported};
@@ -122,14 +122,13 @@ impl Midnights {
     }
 
     fn seconds(&mut self, day: i64) -> i64 {
-        let local = day * SECONDS_PER_DAY;
         if self.is_utc {
-            return local;
+            return day * SECONDS_PER_DAY;
         }
         match self.last {
             Some((last, seconds)) if last == day => seconds,
             _ => {
-                let seconds = from_local_seconds(self.zone, local);
+                let seconds = from_local_seconds_forward(self.zone, day * SECONDS_PER_DAY);
                 self.last = Some((day, seconds));
                 seconds
             }
