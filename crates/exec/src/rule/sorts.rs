@@ -11,7 +11,7 @@ use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
-use datafusion::physical_plan::{ExecutionPlan, Partitioning};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
 
 use crate::sort::{Limit, SortRowsExec, Strategy};
 
@@ -49,7 +49,8 @@ impl SwapSorts {
         if is_top || !SortRowsExec::supports(sort.input(), sort.expr()) {
             return Ok(None);
         }
-        let is_partitioned = sort.preserve_partitioning();
+        let num_partitions = sort.input().output_partitioning().partition_count();
+        let is_partitioned = sort.preserve_partitioning() && num_partitions > 1;
         let input = if is_partitioned {
             Arc::clone(sort.input())
         } else {

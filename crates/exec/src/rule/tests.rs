@@ -15,6 +15,7 @@ use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col};
 
 use super::SwapOperators;
 use crate::group_by::{Options, Strategy};
+use crate::sort;
 
 fn options(strategy: Strategy) -> Options {
     Options {
@@ -24,13 +25,17 @@ fn options(strategy: Strategy) -> Options {
 }
 
 fn session(strategy: Option<Strategy>) -> SessionContext {
+    sorting_session(strategy, None)
+}
+
+fn sorting_session(strategy: Option<Strategy>, sort: Option<sort::Strategy>) -> SessionContext {
     // Batches of few rows, so that a hundred are worth several threads.
     let config = SessionConfig::new()
         .with_target_partitions(4)
         .with_batch_size(50);
     let state = SessionStateBuilder::new_with_default_features()
         .with_config(config)
-        .with_physical_optimizer_rules(SwapOperators::rules(strategy.map(options), None))
+        .with_physical_optimizer_rules(SwapOperators::rules(strategy.map(options), sort))
         .build();
     SessionContext::new_with_state(state)
 }
@@ -155,4 +160,35 @@ async fn off_means_off() {
         .aggregate(vec![col("n")], vec![count()])
         .unwrap();
     assert!(!plan(&rows).await.contains("GroupByExec"));
+}
+
+#[tokio::test]
+async fn sorts_and_their_merge_become_one_operator() {
+    let session = sorting_session(None, Some(sort::Strategy::Auto));
+    let by_text = || vec![col("text").sort(true, false), col("n").sort(false, true)];
+    let sorted = table(&session, 3).sort(by_text()).unwrap();
+    let text = plan(&sorted).await;
+    assert!(text.starts_with("SortRowsExec"), "{text}");
+    assert!(!text.contains("SortPreservingMergeExec"), "{text}");
+    let limited = sorted.clone().limit(20_000, Some(30_000)).unwrap();
+    let text = plan(&limited).await;
+    assert!(text.contains("skip=20000, fetch=30000"), "{text}");
+    assert!(!text.contains("GlobalLimitExec"), "{text}");
+    let best = sorted.limit(0, Some(10)).unwrap();
+    let text = plan(&best).await;
+    assert!(
+        text.contains("TopK") && !text.contains("SortRowsExec"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn sorts_can_be_left_to_datafusion() {
+    let session = sorting_session(Some(Strategy::Auto), None);
+    let sorted = table(&session, 3).sort(vec![col("n").sort(true, false)]);
+    let text = plan(&sorted.unwrap()).await;
+    assert!(
+        text.contains("SortExec") && !text.contains("SortRowsExec"),
+        "{text}"
+    );
 }

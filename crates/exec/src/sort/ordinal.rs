@@ -1,10 +1,9 @@
 //! Turns values into unsigned integers in their order, and back.
 
-use arrow::array::{Array, FixedSizeBinaryArray};
-use arrow::array::{ArrowPrimitiveType, AsArray};
+use arrow::array::{Array, ArrowPrimitiveType, AsArray};
 use arrow::datatypes::{
-    DataType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    DataType, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 
 /// A type whose values are at most 64 bits wide.
@@ -159,31 +158,26 @@ pub(super) fn bytes_ordinal(bytes: &[u8]) -> u128 {
     u128::from_be_bytes(padded)
 }
 
-/// The wide ordinal of each row, whatever stands where a row is NULL.
-pub(super) fn wide_ordinals(array: &dyn Array) -> Box<dyn Iterator<Item = u128> + '_> {
-    if let Some(decimals) = array.as_primitive_opt::<arrow::datatypes::Decimal128Type>() {
-        return Box::new(decimals.values().iter().map(|v| decimal_ordinal(*v)));
-    }
-    match array.as_any().downcast_ref::<FixedSizeBinaryArray>() {
-        Some(values) => Box::new((0..values.len()).map(|i| {
-            let value = values.value(i);
-            let num_spare_bytes = 16usize.saturating_sub(value.len()) as u32;
-            bytes_ordinal(value) >> (8 * num_spare_bytes)
-        })),
-        None => Box::new(std::iter::empty()),
+/// Calls `f` with the wide ordinal of each row, whatever stands where a row is NULL.
+pub(super) fn for_each_wide(array: &dyn Array, mut f: impl FnMut(usize, u128)) {
+    if let Some(decimals) = array.as_primitive_opt::<Decimal128Type>() {
+        let values = decimals.values().iter().enumerate();
+        values.for_each(|(i, value)| f(i, decimal_ordinal(*value)));
+    } else if let Some(values) = array.as_fixed_size_binary_opt() {
+        let num_spare_bytes = 16usize.saturating_sub(values.value_size()) as u32;
+        for i in 0..values.len() {
+            f(i, bytes_ordinal(values.value(i)) >> (8 * num_spare_bytes));
+        }
     }
 }
 
-/// The bytes of each row, whatever stands where a row is NULL.
-pub(super) fn bytes(array: &dyn Array) -> Box<dyn Iterator<Item = &[u8]> + '_> {
-    if let Some(views) = array.as_binary_view_opt() {
-        return Box::new((0..views.len()).map(|i| views.value(i)));
-    }
-    if let Some(values) = array.as_binary_opt::<i32>() {
-        return Box::new((0..values.len()).map(|i| values.value(i)));
-    }
-    match array.as_any().downcast_ref::<FixedSizeBinaryArray>() {
-        Some(values) => Box::new((0..values.len()).map(|i| values.value(i))),
-        None => Box::new(std::iter::empty()),
+/// Calls `f` with the bytes of each row, whatever stands where a row is NULL.
+pub(super) fn for_each_bytes(array: &dyn Array, mut f: impl FnMut(usize, &[u8])) {
+    if let Some(values) = array.as_binary_view_opt() {
+        (0..values.len()).for_each(|i| f(i, values.value(i)));
+    } else if let Some(values) = array.as_binary_opt::<i32>() {
+        (0..values.len()).for_each(|i| f(i, values.value(i)));
+    } else if let Some(values) = array.as_fixed_size_binary_opt() {
+        (0..values.len()).for_each(|i| f(i, values.value(i)));
     }
 }

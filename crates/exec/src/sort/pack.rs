@@ -12,7 +12,8 @@ use datafusion::error::Result;
 
 use super::layout::{Field, Layout};
 use super::ordinal::{
-    Kind, NarrowVisitor, Ordinal, bytes, bytes_ordinal, decimal_value, visit_narrow, wide_ordinals,
+    Kind, NarrowVisitor, Ordinal, bytes_ordinal, decimal_value, for_each_bytes, for_each_wide,
+    visit_narrow,
 };
 use super::word::Word;
 
@@ -49,19 +50,19 @@ fn push_field<W: Word>(field: &Field, array: &dyn Array, words: &mut [W]) {
         }
         Kind::Wide => {
             let (min, max) = field.ordinals;
-            let ordinal = |ordinal: u128| {
-                if field.options.descending {
+            for_each_wide(array, |i, ordinal| {
+                let value = if field.options.descending {
                     max.wrapping_sub(ordinal)
                 } else {
                     ordinal.wrapping_sub(min)
-                }
-            };
-            push_wide(field, array, words, wide_ordinals(array).map(ordinal));
+                };
+                push_wide(field, array, &mut words[i], (i, value));
+            });
         }
-        Kind::Bytes => {
-            let ordinals = bytes(array).map(|value| string_ordinal(field, value));
-            push_wide(field, array, words, ordinals);
-        }
+        Kind::Bytes => for_each_bytes(array, |i, value| {
+            let value = string_ordinal(field, value);
+            push_wide(field, array, &mut words[i], (i, value));
+        }),
     }
 }
 
@@ -87,19 +88,12 @@ fn low_bits(bits: u32) -> u128 {
     u128::MAX.checked_shr(u128::BITS - bits).unwrap_or(0)
 }
 
-fn push_wide<W: Word>(
-    field: &Field,
-    array: &dyn Array,
-    words: &mut [W],
-    ordinals: impl Iterator<Item = u128>,
-) {
-    let has_nulls = array.null_count() > 0;
-    for (i, (word, ordinal)) in words.iter_mut().zip(ordinals).enumerate() {
-        let is_null = has_nulls && array.is_null(i);
-        let ordinal = ordinal.checked_shr(field.dropped_bits).unwrap_or(0);
-        let value = if is_null { 0 } else { ordinal };
-        *word = word.push_wide(field.bits, value);
-    }
+/// Pushes the value of row `row`; nothing but 0 stands for NULL.
+#[inline(always)]
+fn push_wide<W: Word>(field: &Field, array: &dyn Array, word: &mut W, (row, value): (usize, u128)) {
+    let is_null = array.nulls().is_some_and(|nulls| nulls.is_null(row));
+    let value = value.checked_shr(field.dropped_bits).unwrap_or(0);
+    *word = word.push_wide(field.bits, if is_null { 0 } else { value });
 }
 
 /// Pushes the values of an array that has ordinals.

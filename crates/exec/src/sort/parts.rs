@@ -50,6 +50,15 @@ pub(super) struct Cut {
     pub(super) num_tasks: usize,
 }
 
+/// What parts are like.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    /// Words of a part, about.
+    part_words: usize,
+    /// Lowest bits of words that do not split them.
+    kept_bits: u32,
+}
+
 /// The parts of the result in their order.
 pub(super) async fn parts<W: Word>(
     rows: Arc<Rows>,
@@ -71,7 +80,16 @@ pub(super) async fn parts<W: Word>(
         return Ok(parts);
     }
     let words: Vec<Vec<W>> = packed.into_iter().map(|p| p.words).collect();
-    split(words, cut.strategy.part_words(num_rows, cut.num_tasks)).await
+    let sizes = Sizes {
+        part_words: cut.strategy.part_words(num_rows, cut.num_tasks),
+        // Rows whose words have the same keys are told apart by the task that sorts them.
+        kept_bits: if layout.is_exact {
+            0
+        } else {
+            layout.place_bits()
+        },
+    };
+    split(words, sizes).await
 }
 
 /// Batches for each task, about the same number of rows.
@@ -170,13 +188,10 @@ fn ordered<W: Word>(packed: &[Packed<W>]) -> Option<Vec<Part<W>>> {
 }
 
 /// Splits the words of each task, and buckets that are far too large once more.
-fn split<W: Word>(
-    words: Vec<Vec<W>>,
-    part_words: usize,
-) -> BoxFuture<'static, Result<Vec<Part<W>>>> {
+fn split<W: Word>(words: Vec<Vec<W>>, sizes: Sizes) -> BoxFuture<'static, Result<Vec<Part<W>>>> {
     async move {
         let num_words: usize = words.iter().map(Vec::len).sum();
-        if num_words <= part_words {
+        if num_words <= sizes.part_words {
             let tasks: Vec<_> = words.into_iter().map(Buckets::whole).collect();
             return Ok(whole(tasks));
         }
@@ -184,14 +199,14 @@ fn split<W: Word>(
         let Some((min, max)) = min_max(&words).await? else {
             return Ok(Vec::new());
         };
-        let num_parts = num_words / part_words.max(1);
+        let num_parts = num_words / sizes.part_words.max(1);
         let bits = (usize::BITS - num_parts.leading_zeros() + 2).clamp(4, 11);
-        let splitter = Splitter::new(min, max, bits);
+        let splitter = Splitter::new((min, max), bits, sizes.kept_bits);
         let tasks = each(&words, move |words| Buckets::split(words, &splitter));
         let tasks = joined(tasks).await?;
         drop(words);
-        let can_split = min != max;
-        grouped(Arc::new(tasks), part_words, can_split).await
+        let can_split = min.shifted(sizes.kept_bits) != max.shifted(sizes.kept_bits);
+        grouped(Arc::new(tasks), sizes, can_split).await
     }
     .boxed()
 }
@@ -229,10 +244,11 @@ async fn min_max<W: Word>(words: &Arc<Vec<Vec<W>>>) -> Result<Option<(W, W)>> {
 /// Joins neighbouring buckets to parts of some `part_words` words.
 async fn grouped<W: Word>(
     tasks: Arc<Vec<Buckets<W>>>,
-    part_words: usize,
+    sizes: Sizes,
     can_split: bool,
 ) -> Result<Vec<Part<W>>> {
     let num_buckets = tasks.first().map_or(0, Buckets::num_buckets);
+    let part_words = sizes.part_words;
     let mut parts = Vec::new();
     let (mut first, mut len) = (0, 0);
     for bucket in 0..num_buckets {
@@ -247,7 +263,7 @@ async fn grouped<W: Word>(
         }
         if is_skewed {
             let words = tasks.iter().map(|t| t.words(bucket..bucket + 1).to_vec());
-            parts.extend(split(words.collect(), part_words).await?);
+            parts.extend(split(words.collect(), sizes).await?);
             first = bucket + 1;
         } else {
             len += bucket_len;

@@ -31,10 +31,12 @@ pub(super) struct Splitter<W> {
 }
 
 impl<W: Word> Splitter<W> {
-    /// At most `1 << bits` buckets for words from `min` to `max`.
-    pub(super) fn new(min: W, max: W, bits: u32) -> Self {
+    /// At most `1 << bits` buckets for words from `min` to `max`; those that differ only in the
+    /// lowest `kept_bits` stay together.
+    pub(super) fn new((min, max): (W, W), bits: u32, kept_bits: u32) -> Self {
+        let min = min.shifted(kept_bits).push(kept_bits, 0);
         let range = max.minus(min);
-        let shift = range.bit_length().saturating_sub(bits);
+        let shift = range.bit_length().saturating_sub(bits).max(kept_bits);
         Self {
             min,
             shift,

@@ -2,7 +2,7 @@
 
 use arrow::array::{Array, AsArray, PrimitiveArray};
 
-use super::ordinal::{Kind, NarrowVisitor, Ordinal, bytes, visit_narrow, wide_ordinals};
+use super::ordinal::{Kind, NarrowVisitor, Ordinal, for_each_bytes, for_each_wide, visit_narrow};
 
 /// Longest common beginning that is looked for.
 const MAX_PREFIX_BYTES: usize = 256;
@@ -24,25 +24,27 @@ impl Range {
     /// Widens the range to the values of `array`, which is of kind `kind`.
     pub(super) fn include(&mut self, kind: Kind, array: &dyn Array) {
         self.has_nulls |= array.null_count() > 0;
+        let is_valid = |i: usize| array.nulls().is_none_or(|nulls| nulls.is_valid(i));
         match kind {
             Kind::Narrow => {
                 let ordinals = visit_narrow(array.data_type(), MinMax(array)).flatten();
                 self.include_ordinals(ordinals.map(|(min, max)| (min.into(), max.into())));
             }
             Kind::Wide => {
-                let valid = wide_ordinals(array)
-                    .enumerate()
-                    .filter(|(i, _)| array.is_valid(*i));
-                let range = valid.fold(None, |range: Option<(u128, u128)>, (_, ordinal)| {
-                    let (min, max) = range.unwrap_or((ordinal, ordinal));
-                    Some((min.min(ordinal), max.max(ordinal)))
+                let mut range: Option<(u128, u128)> = None;
+                for_each_wide(array, |i, ordinal| {
+                    if is_valid(i) {
+                        let (min, max) = range.unwrap_or((ordinal, ordinal));
+                        range = Some((min.min(ordinal), max.max(ordinal)));
+                    }
                 });
                 self.include_ordinals(range);
             }
-            Kind::Bytes => {
-                let valid = bytes(array).enumerate().filter(|(i, _)| array.is_valid(*i));
-                valid.for_each(|(_, value)| self.include_bytes(value));
-            }
+            Kind::Bytes => for_each_bytes(array, |i, value| {
+                if is_valid(i) {
+                    self.include_bytes(value);
+                }
+            }),
         }
     }
 

@@ -121,7 +121,10 @@ fn batch(rows: &[Row]) -> RecordBatch {
             Arc::new(rows.iter().map(|r| r.3).collect::<UInt64Array>()),
         ),
     ];
-    RecordBatch::try_from_iter(columns).unwrap()
+    let columns = columns
+        .into_iter()
+        .map(|(name, column)| (name, column, true));
+    RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
 fn rows(max: usize) -> impl Values<Value = Vec<Row>> {
