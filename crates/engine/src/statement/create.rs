@@ -22,6 +22,11 @@ pub(crate) fn table(
     if create.attach || create.clone_as {
         return Err(Error::not_implemented("ATTACH and CLONE"));
     }
+    let constraints = create.schema.as_ref().map(|s| s.constraints.as_slice());
+    if constraints.is_some_and(|c| !c.is_empty()) {
+        // To take it and not to check it would let in the rows that it is there to keep out.
+        return Err(Error::not_implemented("CONSTRAINT of a table"));
+    }
     let name = &create.name;
     let exists = session.find_table(name).is_ok();
     if exists && create.if_not_exists {

@@ -1,6 +1,6 @@
 //! Reads RowBinary: the values of each row one after another.
 
-use basalt_error::{Error, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::builder::ColumnBuilder;
 use basalt_types::text::Cursor;
@@ -32,6 +32,13 @@ impl BinaryRows {
 /// Reads the names and, if they are there, the types of a header.
 pub(crate) fn read_header(cursor: &mut Cursor<'_>, with_types: bool) -> Result<[Vec<Vec<u8>>; 2]> {
     let len = check_len(read_varint(cursor)?)?;
+    if len == 0 {
+        // Rows of no columns take no bytes: they would never end.
+        return Err(Error::new(
+            ErrorCode::INCORRECT_DATA,
+            "The header names no column: the data is damaged or of another format",
+        ));
+    }
     let strings = |cursor: &mut Cursor<'_>| {
         let mut strings = Vec::new();
         for _ in 0..len {
