@@ -3,6 +3,9 @@
 //! Source: M. Serebryakov, "Optimising parallel GROUP BY with flat combining", HSE 2020; names of
 //! strategies follow its sections.
 //!
+//! Tasks with tables of their own (`auto`, `dense` and those of [`own_tables`]) go to temporary files
+//! past their budget of memory; the others end with an error where memory ends.
+//!
 //! | module | strategies |
 //! |---|---|
 //! | [`own_tables`] | a table for all, or for each task: `trivial`, `trivial_parallel`, `two_level` |
