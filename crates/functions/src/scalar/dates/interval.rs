@@ -250,7 +250,13 @@ impl TimeStep {
             }
             TimeStep::SinceMidnight(step) => {
                 let local = clock.local(t);
-                clock.start(local - local.rem_euclid(DAY) % step)
+                let behind = local.rem_euclid(DAY) % step;
+                let (start, shown) = (t - behind, local - behind);
+                // Where the clock was not changed in between, also the second of two equal hours.
+                if clock.local(start) == shown {
+                    return start;
+                }
+                clock.start(shown)
             }
             TimeStep::SinceEpoch(step) => floor(t, step),
         }
