@@ -1,15 +1,15 @@
 //! Holds what all sessions share: the catalog, the functions of users, the threads.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use basalt_error::{Error, Result};
 use basalt_exec::TemporaryFiles;
 use basalt_parser::ast;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use crate::catalog::Catalog;
+use crate::definitions::Folder;
 
 /// Stack of a worker thread: expressions may be nested a thousand deep.
 const STACK_BYTES: usize = 16 << 20;
@@ -22,7 +22,7 @@ pub struct Database {
     /// Functions made by CREATE FUNCTION.
     pub sql_functions: RwLock<BTreeMap<String, Arc<ast::Lambda>>>,
     /// Folder of the definitions, unless everything is in memory.
-    pub(crate) path: RwLock<Option<PathBuf>>,
+    pub(crate) folder: Mutex<Option<Folder>>,
     pub(crate) temporary_files: Arc<TemporaryFiles>,
     pub(crate) runtime: tokio::runtime::Runtime,
 }
@@ -36,8 +36,8 @@ impl Database {
     pub fn open(path: &std::path::Path) -> Result<Arc<Self>> {
         std::fs::create_dir_all(path).map_err(Error::from)?;
         let database = Self::with_temporary_files(TemporaryFiles::new(path.join("tmp")))?;
-        crate::definitions::load(&database, path)?;
-        *database.path.write() = Some(path.to_owned());
+        let folder = crate::definitions::load(&database, path)?;
+        *database.folder.lock() = Some(folder);
         Ok(database)
     }
 
@@ -60,7 +60,7 @@ impl Database {
         Ok(Arc::new(Self {
             catalog: Catalog::default(),
             sql_functions: RwLock::default(),
-            path: RwLock::default(),
+            folder: Mutex::default(),
             temporary_files: Arc::new(temporary_files),
             runtime,
         }))

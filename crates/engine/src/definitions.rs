@@ -1,11 +1,15 @@
 //! Keeps the definitions of databases, tables, views and functions in a folder, as a script.
 //!
 //! Rows of Memory tables are not kept: such a table is there again, and empty, as in ClickHouse.
+//!
+//! Any number of processes read a folder; the first that changes a definition keeps it for itself
+//! until it ends, by a lock on a file that the system releases with the process.
 
-use std::path::Path;
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use basalt_error::{Error, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::Statement;
 
 use crate::database::Database;
@@ -13,13 +17,33 @@ use crate::session::{Io, Session};
 
 const FILE: &str = "definitions.sql";
 
-/// Runs the folder's script.
-pub(crate) fn load(database: &Arc<Database>, path: &Path) -> Result<()> {
-    let file = path.join(FILE);
-    if !file.exists() {
-        return Ok(());
+const LOCK: &str = "definitions.lock";
+
+/// The folder of the definitions.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// The script as it was read or written last.
+    script: Vec<u8>,
+    /// Held from the first change on.
+    lock: Option<File>,
+}
+
+impl Folder {
+    fn script_file(&self) -> PathBuf {
+        self.path.join(FILE)
     }
-    let text = std::fs::read(&file).map_err(|e| Error::from(e).within(file.display()))?;
+}
+
+/// Runs the folder's script.
+pub(crate) fn load(database: &Arc<Database>, path: &Path) -> Result<Folder> {
+    let text = read(&path.join(FILE))?;
+    let folder = Folder {
+        path: path.to_owned(),
+        script: text.clone(),
+        lock: None,
+    };
+    let file = folder.script_file();
     let mut session = Session::new(database);
     for parsed in basalt_parser::parse_statements(&text) {
         let parsed = parsed.map_err(|e| e.within(file.display()))?;
@@ -31,24 +55,70 @@ pub(crate) fn load(database: &Arc<Database>, path: &Path) -> Result<()> {
             .run(&text, &parsed, io)
             .map_err(|e| e.within(file.display()))?;
     }
+    Ok(folder)
+}
+
+/// The script, empty if there is none yet.
+fn read(file: &Path) -> Result<Vec<u8>> {
+    match std::fs::read(file) {
+        Ok(text) => Ok(text),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(e) => Err(Error::from(e).within(file.display())),
+    }
+}
+
+/// Makes sure that this process may change definitions; call it before a change.
+///
+/// # Errors
+/// `CANNOT_OPEN_FILE` if another process may, or has changed them since this one read them.
+pub(crate) fn claim(database: &Database) -> Result<()> {
+    let mut folder = database.folder.lock();
+    let Some(folder) = folder.as_mut().filter(|f| f.lock.is_none()) else {
+        return Ok(());
+    };
+    let busy = |hint: &str| {
+        let text = format!("{hint}: the definitions in {}", folder.path.display());
+        Error::new(ErrorCode::CANNOT_OPEN_FILE, text)
+    };
+    let file = folder.path.join(LOCK);
+    let lock = File::create(&file).map_err(|e| Error::from(e).within(file.display()))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            return Err(busy(
+                "Wait until the other process ends or use another --path, as it is changing",
+            ));
+        }
+        Err(TryLockError::Error(e)) => return Err(Error::from(e).within(file.display())),
+    }
+    if read(&folder.script_file())? != folder.script {
+        return Err(busy(
+            "Start again, as another process has changed since this one began",
+        ));
+    }
+    folder.lock = Some(lock);
     Ok(())
 }
 
 /// Writes the script anew; a crash leaves the old one or the new one.
-pub(crate) fn save(database: &Arc<Database>) -> Result<()> {
-    let Some(path) = database.path.read().clone() else {
+pub(crate) fn save(database: &Database) -> Result<()> {
+    let mut folder = database.folder.lock();
+    let Some(folder) = folder.as_mut() else {
         return Ok(());
     };
-    let script = script(database)?;
-    let (file, temporary) = (path.join(FILE), path.join(format!("{FILE}.new")));
+    let script = script(database)?.into_bytes();
+    let file = folder.script_file();
+    let temporary = folder.path.join(format!("{FILE}.new"));
     let write = || -> std::io::Result<()> {
-        std::fs::write(&temporary, script)?;
-        std::fs::File::open(&temporary)?.sync_all()?;
+        std::fs::write(&temporary, &script)?;
+        File::open(&temporary)?.sync_all()?;
         std::fs::rename(&temporary, &file)
     };
     write().map_err(|e| {
         Error::from(e).within(format!("Cannot keep definitions in {}", file.display()))
-    })
+    })?;
+    folder.script = script;
+    Ok(())
 }
 
 fn script(database: &Database) -> Result<String> {

@@ -47,6 +47,9 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
             | Statement::Rename(_)
             | Statement::Alter(_)
     );
+    if defines {
+        crate::definitions::claim(&session.database)?;
+    }
     let summary = dispatch(session, query, io)?;
     if defines {
         crate::definitions::save(&session.database)?;
