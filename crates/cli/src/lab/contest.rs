@@ -7,11 +7,14 @@ use basalt_adapt::Random;
 use basalt_error::{Error, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 
+/// Runs a form once: its result, and the form that it chose if it is `auto`.
+type Run<'a, R> = Box<dyn FnMut() -> Result<(R, Option<&'static str>)> + 'a>;
+
 /// A form that takes part; `run` gives its result, and the form that it chose if it is `auto`.
 pub(super) struct Entrant<'a, R> {
     pub(super) name: String,
     pub(super) order: String,
-    pub(super) run: Box<dyn FnMut() -> Result<(R, Option<&'static str>)> + 'a>,
+    pub(super) run: Run<'a, R>,
 }
 
 /// How an entrant did.

@@ -34,92 +34,70 @@ const FLOATS: [f64; 8] = [
     f64::MIN_POSITIVE,
 ];
 
-fn batch(rows: &[Row]) -> RecordBatch {
-    let float = |n: u16| match FLOATS.get(usize::from(n % 16)) {
+fn float(n: u16) -> f64 {
+    match FLOATS.get(usize::from(n % 16)) {
         Some(float) => *float,
         None => f64::from(n) - 300.0,
-    };
-    let short =
-        |n: u16| [b"", b"a".as_slice(), b"a\0", b"b", b"\xff\xff"][usize::from(n % 5)].to_vec();
-    let text = |n: u16| match n % 4 {
+    }
+}
+
+fn short(n: u16) -> Vec<u8> {
+    [b"", b"a".as_slice(), b"a\0", b"b", b"\xff\xff"][usize::from(n % 5)].to_vec()
+}
+
+/// Strings that differ late, and by a zero byte.
+fn text(n: u16) -> Vec<u8> {
+    match n % 4 {
         0 => b"https://".to_vec(),
         1 => format!("https://a.example/{n}").into_bytes(),
         2 => format!("https://a.example/{}\0", n - 1).into_bytes(),
         _ => format!("https://b{n}").into_bytes(),
-    };
-    let wide = |n: &i64, size: usize| {
-        let mut bytes = vec![0; size];
+    }
+}
+
+fn strings(rows: &[Row], value: fn(u16) -> Vec<u8>) -> ArrayRef {
+    let values = rows.iter().map(|r| r.1.map(value));
+    Arc::new(values.collect::<BinaryViewArray>())
+}
+
+fn fixed(rows: &[Row], size: i32) -> ArrayRef {
+    let wide = |n: &i64| {
+        let mut bytes = vec![0; size as usize];
         bytes[..8].copy_from_slice(&n.to_be_bytes());
-        bytes[size - 1] = 7;
+        bytes[size as usize - 1] = 7;
         bytes
     };
-    let fixed = |size: i32| {
-        let values = rows
-            .iter()
-            .map(|r| r.2.as_ref().map(|n| wide(n, size as usize)));
-        FixedSizeBinaryArray::try_from_sparse_iter_with_size(values, size).unwrap()
-    };
-    let decimals: Decimal128Array = rows
-        .iter()
-        .map(|r| r.2.map(|n| i128::from(n) << 50))
-        .collect();
-    let views = |value: &dyn Fn(u16) -> Vec<u8>| -> ArrayRef {
-        Arc::new(
-            rows.iter()
-                .map(|r| r.1.map(value))
-                .collect::<BinaryViewArray>(),
-        )
-    };
+    let values = rows.iter().map(|r| r.2.as_ref().map(wide));
+    Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(values, size).unwrap())
+}
+
+fn batch(rows: &[Row]) -> RecordBatch {
+    let decimals = rows.iter().map(|r| r.2.map(|n| i128::from(n) << 50));
+    let decimals = decimals.collect::<Decimal128Array>();
+    let u8s: UInt8Array = rows.iter().map(|r| r.0).collect();
+    let u16s: UInt16Array = rows.iter().map(|r| r.1).collect();
+    let i64s: Int64Array = rows.iter().map(|r| r.2).collect();
+    let i8s: Int8Array = rows.iter().map(|r| r.0.map(|n| n as i8)).collect();
+    let f64s: Float64Array = rows.iter().map(|r| r.1.map(float)).collect();
+    let f32s: Float32Array = rows.iter().map(|r| r.1.map(|n| float(n) as f32)).collect();
+    let payload: UInt64Array = rows.iter().map(|r| r.3).collect();
     let columns: Vec<(&str, ArrayRef)> = vec![
-        (
-            "u8",
-            Arc::new(rows.iter().map(|r| r.0).collect::<UInt8Array>()),
-        ),
-        (
-            "u16",
-            Arc::new(rows.iter().map(|r| r.1).collect::<UInt16Array>()),
-        ),
-        (
-            "i64",
-            Arc::new(rows.iter().map(|r| r.2).collect::<Int64Array>()),
-        ),
-        (
-            "i8",
-            Arc::new(
-                rows.iter()
-                    .map(|r| r.0.map(|n| n as i8))
-                    .collect::<Int8Array>(),
-            ),
-        ),
-        (
-            "f64",
-            Arc::new(
-                rows.iter()
-                    .map(|r| r.1.map(float))
-                    .collect::<Float64Array>(),
-            ),
-        ),
-        (
-            "f32",
-            Arc::new(
-                rows.iter()
-                    .map(|r| r.1.map(|n| float(n) as f32))
-                    .collect::<Float32Array>(),
-            ),
-        ),
+        ("u8", Arc::new(u8s)),
+        ("u16", Arc::new(u16s)),
+        ("i64", Arc::new(i64s)),
+        ("i8", Arc::new(i8s)),
+        ("f64", Arc::new(f64s)),
+        ("f32", Arc::new(f32s)),
         (
             "decimal",
             Arc::new(decimals.with_precision_and_scale(38, 5).unwrap()),
         ),
-        ("uuid", Arc::new(fixed(16))),
-        ("fixed", Arc::new(fixed(20))),
-        ("nine", Arc::new(fixed(9))),
-        ("short", views(&short)),
-        ("text", views(&text)),
-        (
-            "payload",
-            Arc::new(rows.iter().map(|r| r.3).collect::<UInt64Array>()),
-        ),
+        ("uuid", fixed(rows, 16)),
+        ("fixed", fixed(rows, 20)),
+        ("nine", fixed(rows, 9)),
+        ("short", strings(rows, short)),
+        ("text", strings(rows, text)),
+        ("payload", Arc::new(payload)),
     ];
     let columns = columns
         .into_iter()
