@@ -2,6 +2,7 @@
 
 use std::io::{BufReader, BufWriter, IsTerminal, Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use basalt_engine::settings::SETTINGS;
@@ -11,6 +12,9 @@ use clap::ArgMatches;
 
 use crate::progress::Progress;
 use crate::shell::{self, Canceller, ShellSession};
+
+/// Exit status of a process that Ctrl-C ended, as shells have it: 128 and the signal's number.
+const INTERRUPTED: i32 = 130;
 
 /// Runs what the options ask for.
 pub(crate) fn run(options: &ArgMatches) -> Result<()> {
@@ -133,8 +137,15 @@ impl Local {
 
     fn run_script(&mut self, text: &[u8], ignores_errors: bool) -> Result<()> {
         let running = self.session.running();
+        let was_pressed = AtomicBool::new(false);
         // Without a handler Ctrl-C ends the process, which is fine, too.
-        let _ = ctrlc::set_handler(move || running.cancel());
+        let _ = ctrlc::set_handler(move || {
+            if was_pressed.swap(true, Ordering::Relaxed) {
+                // The query is inside one long call and does not hear of it.
+                std::process::exit(INTERRUPTED);
+            }
+            running.cancel();
+        });
         let mut first_error = None;
         for parsed in basalt_parser::parse_statements(text) {
             let result = parsed.and_then(|p| self.run_one(text, &p));
