@@ -25,6 +25,8 @@ pub(crate) struct Grouping {
     pub(crate) keys: Vec<Typed>,
     /// The sets of keys, as positions; empty for one set of all keys.
     pub(crate) sets: Vec<Vec<usize>>,
+    /// Whether a set without keys has a row over no rows: as GROUPING SETS, not as ROLLUP or CUBE.
+    keeps_empty: bool,
 }
 
 /// More sets than this are refused (CUBE doubles them with each key).
@@ -65,6 +67,7 @@ impl Analyzer<'_> {
                 };
             }
             Some(GroupBy::GroupingSets(sets)) => {
+                grouping.keeps_empty = true;
                 for set in sets {
                     let keys = self.keys(resolver, set, items, "GROUP BY")?;
                     let positions = keys.into_iter().map(|k| grouping.add(k)).collect();
@@ -214,7 +217,7 @@ impl Analyzer<'_> {
                 .collect::<Vec<_>>()
         });
         let sets = Expr::GroupingSet(GroupingSet::GroupingSets(sets.collect()));
-        // The empty set has a row over no rows, too, which the dialect does not show.
+        // The empty set has a row over no rows, too, which ROLLUP and CUBE do not show.
         let counted = self.fresh("rows");
         let count =
             basalt_functions::aggregate::bind("count", &[], &[], self.environment.context())?;
@@ -224,7 +227,12 @@ impl Analyzer<'_> {
         let grouped = LogicalPlanBuilder::from(plan)
             .project(exprs)
             .and_then(|b| b.aggregate(vec![sets], aggr))
-            .and_then(|b| b.filter(column(&counted).gt(lit(0_u64))))
+            .and_then(|b| {
+                if grouping.keeps_empty {
+                    return Ok(b);
+                }
+                b.filter(column(&counted).gt(lit(0_u64)))
+            })
             .and_then(|b| b.build())
             .map_err(plan_error)?;
         let plan = self.default_keys(grouped, grouping, &mut keys, aggregates)?;
