@@ -77,7 +77,7 @@ pub(crate) fn claim(database: &Database) -> Result<()> {
         return Ok(());
     };
     let busy = |hint: &str| {
-        let text = format!("{hint}: the definitions in {}", folder.path.display());
+        let text = format!("{hint}: {}", folder.path.display());
         Error::new(ErrorCode::CANNOT_OPEN_FILE, text)
     };
     let file = folder.path.join(LOCK);
@@ -86,14 +86,14 @@ pub(crate) fn claim(database: &Database) -> Result<()> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             return Err(busy(
-                "Wait until the other process ends or use another --path, as it is changing",
+                "Wait until the process ends that changes the definitions there, or use another --path",
             ));
         }
         Err(TryLockError::Error(e)) => return Err(Error::from(e).within(file.display())),
     }
     if read(&folder.script_file())? != folder.script {
         return Err(busy(
-            "Start again, as another process has changed since this one began",
+            "Start again, another process has changed the definitions since this one read them",
         ));
     }
     folder.lock = Some(lock);

@@ -148,7 +148,8 @@ impl Dense {
         }
     }
 
-    /// Gives all groups to `f`, those of `portion` ordinals at a time: key columns, states, and which rows of the states.
+    /// Gives all groups to `f`, those of `portion` ordinals at a time: key columns, states, and
+    /// which rows of the states.
     pub(super) fn take_groups(
         &mut self,
         portion: usize,
