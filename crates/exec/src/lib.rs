@@ -5,6 +5,7 @@
 //! | [`control`] | a running query's counters, cancellation and deadline |
 //! | [`scan`] | reading rows: numbers, memory, Parquet, text formats, in parallel by morsels |
 //! | [`stream`] | steps over a stream: ARRAY JOIN, LIMIT BY, WITH TIES, WITH FILL |
+//! | [`predicate`] | the rows for which a condition holds, by kernels |
 //! | [`window`] | window functions over sorted rows |
 //! | [`group_by`] | grouping rows by any keys, in parallel |
 //! | [`sort`] | putting rows in order, in parallel |
@@ -21,6 +22,7 @@ pub mod group_by;
 pub mod interruptible;
 pub mod ordered_output;
 pub mod planner;
+mod predicate;
 pub mod rule;
 pub mod scan;
 pub mod sort;

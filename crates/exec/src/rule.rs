@@ -15,8 +15,10 @@ use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options};
 use crate::sort::Strategy;
 
+mod filters;
 mod sorts;
 
+pub use filters::SwapFilters;
 pub use sorts::SwapSorts;
 
 /// The rule that gives every partition and order that an operator needs; ours must come before.
@@ -51,6 +53,9 @@ impl SwapOperators {
             let place = rules.iter().position(|r| r.name() == LAST_RULE);
             let place = place.unwrap_or(rules.len());
             rules.insert(place, Arc::new(SwapSorts::new(strategy)));
+        }
+        if group_by.is_some() {
+            rules.push(Arc::new(SwapFilters));
         }
         rules
     }

@@ -5,6 +5,8 @@
 //! | [`bitmap`] | [`Bitmap`]: which rows have a value |
 //! | [`average`] | sum and count of values by keys of eight bits |
 //! | [`sum`] | sums of floating-point numbers |
+//! | [`compare`] | comparisons into bits |
+//! | [`fold`] | folding a slice in a fixed order of lanes |
 //! | [`divide`] | quotients and remainders by one divisor, without division |
 //! | [`hash`] | hashes of 64-bit words |
 //! | [`widest`] | a loop compiled for several levels, of which the widest runs |
@@ -20,7 +22,9 @@
 
 pub mod average;
 pub mod bitmap;
+pub mod compare;
 pub mod divide;
+pub mod fold;
 pub mod hash;
 #[cfg(target_arch = "x86_64")]
 mod isa;

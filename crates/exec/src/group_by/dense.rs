@@ -1,5 +1,6 @@
 //! Groups by integer keys of a small range: the key itself is the number of the group.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,6 +11,7 @@ use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Grouping;
+use super::dense_merge::{DensePart, MergeRange};
 use super::grouping::AggregateArgs;
 use super::layout::{Bounds, Layout};
 use super::merged::{Emit, Merged, result_batch};
@@ -155,13 +157,15 @@ impl Dense {
         portion: usize,
         mut f: impl FnMut(&[ArrayRef], &[Exported], &[u32]) -> Result<()>,
     ) -> Result<()> {
-        let exported = self.states.export(self.len)?;
-        let seen = self.seen.take();
+        let part = DensePart {
+            states: self.states.export(self.len)?,
+            seen: self.seen.take(),
+        };
         for start in (0..self.len).step_by(portion) {
             let end = self.len.min(start + portion);
-            let rows = seen_rows(&exported, seen.as_deref(), start..end);
+            let rows = part.rows(start..end);
             if !rows.is_empty() {
-                f(&self.layout.columns(&rows)?, &exported, &rows)?;
+                f(&self.layout.columns(&rows)?, &part.states, &rows)?;
             }
         }
         Ok(())
@@ -171,23 +175,6 @@ impl Dense {
     pub(super) fn size_bytes(&self) -> usize {
         let seen = self.seen.as_ref().map_or(0, Vec::capacity);
         seen + self.states.size_bytes() + self.ordinals.capacity() * size_of::<usize>()
-    }
-}
-
-/// The ordinals in `range` that are groups.
-fn seen_rows(
-    exported: &[Exported],
-    seen: Option<&[bool]>,
-    range: std::ops::Range<usize>,
-) -> Vec<u32> {
-    // Ordinals have at most 31 bits.
-    let rows = range.start as u32..range.end as u32;
-    match (seen, Exported::row_counts(exported)) {
-        (Some(seen), _) => rows
-            .filter(|row| seen.get(*row as usize).is_some_and(|s| *s))
-            .collect(),
-        (None, Some(counts)) => rows.filter(|row| counts[*row as usize] > 0).collect(),
-        (None, None) => Vec::new(),
     }
 }
 
@@ -219,7 +206,10 @@ pub(super) fn merge(parts: &mut [Dense], max_len: usize) -> Result<Option<DenseM
         if part.layout != layout {
             part.change_layout(layout.clone(), len)?;
         }
-        exported.push((part.states.export(len)?, part.seen.take()));
+        exported.push(DensePart {
+            states: part.states.export(len)?,
+            seen: part.seen.take(),
+        });
     }
     let next = AtomicUsize::new(0);
     Ok(Some(DenseMerged {
@@ -237,7 +227,7 @@ pub(super) struct DenseMerged {
     grouping: Arc<Grouping>,
     layout: Layout,
     len: usize,
-    parts: Vec<(Vec<Exported>, Option<Vec<bool>>)>,
+    parts: Vec<DensePart>,
     /// The first ordinal that no thread has taken.
     next: AtomicUsize,
     memory: Vec<MemoryReservation>,
@@ -251,39 +241,11 @@ impl DenseMerged {
     }
 
     /// The groups among the ordinals in `range`, as rows of the result.
-    fn groups(&self, range: std::ops::Range<usize>) -> Result<RecordBatch> {
-        let rows_of = |(exported, seen): &(Vec<Exported>, Option<Vec<bool>>)| {
-            seen_rows(exported, seen.as_deref(), range.clone())
-        };
-        let rows: Vec<Vec<u32>> = self.parts.iter().map(rows_of).collect();
-        let mut is_group = vec![false; range.len()];
-        for row in rows.iter().flatten() {
-            is_group[*row as usize - range.start] = true;
-        }
-        let mut all = Vec::with_capacity(range.len());
-        let mut groups = Vec::with_capacity(range.len());
-        for (row, is_group) in range.clone().zip(is_group) {
-            groups.push(all.len());
-            if is_group {
-                all.push(row as u32);
-            }
-        }
-        let mut states = States::new(&self.grouping.aggregates);
-        for ((exported, _), rows) in self.parts.iter().zip(&rows) {
-            let ids: Vec<usize> = rows
-                .iter()
-                .map(|r| groups[*r as usize - range.start])
-                .collect();
-            let groups = Groups {
-                ids: Some(&ids),
-                num_groups: all.len(),
-                num_rows: ids.len(),
-            };
-            states.merge(exported, rows, groups)?;
-        }
-        let mut columns = self.layout.columns(&all)?;
-        columns.extend(states.finish(0..all.len())?);
-        result_batch(&self.grouping, columns, all.len())
+    fn groups(&self, range: Range<usize>) -> Result<RecordBatch> {
+        let merge = MergeRange::new(&self.grouping, &self.parts, range);
+        let mut columns = self.layout.columns(merge.rows())?;
+        columns.extend(merge.columns()?);
+        result_batch(&self.grouping, columns, merge.rows().len())
     }
 }
 

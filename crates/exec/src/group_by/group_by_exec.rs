@@ -22,6 +22,7 @@ use futures::future::{BoxFuture, Shared};
 
 use super::Grouping;
 use super::bytes_form::{BytesForm, RowForm};
+use super::fused_filter::Fused;
 use super::key_form::{Form, KeyForm};
 use super::merged::{Emit, Merged, consume_all};
 use super::no_keys::{self, Totals};
@@ -29,6 +30,7 @@ use super::options::{Options, Tuning};
 use super::spill::Budget;
 use super::strategy::{self, Job};
 use super::word_form::WordForm;
+use crate::predicate::Predicate;
 
 /// Most rows of a batch of the result.
 const MAX_BATCH_ROWS: usize = 65_505;
@@ -40,6 +42,8 @@ type MergedFuture = Shared<BoxFuture<'static, Result<Arc<dyn Merged>, Arc<DataFu
 pub struct GroupByExec {
     input: Arc<dyn ExecutionPlan>,
     grouping: Arc<Grouping>,
+    /// Picks rows of the input for aggregation without keys.
+    predicate: Option<Predicate>,
     form: Form,
     options: Options,
     tuning: Tuning,
@@ -98,6 +102,7 @@ impl GroupByExec {
         Ok(Self {
             input,
             grouping,
+            predicate: None,
             form,
             options: Options::default(),
             tuning: Tuning::default(),
@@ -112,6 +117,26 @@ impl GroupByExec {
         self.options = options;
         self.tuning = options.thresholds.tuning();
         self
+    }
+
+    /// The same with the condition of a filter below as its own, if rows need not be copied then.
+    ///
+    /// # Errors
+    /// If the plan is damaged.
+    pub fn fused_with_filter(&self) -> Result<Option<Self>> {
+        if !matches!(self.form, Form::NoKeys) || self.predicate.is_some() {
+            return Ok(None);
+        }
+        let Some(fused) = Fused::of(&self.grouping, &self.input) else {
+            return Ok(None);
+        };
+        let new = Self::try_new(fused.input, Arc::new(fused.grouping), 1)?;
+        Ok(Some(Self {
+            predicate: Some(fused.predicate),
+            options: self.options,
+            tuning: self.tuning,
+            ..new
+        }))
     }
 
     #[cfg(test)]
@@ -192,7 +217,7 @@ impl GroupByExec {
         let grouping = Arc::clone(&self.grouping);
         let totals = |i: usize| {
             let memory = consumer(i).register(context.memory_pool());
-            Totals::new(Arc::clone(&grouping), memory)
+            Totals::new(Arc::clone(&grouping), self.predicate.clone(), memory)
         };
         let totals: Vec<Totals> = (0..inputs.len()).map(totals).collect();
         Ok(shared(async move {
@@ -242,7 +267,11 @@ impl DisplayAs for GroupByExec {
             names.collect::<Vec<_>>().join(", "),
             self.options.strategy.name(),
             self.form.name()
-        )
+        )?;
+        match &self.predicate {
+            Some(predicate) => write!(f, ", filter={}", predicate.whole()),
+            None => Ok(()),
+        }
     }
 }
 
@@ -282,6 +311,7 @@ impl ExecutionPlan for GroupByExec {
                 let grouping = Arc::clone(&self.grouping);
                 let new = Self::try_new(input, grouping, num_partitions)?;
                 Ok(Arc::new(Self {
+                    predicate: self.predicate.clone(),
                     options: self.options,
                     tuning: self.tuning,
                     ..new

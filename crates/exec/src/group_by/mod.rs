@@ -15,8 +15,9 @@
 //! | [`key_form`] | what a form of key does, and which one fits which types |
 //! | [`word_form`] | keys packed into a word |
 //! | [`bytes_form`] | a string, or a row of any types as bytes |
-//! | [`dense`], [`layout`] | integer keys of a small range, which index arrays |
+//! | [`dense`], [`dense_merge`], [`layout`] | integer keys of a small range, which index arrays |
 //! | [`pack`] | columns into words and back |
+//! | [`counts`] | numbers of rows, the state that nearly every grouping has |
 //! | [`states`] | states of all aggregates of one thread |
 //! | [`rows`], [`group_set`] | rows on their way to a table; a table with its states |
 //! | [`strategy`] | how tasks share the work |
@@ -24,13 +25,17 @@
 //! | [`merged`] | the tasks' groups, merged and handed out |
 //! | [`spill`] | groups and rows in temporary files |
 //! | [`no_keys`] | aggregation of all rows into one |
+//! | [`fused_filter`] | the same of the rows that a condition picks |
 
 pub mod group_by_exec;
 pub mod grouping;
 pub mod options;
 
 mod bytes_form;
+mod counts;
 mod dense;
+mod dense_merge;
+mod fused_filter;
 mod group_set;
 mod key_form;
 mod layout;

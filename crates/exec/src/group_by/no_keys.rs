@@ -8,22 +8,31 @@ use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Grouping;
+use super::fused_filter::pick;
 use super::merged::{Emit, Merged, result_batch};
 use super::states::States;
+use crate::predicate::Predicate;
 
 /// The states of one task.
 pub(super) struct Totals {
     grouping: Arc<Grouping>,
+    /// Picks rows; all count if there is none.
+    predicate: Option<Predicate>,
     states: States,
     memory: MemoryReservation,
 }
 
 impl Totals {
     /// No rows yet.
-    pub(super) fn new(grouping: Arc<Grouping>, memory: MemoryReservation) -> Self {
+    pub(super) fn new(
+        grouping: Arc<Grouping>,
+        predicate: Option<Predicate>,
+        memory: MemoryReservation,
+    ) -> Self {
         let states = States::new(&grouping.aggregates);
         Self {
             grouping,
+            predicate,
             states,
             memory,
         }
@@ -31,13 +40,19 @@ impl Totals {
 
     /// Adds the rows of a batch.
     pub(super) fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let args = self.grouping.args(batch)?;
-        let groups = Groups {
-            ids: None,
-            num_groups: 1,
-            num_rows: batch.num_rows(),
-        };
-        self.states.update(&args, groups)?;
+        if let Some(predicate) = &self.predicate {
+            if let Some(picked) = pick(&self.grouping, predicate, batch)? {
+                self.states.update_picked(&picked)?;
+            }
+        } else {
+            let args = self.grouping.args(batch)?;
+            let groups = Groups {
+                ids: None,
+                num_groups: 1,
+                num_rows: batch.num_rows(),
+            };
+            self.states.update(&args, groups)?;
+        }
         self.memory.try_resize(self.states.size_bytes())
     }
 }

@@ -8,10 +8,14 @@ use arrow::compute::take;
 use arrow::datatypes::DataType as ArrowType;
 use basalt_analyzer::into_plan_error;
 use basalt_functions::aggregate::{Aggregator, Groups, Shortcut};
+use basalt_kernels::Bitmap;
 use basalt_kernels::average::NUM_KEYS;
+use basalt_kernels::fold::fold_lanes;
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
+use super::counts::Counts;
+use super::fused_filter::PickedArgs;
 use super::grouping::{AggregateArgs, AggregateSpec};
 use super::pack::{Native, NativeVisitor, visit_native};
 
@@ -19,7 +23,7 @@ use super::pack::{Native, NativeVisitor, visit_native};
 #[derive(Debug)]
 enum State {
     /// Rows of each group.
-    Count(Vec<u64>),
+    Count(Counts),
     /// Wrapping sums; the result is read as signed if the flag is set.
     Sum { sums: Vec<u64>, is_signed: bool },
     /// Any other function.
@@ -29,7 +33,7 @@ enum State {
 impl State {
     fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
         match self {
-            State::Count(counts) => count(counts, groups),
+            State::Count(counts) => counts.add_rows(groups),
             State::Sum { sums, .. } => sum(sums, args, groups)?,
             State::Other(states) => states.update(args, groups).map_err(into_plan_error)?,
         }
@@ -48,7 +52,7 @@ pub(super) struct States {
 #[derive(Debug)]
 pub(super) enum Exported {
     /// Numbers of rows.
-    Counts(Vec<u64>),
+    Counts(Counts),
     /// Sums.
     Sums(Vec<u64>),
     /// Columns of [`Aggregator::states`].
@@ -57,9 +61,9 @@ pub(super) enum Exported {
 
 impl Exported {
     /// Number of rows of each group, if one of the aggregates is that.
-    pub(super) fn row_counts(exported: &[Exported]) -> Option<&[u64]> {
+    pub(super) fn row_counts(exported: &[Exported]) -> Option<&Counts> {
         exported.iter().find_map(|e| match e {
-            Exported::Counts(counts) => Some(counts.as_slice()),
+            Exported::Counts(counts) => Some(counts),
             _ => None,
         })
     }
@@ -76,7 +80,7 @@ impl States {
     /// No groups yet.
     pub(super) fn new(specs: &[AggregateSpec]) -> Self {
         let state = |spec: &AggregateSpec| match spec.bound.shortcut {
-            Some(Shortcut::CountAll) => State::Count(Vec::new()),
+            Some(Shortcut::CountAll) => State::Count(Counts::default()),
             Some(Shortcut::SumInteger) => State::Sum {
                 sums: Vec::new(),
                 is_signed: spec.bound.return_type.physical() == ArrowType::Int64,
@@ -99,6 +103,21 @@ impl States {
         Ok(())
     }
 
+    /// Adds rows to one group, of which each aggregate has its own number.
+    pub(super) fn update_picked(&mut self, picked: &PickedArgs) -> Result<()> {
+        self.num_groups = self.num_groups.max(1);
+        let states = self.states.iter_mut().zip(&picked.args);
+        for ((state, args), num_rows) in states.zip(&picked.num_rows) {
+            let groups = Groups {
+                ids: None,
+                num_groups: 1,
+                num_rows: *num_rows,
+            };
+            state.update(args, groups)?;
+        }
+        Ok(())
+    }
+
     /// Adds the rows of a batch, of which row `i` belongs to group `keys[i]`. `groups` gives the
     /// same groups as numbers; it is called at most once, for aggregates that want these.
     pub(super) fn update_bytes<'a>(
@@ -113,7 +132,7 @@ impl States {
         for (state, args) in self.states.iter_mut().zip(args) {
             let is_done = match state {
                 State::Count(counts) => {
-                    count_bytes(counts, keys);
+                    counts.add_bytes(keys);
                     true
                 }
                 State::Other(states) => states.update_bytes(args, keys).map_err(into_plan_error)?,
@@ -144,8 +163,8 @@ impl States {
         self.num_groups = self.num_groups.max(groups.num_groups);
         for (state, exported) in self.states.iter_mut().zip(exported) {
             match (state, exported) {
-                (State::Count(to), Exported::Counts(from))
-                | (State::Sum { sums: to, .. }, Exported::Sums(from)) => {
+                (State::Count(to), Exported::Counts(from)) => to.merge(from, rows, groups),
+                (State::Sum { sums: to, .. }, Exported::Sums(from)) => {
                     grow(to, groups.num_groups);
                     for (row, id) in rows.iter().zip(ids) {
                         to[*id] = to[*id].wrapping_add(from[*row as usize]);
@@ -166,10 +185,7 @@ impl States {
     /// Takes all states out, to be merged elsewhere.
     pub(super) fn export(&mut self, num_groups: usize) -> Result<Vec<Exported>> {
         let export = |state: &mut State| match state {
-            State::Count(counts) => {
-                grow(counts, num_groups);
-                Ok(Exported::Counts(std::mem::take(counts)))
-            }
+            State::Count(counts) => Ok(Exported::Counts(std::mem::take(counts))),
             State::Sum { sums, .. } => {
                 grow(sums, num_groups);
                 Ok(Exported::Sums(std::mem::take(sums)))
@@ -186,8 +202,8 @@ impl States {
     pub(super) fn finish(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
         let finish = |state: &mut State| -> Result<ArrayRef> {
             Ok(match state {
-                State::Count(words)
-                | State::Sum {
+                State::Count(counts) => Arc::new(UInt64Array::from(counts.range(range.clone()))),
+                State::Sum {
                     sums: words,
                     is_signed: false,
                 } => {
@@ -209,7 +225,8 @@ impl States {
     pub(super) fn size_bytes(&self) -> usize {
         let size = |state: &State| match state {
             // The rest of their capacity is pages that were never touched.
-            State::Count(_) | State::Sum { .. } => self.num_groups * size_of::<u64>(),
+            State::Sum { .. } => self.num_groups * size_of::<u64>(),
+            State::Count(counts) => counts.size_bytes(self.num_groups),
             State::Other(states) => states.size_bytes(),
         };
         self.states.iter().map(size).sum()
@@ -221,50 +238,17 @@ impl States {
 const WHOLE_PAGES: usize = 1 << 14;
 
 /// Makes room for `num_groups`; there may be more words than groups, all zero.
-fn grow(words: &mut Vec<u64>, num_groups: usize) {
+pub(super) fn grow<T: Copy + Default>(words: &mut Vec<T>, num_groups: usize) {
     if num_groups <= words.len() {
         return;
     }
     if num_groups < WHOLE_PAGES {
-        words.resize(num_groups, 0);
+        words.resize(num_groups, T::default());
         return;
     }
-    let mut grown = vec![0; (num_groups.next_power_of_two()).max(words.len() * 4)];
+    let mut grown = vec![T::default(); (num_groups.next_power_of_two()).max(words.len() * 4)];
     grown[..words.len()].copy_from_slice(words);
     *words = grown;
-}
-
-fn count(counts: &mut Vec<u64>, groups: Groups<'_>) {
-    grow(counts, groups.num_groups);
-    match groups.ids {
-        Some(ids) => ids.iter().for_each(|id| counts[*id] += 1),
-        None => counts
-            .iter_mut()
-            .take(1)
-            .for_each(|c| *c += groups.num_rows as u64),
-    }
-}
-
-/// Counts in four tables in turn, so that a key that repeats does not wait for its last count.
-fn count_bytes(counts: &mut Vec<u64>, keys: &[u8]) {
-    grow(counts, NUM_KEYS);
-    let mut tables = [[0u32; NUM_KEYS]; 4];
-    // A batch has fewer than 2^32 rows.
-    let (fours, rest) = keys.as_chunks::<4>();
-    for four in fours {
-        for (table, key) in tables.iter_mut().zip(four) {
-            table[usize::from(*key)] += 1;
-        }
-    }
-    for key in rest {
-        tables[0][usize::from(*key)] += 1;
-    }
-    for (key, count) in counts[..NUM_KEYS].iter_mut().enumerate() {
-        *count += tables
-            .iter()
-            .map(|table| u64::from(table[key]))
-            .sum::<u64>();
-    }
 }
 
 fn sum(sums: &mut Vec<u64>, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
@@ -299,10 +283,10 @@ impl NativeVisitor for AddTo<'_> {
         let valid = array.nulls().filter(|n| n.null_count() > 0);
         let sums = self.sums;
         match (self.ids, valid) {
-            (None, None) => {
-                let total = values
-                    .iter()
-                    .fold(0u64, |sum, v| sum.wrapping_add(T::widen(*v)));
+            (None, valid) => {
+                let valid = valid.and_then(|v| Bitmap::try_new(v.validity(), v.offset(), v.len()));
+                let step = |sum: u64, value| sum.wrapping_add(T::widen(value));
+                let total = fold_lanes(values, valid, 0, step, u64::wrapping_add);
                 sums.iter_mut()
                     .take(1)
                     .for_each(|s| *s = s.wrapping_add(total));
@@ -312,10 +296,10 @@ impl NativeVisitor for AddTo<'_> {
                     sums[*id] = sums[*id].wrapping_add(T::widen(*value));
                 }
             }
-            (ids, Some(valid)) => {
+            (Some(ids), Some(valid)) => {
                 for row in valid.valid_indices() {
-                    let id = ids.map_or(0, |ids| ids[row]);
-                    sums[id] = sums[id].wrapping_add(T::widen(values[row]));
+                    let sum = &mut sums[ids[row]];
+                    *sum = sum.wrapping_add(T::widen(values[row]));
                 }
             }
         }

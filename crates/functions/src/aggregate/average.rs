@@ -10,11 +10,11 @@ use arrow::datatypes::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use basalt_error::Result;
+use basalt_kernels::fold::fold_lanes;
 use basalt_types::DataType;
 
 use super::byte_keys::FloatKeys;
 use super::defaults::bug;
-use super::lanes::fold_lanes;
 use super::rows::Rows;
 use super::sum::sum_type;
 use super::values::{
@@ -229,7 +229,7 @@ impl<T: Primitive> Aggregator for Average<T> {
             let step = |sum: SumNative<T>, v: T::Native| sum.add_wrapping(v.widen());
             let zero = SumNative::<T>::ZERO;
             let join = SumNative::<T>::add_wrapping;
-            let total = fold_lanes(values, rows.valid.as_ref(), zero, step, join);
+            let total = fold_lanes(values, rows.validity(), zero, step, join);
             state.sum = state.sum.add_wrapping(total);
             state.count += rows.num_valid() as u64;
             return Ok(());

@@ -7,10 +7,10 @@ use arrow::array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow::compute::CastOptions;
 use arrow::datatypes::{DataType as ArrowType, UInt64Type};
 use basalt_error::Result;
+use basalt_kernels::fold::fold_lanes;
 use basalt_types::DataType;
 
 use super::defaults::bug;
-use super::lanes::fold_lanes;
 use super::rows::Rows;
 use super::values::{Primitive, PrimitiveVisitor, Value, column, primitive, visit_primitive};
 use super::{AggregateCall, AggregateFunction, Aggregator, BoundAggregate, Groups};
@@ -108,7 +108,7 @@ impl<T: Primitive> Bits<T> {
         match (rows.ids, self.states.first_mut()) {
             (None, Some(state)) => {
                 let step = |sum, value| combine(sum, bits(value));
-                let all = fold_lanes(values, rows.valid.as_ref(), self.start, step, combine);
+                let all = fold_lanes(values, rows.validity(), self.start, step, combine);
                 *state = combine(*state, all);
             }
             _ => rows.for_each(|row, group| {

@@ -7,11 +7,11 @@ use arrow::array::{Array, ArrayRef};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::datatypes::DataType as ArrowType;
 use basalt_error::Result;
+use basalt_kernels::fold::fold_lanes;
 use basalt_types::DataType;
 
 use super::byte_arena::{ByteArena, ByteCodec};
 use super::defaults::default_array;
-use super::lanes::fold_lanes;
 use super::rows::Rows;
 use super::slots::fill_defaults;
 use super::values::{
@@ -211,7 +211,7 @@ impl<T: Primitive, D: Direction> Extreme<T, D> {
             return;
         };
         let step = |best, value| if D::before(value, best) { value } else { best };
-        let best = fold_lanes(values, rows.valid.as_ref(), values[first], step, step);
+        let best = fold_lanes(values, rows.validity(), values[first], step, step);
         self.offer(0, best);
     }
 

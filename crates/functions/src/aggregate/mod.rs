@@ -11,7 +11,6 @@
 //! | `combinators` | `-If`, `-Array`, `-State`, … |
 //! | `rows` | walking the rows of a batch with their groups |
 //! | `values` | dispatch on primitive types |
-//! | `lanes` | folding a slice in a fixed order of lanes |
 //! | `grouped` | functions whose state is a Rust value a group |
 //! | `row_log` | functions that keep all rows and compute at the end |
 //! | `byte_keys` | floats by groups that are bytes |
@@ -47,7 +46,6 @@ mod distinct_set;
 mod extreme;
 mod grouped;
 mod keyed;
-mod lanes;
 mod quantile;
 mod row_keys;
 mod row_log;

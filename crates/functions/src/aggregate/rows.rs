@@ -3,6 +3,7 @@
 use arrow::array::{Array, ArrayRef};
 use arrow::buffer::NullBuffer;
 use basalt_error::{Error, Result};
+use basalt_kernels::Bitmap;
 
 use super::Groups;
 
@@ -52,6 +53,12 @@ impl<'a> Rows<'a> {
     /// Number of rows taken.
     pub(crate) fn num_valid(&self) -> usize {
         self.len - self.valid.as_ref().map_or(0, NullBuffer::null_count)
+    }
+
+    /// Which rows to take, for kernels; `None` if all.
+    pub(crate) fn validity(&self) -> Option<Bitmap<'_>> {
+        let bits = self.valid.as_ref()?.inner();
+        Bitmap::try_new(bits.values(), bits.offset(), bits.len())
     }
 
     /// Calls `f(row, group)` for each row taken, in order.

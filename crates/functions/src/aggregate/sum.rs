@@ -7,10 +7,10 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, ArrowPrimitiveType, Float64Array};
 use arrow::datatypes::{ArrowNativeTypeOp, DataType as ArrowType, Float64Type};
 use basalt_error::Result;
+use basalt_kernels::fold::fold_lanes;
 use basalt_types::DataType;
 
 use super::byte_keys::FloatKeys;
-use super::lanes::fold_lanes;
 use super::rows::Rows;
 use super::values::{
     Primitive, PrimitiveVisitor, Value, column, primitive, primitive_array, to_floats,
@@ -179,9 +179,9 @@ pub(super) fn add_rows<T: Copy, S: ArrowNativeTypeOp>(
     widen: impl Fn(T) -> S + Copy,
 ) {
     match (rows.ids, &rows.valid) {
-        (None, valid) => {
+        (None, _) => {
             let step = |sum: S, value| sum.add_wrapping(widen(value));
-            let total = fold_lanes(values, valid.as_ref(), S::ZERO, step, S::add_wrapping);
+            let total = fold_lanes(values, rows.validity(), S::ZERO, step, S::add_wrapping);
             if let Some(sum) = sums.first_mut() {
                 *sum = sum.add_wrapping(total);
             }

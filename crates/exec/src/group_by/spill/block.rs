@@ -14,6 +14,7 @@ use datafusion::error::Result;
 
 use super::file::SpillFile;
 use crate::group_by::Grouping;
+use crate::group_by::counts::Counts;
 use crate::group_by::group_set::GroupSet;
 use crate::group_by::grouping::{AggregateArgs, AggregateSpec};
 use crate::group_by::key_form::KeyForm;
@@ -100,7 +101,11 @@ pub(super) fn state_columns(states: &[Exported], rows: &[u32]) -> Result<Aggrega
     let indices = UInt32Array::from(rows.to_vec());
     let of_one = |states: &Exported| -> Result<Vec<ArrayRef>> {
         Ok(match states {
-            Exported::Counts(words) | Exported::Sums(words) => {
+            Exported::Counts(counts) => {
+                let counts = rows.iter().map(|row| counts.get(*row as usize));
+                vec![Arc::new(UInt64Array::from_iter_values(counts))]
+            }
+            Exported::Sums(words) => {
                 let words = rows.iter().map(|row| words[*row as usize]);
                 vec![Arc::new(UInt64Array::from_iter_values(words))]
             }
@@ -122,7 +127,7 @@ fn imported(spec: &AggregateSpec, columns: Vec<ArrayRef>) -> Result<Exported> {
         Ok(words.values().to_vec())
     };
     Ok(match spec.bound.shortcut {
-        Some(Shortcut::CountAll) => Exported::Counts(words()?),
+        Some(Shortcut::CountAll) => Exported::Counts(Counts::of(words()?)),
         Some(Shortcut::SumInteger) => Exported::Sums(words()?),
         None => Exported::Columns(columns),
     })

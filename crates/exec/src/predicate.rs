@@ -1,0 +1,231 @@
+//! Which rows a condition holds for: comparisons of integers with constants by kernels, into bits.
+//!
+//! Conjuncts that compare an integer column with a constant come first whatever their place was:
+//! they cost next to nothing, cannot fail, and spare the others rows.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, RecordBatch};
+use arrow::buffer::{BooleanBuffer, Buffer};
+use arrow::datatypes::{
+    DataType as ArrowType, Int8Type, Int16Type, Int32Type, Int64Type, Schema, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
+use basalt_kernels::Bitmap;
+use basalt_kernels::compare::Comparison;
+use datafusion::common::{ScalarValue, internal_err};
+use datafusion::error::Result;
+use datafusion::logical_expr::{ColumnarValue, Operator};
+use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
+use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
+
+/// Of this many rows one must be left for the others to be worth looking at all of them.
+const FEW: usize = 5;
+
+/// A condition on rows, taken apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Predicate {
+    whole: Arc<dyn PhysicalExpr>,
+    comparisons: Vec<ColumnComparison>,
+    /// The other conjuncts.
+    rest: Option<Arc<dyn PhysicalExpr>>,
+}
+
+/// A column compared with a constant.
+#[derive(Clone, Debug)]
+struct ColumnComparison {
+    column: usize,
+    comparison: Comparison,
+    number: ScalarValue,
+}
+
+impl Predicate {
+    /// The condition, if parts of it are comparisons that kernels do.
+    pub(crate) fn try_new(whole: &Arc<dyn PhysicalExpr>) -> Option<Self> {
+        let mut comparisons = Vec::new();
+        let mut rest = Vec::new();
+        for conjunct in split_conjunction(whole) {
+            match ColumnComparison::try_new(conjunct) {
+                Some(comparison) => comparisons.push(comparison),
+                None => rest.push(Arc::clone(conjunct)),
+            }
+        }
+        (!comparisons.is_empty()).then(|| Self {
+            whole: Arc::clone(whole),
+            comparisons,
+            rest: (!rest.is_empty()).then(|| conjunction(rest)),
+        })
+    }
+
+    /// The condition as it was.
+    pub(crate) fn whole(&self) -> &Arc<dyn PhysicalExpr> {
+        &self.whole
+    }
+
+    /// The rows of `batch` for which it holds.
+    ///
+    /// # Errors
+    /// What the conjuncts report that are no comparisons.
+    pub(crate) fn rows(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
+        let num_rows = batch.num_rows();
+        let mut words = vec![u64::MAX; num_rows.div_ceil(64)];
+        for comparison in &self.comparisons {
+            comparison.retain(batch.column(comparison.column), &mut words)?;
+        }
+        let rows = BooleanBuffer::new(Buffer::from_vec(words), 0, num_rows);
+        match &self.rest {
+            Some(rest) => hold_too(rest, batch, rows),
+            None => Ok(rows),
+        }
+    }
+}
+
+/// Those of `rows` for which `rest` holds as well.
+fn hold_too(
+    rest: &Arc<dyn PhysicalExpr>,
+    batch: &RecordBatch,
+    rows: BooleanBuffer,
+) -> Result<BooleanBuffer> {
+    let num_left = rows.count_set_bits();
+    let value = if num_left.saturating_mul(FEW) < batch.num_rows() {
+        rest.evaluate_selection(batch, &BooleanArray::new(rows.clone(), None))?
+    } else {
+        rest.evaluate(batch)?
+    };
+    let flags = value.into_array(batch.num_rows())?;
+    let Some(flags) = flags.as_boolean_opt() else {
+        return internal_err!("a condition of type {}", flags.data_type());
+    };
+    let hold = &rows & flags.values();
+    Ok(match flags.nulls() {
+        Some(nulls) => &hold & nulls.inner(),
+        None => hold,
+    })
+}
+
+impl ColumnComparison {
+    fn try_new(conjunct: &Arc<dyn PhysicalExpr>) -> Option<Self> {
+        let binary = conjunct.downcast_ref::<BinaryExpr>()?;
+        let comparison = match binary.op() {
+            Operator::Eq => Comparison::Equal,
+            Operator::NotEq => Comparison::NotEqual,
+            Operator::Lt => Comparison::Less,
+            Operator::LtEq => Comparison::LessOrEqual,
+            Operator::Gt => Comparison::Greater,
+            Operator::GtEq => Comparison::GreaterOrEqual,
+            _ => return None,
+        };
+        let (left, right) = (binary.left(), binary.right());
+        let (column, literal, comparison) = match left.downcast_ref::<Column>() {
+            Some(column) => (column, right, comparison),
+            None => (right.downcast_ref::<Column>()?, left, comparison.mirrored()),
+        };
+        let number = literal.downcast_ref::<Literal>()?.value();
+        (number.data_type().is_integer() && !number.is_null()).then(|| Self {
+            column: column.index(),
+            comparison,
+            number: number.clone(),
+        })
+    }
+
+    /// Clears the bits of rows for which it does not hold.
+    fn retain(&self, array: &ArrayRef, words: &mut [u64]) -> Result<()> {
+        match self.number {
+            ScalarValue::Int8(Some(n)) => self.retain_in::<Int8Type>(array, n, words),
+            ScalarValue::Int16(Some(n)) => self.retain_in::<Int16Type>(array, n, words),
+            ScalarValue::Int32(Some(n)) => self.retain_in::<Int32Type>(array, n, words),
+            ScalarValue::Int64(Some(n)) => self.retain_in::<Int64Type>(array, n, words),
+            ScalarValue::UInt8(Some(n)) => self.retain_in::<UInt8Type>(array, n, words),
+            ScalarValue::UInt16(Some(n)) => self.retain_in::<UInt16Type>(array, n, words),
+            ScalarValue::UInt32(Some(n)) => self.retain_in::<UInt32Type>(array, n, words),
+            ScalarValue::UInt64(Some(n)) => self.retain_in::<UInt64Type>(array, n, words),
+            _ => internal_err!("a comparison with {}", self.number),
+        }
+    }
+
+    fn retain_in<T: ArrowPrimitiveType>(
+        &self,
+        array: &ArrayRef,
+        number: T::Native,
+        words: &mut [u64],
+    ) -> Result<()> {
+        let Some(array) = array.as_primitive_opt::<T>() else {
+            return internal_err!("{} compared with {}", array.data_type(), self.number);
+        };
+        self.comparison.retain(array.values(), number, words);
+        let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
+        let valid = nulls.and_then(|n| Bitmap::try_new(n.validity(), n.offset(), n.len()));
+        if let Some(valid) = valid {
+            let words = words.iter_mut().enumerate();
+            words.for_each(|(i, word)| *word &= valid.word(i));
+        }
+        Ok(())
+    }
+}
+
+/// A condition that operators which are not ours evaluate by kernels, too.
+#[derive(Clone, Debug)]
+pub(crate) struct PredicateExpr(Predicate);
+
+impl PredicateExpr {
+    /// The condition as an expression, if kernels do parts of it.
+    pub(crate) fn try_new(whole: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
+        let predicate = Predicate::try_new(whole)?;
+        Some(Arc::new(Self(predicate)))
+    }
+}
+
+impl PartialEq for PredicateExpr {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.whole.eq(&other.0.whole)
+    }
+}
+
+impl Eq for PredicateExpr {}
+
+impl Hash for PredicateExpr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.whole.hash(state);
+    }
+}
+
+impl fmt::Display for PredicateExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.whole.fmt(f)
+    }
+}
+
+impl PhysicalExpr for PredicateExpr {
+    fn data_type(&self, _input_schema: &Schema) -> Result<ArrowType> {
+        Ok(ArrowType::Boolean)
+    }
+
+    fn nullable(&self, _input_schema: &Schema) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
+        let rows = BooleanArray::new(self.0.rows(batch)?, None);
+        Ok(ColumnarValue::Array(Arc::new(rows)))
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn PhysicalExpr>> {
+        vec![&self.0.whole]
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn PhysicalExpr>>,
+    ) -> Result<Arc<dyn PhysicalExpr>> {
+        match children.as_slice() {
+            [whole] => Ok(Self::try_new(whole).unwrap_or_else(|| Arc::clone(whole))),
+            _ => internal_err!("a condition is one expression"),
+        }
+    }
+
+    fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.whole.fmt_sql(f)
+    }
+}
