@@ -68,7 +68,11 @@ impl BytesKeys {
     }
 
     #[inline]
-    fn is_key<B: Deref<Target = [u8]>>(&self, group_plus_one: u32, row: &Row<'_, '_, B>) -> bool {
+    pub(crate) fn is_key<B: Deref<Target = [u8]>>(
+        &self,
+        group_plus_one: u32,
+        row: &Row<'_, '_, B>,
+    ) -> bool {
         let key = self.views[group_plus_one as usize - 1];
         if view_len(row.view) <= INLINE_LEN {
             return key == row.view;

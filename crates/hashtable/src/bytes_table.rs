@@ -13,6 +13,8 @@ use crate::views::{Arena, INLINE_LEN, Views, view_len};
 pub struct BytesTable<H = Fold> {
     slots: BytesSlots,
     keys: BytesKeys,
+    /// The group of the empty string.
+    empty: Option<usize>,
     hash: PhantomData<H>,
 }
 
@@ -21,6 +23,7 @@ impl<H: HashBytes> Default for BytesTable<H> {
         Self {
             slots: BytesSlots::default(),
             keys: BytesKeys::default(),
+            empty: None,
             hash: PhantomData,
         }
     }
@@ -91,36 +94,76 @@ impl<H: HashBytes> BytesTable<H> {
             self.keys.check_room(chunk.len())?;
             self.slots
                 .reserve(self.keys.views.len() + chunk.len(), &self.keys.hashes);
-            let mut hashes = [0; CHUNK];
-            for (hash, view) in hashes.iter_mut().zip(chunk) {
-                *hash = Self::hash(rows, *view);
-            }
-            // Loads that depend on nothing: the processor waits for many of them at once.
-            let mut first = [0; CHUNK];
-            for (group, hash) in first.iter_mut().zip(&hashes[..chunk.len()]) {
-                *group = self.slots.first(*hash).group_plus_one;
-            }
-            let mut found = [0; CHUNK];
-            for (key, group) in found.iter_mut().zip(&first[..chunk.len()]) {
-                let group = (*group as usize).wrapping_sub(1);
-                *key = self.keys.views.get(group).copied().unwrap_or(0);
-            }
-            for (i, view) in chunk.iter().enumerate() {
-                let is_short = view_len(*view) <= INLINE_LEN;
-                let group_plus_one = if is_short && first[i] != 0 && found[i] == *view {
-                    first[i]
-                } else {
-                    let row = Row {
-                        rows,
-                        view: *view,
-                        hash: hashes[i],
-                    };
-                    self.slots.find_or_insert(&row, &mut self.keys)
-                };
-                groups.push(group_plus_one as usize - 1);
-            }
+            let start = groups.len();
+            groups.resize(start + chunk.len(), self.empty.unwrap_or(0));
+            self.intern_chunk(rows, chunk, &mut groups[start..]);
         }
         Ok(())
+    }
+
+    /// Writes the group of each row of a chunk; those of empty strings stand there already, if
+    /// these have one.
+    fn intern_chunk<B: Deref<Target = [u8]>>(
+        &mut self,
+        rows: &Views<'_, B>,
+        chunk: &[u128],
+        groups: &mut [usize],
+    ) {
+        let (places, num_sought) = self.sought(chunk);
+        let sought = &places[..num_sought];
+        let mut hashes = [0; CHUNK];
+        for (hash, place) in hashes.iter_mut().zip(sought) {
+            *hash = Self::hash(rows, chunk[usize::from(*place)]);
+        }
+        let first = self.first_matches(&hashes[..num_sought]);
+        for ((place, hash), first) in sought.iter().zip(hashes).zip(&first) {
+            let view = chunk[usize::from(*place)];
+            let row = Row { rows, view, hash };
+            let is_first = first.group_plus_one != 0 && first.is_key(&self.keys, &row);
+            let group_plus_one = if is_first {
+                first.group_plus_one
+            } else {
+                self.slots.find_or_insert(&row, &mut self.keys)
+            };
+            let group = group_plus_one as usize - 1;
+            groups[usize::from(*place)] = group;
+            if view == EMPTY {
+                self.empty = Some(group);
+            }
+        }
+    }
+
+    /// The places of the rows that must be looked for, all but empty strings, and their number.
+    fn sought(&self, chunk: &[u128]) -> ([u8; CHUNK], usize) {
+        let mut places = [0; CHUNK];
+        let mut num_sought = 0;
+        let seeks_empty = self.empty.is_none();
+        for (place, view) in (0..=u8::MAX).zip(chunk) {
+            // Half of the strings of a column are empty more often than not: no branch on that.
+            places[num_sought] = place;
+            num_sought += usize::from(seeks_empty || *view != EMPTY);
+        }
+        (places, num_sought)
+    }
+
+    /// What stands where each hash starts probing. Loads that depend on nothing but the round
+    /// before: the processor waits for many of them at once.
+    fn first_matches(&self, hashes: &[u64]) -> [FirstMatch; CHUNK] {
+        let mut first = [FirstMatch::default(); CHUNK];
+        for (first, hash) in first.iter_mut().zip(hashes) {
+            first.group_plus_one = self.slots.first(*hash).group_plus_one;
+        }
+        let first_sought = &mut first[..hashes.len()];
+        for first in first_sought.iter_mut() {
+            let group = (first.group_plus_one as usize).wrapping_sub(1);
+            first.key = self.keys.views.get(group).copied().unwrap_or(0);
+        }
+        for first in first_sought {
+            if view_len(first.key) > INLINE_LEN {
+                first.head = head(self.keys.arena.get(first.key));
+            }
+        }
+        first
     }
 
     /// Appends the group of each row to `groups`, [`NOT_FOUND`](crate::NOT_FOUND) for keys that
@@ -136,6 +179,40 @@ impl<H: HashBytes> BytesTable<H> {
             (self.slots.find(&row, &self.keys) as usize).wrapping_sub(1)
         }));
     }
+}
+
+/// The view of the empty string.
+const EMPTY: u128 = 0;
+
+/// The group at which a search starts.
+#[derive(Clone, Copy, Debug, Default)]
+struct FirstMatch {
+    /// Its number plus one; 0 if there is none.
+    group_plus_one: u32,
+    key: u128,
+    /// First bytes of a key that its view does not hold.
+    head: u64,
+}
+
+impl FirstMatch {
+    /// Whether it is the group of `row`.
+    #[inline]
+    fn is_key<B: Deref<Target = [u8]>>(&self, keys: &BytesKeys, row: &Row<'_, '_, B>) -> bool {
+        if view_len(row.view) <= INLINE_LEN {
+            return self.key == row.view;
+        }
+        // Length and first bytes, then some more, then all.
+        self.key as u64 == row.view as u64
+            && self.head == head(row.rows.long(row.view))
+            && keys.is_key(self.group_plus_one, row)
+    }
+}
+
+/// The first bytes of a long string.
+#[inline]
+fn head(long: &[u8]) -> u64 {
+    long.first_chunk()
+        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
 #[cfg(test)]
@@ -196,6 +273,7 @@ mod tests {
                 (0usize..30, any::<u8>()).prop_map(|(len, byte)| {
                     let mut s = vec![b'a'; len];
                     s.push(byte % 4);
+                    s.truncate(if byte < 100 { 0 } else { len + 1 });
                     s
                 }),
                 0..700,
