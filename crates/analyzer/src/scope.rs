@@ -1,5 +1,8 @@
 //! Holds the columns in sight of an expression and finds them by name.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::registry::nearest;
 use basalt_types::DataType;
@@ -49,24 +52,11 @@ impl Scope {
     /// # Errors
     /// None today; callers treat a name that cannot be decided as an error.
     pub fn find(&self, parts: &[String]) -> Result<Option<(&ScopeColumn, usize)>> {
-        for taken in (1..=parts.len()).rev() {
-            let matching: Vec<&ScopeColumn> = self
-                .columns
-                .iter()
-                .filter(|c| c.is_named(&parts[..taken]))
-                .collect();
-            match matching.as_slice() {
-                [] => {}
-                [column] => return Ok(Some((column, taken))),
-                // Several tables may have it: the first that `*` shows is meant, as with the
-                // merged columns of USING.
-                [first, ..] => {
-                    let shown = matching.iter().find(|c| !c.hidden);
-                    return Ok(Some((shown.unwrap_or(first), taken)));
-                }
-            }
-        }
-        Ok(None)
+        let found = (1..=parts.len()).rev().find_map(|taken| {
+            let column = meant(self.columns.iter(), &parts[..taken])?;
+            Some((column, taken))
+        });
+        Ok(found)
     }
 
     /// Columns of the table that `qualifier` names; all for an empty one.
@@ -101,6 +91,76 @@ impl Scope {
             ErrorCode::UNKNOWN_IDENTIFIER,
             format!("{hint}Unknown expression identifier `{name}`"),
         )
+    }
+}
+
+/// The column that `parts` name. Several tables may have it: the first that `*` shows is meant, as
+/// with the merged columns of USING.
+fn meant<'a>(
+    columns: impl Iterator<Item = &'a ScopeColumn>,
+    parts: &[String],
+) -> Option<&'a ScopeColumn> {
+    let mut matching = columns.filter(|c| c.is_named(parts));
+    let first = matching.next()?;
+    if !first.hidden {
+        return Some(first);
+    }
+    Some(matching.find(|c| !c.hidden).unwrap_or(first))
+}
+
+/// Finds the columns of a scope by hash tables: a query may name thousands of thousands.
+pub(crate) struct Names<'a> {
+    scope: &'a Scope,
+    by_name: OnceCell<HashMap<&'a str, Vec<usize>>>,
+    by_internal: OnceCell<HashMap<&'a str, usize>>,
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn new(scope: &'a Scope) -> Self {
+        Self {
+            scope,
+            by_name: OnceCell::new(),
+            by_internal: OnceCell::new(),
+        }
+    }
+
+    /// As [`Scope::find`].
+    pub(crate) fn find(&self, parts: &[String]) -> Option<(&'a ScopeColumn, usize)> {
+        (1..=parts.len()).rev().find_map(|taken| {
+            let parts = &parts[..taken];
+            // A name may have dots of its own.
+            let mut candidates: Vec<usize> = (0..taken)
+                .flat_map(|i| match &parts[i..] {
+                    [name] => self.of_name(name),
+                    several => self.of_name(&several.join(".")),
+                })
+                .copied()
+                .collect();
+            candidates.sort_unstable();
+            let columns = candidates.into_iter().map(|i| &self.scope.columns[i]);
+            Some((meant(columns, parts)?, taken))
+        })
+    }
+
+    /// Positions of the columns of that name, ascending.
+    pub(crate) fn of_name(&self, name: &str) -> &[usize] {
+        let by_name = self.by_name.get_or_init(|| {
+            let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+            for (i, column) in self.scope.columns.iter().enumerate() {
+                by_name.entry(&column.name).or_default().push(i);
+            }
+            by_name
+        });
+        by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Position of the first column of that name in the plan.
+    pub(crate) fn position(&self, internal: &str) -> Option<usize> {
+        let by_internal = self.by_internal.get_or_init(|| {
+            let columns = self.scope.columns.iter().enumerate().rev();
+            columns.map(|(i, c)| (c.internal.as_str(), i)).collect()
+        });
+        by_internal.get(internal).copied()
     }
 }
 

@@ -24,6 +24,8 @@ const MAX_NAME_BYTES: usize = 400;
 #[derive(Debug)]
 pub struct FunctionUdf {
     key: String,
+    /// Name of the call's column where a plan gives it none.
+    schema_name: String,
     bound: BoundFunction,
     signature: Signature,
 }
@@ -64,12 +66,26 @@ pub fn call(key: String, bound: BoundFunction, args: Vec<Expr>) -> Expr {
         Purity::PerRow => Volatility::Volatile,
     };
     let signature = any_arguments(volatility);
+    let schema_name = schema_name(&bound.name, &args);
     let udf = ScalarUDF::new_from_impl(FunctionUdf {
         key,
+        schema_name,
         bound,
         signature,
     });
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(udf), args))
+}
+
+/// As DataFusion names calls, but short: the names of the calls around it hold this one.
+fn schema_name(function: &str, args: &[Expr]) -> String {
+    let args = schema_name_from_exprs(args).unwrap_or_default();
+    let name = format!("{function}({args})");
+    if name.len() <= MAX_NAME_BYTES {
+        return name;
+    }
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    format!("{function}(#{:016x})", hasher.finish())
 }
 
 /// Any number of arguments, none included: types were checked when the function was bound.
@@ -83,17 +99,10 @@ impl ScalarUDFImpl for FunctionUdf {
         &self.bound.name
     }
 
-    /// As DataFusion names calls, but short: the names of the calls around it hold this one, and the planner
-    /// makes them for each call again.
-    fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        let args = schema_name_from_exprs(args)?;
-        let name = format!("{}({args})", self.name());
-        if name.len() <= MAX_NAME_BYTES {
-            return Ok(name);
-        }
-        let mut hasher = DefaultHasher::new();
-        name.hash(&mut hasher);
-        Ok(format!("{}(#{:016x})", self.name(), hasher.finish()))
+    /// The name that the call had when it was made: the planner asks each call for it again and again, and
+    /// those around it, too, so that it must not be put together from the arguments' names each time.
+    fn schema_name(&self, _args: &[Expr]) -> Result<String> {
+        Ok(self.schema_name.clone())
     }
 
     fn signature(&self) -> &Signature {

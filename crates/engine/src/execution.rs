@@ -10,7 +10,7 @@ use basalt_exec::group_by::{Options, Strategy, Thresholds};
 use basalt_exec::interruptible::InterruptibleJoins;
 use basalt_exec::ordered_output::OrderedOutput;
 use basalt_exec::rule::SwapOperators;
-use basalt_exec::{QueryControl, StreamPlanner, sort};
+use basalt_exec::{QueryControl, StreamPlanner, optimizer, sort};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, UnboundedMemoryPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -89,7 +89,7 @@ impl Execution {
 
     /// The plan as the optimizer rewrites it.
     pub(crate) fn optimized(&self, plan: &LogicalPlan) -> Result<LogicalPlan> {
-        self.state.optimize(plan).map_err(plan_error)
+        optimizer::optimized(plan.clone(), &self.state).map_err(plan_error)
     }
 
     /// The operators that run an optimized plan.

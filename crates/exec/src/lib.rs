@@ -12,6 +12,7 @@
 //! | [`rule`] | swaps DataFusion's operators for ours where ours are better |
 //! | [`temporary`] | temporary files, gone with their last user |
 //! | [`interruptible`] | lets a cancelled query leave a join |
+//! | [`optimizer`] | the rules that logical plans go through |
 //! | [`ordered_output`] | keeps the order of sorted rows on their way to the reader |
 //! | [`planner`] | plans the nodes that only the dialect has |
 
@@ -20,6 +21,7 @@
 pub mod control;
 pub mod group_by;
 pub mod interruptible;
+pub mod optimizer;
 pub mod ordered_output;
 pub mod planner;
 mod predicate;

@@ -43,7 +43,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use crate::query::correlated::CorrelatedSubquery;
 use crate::query::{Analyzer, Outer};
-use crate::scope::Scope;
+use crate::scope::{Names, Scope};
 use crate::typed::Typed;
 use aliases::Aliases;
 
@@ -59,6 +59,7 @@ pub(crate) struct Resolver<'a> {
     pub(crate) analyzer: &'a Analyzer<'a>,
     pub(crate) outer: &'a Outer,
     pub(crate) scope: &'a Scope,
+    pub(crate) names: Names<'a>,
     pub(crate) aliases: &'a Aliases<'a>,
     pub(crate) windows: &'a [ast::NamedWindow],
     /// The GROUP BY keys, for `grouping()`.
@@ -103,6 +104,7 @@ impl<'a> Resolver<'a> {
             analyzer,
             outer,
             scope,
+            names: Names::new(scope),
             aliases,
             windows: &[],
             array_joins: RefCell::default(),

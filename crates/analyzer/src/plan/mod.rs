@@ -1,9 +1,13 @@
 //! Adds the plan's nodes that DataFusion does not have; `exec` runs them.
 
+mod build;
+mod prune;
 mod shared;
 mod stream_node;
 mod window;
 
+pub(crate) use build::{aggregate, filter, project};
+pub use prune::{is_wide, pruned};
 pub use shared::SharedRows;
 pub use stream_node::{
     AsofColumns, FillColumn, FillDefault, FillStep, Interpolated, RowBound, StreamNode,

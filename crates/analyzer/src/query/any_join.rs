@@ -16,8 +16,9 @@ use datafusion::logical_expr::{
 
 use super::Analyzer;
 use super::from::Source;
-use super::join::{Sides, all_columns, joined, project};
+use super::join::{Sides, all_columns, joined};
 use super::order_by::first_of_each;
+use crate::plan::project;
 use crate::plan_error;
 use crate::typed::column;
 

@@ -3,14 +3,14 @@
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ExprKind};
 use basalt_types::DataType;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use super::from::Source;
 use super::{Analyzer, Outer};
 use crate::expr::aliases::Aliases;
 use crate::expr::call::array_element;
 use crate::expr::{ArrayJoinCall, Resolver};
-use crate::plan::{StreamOperator, stream_node};
+use crate::plan::{StreamOperator, project, stream_node};
 use crate::plan_error;
 use crate::scope::{Scope, ScopeColumn};
 use crate::typed::Typed;
@@ -66,15 +66,13 @@ impl Analyzer<'_> {
                 }),
             }
         }
-        let plan = LogicalPlanBuilder::from(plan)
-            .project(projected)
-            .and_then(|b| b.build());
+        let plan = project(plan, projected)?;
         let operator = StreamOperator::ArrayJoin {
             left,
             columns,
             outputs,
         };
-        let plan = stream_node(plan.map_err(plan_error)?, operator).map_err(plan_error)?;
+        let plan = stream_node(plan, operator).map_err(plan_error)?;
         Ok(Source {
             plan,
             scope,
@@ -118,15 +116,13 @@ impl Analyzer<'_> {
             .map(|(q, f)| Expr::from((q, f)))
             .collect();
         exprs.push(call.argument.expr.alias(&list));
-        let plan = LogicalPlanBuilder::from(plan)
-            .project(exprs)
-            .and_then(|b| b.build());
+        let plan = project(plan, exprs)?;
         let operator = StreamOperator::ArrayJoin {
             left: false,
             columns: vec![list],
             outputs: vec![call.internal],
         };
-        stream_node(plan.map_err(plan_error)?, operator).map_err(plan_error)
+        stream_node(plan, operator).map_err(plan_error)
     }
 }
 

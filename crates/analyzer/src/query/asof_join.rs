@@ -9,8 +9,8 @@ use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Operator, lit};
 
 use super::Analyzer;
-use super::join::{Sides, all_columns, project};
-use crate::plan::{AsofColumns, StreamOperator, stream_node};
+use super::join::{Sides, all_columns};
+use crate::plan::{AsofColumns, StreamOperator, filter, project, stream_node};
 use crate::plan_error;
 use crate::typed::column;
 
@@ -27,8 +27,8 @@ impl Analyzer<'_> {
             ));
         }
         let parts = AsofConditions::new(&sides, conditions)?;
-        if let Some(filter) = conjunction(parts.of_right) {
-            sides.right.plan = super::select::filter(sides.right.plan, filter)?;
+        if let Some(condition) = conjunction(parts.of_right) {
+            sides.right.plan = filter(sides.right.plan, condition)?;
         }
         let keys: Vec<String> = parts.keys.iter().map(|_| self.fresh("asof_key")).collect();
         let (time, is_left) = (self.fresh("asof_time"), self.fresh("asof_side"));

@@ -14,12 +14,13 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Operator, 
 
 use super::from::Source;
 use super::items::Item;
-use super::join::{all_columns, project};
+use super::join::all_columns;
 use super::order_by::{distinct, first_of_each};
 use super::select::Clauses;
 use super::{Analyzer, OutputColumn, Planned, default_array};
 use crate::expr::Resolver;
 use crate::expr::aggregate::has_aggregate;
+use crate::plan::{filter, project};
 use crate::scope::{Scope, ScopeColumn};
 use crate::typed::column;
 use crate::{Typed, plan_error};
@@ -71,7 +72,7 @@ impl Domain {
                 Operator::IsNotDistinctFrom,
                 column(&own.internal),
             );
-            plan = super::select::filter(plan, same)?;
+            plan = filter(plan, same)?;
         }
         columns.extend(self.columns.iter().cloned());
         Ok(Source {

@@ -14,6 +14,7 @@ use super::{Analyzer, Outer, Planned};
 use crate::environment::{ConstantArg, TableColumn, TableEntry};
 use crate::expr::Resolver;
 use crate::expr::aliases::Aliases;
+use crate::plan::project;
 use crate::plan_error;
 use crate::scope::{Scope, ScopeColumn};
 
@@ -157,8 +158,7 @@ impl Analyzer<'_> {
             })
             .collect();
         let exprs = columns.iter().map(|c| crate::typed::column(&c.internal));
-        let plan = LogicalPlanBuilder::from(source.plan).project(exprs.collect::<Vec<_>>());
-        let plan = plan.and_then(|b| b.build()).map_err(plan_error)?;
+        let plan = project(source.plan, exprs.collect())?;
         Ok(Planned {
             plan,
             columns,
@@ -198,10 +198,8 @@ impl Analyzer<'_> {
                 merged: false,
             });
         }
-        let plan = scan
-            .and_then(|b| b.project(exprs))
-            .and_then(|b| b.build())
-            .map_err(plan_error)?;
+        let scan = scan.and_then(|b| b.build()).map_err(plan_error)?;
+        let plan = project(scan, exprs)?;
         self.computed_columns(
             Source {
                 plan,
@@ -236,11 +234,8 @@ impl Analyzer<'_> {
                 }
             });
         }
-        let plan = LogicalPlanBuilder::from(source.plan)
-            .project(exprs)
-            .and_then(|b| b.build());
         Ok(Source {
-            plan: plan.map_err(plan_error)?,
+            plan: project(source.plan, exprs)?,
             scope: source.scope,
             totals: None,
         })
@@ -387,10 +382,10 @@ const DUMMY: &str = "dummy_of_one";
 
 fn one_row() -> Result<Source> {
     let zero = crate::expr::literal::unsigned(0)?;
-    let plan = LogicalPlanBuilder::empty(true)
-        .project(vec![zero.expr.alias(DUMMY)])
-        .and_then(|b| b.build())
+    let empty = LogicalPlanBuilder::empty(true)
+        .build()
         .map_err(plan_error)?;
+    let plan = project(empty, vec![zero.expr.alias(DUMMY)])?;
     let dummy = ScopeColumn {
         qualifier: vec!["system".to_owned(), "one".to_owned()],
         name: "dummy".to_owned(),

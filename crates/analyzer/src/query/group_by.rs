@@ -1,5 +1,7 @@
 //! Plans GROUP BY: keys, aggregates, and the sets of ROLLUP, CUBE and GROUPING SETS.
 
+use std::collections::{HashMap, HashSet};
+
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, GroupBy, GroupByKind};
 use datafusion::arrow::datatypes::DataType as ArrowType;
@@ -14,6 +16,7 @@ use super::redundant_keys::{ReducedKeys, Rules};
 use super::select::{Clauses, replace};
 use crate::expr::Resolver;
 use crate::expr::aggregate::{GROUPING, has_aggregate};
+use crate::plan::{aggregate, project};
 use crate::typed::column;
 use crate::udf::FunctionUdf;
 use crate::{Typed, plan_error};
@@ -152,8 +155,10 @@ impl Analyzer<'_> {
             let (plan, keys) = self.group(plan, &grouping, &named)?;
             (plan, keys, None)
         };
-        let mut outputs: Vec<String> = named.iter().map(|(_, name)| name.clone()).collect();
+        let mut outputs: HashSet<String> = named.iter().map(|(_, name)| name.clone()).collect();
         outputs.extend(keys.iter().map(|k| k.internal.clone()));
+        outputs.extend(plan.schema().fields().iter().map(|f| f.name().clone()));
+        let calls: HashMap<&Expr, &String> = named.iter().map(|(a, name)| (a, name)).collect();
         for expr in clauses.exprs_mut() {
             *expr = replace(expr.clone(), |e| {
                 if let Some(grouping) = grouping_value(e, &keys) {
@@ -162,12 +167,14 @@ impl Analyzer<'_> {
                 if let Some(key) = keys.iter().find(|k| k.expr == *e) {
                     return Some(column(&key.internal));
                 }
-                named
-                    .iter()
-                    .find(|(a, _)| a == e)
-                    .map(|(_, name)| column(name))
+                // Only calls are looked up: to hash every expression takes the square of its depth.
+                let name = match e {
+                    Expr::AggregateFunction(_) => calls.get(e)?,
+                    _ => return None,
+                };
+                Some(column(name))
             })?;
-            check_grouped(expr, &outputs, &clauses_names(plan.schema()))?;
+            check_grouped(expr, &outputs)?;
         }
         let totals = match (shared, rows) {
             (Some(groups), _) => {
@@ -224,9 +231,8 @@ impl Analyzer<'_> {
         let one = crate::expr::literal::unsigned(1)?.expr;
         let count = crate::udaf::call("count->UInt64".to_owned(), count, vec![one]);
         let aggr: Vec<Expr> = aggr.into_iter().chain([count.alias(&counted)]).collect();
-        let grouped = LogicalPlanBuilder::from(plan)
-            .project(exprs)
-            .and_then(|b| b.aggregate(vec![sets], aggr))
+        let grouped = LogicalPlanBuilder::from(project(plan, exprs)?)
+            .aggregate(vec![sets], aggr)
             .and_then(|b| {
                 if grouping.keeps_empty {
                     return Ok(b);
@@ -254,18 +260,14 @@ impl Analyzer<'_> {
         let reduced = ReducedKeys::new(pairs.collect(), rules, || self.fresh("key"))?;
         let named = |(expr, name): (Expr, String)| expr.alias(name);
         let grouped: Vec<Expr> = reduced.grouped.into_iter().map(named).collect();
-        let plan = LogicalPlanBuilder::from(plan).aggregate(grouped, aggregates);
-        let plan = plan.and_then(|b| b.build()).map_err(plan_error)?;
+        let plan = aggregate(plan, grouped, aggregates)?;
         if reduced.computed.is_empty() {
             return Ok(plan);
         }
         let columns = plan.schema().iter().map(|(q, f)| Expr::from((q, f)));
         let mut exprs: Vec<Expr> = columns.collect();
         exprs.extend(reduced.computed.into_iter().map(named));
-        let plan = LogicalPlanBuilder::from(plan)
-            .project(exprs)
-            .and_then(|b| b.build());
-        plan.map_err(plan_error)
+        project(plan, exprs)
     }
 
     /// Keys that a row's set leaves out show their type's default (or NULL by a setting).
@@ -313,10 +315,7 @@ impl Analyzer<'_> {
             keys[*i].internal = internal;
             keys[*i].bit = Some((grouping_id.clone(), mask));
         }
-        let plan = LogicalPlanBuilder::from(plan)
-            .project(exprs)
-            .and_then(|b| b.build());
-        plan.map_err(plan_error)
+        project(plan, exprs)
     }
 }
 
@@ -404,10 +403,11 @@ fn grouping_value(expr: &Expr, keys: &[KeyColumn]) -> Option<Expr> {
 /// Every aggregate call of the clauses, each once.
 pub(crate) fn collect_aggregates(clauses: &mut Clauses) -> Result<Vec<Expr>> {
     let mut found: Vec<Expr> = Vec::new();
+    let mut known: HashSet<Expr> = HashSet::new();
     for expr in clauses.exprs_mut() {
         expr.apply(|e| {
             if matches!(e, Expr::AggregateFunction(_)) {
-                if !found.contains(e) {
+                if known.insert(e.clone()) {
                     found.push(e.clone());
                 }
                 return Ok(TreeNodeRecursion::Jump);
@@ -419,16 +419,11 @@ pub(crate) fn collect_aggregates(clauses: &mut Clauses) -> Result<Vec<Expr>> {
     Ok(found)
 }
 
-fn clauses_names(schema: &datafusion::common::DFSchema) -> Vec<String> {
-    schema.fields().iter().map(|f| f.name().clone()).collect()
-}
-
 /// Checks that an expression above GROUP BY uses only keys and aggregates.
-fn check_grouped(expr: &Expr, outputs: &[String], available: &[String]) -> Result<()> {
+fn check_grouped(expr: &Expr, outputs: &HashSet<String>) -> Result<()> {
     let columns = expr.column_refs();
     let missing = columns.iter().find(|c| {
         !outputs.contains(&c.name)
-            && !available.contains(&c.name)
             && !c.name.starts_with("arrayJoin_")
             && !c.name.starts_with(super::correlated::PREFIX)
     });

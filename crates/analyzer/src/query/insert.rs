@@ -1,15 +1,18 @@
 //! Plans what an INSERT stores: given columns cast, the others by their defaults.
 
+use std::collections::HashMap;
+
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast;
 use basalt_types::DataType;
-use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::LogicalPlan;
 
 use super::from::{Source, subquery_source};
 use super::{Analyzer, Outer, Planned, default_array};
+use crate::Typed;
 use crate::expr::Resolver;
 use crate::expr::aliases::Aliases;
-use crate::{Typed, plan_error};
+use crate::plan::project;
 
 /// A column that an INSERT fills.
 #[derive(Clone, Copy, Debug)]
@@ -50,10 +53,11 @@ impl Analyzer<'_> {
         }
         let source = self.converted(source, targets)?;
         let mut aliases = Aliases::default();
-        for target in targets
-            .iter()
-            .filter(|t| !given.iter().any(|g| g == t.name))
-        {
+        let mut places: HashMap<&str, usize> = HashMap::with_capacity(given.len());
+        for (i, name) in given.iter().enumerate() {
+            places.entry(name).or_insert(i);
+        }
+        for target in targets.iter().filter(|t| !places.contains_key(t.name)) {
             if let Some(default) = target.default {
                 aliases.add(target.name, default)?;
             }
@@ -62,10 +66,10 @@ impl Analyzer<'_> {
         let resolver = Resolver::new(self, &outer, &source.scope, &aliases);
         let mut exprs = Vec::with_capacity(targets.len());
         for target in targets {
-            let position = given.iter().position(|g| g == target.name);
+            let position = places.get(target.name);
             let typed = match (position, target.default) {
                 (Some(i), _) => {
-                    self.null_as_default(source.scope.columns[i].typed(), target, &resolver)?
+                    self.null_as_default(source.scope.columns[*i].typed(), target, &resolver)?
                 }
                 (None, Some(default)) => resolver.resolve(default)?,
                 (None, None) => self.type_default(target.data_type)?,
@@ -73,10 +77,7 @@ impl Analyzer<'_> {
             let cast = self.stored(typed, target)?;
             exprs.push(cast.expr.alias(self.fresh(target.name)));
         }
-        let plan = LogicalPlanBuilder::from(source.plan)
-            .project(exprs)
-            .and_then(|b| b.build());
-        plan.map_err(plan_error)
+        project(source.plan, exprs)
     }
 
     /// The given columns in the types that they are stored in, which defaults are computed from.
@@ -86,9 +87,11 @@ impl Analyzer<'_> {
         let mut exprs = Vec::with_capacity(scope.columns.len());
         {
             let resolver = Resolver::new(self, &outer, &source.scope, &aliases);
+            let by_name: HashMap<&str, &TargetColumn<'_>> =
+                targets.iter().rev().map(|t| (t.name, t)).collect();
             for column in &mut scope.columns {
                 let mut typed = column.typed();
-                if let Some(target) = targets.iter().find(|t| t.name == column.name)
+                if let Some(target) = by_name.get(column.name.as_str()).copied()
                     && target.default.is_none()
                 {
                     typed = self.null_as_default(typed, target, &resolver)?;
@@ -99,11 +102,8 @@ impl Analyzer<'_> {
                 exprs.push(typed.expr.alias(&column.internal));
             }
         }
-        let plan = LogicalPlanBuilder::from(source.plan)
-            .project(exprs)
-            .and_then(|b| b.build());
         Ok(Source {
-            plan: plan.map_err(plan_error)?,
+            plan: project(source.plan, exprs)?,
             scope,
             totals: None,
         })

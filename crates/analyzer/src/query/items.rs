@@ -7,7 +7,7 @@ use basalt_types::DataType;
 
 use crate::Typed;
 use crate::expr::Resolver;
-use crate::scope::{Scope, ScopeColumn};
+use crate::scope::ScopeColumn;
 
 /// An expression of the select list.
 #[derive(Clone, Debug)]
@@ -104,8 +104,8 @@ impl Resolver<'_> {
         match &mut expr.kind {
             ExprKind::Identifier(parts) if parts.len() > 1 => {
                 if self.aliases.get(&parts[0]).is_none()
-                    && let Ok(Some((column, taken))) = self.scope.find(parts)
-                    && let Some(name) = shown_column(self.scope, &column.internal)
+                    && let Some((column, taken)) = self.names.find(parts)
+                    && let Some(name) = self.shown_column(&column.internal)
                 {
                     let rest = parts.split_off(taken);
                     *parts = std::iter::once(name).chain(rest).collect();
@@ -143,11 +143,32 @@ impl Resolver<'_> {
     fn shown_identifier(&self, expr: &ast::Expr, typed: &Typed) -> Option<String> {
         if let ExprKind::Identifier(_) = &expr.kind
             && let datafusion::logical_expr::Expr::Column(column) = &typed.expr
-            && let Some(name) = shown_column(self.scope, &column.name)
+            && let Some(name) = self.shown_column(&column.name)
         {
             return Some(name);
         }
         None
+    }
+
+    /// A column's name where several tables may have it: the first is plain, the others qualified.
+    fn shown_column(&self, internal: &str) -> Option<String> {
+        let index = self.names.position(internal)?;
+        let columns = &self.scope.columns;
+        let column = &columns[index];
+        // Merged columns are no tables' of their own.
+        let has_table = |c: &ScopeColumn| !c.qualifier.is_empty() || c.merged;
+        let before = self
+            .names
+            .of_name(&column.name)
+            .iter()
+            .take_while(|i| **i < index);
+        let taken = before
+            .map(|i| &columns[*i])
+            .any(|c| has_table(c) || !column.merged);
+        match column.qualifier.last() {
+            Some(table) if taken => Some(format!("{table}.{}", column.name)),
+            _ => Some(column.name.clone()),
+        }
     }
 }
 
@@ -161,19 +182,5 @@ fn untuple_argument(expr: &ast::Expr) -> Option<&ast::Expr> {
     match &expr.unaliased().kind {
         ExprKind::Function(f) if f.name == "untuple" && f.args.len() == 1 => f.args.first(),
         _ => None,
-    }
-}
-
-/// A column's name where several tables may have it: the first is plain, the others qualified.
-fn shown_column(scope: &Scope, internal: &str) -> Option<String> {
-    let index = scope.columns.iter().position(|c| c.internal == internal)?;
-    let column = &scope.columns[index];
-    // Merged columns are no tables' of their own.
-    let has_table = |c: &ScopeColumn| !c.qualifier.is_empty() || c.merged;
-    let mut before = scope.columns[..index].iter();
-    let taken = before.any(|c| c.name == column.name && (has_table(c) || !column.merged));
-    match column.qualifier.last() {
-        Some(table) if taken => Some(format!("{table}.{}", column.name)),
-        _ => Some(column.name.clone()),
     }
 }

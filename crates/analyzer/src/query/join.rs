@@ -12,6 +12,7 @@ use super::from::Source;
 use super::{Analyzer, Outer, default_array};
 use crate::expr::Resolver;
 use crate::expr::aliases::Aliases;
+use crate::plan::project;
 use crate::scope::{Scope, ScopeColumn};
 use crate::typed::column;
 use crate::{Typed, plan_error};
@@ -338,12 +339,6 @@ pub(super) fn joined(
 /// All columns of a plan, as expressions above it.
 pub(crate) fn all_columns(plan: &LogicalPlan) -> Vec<Expr> {
     plan.schema().iter().map(Expr::from).collect()
-}
-
-/// `SELECT exprs` over a plan.
-pub(crate) fn project(plan: LogicalPlan, exprs: Vec<Expr>) -> Result<LogicalPlan> {
-    let plan = LogicalPlanBuilder::from(plan).project(exprs);
-    plan.and_then(|b| b.build()).map_err(plan_error)
 }
 
 fn default_where_null(expr: Expr, data_type: &basalt_types::DataType) -> Result<Expr> {

@@ -12,7 +12,7 @@ use super::limit::row_bound;
 use super::select::Clauses;
 use super::{Analyzer, Outer, OutputColumn};
 use crate::expr::{Resolver, literal};
-use crate::plan::{RowBound, StreamOperator, stream_node};
+use crate::plan::{RowBound, StreamOperator, project, stream_node};
 use crate::scope::{Scope, ScopeColumn};
 use crate::typed::column;
 use crate::{Typed, plan_error};
@@ -277,10 +277,7 @@ impl Analyzer<'_> {
                 data_type,
             });
         }
-        let plan = LogicalPlanBuilder::from(plan)
-            .project(exprs)
-            .and_then(|b| b.build());
-        Ok((plan.map_err(plan_error)?, columns))
+        Ok((project(plan, exprs)?, columns))
     }
 }
 
@@ -325,8 +322,7 @@ impl Computed<'_> {
             Expr::Column(_) => expr,
             other => other.alias(name),
         });
-        let plan = LogicalPlanBuilder::from(plan).project(exprs.collect::<Vec<_>>());
-        plan.and_then(|b| b.build()).map_err(plan_error)
+        project(plan, exprs.collect())
     }
 }
 

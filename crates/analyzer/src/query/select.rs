@@ -6,7 +6,7 @@
 use basalt_error::{Error, Result};
 use basalt_parser::ast;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
+use datafusion::logical_expr::{Expr, LogicalPlan, SortExpr};
 
 use super::correlated::{CorrelatedSubquery, with_subqueries};
 use super::group_by::Grouping;
@@ -15,6 +15,7 @@ use super::{Analyzer, Outer, Planned};
 use crate::expr::aggregate::{forbid_aggregates, has_aggregate};
 use crate::expr::aliases::Aliases;
 use crate::expr::{ArrayJoinCall, Resolver};
+use crate::plan::filter;
 use crate::plan_error;
 
 /// The resolved clauses that are computed after GROUP BY.
@@ -139,10 +140,7 @@ impl Analyzer<'_> {
             plan = self.apply_array_join_call(plan, call)?;
         }
         for condition in conditions {
-            plan = LogicalPlanBuilder::from(plan)
-                .filter(condition)
-                .and_then(|b| b.build())
-                .map_err(plan_error)?;
+            plan = filter(plan, condition)?;
         }
         for call in after {
             plan = self.apply_array_join_call(plan, call)?;
@@ -197,13 +195,6 @@ impl Analyzer<'_> {
             totals,
         })
     }
-}
-
-pub(crate) fn filter(plan: LogicalPlan, condition: Expr) -> Result<LogicalPlan> {
-    let plan = LogicalPlanBuilder::from(plan)
-        .filter(condition)
-        .and_then(|b| b.build());
-    plan.map_err(plan_error)
 }
 
 /// `expr` with every outermost part that `f` has something else for replaced by it.

@@ -6,9 +6,10 @@ use basalt_types::{DataType, least_supertype};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 
 use super::any_join::numbered_within;
-use super::join::{all_columns, project};
+use super::join::all_columns;
 use super::order_by::distinct;
 use super::{Analyzer, Outer, OutputColumn, Planned};
+use crate::plan::project;
 use crate::{Typed, plan_error};
 
 impl Analyzer<'_> {
@@ -152,10 +153,7 @@ impl Analyzer<'_> {
             let typed = Typed::column(&from.internal, from.data_type);
             exprs.push(typed.cast_to(&to.data_type, self)?.expr.alias(&to.internal));
         }
-        let plan = LogicalPlanBuilder::from(branch.plan)
-            .project(exprs)
-            .and_then(|b| b.build());
-        plan.map_err(plan_error)
+        project(branch.plan, exprs)
     }
 }
 

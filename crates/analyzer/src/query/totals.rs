@@ -13,9 +13,9 @@ use datafusion::logical_expr::expr::{AggregateFunction, ScalarFunction};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
 use super::group_by::{Grouping, collect_aggregates};
-use super::select::{Clauses, filter, replace};
+use super::select::{Clauses, replace};
 use super::{Analyzer, OutputColumn, default_array};
-use crate::plan::{SharedRows, StreamOperator, stream_node};
+use crate::plan::{SharedRows, StreamOperator, aggregate, filter, project, stream_node};
 use crate::typed::column;
 use crate::udaf::AggregateUdf;
 use crate::{Typed, plan_error, udaf, udf};
@@ -61,16 +61,10 @@ impl Analyzer<'_> {
             states.push((aggregate.clone(), state));
         }
         let group = keys.iter().map(|(expr, name)| expr.clone().alias(name));
-        let grouped = LogicalPlanBuilder::from(plan)
-            .aggregate(group.collect::<Vec<_>>(), calls)
-            .and_then(|b| b.build())
-            .map_err(plan_error)?;
+        let grouped = aggregate(plan, group.collect(), calls)?;
         let shared = StreamOperator::Shared(SharedRows::default());
         let shared = stream_node(grouped, shared).map_err(plan_error)?;
-        let plan = LogicalPlanBuilder::from(shared)
-            .project(finals)
-            .and_then(|b| b.build())
-            .map_err(plan_error)?;
+        let plan = project(shared, finals)?;
         Ok(SharedGroups { plan, states })
     }
 
@@ -157,8 +151,7 @@ impl Analyzer<'_> {
         let plan = self.windows(plan, &mut clauses)?;
         let exprs = clauses.items.into_iter();
         let exprs = exprs.map(|item| item.typed.expr.alias(self.fresh(&item.name)));
-        let plan = LogicalPlanBuilder::from(plan).project(exprs.collect::<Vec<_>>());
-        plan.and_then(|b| b.build()).map_err(plan_error)
+        project(plan, exprs.collect())
     }
 
     /// The totals of a query over a subquery with totals: its select list over their row.
@@ -182,8 +175,7 @@ impl Analyzer<'_> {
             .zip(columns)
             .map(|((q, f), c)| Expr::from((q, f)).alias(&c.internal))
             .collect();
-        let plan = LogicalPlanBuilder::from(totals).project(fields);
-        plan.and_then(|b| b.build()).map_err(plan_error)
+        project(totals, fields)
     }
 
     fn totals_before_having(&self) -> bool {

@@ -1,13 +1,13 @@
 //! Plans window functions: a step for each partition and order that they are over.
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
+use datafusion::logical_expr::{Expr, LogicalPlan, SortExpr};
 
 use basalt_error::{Error, Result};
 
 use super::Analyzer;
 use super::select::{Clauses, replace};
-use crate::plan::{StreamOperator, Unit, Window, WindowColumn, WindowOrder, stream_node};
+use crate::plan::{StreamOperator, Unit, Window, WindowColumn, WindowOrder, project, stream_node};
 use crate::plan_error;
 use crate::typed::column;
 use crate::udwf::WindowUdf;
@@ -48,10 +48,7 @@ impl Analyzer<'_> {
             Expr::Column(_) => expr,
             other => other.alias(name),
         });
-        let mut plan = LogicalPlanBuilder::from(plan)
-            .project(exprs.collect::<Vec<_>>())
-            .and_then(|b| b.build())
-            .map_err(plan_error)?;
+        let mut plan = project(plan, exprs.collect())?;
         for window in windows {
             plan = stream_node(plan, StreamOperator::Window(window)).map_err(plan_error)?;
         }

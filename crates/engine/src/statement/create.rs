@@ -1,5 +1,6 @@
 //! Runs CREATE TABLE, VIEW, DATABASE and FUNCTION.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow::datatypes::Schema;
@@ -245,9 +246,10 @@ fn columns_like(
 }
 
 fn check_columns(columns: &[ColumnDefinition]) -> Result<()> {
-    for (i, column) in columns.iter().enumerate() {
+    let mut names = HashSet::with_capacity(columns.len());
+    for column in columns {
         let name = &column.column.name;
-        if columns[..i].iter().any(|c| c.column.name == *name) {
+        if !names.insert(name) {
             return Err(Error::new(
                 ErrorCode::ILLEGAL_COLUMN,
                 format!("Column `{name}` is declared twice"),

@@ -154,6 +154,10 @@ fn by_rows<R: rows::RowParser + 'static>(
     Ok(Box::new(rows::RowReader::new(parser, target, source)?))
 }
 
+/// Values that the columns of a batch have room for before there are any: a table of thousands of
+/// columns would take gigabytes for one row.
+const MAX_ROOM: usize = 1 << 22;
+
 /// The columns that a reader fills.
 pub(crate) struct Target {
     pub(crate) columns: Columns,
@@ -181,8 +185,9 @@ impl Target {
         })
     }
 
-    /// Empty builders of all columns.
+    /// Empty builders of all columns, with room for that many rows unless the columns are many.
     pub(crate) fn builders(&self, capacity: usize) -> Result<Vec<ColumnBuilder>> {
+        let capacity = capacity.min(MAX_ROOM / self.columns.len().max(1));
         let options = self.settings.read_options();
         let builder =
             |(_, t): &(String, DataType)| ColumnBuilder::with_options(t, capacity, &options);
