@@ -269,6 +269,13 @@ impl Analyzer<'_> {
         }
         let entry = self.environment.table_function(name, &args)?;
         let mut source = self.entry(entry, name)?;
+        if name == "merge" {
+            // Where a row comes from can be asked for; `*` leaves it out.
+            let columns = source.scope.columns.iter_mut();
+            columns
+                .filter(|c| matches!(c.name.as_str(), "_database" | "_table"))
+                .for_each(|c| c.hidden = true);
+        }
         qualify(&mut source.scope, &[name.to_owned()]);
         Ok(source)
     }
@@ -297,6 +304,9 @@ impl Analyzer<'_> {
     /// A constant; a bare word (`file(x.csv, CSV)`) is the string of its name.
     fn table_argument(&self, expr: &ast::Expr, outer: &Outer) -> Result<ConstantArg> {
         let (name, value) = match &expr.kind {
+            ExprKind::Function(f) if f.name == "REGEXP" && f.args.len() == 1 => {
+                (Some(f.name.clone()), &f.args[0])
+            }
             ExprKind::Function(f) if f.name == "equals" && f.args.len() == 2 => {
                 match &f.args[0].kind {
                     ExprKind::Identifier(parts) => (Some(parts.join(".")), &f.args[1]),

@@ -28,8 +28,7 @@ pub(crate) fn table(
         return Err(Error::not_implemented("CONSTRAINT of a table"));
     }
     let name = &create.name;
-    let exists = session.find_table(name).is_ok();
-    if exists && create.if_not_exists {
+    if create.if_not_exists && session.has_table(name) {
         return Ok(Summary::default());
     }
     let planned = create
@@ -219,6 +218,12 @@ fn columns_like(
     create: &CreateTable,
 ) -> Result<Vec<ColumnDefinition>> {
     if let Some(other) = &create.as_table {
+        let database = session.database_of(other);
+        if crate::system::has_table(&database, &other.name) {
+            let environment = session.environment(query);
+            let columns = crate::system::columns_of(&environment, &database, &other.name)?;
+            return Ok(columns.into_iter().map(ColumnDefinition::new).collect());
+        }
         return Ok(session.find_table(other)?.columns.clone());
     }
     if let Some(function) = &create.as_function {
@@ -420,7 +425,7 @@ pub(crate) fn view(
 }
 
 /// The query with its columns cast to the types that the view declares for them.
-fn cast_to(select: &ast::Query, declared: &[ColumnDef]) -> Result<ast::Query> {
+pub(crate) fn cast_to(select: &ast::Query, declared: &[ColumnDef]) -> Result<ast::Query> {
     let column = |c: &ColumnDef| {
         let kind = ast::ExprKind::Identifier(vec![c.name.clone()]);
         let name = basalt_parser::format_expr(&ast::Expr::new(kind, ast::Span::default()));

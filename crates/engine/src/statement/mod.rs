@@ -76,7 +76,9 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         Statement::Use(database) => set::use_database(session, database),
         Statement::Alter(alter) => alter::run(session, &query, alter),
         Statement::Delete { table, .. } => {
-            session.find_table(table)?;
+            if !session.has_table(table) {
+                session.find_table(table)?;
+            }
             Err(Error::new(
                 ErrorCode::BAD_ARGUMENTS,
                 "Write ALTER TABLE … DELETE WHERE …: DELETE is not supported for Memory tables",
@@ -95,6 +97,29 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         }
         Statement::Kill(_) => Err(Error::not_implemented("KILL")),
         Statement::Tokens(tokens) => Err(Error::not_implemented(&tokens.construct)),
+    }
+}
+
+/// What `system.processes` calls the kind of a statement.
+pub(crate) fn kind(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::Query(_) => "Select",
+        Statement::Insert(_) => "Insert",
+        Statement::CreateTable(_)
+        | Statement::CreateView(_)
+        | Statement::CreateDatabase(_)
+        | Statement::CreateFunction(_) => "Create",
+        Statement::Drop(_) | Statement::Truncate(_) => "Drop",
+        Statement::Rename(_) => "Rename",
+        Statement::Alter(_) => "Alter",
+        Statement::Delete { .. } => "Delete",
+        Statement::Update { .. } => "Update",
+        Statement::Show(_) | Statement::Exists(_) => "Show",
+        Statement::Describe(_) => "Describe",
+        Statement::Explain(_) => "Explain",
+        Statement::Set(_) => "Set",
+        Statement::Use(_) => "Use",
+        _ => "None",
     }
 }
 
