@@ -10,6 +10,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
 use super::correlated::Domain;
+use super::insert::cast_call;
 use super::{Analyzer, Outer, Planned};
 use crate::environment::{ConstantArg, TableColumn, TableEntry};
 use crate::expr::Resolver;
@@ -218,7 +219,15 @@ impl Analyzer<'_> {
             return Ok(source);
         }
         let mut exprs: Vec<Expr> = Vec::new();
-        let (outer, aliases) = (Outer::default(), Aliases::default());
+        let computed = columns.iter().filter_map(|c| {
+            let expr = c.alias.as_ref()?;
+            Some((c.name.as_str(), cast_call(expr, &c.data_type)))
+        });
+        let computed: Vec<(&str, ast::Expr)> = computed.collect();
+        let (outer, mut aliases) = (Outer::default(), Aliases::default());
+        for (name, expr) in &computed {
+            aliases.add(name, expr)?;
+        }
         let mut stored = source.scope.clone();
         let computed: Vec<bool> = columns.iter().map(|c| c.alias.is_some()).collect();
         let mut index = 0;

@@ -8,6 +8,8 @@
 //! | [`insert`] | INSERT |
 //! | [`insert_file`] | INSERT INTO FUNCTION |
 //! | [`inline_data`] | the rows that an INSERT brings as text or bytes |
+//! | [`columns`] | columns as CREATE and ALTER declare them |
+//! | [`table_engine`] | the engine of a new table |
 //! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION |
 //! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |
 //! | [`show`] | SHOW, DESCRIBE, EXISTS |
@@ -17,6 +19,7 @@
 //! | [`result`] | results of statements that are no queries |
 
 pub mod alter;
+mod columns;
 pub mod create;
 pub mod drop;
 pub mod explain;
@@ -29,6 +32,7 @@ pub mod query;
 pub mod result;
 pub mod set;
 pub mod show;
+mod table_engine;
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, SetExpr, Setting, Statement};
