@@ -141,14 +141,40 @@ impl Catalog {
     /// # Errors
     /// `UNKNOWN_DATABASE`, `UNKNOWN_TABLE` with near names.
     pub fn table(&self, database: &str, name: &str) -> Result<Arc<Table>> {
+        if SYSTEM_DATABASES.contains(&database) {
+            return Err(crate::system::fixed_table(database, name));
+        }
+        if let Some(table) = self.find(database, name) {
+            return Ok(table);
+        }
+        if !self.has_database(database) {
+            return Err(self.unknown_database(database));
+        }
+        Err(self.no_such_table(database, name))
+    }
+
+    /// The error for a name that no table of the database has: near names there, else the same
+    /// name in another database.
+    fn no_such_table(&self, database: &str, name: &str) -> Error {
         let databases = self.databases.read();
-        let tables = databases
-            .get(database)
-            .ok_or_else(|| self.unknown_database(database))?;
-        tables.get(name).map(Arc::clone).ok_or_else(|| {
-            let near = nearest(name, tables.keys().map(String::as_str));
-            unknown_table(database, name, &near)
-        })
+        let tables = databases.get(database).into_iter().flatten();
+        let near = nearest(name, tables.map(|(n, _)| n.as_str()));
+        if !near.is_empty() {
+            return unknown_table(database, name, &near);
+        }
+        let elsewhere = databases
+            .iter()
+            .find(|(_, tables)| tables.contains_key(name));
+        let elsewhere = elsewhere.map(|(other, _)| other.as_str());
+        let system = || {
+            SYSTEM_DATABASES
+                .into_iter()
+                .find(|d| crate::system::has_table(d, name))
+        };
+        match elsewhere.or_else(system) {
+            Some(other) => unknown_table(other, name, &[name]),
+            None => unknown_table(database, name, &[]),
+        }
     }
 
     /// The table of that name, if there is one.
@@ -166,18 +192,17 @@ impl Catalog {
     /// `TABLE_ALREADY_EXISTS`, `UNKNOWN_DATABASE`.
     pub fn add(&self, database: &str, name: &str, table: Table, replace: bool) -> Result<()> {
         if SYSTEM_DATABASES.contains(&database) {
-            return Err(read_only(database));
+            let is_taken = crate::system::has_table(database, name);
+            return Err(match is_taken {
+                true => already_exists(database, name),
+                false => read_only(database),
+            });
         }
         let unknown = self.unknown_database(database);
         let mut databases = self.databases.write();
         let tables = databases.get_mut(database).ok_or(unknown)?;
         if !replace && tables.contains_key(name) {
-            return Err(Error::new(
-                ErrorCode::TABLE_ALREADY_EXISTS,
-                format!(
-                    "Add IF NOT EXISTS or drop it first: table {database}.{name} already exists"
-                ),
-            ));
+            return Err(already_exists(database, name));
         }
         tables.insert(name.to_owned(), Arc::new(table));
         Ok(())
@@ -253,6 +278,9 @@ impl Catalog {
     /// # Errors
     /// If there is no such database or the new name is taken.
     pub fn rename_database(&self, from: &str, to: &str) -> Result<()> {
+        if SYSTEM_DATABASES.contains(&from) {
+            return Err(read_only(from));
+        }
         self.add_database(to)?;
         let mut databases = self.databases.write();
         match databases.remove(from) {
@@ -268,12 +296,26 @@ impl Catalog {
         }
     }
 
-    fn unknown_database(&self, name: &str) -> Error {
+    /// The error for a name that no database has.
+    pub fn unknown_database(&self, name: &str) -> Error {
+        let names = self.databases();
+        let near = nearest(name, names.iter().map(String::as_str));
+        let hint = match near.first() {
+            Some(near) => format!("Maybe you meant {near}? "),
+            None => String::new(),
+        };
         Error::new(
             ErrorCode::UNKNOWN_DATABASE,
-            format!("Database {name} does not exist"),
+            format!("{hint}Database {name} does not exist"),
         )
     }
+}
+
+fn already_exists(database: &str, name: &str) -> Error {
+    Error::new(
+        ErrorCode::TABLE_ALREADY_EXISTS,
+        format!("Add IF NOT EXISTS or drop it first: table {database}.{name} already exists"),
+    )
 }
 
 fn read_only(database: &str) -> Error {

@@ -10,6 +10,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::catalog::Catalog;
 use crate::definitions::Folder;
+use crate::system::processes::Processes;
 
 /// Stack of a worker thread: expressions may be nested a thousand deep.
 const STACK_BYTES: usize = 16 << 20;
@@ -23,6 +24,7 @@ pub struct Database {
     pub sql_functions: RwLock<BTreeMap<String, Arc<ast::Lambda>>>,
     /// Folder of the definitions, unless everything is in memory.
     pub(crate) folder: Mutex<Option<Folder>>,
+    pub(crate) processes: Processes,
     pub(crate) temporary_files: Arc<TemporaryFiles>,
     pub(crate) runtime: tokio::runtime::Runtime,
 }
@@ -61,6 +63,7 @@ impl Database {
             catalog: Catalog::default(),
             sql_functions: RwLock::default(),
             folder: Mutex::default(),
+            processes: Processes::default(),
             temporary_files: Arc::new(temporary_files),
             runtime,
         }))

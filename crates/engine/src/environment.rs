@@ -74,7 +74,12 @@ impl Environment for QueryEnvironment<'_> {
 
 /// What a table of the catalog is to a query.
 pub(crate) fn entry(table: &Table) -> TableEntry {
-    let columns: Vec<_> = table.columns.iter().map(|c| c.column.clone()).collect();
+    // An EPHEMERAL column has a value only while rows are inserted.
+    let readable = table.columns.iter().filter(|c| {
+        let kind = c.default.as_ref().map(|d| d.kind);
+        kind != Some(ast::DefaultKind::Ephemeral)
+    });
+    let columns: Vec<_> = readable.map(|c| c.column.clone()).collect();
     match &table.engine {
         Engine::Memory(memory) => TableEntry::Table {
             provider: Arc::new(SourceTable(BatchesTable {

@@ -21,6 +21,7 @@ use crate::environment::QueryEnvironment;
 use crate::execution::{Execution, panic_error};
 use crate::settings::Settings;
 use crate::statement;
+use crate::system::processes::Process;
 
 /// Where a statement reads and writes.
 pub struct Io<'a> {
@@ -120,6 +121,15 @@ impl Session {
         let deadline = deadline.filter(|d| !d.is_zero());
         let control = Arc::new(QueryControl::new(deadline));
         *self.running.0.lock() = Some(Arc::clone(&control));
+        let query_id = new_query_id();
+        let database = Arc::clone(&self.database);
+        let _listed = database.processes.start(Process {
+            query_id: query_id.clone(),
+            text: statement_text(text, parsed),
+            kind: statement::kind(&parsed.statement),
+            database: self.current_database.clone(),
+            control: Arc::clone(&control),
+        });
         let work = AssertUnwindSafe(|| {
             let execution = Execution::new(&self.database, &settings, &control)?;
             let query = RunningQuery {
@@ -128,6 +138,7 @@ impl Session {
                 settings: &settings,
                 execution,
                 control: &control,
+                query_id,
             };
             statement::run(self, query, io)
         });
@@ -168,7 +179,7 @@ impl Session {
         QueryEnvironment {
             database: &self.database,
             settings: query.settings,
-            context: self.context(query.settings),
+            context: self.context(query.settings, &query.query_id),
             parameters: &self.parameters,
             temporary: &self.temporary,
             execution: query.execution.clone(),
@@ -204,11 +215,8 @@ impl Session {
                 .map(|(n, _)| (*n).to_owned()),
         );
         names.extend(basalt_formats::FORMATS.iter().map(|f| f.name.to_owned()));
-        names.extend(
-            crate::system::TABLES
-                .iter()
-                .map(|(n, _)| format!("system.{n}")),
-        );
+        let of_system = crate::system::table_names("system");
+        names.extend(of_system.iter().map(|n| format!("system.{n}")));
         for database in self.database.catalog.databases() {
             for (name, table) in self.database.catalog.tables(&database).unwrap_or_default() {
                 names.push(name);
@@ -240,7 +248,13 @@ impl Session {
             .table(&self.database_of(name), &name.name)
     }
 
-    fn context(&self, settings: &Settings) -> Context {
+    /// Whether a name is that of a table or view, those of the system included.
+    pub(crate) fn has_table(&self, name: &ast::ObjectName) -> bool {
+        let database = self.database_of(name);
+        self.find_table(name).is_ok() || crate::system::has_table(&database, &name.name)
+    }
+
+    fn context(&self, settings: &Settings, query_id: &str) -> Context {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -251,7 +265,7 @@ impl Session {
             settings: settings.all(),
             database: self.current_database.clone(),
             user: "default".to_owned(),
-            query_id: format!("{:032x}", now.as_nanos()),
+            query_id: query_id.to_owned(),
         }
     }
 }
@@ -264,6 +278,22 @@ pub(crate) struct RunningQuery<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) execution: Execution,
     pub(crate) control: &'a Arc<QueryControl>,
+    pub(crate) query_id: String,
+}
+
+/// An identifier in the form of a UUID, distinct for each statement of the process.
+fn new_query_id() -> String {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let digits = format!("{:032x}", now.as_nanos());
+    let [a, b, c, d, e] = [0..8, 8..12, 12..16, 16..20, 20..32].map(|r| &digits[r]);
+    format!("{a}-{b}-{c}-{d}-{e}")
+}
+
+/// The text of one statement, without inline data.
+fn statement_text(text: &[u8], parsed: &Parsed) -> String {
+    String::from_utf8_lossy(text.get(parsed.span.clone()).unwrap_or_default()).into_owned()
 }
 
 fn changes_something(statement: &Statement) -> bool {

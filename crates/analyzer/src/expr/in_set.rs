@@ -136,7 +136,7 @@ impl Resolver<'_> {
         match left.base() {
             DataType::Tuple(elements) if !resolved.iter().any(is_tuple) => {
                 if elements.types.len() != resolved.len() {
-                    return Err(columns_mismatch(elements.types.len(), resolved.len()));
+                    return Err(element_mismatch(elements.types.len(), resolved.len()));
                 }
                 Ok(vec![self.call_by_name("tuple", resolved)?])
             }
@@ -194,6 +194,11 @@ impl Resolver<'_> {
         wanted: &DataType,
     ) -> Result<ArrayRef> {
         match (wanted, columns.as_slice()) {
+            (DataType::Tuple(tuple), [_])
+                if !matches!(types[0].base(), DataType::Tuple(_)) && tuple.types.len() != 1 =>
+            {
+                Err(columns_mismatch(tuple.types.len(), 1))
+            }
             (_, [column]) => self.convert(column, &types[0], wanted),
             (DataType::Tuple(tuple), columns) if tuple.types.len() == columns.len() => {
                 let converted: Vec<ArrayRef> = columns
@@ -321,5 +326,12 @@ fn columns_mismatch(left: usize, right: usize) -> Error {
     Error::new(
         ErrorCode::NUMBER_OF_COLUMNS_DOESNT_MATCH,
         format!("Number of columns in IN does not match: {left} on the left, {right} on the right"),
+    )
+}
+
+fn element_mismatch(left: usize, right: usize) -> Error {
+    Error::new(
+        ErrorCode::INCORRECT_ELEMENT_OF_SET,
+        format!("Incorrect size of tuple in set: {right} instead of {left}"),
     )
 }

@@ -10,6 +10,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
 use super::correlated::Domain;
+use super::insert::cast_call;
 use super::{Analyzer, Outer, Planned};
 use crate::environment::{ConstantArg, TableColumn, TableEntry};
 use crate::expr::Resolver;
@@ -216,7 +217,15 @@ impl Analyzer<'_> {
             return Ok(source);
         }
         let mut exprs: Vec<Expr> = Vec::new();
-        let (outer, aliases) = (Outer::default(), Aliases::default());
+        let computed = columns.iter().filter_map(|c| {
+            let expr = c.alias.as_ref()?;
+            Some((c.name.as_str(), cast_call(expr, &c.data_type)))
+        });
+        let computed: Vec<(&str, ast::Expr)> = computed.collect();
+        let (outer, mut aliases) = (Outer::default(), Aliases::default());
+        for (name, expr) in &computed {
+            aliases.add(name, expr)?;
+        }
         let mut stored = source.scope.clone();
         let computed: Vec<bool> = columns.iter().map(|c| c.alias.is_some()).collect();
         let mut index = 0;
@@ -264,6 +273,13 @@ impl Analyzer<'_> {
         }
         let entry = self.environment.table_function(name, &args)?;
         let mut source = self.entry(entry, name)?;
+        if name == "merge" {
+            // Where a row comes from can be asked for; `*` leaves it out.
+            let columns = source.scope.columns.iter_mut();
+            columns
+                .filter(|c| matches!(c.name.as_str(), "_database" | "_table"))
+                .for_each(|c| c.hidden = true);
+        }
         qualify(&mut source.scope, &[name.to_owned()]);
         Ok(source)
     }
@@ -292,6 +308,9 @@ impl Analyzer<'_> {
     /// A constant; a bare word (`file(x.csv, CSV)`) is the string of its name.
     fn table_argument(&self, expr: &ast::Expr, outer: &Outer) -> Result<ConstantArg> {
         let (name, value) = match &expr.kind {
+            ExprKind::Function(f) if f.name == "REGEXP" && f.args.len() == 1 => {
+                (Some(f.name.clone()), &f.args[0])
+            }
             ExprKind::Function(f) if f.name == "equals" && f.args.len() == 2 => {
                 match &f.args[0].kind {
                     ExprKind::Identifier(parts) => (Some(parts.join(".")), &f.args[1]),

@@ -25,6 +25,14 @@ pub struct TargetColumn<'a> {
     pub default: Option<&'a ast::Expr>,
 }
 
+/// `CAST(expr, 'type')`: what other columns' expressions mean by a column that is computed.
+pub(crate) fn cast_call(expr: &ast::Expr, data_type: &DataType) -> ast::Expr {
+    let literal = ast::Literal::String(data_type.to_string().into_bytes());
+    let literal = ast::Expr::new(ast::ExprKind::Literal(literal), expr.span);
+    let call = ast::Function::call("CAST".to_owned(), vec![expr.clone(), literal]);
+    ast::Expr::new(ast::ExprKind::Function(Box::new(call)), expr.span)
+}
+
 impl Analyzer<'_> {
     /// The plan of the stored columns, in the order of `targets`, from the rows of `source`, whose
     /// columns are those named `given`.
@@ -52,15 +60,17 @@ impl Analyzer<'_> {
             column.name.clone_from(name);
         }
         let source = self.converted(source, targets)?;
-        let mut aliases = Aliases::default();
         let mut places: HashMap<&str, usize> = HashMap::with_capacity(given.len());
         for (i, name) in given.iter().enumerate() {
             places.entry(name).or_insert(i);
         }
-        for target in targets.iter().filter(|t| !places.contains_key(t.name)) {
-            if let Some(default) = target.default {
-                aliases.add(target.name, default)?;
-            }
+        let missing = targets.iter().filter(|t| !places.contains_key(t.name));
+        let defaults: Vec<(&str, ast::Expr)> = missing
+            .filter_map(|t| Some((t.name, cast_call(t.default?, t.data_type))))
+            .collect();
+        let mut aliases = Aliases::default();
+        for (name, default) in &defaults {
+            aliases.add(name, default)?;
         }
         let outer = Outer::default();
         let resolver = Resolver::new(self, &outer, &source.scope, &aliases);
@@ -145,33 +155,5 @@ impl Analyzer<'_> {
 
     fn type_default(&self, data_type: &DataType) -> Result<Typed> {
         Typed::constant(default_array(data_type)?, data_type.clone())
-    }
-
-    /// The type of a column that is declared by its default alone.
-    ///
-    /// # Errors
-    /// What is wrong with the expression.
-    pub fn type_of_default(
-        &self,
-        expr: &ast::Expr,
-        columns: &[(String, DataType)],
-    ) -> Result<DataType> {
-        let scope = crate::scope::Scope {
-            columns: columns
-                .iter()
-                .map(|(name, data_type)| crate::scope::ScopeColumn {
-                    qualifier: Vec::new(),
-                    name: name.clone(),
-                    internal: self.fresh(name),
-                    data_type: data_type.clone(),
-                    hidden: false,
-                    merged: false,
-                })
-                .collect(),
-        };
-        let (outer, aliases) = (Outer::default(), Aliases::default());
-        Ok(Resolver::new(self, &outer, &scope, &aliases)
-            .resolve(expr)?
-            .data_type)
     }
 }

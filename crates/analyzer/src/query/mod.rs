@@ -29,6 +29,7 @@ mod any_join;
 pub mod array_join;
 mod asof_join;
 pub(crate) mod correlated;
+pub mod defaults;
 pub mod from;
 pub mod group_by;
 pub mod insert;

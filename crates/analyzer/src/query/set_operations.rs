@@ -34,7 +34,7 @@ impl Analyzer<'_> {
             .iter()
             .map(|b| self.set_expr(b, outer))
             .collect::<Result<_>>()?;
-        let columns = self.common_columns(&planned)?;
+        let columns = self.common_columns(operator, &planned)?;
         let mut plans = Vec::with_capacity(planned.len());
         for branch in planned {
             plans.push(self.aligned(branch, &columns)?);
@@ -114,14 +114,24 @@ impl Analyzer<'_> {
     }
 
     /// The result's columns: names of the first branch, common types of all.
-    fn common_columns(&self, branches: &[Planned]) -> Result<Vec<OutputColumn>> {
+    fn common_columns(
+        &self,
+        operator: SetOperator,
+        branches: &[Planned],
+    ) -> Result<Vec<OutputColumn>> {
         let first = branches
             .first()
             .ok_or_else(|| Error::bug("set operation without branches"))?;
         let num_columns = first.columns.len();
         if let Some(other) = branches.iter().find(|b| b.columns.len() != num_columns) {
+            let code = match operator {
+                SetOperator::UnionDefault | SetOperator::UnionAll | SetOperator::UnionDistinct => {
+                    ErrorCode::UNION_ALL_RESULT_STRUCTURES_MISMATCH
+                }
+                _ => ErrorCode::INTERSECT_OR_EXCEPT_RESULT_STRUCTURES_MISMATCH,
+            };
             return Err(Error::new(
-                ErrorCode::UNION_ALL_RESULT_STRUCTURES_MISMATCH,
+                code,
                 format!(
                     "Different number of columns in a set operation: {num_columns} and {}",
                     other.columns.len()

@@ -41,6 +41,9 @@ impl Kind {
                 number => Ok(number),
             },
             Self::UInt64 if text == "auto" => Ok("0".to_owned()),
+            Self::UInt64 if text.starts_with('-') && text[1..].parse::<u64>().is_ok() => {
+                Err(bad(ErrorCode::CANNOT_CONVERT_TYPE, "a number from 0 up"))
+            }
             Self::UInt64 => parse_size(text).map(|n| n.to_string()).ok_or_else(|| {
                 bad(
                     ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
@@ -50,6 +53,9 @@ impl Kind {
             Self::Bool => match text {
                 "1" | "true" => Ok("1".to_owned()),
                 "0" | "false" => Ok("0".to_owned()),
+                _ if text.parse::<f64>().is_ok() => {
+                    Err(bad(ErrorCode::CANNOT_CONVERT_TYPE, "0 or 1"))
+                }
                 _ => Err(bad(ErrorCode::CANNOT_PARSE_BOOL, "0 or 1")),
             },
             Self::Seconds => match text.parse::<f64>() {
@@ -57,10 +63,7 @@ impl Kind {
                     Err(bad(ErrorCode::BAD_ARGUMENTS, "fewer seconds"))
                 }
                 Ok(seconds) if seconds >= 0.0 => Ok(text.to_owned()),
-                _ => Err(bad(
-                    ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
-                    "a number of seconds",
-                )),
+                _ => Err(bad(ErrorCode::CANNOT_PARSE_NUMBER, "a number of seconds")),
             },
             Self::Ratio => match text.parse::<f64>() {
                 Ok(ratio) if (0.0..1.0).contains(&ratio) => Ok(text.to_owned()),

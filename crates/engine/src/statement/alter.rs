@@ -13,7 +13,8 @@ use basalt_parser::ast::{
 };
 use basalt_storage::MemoryTable;
 
-use super::create::{declared_columns, shown_column, stored};
+use super::columns::{declared_columns, rename_in_default, stored, uses};
+use super::create::shown_column;
 use super::insert::{column_of, planned_rows};
 use super::query;
 use crate::catalog::{ColumnDefinition, Engine, Table};
@@ -160,7 +161,8 @@ fn altered_columns(
             Some(_) => return Err(taken(&column.name)),
             None => {
                 let at = place(table, position.as_ref(), columns.len())?;
-                let added = declared_columns(session, query, std::slice::from_ref(column))?;
+                let added =
+                    declared_columns(session, query, std::slice::from_ref(column), &table.columns)?;
                 columns.splice(at..at, added.into_iter().map(Altered::new));
             }
         },
@@ -168,6 +170,9 @@ fn altered_columns(
             if let Some(at) = existing(name, *if_exists)? {
                 if columns.len() == 1 {
                     return Err(last_column());
+                }
+                if let Some(other) = table.columns.iter().find(|c| uses(c, name)) {
+                    return Err(needed(name, &other.column.name));
                 }
                 columns.remove(at);
             }
@@ -187,7 +192,12 @@ fn altered_columns(
             to,
         } => match (existing(from, *if_exists)?, find(to)) {
             (Some(_), Some(_)) => return Err(taken(to)),
-            (Some(at), None) => columns[at].definition.column.name.clone_from(to),
+            (Some(at), None) => {
+                columns[at].definition.column.name.clone_from(to);
+                for column in &mut columns {
+                    rename_in_default(&mut column.definition, from, to);
+                }
+            }
             (None, _) => {}
         },
         _ => changed_columns(session, query, (command, &mut columns), existing)?,
@@ -219,8 +229,10 @@ fn changed_columns(
             position: None,
         } => {
             if let Some(at) = existing(&column.name, *if_exists)? {
+                let others = columns.iter().enumerate().filter(|(i, _)| *i != at);
+                let others: Vec<_> = others.map(|(_, c)| c.definition.clone()).collect();
                 let definition = &mut columns[at].definition;
-                modify(session, query, definition, (column, remove))?;
+                modify(session, query, (definition, &others), (column, remove))?;
             }
         }
         _ => return Err(unsupported()),
@@ -232,7 +244,7 @@ fn changed_columns(
 fn modify(
     session: &Session,
     query: &RunningQuery<'_>,
-    definition: &mut ColumnDefinition,
+    (definition, others): (&mut ColumnDefinition, &[ColumnDefinition]),
     (column, remove): (&ast::ColumnDef, &Option<String>),
 ) -> Result<()> {
     if column.data_type.is_some() || column.default.is_some() {
@@ -243,7 +255,8 @@ fn modify(
         if wanted.default.is_none() {
             wanted.default.clone_from(&definition.default);
         }
-        let [new] = <[ColumnDefinition; 1]>::try_from(declared_columns(session, query, &[wanted])?)
+        let new = declared_columns(session, query, &[wanted], others)?;
+        let [new] = <[ColumnDefinition; 1]>::try_from(new)
             .map_err(|_| Error::not_implemented("MODIFY COLUMN of a Nested"))?;
         let comment = std::mem::take(&mut definition.comment);
         *definition = new;
@@ -398,6 +411,13 @@ fn unsupported() -> Error {
     Error::not_implemented(
         "ALTER of a Memory table other than UPDATE, DELETE, MODIFY COMMENT and ADD, DROP, CLEAR, \
          MODIFY, RENAME, COMMENT COLUMN",
+    )
+}
+
+fn needed(column: &str, by: &str) -> Error {
+    Error::new(
+        ErrorCode::ILLEGAL_COLUMN,
+        format!("Cannot drop column `{column}`, because column `{by}` is computed from it"),
     )
 }
 

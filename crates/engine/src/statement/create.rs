@@ -1,16 +1,13 @@
 //! Runs CREATE TABLE, VIEW, DATABASE and FUNCTION.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow::datatypes::Schema;
-use basalt_analyzer::{Analyzer, TableColumn};
+use basalt_analyzer::TableColumn;
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, ColumnDef, CreateTable, DefaultKind, Statement};
-use basalt_storage::MemoryTable;
-use basalt_types::DataType;
+use basalt_parser::ast::{self, ColumnDef, CreateTable, Statement};
 
-use super::query;
+use super::columns::{check_columns, declared_columns, stored};
+use super::{query, table_engine};
 use crate::catalog::{ColumnDefinition, Engine, Table};
 use crate::session::{RunningQuery, Session, Summary};
 
@@ -28,9 +25,14 @@ pub(crate) fn table(
         // To take it and not to check it would let in the rows that it is there to keep out.
         return Err(Error::not_implemented("CONSTRAINT of a table"));
     }
+    if create.schema.as_ref().is_some_and(|s| s.columns.is_empty()) {
+        return Err(Error::new(
+            ErrorCode::SYNTAX_ERROR,
+            "Declare a column: the brackets behind the table's name are empty",
+        ));
+    }
     let name = &create.name;
-    let exists = session.find_table(name).is_ok();
-    if exists && create.if_not_exists {
+    if create.if_not_exists && session.has_table(name) {
         return Ok(Summary::default());
     }
     let planned = create
@@ -40,7 +42,7 @@ pub(crate) fn table(
         .transpose()?;
     let columns = match (&create.schema, &planned) {
         (Some(schema), _) if !schema.columns.is_empty() => {
-            declared_columns(session, query, &schema.columns)?
+            declared_columns(session, query, &schema.columns, &[])?
         }
         (_, Some(planned)) => {
             let column = |c: &basalt_analyzer::OutputColumn| {
@@ -50,8 +52,8 @@ pub(crate) fn table(
         }
         _ => columns_like(session, query, create)?,
     };
-    check_columns(&columns)?;
-    let engine = engine(create, &columns)?;
+    check_columns(&columns, query.settings)?;
+    let engine = table_engine::engine(create, &columns)?;
     let table = Table {
         create_sql: create_sql(session, create, &columns, engine.name()),
         columns,
@@ -86,140 +88,18 @@ pub(crate) fn table(
     Ok(summary)
 }
 
-/// Columns whose values are stored: all but ALIAS and EPHEMERAL ones.
-pub(crate) fn stored(columns: &[ColumnDefinition]) -> impl Iterator<Item = &ColumnDefinition> {
-    columns.iter().filter(|c| {
-        let kind = c.default.as_ref().map(|d| d.kind);
-        !matches!(kind, Some(DefaultKind::Alias | DefaultKind::Ephemeral))
-    })
-}
-
-pub(super) fn declared_columns(
-    session: &Session,
-    query: &RunningQuery<'_>,
-    columns: &[ColumnDef],
-) -> Result<Vec<ColumnDefinition>> {
-    let environment = session.environment(query);
-    let text_of_query = String::from_utf8_lossy(query.text);
-    let analyzer = Analyzer::new(&environment, &text_of_query);
-    let columns = &flattened(columns);
-    let mut known: Vec<(String, DataType)> = Vec::new();
-    for column in columns {
-        if let Some(data_type) = declared_type(column, query)? {
-            known.push((column.name.clone(), data_type));
-        }
-    }
-    let mut definitions = Vec::with_capacity(columns.len());
-    for column in columns {
-        let default = column.default.clone();
-        let data_type = match (declared_type(column, query)?, default.as_ref()) {
-            (Some(data_type), _) => data_type,
-            (
-                None,
-                Some(ast::ColumnDefault {
-                    expr: Some(expr), ..
-                }),
-            ) => analyzer.type_of_default(expr, &known)?,
-            (None, _) => {
-                return Err(Error::new(
-                    ErrorCode::SYNTAX_ERROR,
-                    format!("Column `{}` needs a type or a default", column.name),
-                ));
-            }
-        };
-        let kind = default.as_ref().map(|d| d.kind);
-        let alias = match &default {
-            Some(ast::ColumnDefault {
-                kind: DefaultKind::Alias,
-                expr,
-            }) => expr.clone(),
-            _ => None,
-        };
-        let hidden = matches!(
-            kind,
-            Some(DefaultKind::Alias | DefaultKind::Materialized | DefaultKind::Ephemeral)
-        );
-        let column_of_table = TableColumn {
-            name: column.name.clone(),
-            data_type,
-            alias,
-            hidden,
-        };
-        definitions.push(ColumnDefinition {
-            column: column_of_table,
-            default,
-            comment: column.comment.as_deref().map(text).unwrap_or_default(),
-            codec: column.codec.as_deref().map(codec_text).unwrap_or_default(),
-            ttl: column
-                .ttl
-                .as_ref()
-                .map(basalt_parser::format_expr)
-                .unwrap_or_default(),
-        });
-    }
-    Ok(definitions)
-}
-
-/// The columns with each `n Nested(a A, …)` as arrays `n.a Array(A)`, ….
-fn flattened(columns: &[ColumnDef]) -> Vec<ColumnDef> {
-    let mut flat = Vec::with_capacity(columns.len());
-    for column in columns {
-        let elements = match &column.data_type {
-            Some(t) if t.name == "Nested" => t.args.as_deref().unwrap_or_default(),
-            _ => &[],
-        };
-        for element in elements {
-            if let ast::TypeArg::Named(name, element) = element {
-                let array = ast::DataType {
-                    name: "Array".to_owned(),
-                    args: Some(vec![ast::TypeArg::Type(element.clone())]),
-                };
-                let name = format!("{}.{name}", column.name);
-                flat.push(ColumnDef {
-                    name,
-                    data_type: Some(array),
-                    ..column.clone()
-                });
-            }
-        }
-        if elements.is_empty() {
-            flat.push(column.clone());
-        }
-    }
-    flat
-}
-
-fn declared_type(column: &ColumnDef, query: &RunningQuery<'_>) -> Result<Option<DataType>> {
-    let Some(written) = &column.data_type else {
-        return Ok(None);
-    };
-    let data_type = basalt_types::parse_data_type(&basalt_parser::format_data_type(written))?;
-    let nullable = match column.nullable {
-        Some(nullable) => nullable,
-        None => query.settings.flag("data_type_default_nullable"),
-    };
-    if nullable && column.nullable == Some(true) && data_type.is_nullable() {
-        return Err(Error::new(
-            ErrorCode::ILLEGAL_SYNTAX_FOR_DATA_TYPE,
-            format!(
-                "Can't use [NOT] NULL modifier with Nullable type of column `{}`",
-                column.name
-            ),
-        ));
-    }
-    Ok(Some(if nullable {
-        data_type.to_nullable()
-    } else {
-        data_type
-    }))
-}
-
 fn columns_like(
     session: &Session,
     query: &RunningQuery<'_>,
     create: &CreateTable,
 ) -> Result<Vec<ColumnDefinition>> {
     if let Some(other) = &create.as_table {
+        let database = session.database_of(other);
+        if crate::system::has_table(&database, &other.name) {
+            let environment = session.environment(query);
+            let columns = crate::system::columns_of(&environment, &database, &other.name)?;
+            return Ok(columns.into_iter().map(ColumnDefinition::new).collect());
+        }
         return Ok(session.find_table(other)?.columns.clone());
     }
     if let Some(function) = &create.as_function {
@@ -244,73 +124,6 @@ fn columns_like(
         "CREATE TABLE needs columns in brackets, AS table or AS SELECT",
     ))
 }
-
-fn check_columns(columns: &[ColumnDefinition]) -> Result<()> {
-    let mut names = HashSet::with_capacity(columns.len());
-    for column in columns {
-        let name = &column.column.name;
-        if !names.insert(name) {
-            return Err(Error::new(
-                ErrorCode::ILLEGAL_COLUMN,
-                format!("Column `{name}` is declared twice"),
-            ));
-        }
-        if *column.column.data_type.base() == DataType::Nothing {
-            return Err(Error::new(
-                ErrorCode::DATA_TYPE_CANNOT_BE_USED_IN_TABLES,
-                format!(
-                    "Cast column `{name}` to a type: values of type {} cannot be stored",
-                    column.column.data_type
-                ),
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn engine(create: &CreateTable, columns: &[ColumnDefinition]) -> Result<Engine> {
-    let name = create
-        .storage
-        .engine
-        .as_ref()
-        .map_or("Memory", |e| e.name.as_str());
-    match name {
-        "Memory" => {
-            let fields: Vec<_> = stored(columns)
-                .map(|c| c.column.data_type.field(&c.column.name))
-                .collect();
-            Ok(Engine::Memory(Arc::new(MemoryTable::new(Arc::new(
-                Schema::new(fields),
-            )))))
-        }
-        "Null" => Ok(Engine::Null),
-        known if KNOWN_ENGINES.contains(&known) => {
-            Err(Error::not_implemented(format!("Table engine {known}")))
-        }
-        unknown => Err(Error::new(
-            ErrorCode::UNKNOWN_STORAGE,
-            format!("Use ENGINE = Memory: unknown table engine {unknown}"),
-        )),
-    }
-}
-
-/// Engines of the dialect that do not exist here yet.
-const KNOWN_ENGINES: [&str; 14] = [
-    "MergeTree",
-    "ReplacingMergeTree",
-    "SummingMergeTree",
-    "AggregatingMergeTree",
-    "CollapsingMergeTree",
-    "Log",
-    "TinyLog",
-    "StripeLog",
-    "File",
-    "Set",
-    "Join",
-    "Buffer",
-    "Merge",
-    "Distributed",
-];
 
 fn create_sql(
     session: &Session,
@@ -356,12 +169,7 @@ pub(super) fn shown_column(column: &ColumnDefinition) -> ColumnDef {
     }
 }
 
-fn codec_text(codec: &[ast::Expr]) -> String {
-    let parts: Vec<String> = codec.iter().map(basalt_parser::format_expr).collect();
-    format!("CODEC({})", parts.join(", "))
-}
-
-fn text(bytes: &[u8]) -> String {
+pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -422,7 +230,7 @@ pub(crate) fn view(
 }
 
 /// The query with its columns cast to the types that the view declares for them.
-fn cast_to(select: &ast::Query, declared: &[ColumnDef]) -> Result<ast::Query> {
+pub(crate) fn cast_to(select: &ast::Query, declared: &[ColumnDef]) -> Result<ast::Query> {
     let column = |c: &ColumnDef| {
         let kind = ast::ExprKind::Identifier(vec![c.name.clone()]);
         let name = basalt_parser::format_expr(&ast::Expr::new(kind, ast::Span::default()));

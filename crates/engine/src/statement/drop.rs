@@ -64,6 +64,9 @@ fn drop_table(session: &mut Session, statement: &DropStatement, name: &ObjectNam
             }
             catalog.remove(&database, &name.name).map(|_| ())
         }
+        None if crate::system::has_table(&database, &name.name) => {
+            catalog.remove(&database, &name.name).map(|_| ())
+        }
         None if statement.if_exists => Ok(()),
         None => catalog.remove(&database, &name.name).map(|_| ()),
     }

@@ -16,7 +16,7 @@ use datafusion::common::TableReference;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
 
-use super::create::stored;
+use super::columns::stored;
 use super::insert_file::{self, FileWriter, Target};
 use super::query;
 use crate::catalog::{ColumnDefinition, Engine, Table};

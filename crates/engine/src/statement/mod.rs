@@ -8,6 +8,8 @@
 //! | [`insert`] | INSERT |
 //! | [`insert_file`] | INSERT INTO FUNCTION |
 //! | [`inline_data`] | the rows that an INSERT brings as text or bytes |
+//! | [`columns`] | columns as CREATE and ALTER declare them |
+//! | [`table_engine`] | the engine of a new table |
 //! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION |
 //! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |
 //! | [`show`] | SHOW, DESCRIBE, EXISTS |
@@ -17,6 +19,7 @@
 //! | [`result`] | results of statements that are no queries |
 
 pub mod alter;
+mod columns;
 pub mod create;
 pub mod drop;
 pub mod explain;
@@ -29,6 +32,7 @@ pub mod query;
 pub mod result;
 pub mod set;
 pub mod show;
+mod table_engine;
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, SetExpr, Setting, Statement};
@@ -76,7 +80,9 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         Statement::Use(database) => set::use_database(session, database),
         Statement::Alter(alter) => alter::run(session, &query, alter),
         Statement::Delete { table, .. } => {
-            session.find_table(table)?;
+            if !session.has_table(table) {
+                session.find_table(table)?;
+            }
             Err(Error::new(
                 ErrorCode::BAD_ARGUMENTS,
                 "Write ALTER TABLE … DELETE WHERE …: DELETE is not supported for Memory tables",
@@ -95,6 +101,29 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         }
         Statement::Kill(_) => Err(Error::not_implemented("KILL")),
         Statement::Tokens(tokens) => Err(Error::not_implemented(&tokens.construct)),
+    }
+}
+
+/// What `system.processes` calls the kind of a statement.
+pub(crate) fn kind(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::Query(_) => "Select",
+        Statement::Insert(_) => "Insert",
+        Statement::CreateTable(_)
+        | Statement::CreateView(_)
+        | Statement::CreateDatabase(_)
+        | Statement::CreateFunction(_) => "Create",
+        Statement::Drop(_) | Statement::Truncate(_) => "Drop",
+        Statement::Rename(_) => "Rename",
+        Statement::Alter(_) => "Alter",
+        Statement::Delete { .. } => "Delete",
+        Statement::Update { .. } => "Update",
+        Statement::Show(_) | Statement::Exists(_) => "Show",
+        Statement::Describe(_) => "Describe",
+        Statement::Explain(_) => "Explain",
+        Statement::Set(_) => "Set",
+        Statement::Use(_) => "Use",
+        _ => "None",
     }
 }
 

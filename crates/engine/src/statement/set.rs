@@ -1,6 +1,6 @@
 //! Runs SET and USE.
 
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::Result;
 use basalt_parser::ast::{ExprKind, Literal, Setting, Use};
 
 use crate::session::{Session, Summary};
@@ -52,10 +52,7 @@ pub(crate) fn use_database(session: &mut Session, database: &Use) -> Result<Summ
         database.database.clone()
     };
     if !session.database.catalog.has_database(&name) {
-        return Err(Error::new(
-            ErrorCode::UNKNOWN_DATABASE,
-            format!("Database {name} does not exist"),
-        ));
+        return Err(session.database.catalog.unknown_database(&name));
     }
     session.current_database = name;
     Ok(Summary::default())

@@ -11,6 +11,7 @@ use super::query;
 use super::result::{one_number, strings, write_rows};
 use crate::catalog::{ColumnDefinition, SYSTEM_DATABASES};
 use crate::session::{Io, RunningQuery, Session, Summary};
+use crate::system::information_schema;
 
 /// `SHOW …`
 pub(crate) fn show(
@@ -77,6 +78,9 @@ fn listing(session: &Session, kind: &ShowKind) -> Result<Listing> {
                 "is_temporary".to_owned()
             } else {
                 let database = database.as_deref().unwrap_or(&session.current_database);
+                if !session.database.catalog.has_database(database) {
+                    return Err(session.database.catalog.unknown_database(database));
+                }
                 format!("database = {}", quoted(database))
             };
             (columns, "system.tables", Some(condition))
@@ -106,6 +110,7 @@ fn listing(session: &Session, kind: &ShowKind) -> Result<Listing> {
             "system.settings",
             Some(format!("name = {}", quoted(name))),
         ),
+        ShowKind::ProcessList => ("*", "system.processes", None),
         ShowKind::Engines => ("*", "system.table_engines", None),
         unsupported => return Err(Error::not_implemented(construct(unsupported))),
     };
@@ -121,7 +126,6 @@ fn construct(kind: &ShowKind) -> &str {
     match kind {
         ShowKind::Dictionaries { .. } => "SHOW DICTIONARIES",
         ShowKind::Indexes { .. } => "SHOW INDEXES",
-        ShowKind::ProcessList => "SHOW PROCESSLIST",
         ShowKind::Merges => "SHOW MERGES",
         ShowKind::Clusters | ShowKind::Cluster(_) => "SHOW CLUSTERS",
         ShowKind::Other(tokens) => &tokens.construct,
@@ -153,13 +157,22 @@ fn filter_condition(filter: &ShowFilter) -> String {
 /// The statement that makes an object.
 fn create_sql(session: &Session, object: ObjectKind, name: &ast::ObjectName) -> Result<String> {
     if object != ObjectKind::Database {
-        return Ok(session.find_table(name)?.create_sql.clone());
+        let database = session.database_of(name);
+        let is_own = name.database.is_none() && session.temporary.contains_key(&name.name);
+        if is_own || !SYSTEM_DATABASES.contains(&database.as_str()) {
+            return Ok(session.find_table(name)?.create_sql.clone());
+        }
+        if database == "system" {
+            return Err(Error::new(
+                ErrorCode::UNKNOWN_TABLE,
+                format!("Use DESCRIBE: no statement made {}.{}", database, name.name),
+            ));
+        }
+        let statement = information_schema::create_statement(&database, &name.name)?;
+        return Ok(basalt_parser::format_statement(&statement));
     }
     if !session.database.catalog.has_database(&name.name) {
-        return Err(Error::new(
-            ErrorCode::UNKNOWN_DATABASE,
-            format!("Database {} does not exist", name.name),
-        ));
+        return Err(session.database.catalog.unknown_database(&name.name));
     }
     Ok(format!("CREATE DATABASE {}\nENGINE = Memory", name.name))
 }
@@ -273,13 +286,12 @@ pub(crate) fn exists(
     let is_there = match exists.kind {
         ObjectKind::Database => session.database.catalog.has_database(&exists.name.name),
         ObjectKind::Table if exists.temporary => session.temporary.contains_key(&exists.name.name),
-        ObjectKind::View => session
-            .find_table(&exists.name)
-            .is_ok_and(|t| matches!(t.engine, crate::catalog::Engine::View(_))),
-        ObjectKind::Table => {
-            use basalt_analyzer::Environment;
-            session.environment(query).table(&exists.name).is_ok()
+        ObjectKind::View if session.has_table(&exists.name) => {
+            use basalt_analyzer::{Environment, TableEntry};
+            let entry = session.environment(query).table(&exists.name)?;
+            matches!(entry, TableEntry::View(_))
         }
+        ObjectKind::Table => session.has_table(&exists.name),
         _ => false,
     };
     let column = ("result", DataType::UInt8, one_number(u8::from(is_there)));

@@ -4,7 +4,7 @@ use basalt_adapt::{Cpu, SimdLevel, WorkUnit, decisions};
 use basalt_analyzer::TableEntry;
 use basalt_error::Result;
 
-use super::Rows;
+use super::rows::Rows;
 use crate::environment::QueryEnvironment;
 
 /// `system.adaptive_choices`: each way of each choice between ways to do the same work.

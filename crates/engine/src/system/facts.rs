@@ -5,7 +5,7 @@ use basalt_analyzer::TableEntry;
 use basalt_error::{ErrorCode, Result};
 use basalt_formats::{FORMATS, FormatSettings};
 
-use super::Rows;
+use super::rows::Rows;
 use crate::environment::QueryEnvironment;
 use crate::settings::SETTINGS;
 

@@ -4,7 +4,7 @@ use basalt_analyzer::TableEntry;
 use basalt_error::Result;
 use basalt_functions::{aggregate, higher_order, registry};
 
-use super::Rows;
+use super::rows::Rows;
 use crate::environment::QueryEnvironment;
 use crate::table_function::TABLE_FUNCTIONS;
 

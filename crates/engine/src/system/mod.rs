@@ -2,36 +2,39 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | [`rows`] | building a table column by column |
 //! | [`objects`] | databases, tables, columns |
 //! | [`functions`] | functions, table functions, combinators |
+//! | [`processes`] | the statements that are running |
 //! | [`adaptation`] | the processor, and what was chosen for it |
 //! | [`facts`] | settings, formats, types, build options and other lists |
+//! | [`absent`] | what ClickHouse has and Basalt has not: empty tables |
+//! | [`information_schema`] | the views of `information_schema` |
 
+pub mod absent;
 pub mod adaptation;
 pub mod facts;
 pub mod functions;
+pub mod information_schema;
 pub mod objects;
+pub mod processes;
+pub mod rows;
 
-use std::sync::Arc;
-
-use arrow::array::{ArrayRef, Float64Array, RecordBatch, UInt8Array, UInt64Array};
-use arrow::datatypes::Schema;
 use basalt_analyzer::{TableColumn, TableEntry};
-use basalt_error::{Error, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::scan::NumbersKind;
 use basalt_functions::registry::nearest;
-use basalt_types::DataType;
 
 use crate::catalog::unknown_table;
 use crate::environment::QueryEnvironment;
-use crate::statement::result::strings;
 use crate::table_function;
+use rows::Rows;
 
 /// Makes one table.
 type MakeTable = fn(&QueryEnvironment<'_>) -> Result<TableEntry>;
 
-/// Every table of `system`, by name.
-pub(crate) const TABLES: &[(&str, MakeTable)] = &[
+/// Every table of `system` with rows, by name.
+const TABLES: &[(&str, MakeTable)] = &[
     ("adaptive_choices", adaptation::adaptive_choices),
     ("aggregate_function_combinators", functions::combinators),
     ("build_options", facts::build_options),
@@ -47,6 +50,7 @@ pub(crate) const TABLES: &[(&str, MakeTable)] = &[
     ("numbers", |_| Ok(numbers(false))),
     ("numbers_mt", |_| Ok(numbers(true))),
     ("one", |_| one()),
+    ("processes", processes::processes),
     ("settings", facts::settings),
     ("table_engines", facts::table_engines),
     ("table_functions", functions::table_functions),
@@ -56,22 +60,85 @@ pub(crate) const TABLES: &[(&str, MakeTable)] = &[
     ("zeros_mt", |_| Ok(zeros(true))),
 ];
 
+/// Names of a system database's tables; none for other databases.
+pub(crate) fn table_names(database: &str) -> Vec<String> {
+    if database.eq_ignore_ascii_case("information_schema") {
+        return information_schema::names();
+    }
+    if database != "system" {
+        return Vec::new();
+    }
+    let with_rows = TABLES.iter().map(|(name, _)| *name);
+    let mut names: Vec<String> = with_rows
+        .chain(absent::TABLES.iter().map(|(name, _)| *name))
+        .map(str::to_owned)
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// Whether the system database has a table of that name.
+pub(crate) fn has_table(database: &str, name: &str) -> bool {
+    table_names(database).iter().any(|n| n == name)
+}
+
+/// The error for a change of a table, or of what would be one, of a system database.
+pub(crate) fn fixed_table(database: &str, name: &str) -> Error {
+    if has_table(database, name) {
+        return Error::new(
+            ErrorCode::NOT_IMPLEMENTED,
+            format!("Use a database of your own: {database}.{name} cannot be changed"),
+        );
+    }
+    no_table(database, name)
+}
+
+fn no_table(database: &str, name: &str) -> Error {
+    let names = table_names(database);
+    let near = nearest(name, names.iter().map(String::as_str));
+    unknown_table(database, name, &near)
+}
+
 /// The table of that name.
 pub(crate) fn table(
     environment: &QueryEnvironment<'_>,
     database: &str,
     name: &str,
 ) -> Result<TableEntry> {
-    let found = TABLES
-        .iter()
-        .find(|(n, _)| *n == name && database == "system");
-    match found {
-        Some((_, make)) => make(environment),
-        None => {
-            let near = nearest(name, TABLES.iter().map(|(n, _)| *n));
-            Err(unknown_table(database, name, &near))
-        }
+    if database != "system" {
+        return information_schema::query(database, name).map(TableEntry::View);
     }
+    if let Some((_, make)) = TABLES.iter().find(|(n, _)| *n == name) {
+        return make(environment);
+    }
+    match absent::TABLES.iter().find(|(n, _)| *n == name) {
+        Some((_, structure)) => absent::table(structure),
+        None => Err(no_table(database, name)),
+    }
+}
+
+/// The columns of the table of that name.
+pub(crate) fn columns_of(
+    environment: &QueryEnvironment<'_>,
+    database: &str,
+    name: &str,
+) -> Result<Vec<TableColumn>> {
+    if database != "system" {
+        let columns = information_schema::columns(database, name)?;
+        return Ok(columns
+            .into_iter()
+            .map(|(name, data_type)| TableColumn::new(name, data_type))
+            .collect());
+    }
+    let entry = match name {
+        // Its rows would ask for the columns of all tables again.
+        "columns" => objects::columns_of_columns()?,
+        _ => table(environment, database, name)?,
+    };
+    Ok(match entry {
+        TableEntry::Table { columns, .. } => columns,
+        TableEntry::View(_) => Vec::new(),
+    })
 }
 
 fn numbers(is_parallel: bool) -> TableEntry {
@@ -81,67 +148,6 @@ fn numbers(is_parallel: bool) -> TableEntry {
 
 fn zeros(is_parallel: bool) -> TableEntry {
     table_function::numbers(NumbersKind::Zeros, u64::MAX, is_parallel, "zero")
-}
-
-/// The columns of a table under construction, all of the same length.
-#[derive(Default)]
-pub(crate) struct Rows {
-    columns: Vec<TableColumn>,
-    arrays: Vec<ArrayRef>,
-}
-
-impl Rows {
-    /// Adds a `String` column.
-    pub(crate) fn text<S: AsRef<[u8]>>(
-        mut self,
-        name: &str,
-        values: impl IntoIterator<Item = S>,
-    ) -> Self {
-        self.columns.push(TableColumn::new(name, DataType::String));
-        self.arrays.push(strings(values));
-        self
-    }
-
-    /// Adds a `UInt8` column of flags.
-    pub(crate) fn flag(mut self, name: &str, values: impl IntoIterator<Item = bool>) -> Self {
-        self.columns.push(TableColumn::new(name, DataType::UInt8));
-        self.arrays.push(Arc::new(UInt8Array::from_iter_values(
-            values.into_iter().map(u8::from),
-        )));
-        self
-    }
-
-    /// Adds a `UInt64` column.
-    pub(crate) fn number(mut self, name: &str, values: impl IntoIterator<Item = u64>) -> Self {
-        self.columns.push(TableColumn::new(name, DataType::UInt64));
-        self.arrays
-            .push(Arc::new(UInt64Array::from_iter_values(values)));
-        self
-    }
-
-    /// Adds a `Nullable(Float64)` column.
-    pub(crate) fn measure(
-        mut self,
-        name: &str,
-        values: impl IntoIterator<Item = Option<f64>>,
-    ) -> Self {
-        let data_type = DataType::Float64.to_nullable();
-        self.columns.push(TableColumn::new(name, data_type));
-        self.arrays.push(Arc::new(Float64Array::from_iter(values)));
-        self
-    }
-
-    /// The table.
-    pub(crate) fn table(self) -> Result<TableEntry> {
-        let fields: Vec<_> = self
-            .columns
-            .iter()
-            .map(|c| c.data_type.field(&c.name))
-            .collect();
-        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), self.arrays)
-            .map_err(|e| Error::bug(e.to_string()))?;
-        Ok(table_function::batches(self.columns, vec![batch]))
-    }
 }
 
 fn one() -> Result<TableEntry> {

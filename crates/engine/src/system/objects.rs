@@ -4,48 +4,43 @@ use std::sync::Arc;
 
 use basalt_analyzer::TableEntry;
 use basalt_error::Result;
+use basalt_types::DataType;
 
-use super::{Rows, TABLES};
+use super::rows::Rows;
+use super::{information_schema, table_names};
 use crate::catalog::{ColumnDefinition, Engine, SYSTEM_DATABASES, Table};
 use crate::environment::QueryEnvironment;
 use crate::statement::show::default_kind;
 
 /// `system.databases`
 pub(crate) fn databases(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    const STRUCTURE: &str = "name String, engine String, data_path String, metadata_path String, \
+        uuid UUID, engine_full String, comment String, is_external UInt8";
     let names = environment.database.catalog.databases();
-    let none = || names.iter().map(|_| "");
-    Rows::default()
+    let rows = Rows::default()
         .text("name", &names)
         .text("engine", names.iter().map(|_| "Memory"))
-        .text("data_path", none())
-        .text("metadata_path", none())
-        .text(
-            "uuid",
-            names.iter().map(|_| "00000000-0000-0000-0000-000000000000"),
-        )
-        .text("engine_full", names.iter().map(|_| "Memory"))
-        .text("comment", none())
-        .table()
+        .text("engine_full", names.iter().map(|_| "Memory"));
+    rows.filled(STRUCTURE)?.alias("database", "name").table()
 }
 
 /// A table with its database and name.
 struct Listed {
     database: String,
     name: String,
+    /// The table of the catalog; `None` for those of the system.
     table: Option<Arc<Table>>,
 }
 
 fn all_tables(environment: &QueryEnvironment<'_>) -> Result<Vec<Listed>> {
     let mut listed = Vec::new();
     for database in environment.database.catalog.databases() {
+        listed.extend(table_names(&database).into_iter().map(|name| Listed {
+            database: database.clone(),
+            name,
+            table: None,
+        }));
         if SYSTEM_DATABASES.contains(&database.as_str()) {
-            if database == "system" {
-                listed.extend(TABLES.iter().map(|(name, _)| Listed {
-                    database: database.clone(),
-                    name: (*name).to_owned(),
-                    table: None,
-                }));
-            }
             continue;
         }
         for (name, table) in environment.database.catalog.tables(&database)? {
@@ -72,117 +67,231 @@ impl Listed {
         self.table.as_deref().map_or(system, f)
     }
 
-    fn memory_bytes(&self) -> u64 {
-        match self.table.as_deref().map(|t| &t.engine) {
-            Some(Engine::Memory(memory)) => memory.size_bytes() as u64,
-            _ => 0,
+    fn engine(&self) -> String {
+        match &self.table {
+            Some(table) => table.engine.name().to_owned(),
+            None if self.database == "system" => format!("System{}", camel_case(&self.name)),
+            None => "View".to_owned(),
         }
     }
+
+    fn is_view(&self) -> bool {
+        self.engine() == "View"
+    }
+
+    fn create_sql(&self) -> String {
+        match &self.table {
+            // On one line, as ClickHouse has it here.
+            Some(table) => basalt_parser::parse_statement(&table.create_sql)
+                .map_or_else(|_| table.create_sql.clone(), |p| one_line(&p.statement)),
+            None => information_schema::create_statement(&self.database, &self.name)
+                .map(|s| one_line(&s))
+                .unwrap_or_default(),
+        }
+    }
+
+    fn view_query(&self) -> String {
+        let query = match self.table.as_deref().map(|t| &t.engine) {
+            Some(Engine::View(query)) => Some(Arc::clone(query)),
+            Some(_) => None,
+            None => information_schema::query(&self.database, &self.name).ok(),
+        };
+        query.map_or_else(String::new, |q| {
+            one_line(&basalt_parser::ast::Statement::Query(Box::new(
+                q.as_ref().clone(),
+            )))
+        })
+    }
+
+    fn memory_bytes(&self) -> Option<u64> {
+        match self.table.as_deref().map(|t| &t.engine) {
+            Some(Engine::Memory(memory)) => Some(memory.size_bytes() as u64),
+            Some(Engine::Null) => Some(0),
+            _ => None,
+        }
+    }
+}
+
+fn one_line(statement: &basalt_parser::ast::Statement) -> String {
+    basalt_parser::format_one_line(statement)
+}
+
+/// `data_type_families` as `DataTypeFamilies`; `_mt` is a variant, not a word.
+fn camel_case(name: &str) -> String {
+    let words = name.trim_end_matches("_mt").split('_');
+    let capital = |word: &str| match word.split_at_checked(1) {
+        Some((first, rest)) => first.to_uppercase() + rest,
+        None => String::new(),
+    };
+    words.map(capital).collect()
 }
 
 /// `system.tables`
 pub(crate) fn tables(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    const STRUCTURE: &str = "database String, name String, uuid UUID, engine String, \
+        is_temporary UInt8, data_paths Array(String), metadata_path String, \
+        metadata_modification_time DateTime, metadata_version Int32, \
+        dependencies_database Array(String), dependencies_table Array(String), \
+        create_table_query String, engine_full String, as_select String, \
+        parameterized_view_parameters Array(Tuple(name String, type String)), \
+        partition_key String, sorting_key String, primary_key String, sampling_key String, \
+        unique_key String, skipping_indices_types Array(String), storage_policy String, \
+        total_rows Nullable(UInt64), total_bytes Nullable(UInt64), \
+        total_bytes_uncompressed Nullable(UInt64), parts Nullable(UInt64), \
+        active_parts Nullable(UInt64), total_marks Nullable(UInt64), \
+        active_on_fly_data_mutations UInt64, active_on_fly_alter_mutations UInt64, \
+        active_on_fly_metadata_mutations UInt64, columns_descriptions_cache_size UInt64, \
+        lifetime_rows Nullable(UInt64), lifetime_bytes Nullable(UInt64), comment String, \
+        has_own_data UInt8, loading_dependencies_database Array(String), \
+        loading_dependencies_table Array(String), loading_dependent_database Array(String), \
+        loading_dependent_table Array(String), target_database String, target_table String, \
+        definer String";
     let all = all_tables(environment)?;
-    let engine = |l: &Listed| l.of(|t| t.engine.name().to_owned(), format!("System{}", l.name));
-    Rows::default()
+    let engine_full = |l: &Listed| match &l.table {
+        Some(_) if !l.is_view() => l.engine(),
+        _ => String::new(),
+    };
+    let rows = Rows::default()
         .text("database", all.iter().map(|l| &l.database))
         .text("name", all.iter().map(|l| &l.name))
-        .text(
-            "uuid",
-            all.iter().map(|_| "00000000-0000-0000-0000-000000000000"),
-        )
-        .text("engine", all.iter().map(engine))
+        .text("engine", all.iter().map(Listed::engine))
         .flag(
             "is_temporary",
             all.iter().map(|l| l.of(|t| t.is_temporary, false)),
         )
-        .text(
-            "create_table_query",
-            all.iter()
-                .map(|l| l.of(|t| t.create_sql.clone(), String::new())),
-        )
-        .text("engine_full", all.iter().map(engine))
-        .text(
-            "as_select",
-            all.iter().map(|l| l.of(view_query, String::new())),
-        )
-        .text("partition_key", all.iter().map(|_| ""))
-        .text("sorting_key", all.iter().map(|_| ""))
-        .text("primary_key", all.iter().map(|_| ""))
-        .number(
+        .text("create_table_query", all.iter().map(Listed::create_sql))
+        .text("engine_full", all.iter().map(engine_full))
+        .text("as_select", all.iter().map(Listed::view_query))
+        .maybe(
             "total_rows",
             all.iter()
-                .map(|l| l.of(Table::num_rows, None).unwrap_or(0) as u64),
+                .map(|l| l.of(Table::num_rows, None).map(|n| n as u64)),
         )
-        .number("total_bytes", all.iter().map(Listed::memory_bytes))
+        .maybe("total_bytes", all.iter().map(Listed::memory_bytes))
         .text(
             "comment",
             all.iter()
                 .map(|l| l.of(|t| t.comment.clone(), String::new())),
-        )
-        .table()
+        );
+    rows.filled(STRUCTURE)?.alias("table", "name").table()
 }
 
-fn view_query(table: &Table) -> String {
-    match &table.engine {
-        Engine::View(query) => {
-            let statement = basalt_parser::ast::Statement::Query(Box::new(query.as_ref().clone()));
-            basalt_parser::format_one_line(&statement)
+/// A column with its place.
+struct Placed {
+    database: String,
+    table: String,
+    position: u64,
+    definition: ColumnDefinition,
+}
+
+fn all_columns(environment: &QueryEnvironment<'_>) -> Result<Vec<Placed>> {
+    let mut all = Vec::new();
+    for listed in all_tables(environment)? {
+        let columns = match &listed.table {
+            Some(table) => table.columns.clone(),
+            None => super::columns_of(environment, &listed.database, &listed.name)?
+                .into_iter()
+                .map(ColumnDefinition::new)
+                .collect(),
+        };
+        for (i, definition) in columns.into_iter().enumerate() {
+            all.push(Placed {
+                database: listed.database.clone(),
+                table: listed.name.clone(),
+                position: i as u64 + 1,
+                definition,
+            });
         }
-        _ => String::new(),
     }
+    Ok(all)
+}
+
+const COLUMNS: &str = "database String, table String, name String, type String, position UInt64, \
+    default_kind String, default_expression String, data_compressed_bytes UInt64, \
+    data_uncompressed_bytes UInt64, marks_bytes UInt64, comment String, \
+    is_in_partition_key UInt8, is_in_sorting_key UInt8, is_in_primary_key UInt8, \
+    is_in_sampling_key UInt8, compression_codec String, character_octet_length Nullable(UInt64), \
+    numeric_precision Nullable(UInt64), numeric_precision_radix Nullable(UInt64), \
+    numeric_scale Nullable(UInt64), datetime_precision Nullable(UInt64), \
+    serialization_hint Nullable(String), statistics String";
+
+/// `system.columns` without rows: its columns.
+pub(super) fn columns_of_columns() -> Result<TableEntry> {
+    Rows::default()
+        .filled(COLUMNS)?
+        .alias("column", "name")
+        .table()
 }
 
 /// `system.columns`
 pub(crate) fn columns(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
-    let mut rows: Vec<(String, String, u64, ColumnDefinition)> = Vec::new();
-    for listed in all_tables(environment)? {
-        let columns = match &listed.table {
-            Some(table) => table.columns.clone(),
-            // Listing the columns of `columns` itself needs no rows.
-            None if matches!(listed.name.as_str(), "columns" | "tables") => Vec::new(),
-            None => match super::table(environment, &listed.database, &listed.name)? {
-                TableEntry::Table { columns, .. } => {
-                    columns.into_iter().map(ColumnDefinition::new).collect()
-                }
-                TableEntry::View(_) => Vec::new(),
-            },
-        };
-        for (i, column) in columns.into_iter().enumerate() {
-            rows.push((
-                listed.database.clone(),
-                listed.name.clone(),
-                i as u64 + 1,
-                column,
-            ));
-        }
-    }
-    let default = |c: &ColumnDefinition| {
-        let expr = c.default.as_ref().and_then(|d| d.expr.as_ref());
+    let all = all_columns(environment)?;
+    let default = |c: &Placed| {
+        let default = c.definition.default.as_ref();
+        let expr = default.and_then(|d| d.expr.as_ref());
         expr.map(basalt_parser::format_expr).unwrap_or_default()
     };
-    Rows::default()
-        .text("database", rows.iter().map(|(d, _, _, _)| d))
-        .text("table", rows.iter().map(|(_, t, _, _)| t))
-        .text("name", rows.iter().map(|(_, _, _, c)| &c.column.name))
-        .text(
-            "type",
-            rows.iter()
-                .map(|(_, _, _, c)| c.column.data_type.to_string()),
-        )
-        .number("position", rows.iter().map(|(_, _, p, _)| *p))
+    let data_type = |c: &Placed| c.definition.column.data_type.clone();
+    let number = |f: fn(&DataType) -> Option<u64>| all.iter().map(move |c| f(&data_type(c)));
+    let rows = Rows::default()
+        .text("database", all.iter().map(|c| &c.database))
+        .text("table", all.iter().map(|c| &c.table))
+        .text("name", all.iter().map(|c| &c.definition.column.name))
+        .text("type", all.iter().map(|c| data_type(c).to_string()))
+        .number("position", all.iter().map(|c| c.position))
         .text(
             "default_kind",
-            rows.iter().map(|(_, _, _, c)| default_kind(c)),
+            all.iter().map(|c| default_kind(&c.definition)),
         )
-        .text(
-            "default_expression",
-            rows.iter().map(|(_, _, _, c)| default(c)),
+        .text("default_expression", all.iter().map(default))
+        .text("comment", all.iter().map(|c| &c.definition.comment))
+        .text("compression_codec", all.iter().map(|c| &c.definition.codec))
+        .maybe("character_octet_length", number(octets))
+        .maybe("numeric_precision", number(|t| numeric(t).map(|n| n.0)))
+        .maybe(
+            "numeric_precision_radix",
+            number(|t| numeric(t).map(|n| n.1)),
         )
-        .text("comment", rows.iter().map(|(_, _, _, c)| &c.comment))
-        .text(
-            "compression_codec",
-            rows.iter().map(|(_, _, _, c)| &c.codec),
-        )
-        .table()
+        .maybe("numeric_scale", number(|t| numeric(t).map(|n| n.2)))
+        .maybe("datetime_precision", number(ticks));
+    rows.filled(COLUMNS)?.alias("column", "name").table()
+}
+
+/// The type inside `Nullable`; what `LowCardinality` holds is not looked at, as in ClickHouse.
+fn plain(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Nullable(inner) => inner,
+        other => other,
+    }
+}
+
+fn octets(data_type: &DataType) -> Option<u64> {
+    match plain(data_type) {
+        DataType::FixedString(len) => Some(u64::from(*len)),
+        _ => None,
+    }
+}
+
+/// Digits of a number, their base, and how many of them stand behind the point.
+fn numeric(data_type: &DataType) -> Option<(u64, u64, u64)> {
+    let bits = match plain(data_type) {
+        DataType::Decimal { precision, scale } => {
+            return Some((u64::from(*precision), 10, u64::from(*scale)));
+        }
+        DataType::UInt8 | DataType::Int8 | DataType::Bool => 8,
+        DataType::UInt16 | DataType::Int16 => 16,
+        DataType::UInt32 | DataType::Int32 => 32,
+        DataType::UInt64 | DataType::Int64 => 64,
+        _ => return None,
+    };
+    Some((bits, 2, 0))
+}
+
+/// Digits of the fraction of a second.
+fn ticks(data_type: &DataType) -> Option<u64> {
+    match plain(data_type) {
+        DataType::Date | DataType::Date32 | DataType::DateTime(_) => Some(0),
+        DataType::DateTime64(digits, _) => Some(u64::from(*digits)),
+        _ => None,
+    }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`arguments`] | reading constant arguments |
 //! | [`file`] | `file`: Parquet and text files, globs |
+//! | [`merge`] | `merge`: tables with matching names |
 //! | [`values`] | `values`, `null`, `format` |
 //! | [`text_file`] | files of formats other than Parquet |
 //! | [`random`] | `generateRandom` |
@@ -12,6 +13,7 @@
 pub mod arguments;
 pub mod compression;
 pub mod file;
+pub mod merge;
 pub mod random;
 pub mod text_file;
 pub mod values;
@@ -49,6 +51,10 @@ pub const TABLE_FUNCTIONS: &[(&str, &str)] = &[
         "generate_series",
         "Numbers from start to stop, both included: generate_series(start, stop[, step]).",
     ),
+    (
+        "merge",
+        "Rows of all tables whose names match: merge([database,] regular expression).",
+    ),
     ("null", "No rows, of a structure: null(structure)."),
     (
         "numbers",
@@ -62,7 +68,7 @@ pub const TABLE_FUNCTIONS: &[(&str, &str)] = &[
 ];
 
 /// Functions of the dialect that do not exist here yet.
-const KNOWN_FUNCTIONS: [&str; 12] = [
+const KNOWN_FUNCTIONS: [&str; 11] = [
     "url",
     "s3",
     "remote",
@@ -70,7 +76,6 @@ const KNOWN_FUNCTIONS: [&str; 12] = [
     "cluster",
     "mysql",
     "postgresql",
-    "merge",
     "input",
     "dictionary",
     "hdfs",
@@ -105,6 +110,7 @@ pub(crate) fn call(
         "null" => values::null(&args),
         "format" => values::format(&args),
         "generateRandom" => random::call(&args),
+        "merge" => merge::call(&args),
         known if KNOWN_FUNCTIONS.contains(&known) => {
             Err(Error::not_implemented(format!("Table function {known}")))
         }
@@ -239,7 +245,15 @@ pub(crate) fn loaded(
 /// Batches as a table of these columns.
 pub(crate) fn batches(columns: Vec<TableColumn>, batches: Vec<RecordBatch>) -> TableEntry {
     let fields: Vec<_> = columns.iter().map(|c| c.data_type.field(&c.name)).collect();
-    let schema = Arc::new(Schema::new(fields));
+    stored_batches(columns, Arc::new(Schema::new(fields)), batches)
+}
+
+/// Batches of a schema as a table; its other columns are computed from those.
+pub(crate) fn stored_batches(
+    columns: Vec<TableColumn>,
+    schema: Arc<Schema>,
+    batches: Vec<RecordBatch>,
+) -> TableEntry {
     let provider = Arc::new(SourceTable(BatchesTable {
         schema,
         batches: Arc::new(batches),

@@ -106,6 +106,7 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     hash::sip_functions::FUNCTIONS,
     introspection::block::FUNCTIONS,
     introspection::states::FUNCTIONS,
+    introspection::structure::FUNCTIONS,
     introspection::dictionary::FUNCTIONS,
     introspection::digits::FUNCTIONS,
     introspection::effect::FUNCTIONS,

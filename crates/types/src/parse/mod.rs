@@ -17,7 +17,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use crate::{AggregateType, DataType, TupleType};
 use names::{TWO_WORDS, simple_type, unknown_type};
 pub use parameters::parse_time_zone;
-use token::Parser;
+use token::{Parser, wrong_number};
 
 /// Nesting beyond this is refused, so that a hostile name cannot exhaust the stack.
 const MAX_DEPTH: usize = 100;
@@ -78,7 +78,7 @@ impl Parser<'_> {
         let name = self.identifier()?;
         let name = self.second_word(name);
         let result = match simple_type(&name) {
-            Some(data_type) => Ok(data_type),
+            Some(data_type) => self.ignored_width(&data_type).map(|()| data_type),
             None => self.with_arguments(&name),
         };
         self.depth -= 1;
@@ -107,19 +107,12 @@ impl Parser<'_> {
         match (name, upper.as_str()) {
             ("Nullable", _) => self.nullable(),
             ("LowCardinality", _) => self.low_cardinality(),
-            ("Array", _) => Ok(DataType::array(self.one_argument()?)),
+            ("Array", _) => Ok(DataType::array(self.one_argument("Array")?)),
             ("Tuple", _) => self.tuple(),
-            ("Nested", _) => Ok(DataType::array(self.tuple()?)),
+            ("Nested", _) => self.nested(),
             ("Map", _) => self.map(),
             ("AggregateFunction", _) => self.aggregate(),
-            ("SimpleAggregateFunction", _) => {
-                self.expect('(')?;
-                self.identifier()?;
-                self.expect(',')?;
-                let inner = self.data_type()?;
-                self.expect(')')?;
-                Ok(inner)
-            }
+            ("SimpleAggregateFunction", _) => self.simple_aggregate(),
             (_, "FIXEDSTRING" | "BINARY") => self.fixed_string(),
             (_, "VARCHAR" | "CHAR" | "TEXT" | "BLOB") => {
                 self.numbers()?;
@@ -137,15 +130,19 @@ impl Parser<'_> {
         }
     }
 
-    fn one_argument(&mut self) -> Result<DataType> {
+    fn one_argument(&mut self, family: &str) -> Result<DataType> {
         self.expect('(')?;
+        self.not_empty(family, "one type")?;
         let inner = self.data_type()?;
+        if self.eat(',') {
+            return Err(wrong_number(family, "one type"));
+        }
         self.expect(')')?;
         Ok(inner)
     }
 
     fn nullable(&mut self) -> Result<DataType> {
-        let inner = self.one_argument()?;
+        let inner = self.one_argument("Nullable")?;
         if !inner.can_be_nullable() {
             return Err(Error::new(
                 ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
@@ -156,7 +153,7 @@ impl Parser<'_> {
     }
 
     fn low_cardinality(&mut self) -> Result<DataType> {
-        let inner = self.one_argument()?;
+        let inner = self.one_argument("LowCardinality")?;
         let base = inner.base();
         let fits = matches!(inner, DataType::Nullable(_)) || inner.can_be_nullable();
         if !fits || base.is_decimal() || base.is_enum() || *base == DataType::Bool {
@@ -187,6 +184,16 @@ impl Parser<'_> {
             }
             types.push(self.data_type()?);
         }
+        let twice = names
+            .iter()
+            .enumerate()
+            .find(|(i, n)| names[..*i].contains(n));
+        if let Some((_, name)) = twice {
+            return Err(Error::new(
+                ErrorCode::DUPLICATE_COLUMN,
+                format!("Names of tuple elements must be unique. Duplicate name: {name}"),
+            ));
+        }
         if !names.is_empty() && names.len() != types.len() {
             return Err(Error::new(
                 ErrorCode::BAD_ARGUMENTS,
@@ -196,9 +203,24 @@ impl Parser<'_> {
         Ok(DataType::Tuple(Arc::new(TupleType { types, names })))
     }
 
+    fn nested(&mut self) -> Result<DataType> {
+        let tuple = self.tuple()?;
+        match &tuple {
+            DataType::Tuple(elements) if elements.types.is_empty() => Err(Error::new(
+                ErrorCode::EMPTY_DATA_PASSED,
+                "Nested cannot be empty",
+            )),
+            _ => Ok(DataType::array(tuple)),
+        }
+    }
+
     fn map(&mut self) -> Result<DataType> {
         self.expect('(')?;
+        self.not_empty("Map", "a key type and a value type")?;
         let key = self.data_type()?;
+        if self.eat(')') {
+            return Err(wrong_number("Map", "a key type and a value type"));
+        }
         self.expect(',')?;
         let value = self.data_type()?;
         self.expect(')')?;
@@ -211,8 +233,23 @@ impl Parser<'_> {
         Ok(DataType::map(key, value))
     }
 
+    fn simple_aggregate(&mut self) -> Result<DataType> {
+        let expected = "a function and its argument's type";
+        self.expect('(')?;
+        self.not_empty("SimpleAggregateFunction", expected)?;
+        self.identifier()?;
+        if self.eat(')') {
+            return Err(wrong_number("SimpleAggregateFunction", expected));
+        }
+        self.expect(',')?;
+        let inner = self.data_type()?;
+        self.expect(')')?;
+        Ok(inner)
+    }
+
     fn aggregate(&mut self) -> Result<DataType> {
         self.expect('(')?;
+        self.not_empty("AggregateFunction", "a function and its arguments' types")?;
         let name = self.identifier()?;
         let mut params = Vec::new();
         if self.eat('(') {
@@ -273,6 +310,11 @@ mod tests {
             ("Array(", 62),
             ("Nullable(Array(UInt8))", 43),
             ("FixedString(0)", 223),
+            ("FixedString()", 42),
+            ("Array()", 42),
+            ("Enum8()", 92),
+            ("Tuple(a UInt8, a UInt8)", 15),
+            ("Date(1)", 378),
             ("Decimal(77, 1)", 69),
             ("DateTime('Mars')", 36),
             ("UInt8 x", 62),

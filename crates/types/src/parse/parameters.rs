@@ -5,22 +5,54 @@ use std::sync::Arc;
 use basalt_error::{Error, ErrorCode, Result};
 use chrono_tz::Tz;
 
-use super::token::Parser;
+use super::token::{Parser, wrong_number};
 use crate::{DataType, EnumType};
 
+const MAX_FIXED_STRING: i64 = 0x00FF_FFFF;
+
 impl Parser<'_> {
-    pub(super) fn fixed_string(&mut self) -> Result<DataType> {
-        let size = match self.numbers()?.as_slice() {
-            [size] => u32::try_from(*size).unwrap_or(0),
-            _ => 0,
-        };
-        if !(1..=0x00FF_FFFF).contains(&size) {
+    /// The `(11)` of `INT(11)`, which says nothing; other types take no brackets.
+    pub(super) fn ignored_width(&mut self, data_type: &DataType) -> Result<()> {
+        let before = self.rest;
+        if !self.eat('(') {
+            self.rest = before;
+            return Ok(());
+        }
+        self.rest = before;
+        let takes = data_type.is_integer() || data_type.is_float() || data_type.is_string();
+        if !takes || *data_type == DataType::Bool {
             return Err(Error::new(
-                ErrorCode::UNEXPECTED_AST_STRUCTURE,
-                "FixedString needs one size, from 1 to 16777215 bytes",
+                ErrorCode::DATA_TYPE_CANNOT_HAVE_ARGUMENTS,
+                format!("Remove the brackets: data type {data_type} cannot have arguments"),
             ));
         }
-        Ok(DataType::FixedString(size))
+        self.numbers().map(|_| ())
+    }
+
+    pub(super) fn fixed_string(&mut self) -> Result<DataType> {
+        let structure = |what: &str| Err(Error::new(ErrorCode::UNEXPECTED_AST_STRUCTURE, what));
+        let before = self.rest;
+        let starts = self.eat('(');
+        self.skip_space();
+        let is_number = self
+            .rest
+            .starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        let is_empty = self.rest.starts_with(')');
+        self.rest = before;
+        if starts && !is_number && !is_empty {
+            return structure("FixedString needs a number of bytes");
+        }
+        match self.numbers()?.as_slice() {
+            [size] if *size > MAX_FIXED_STRING => Err(Error::new(
+                ErrorCode::ARGUMENT_OUT_OF_BOUND,
+                format!("FixedString has at most {MAX_FIXED_STRING} bytes"),
+            )),
+            [size] => match u32::try_from(*size) {
+                Ok(size) if size > 0 => Ok(DataType::FixedString(size)),
+                _ => structure("FixedString has at least 1 byte"),
+            },
+            _ => Err(wrong_number("FixedString", "one number of bytes")),
+        }
     }
 
     pub(super) fn decimal(&mut self, fixed_precision: Option<u8>) -> Result<DataType> {
@@ -53,7 +85,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn date_time(&mut self) -> Result<DataType> {
-        if !self.eat('(') {
+        if !self.eat('(') || self.eat(')') {
             return Ok(DataType::DateTime(None));
         }
         self.skip_space();
@@ -66,7 +98,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn date_time64(&mut self) -> Result<DataType> {
-        if self.eat('(') {
+        if self.eat('(') && !self.eat(')') {
             self.date_time64_arguments()
         } else {
             Ok(DataType::DateTime64(3, None))
@@ -74,6 +106,13 @@ impl Parser<'_> {
     }
 
     fn date_time64_arguments(&mut self) -> Result<DataType> {
+        self.skip_space();
+        if self.rest.starts_with(['-', '\'']) {
+            return Err(Error::new(
+                ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+                "The scale of DateTime64 must be a number from 0 to 9",
+            ));
+        }
         let precision = self.number()?;
         let zone = if self.eat(',') {
             Some(self.time_zone()?)
@@ -97,6 +136,12 @@ impl Parser<'_> {
 
     pub(super) fn enumeration(&mut self, name: &str) -> Result<DataType> {
         self.expect('(')?;
+        if self.eat(')') {
+            return Err(Error::new(
+                ErrorCode::EMPTY_DATA_PASSED,
+                "Enum data type cannot be empty",
+            ));
+        }
         let mut values: Vec<(String, i16)> = Vec::new();
         let mut next: i64 = 1;
         loop {

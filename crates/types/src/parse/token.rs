@@ -13,6 +13,9 @@ impl Parser<'_> {
     pub(super) fn numbers(&mut self) -> Result<Vec<i64>> {
         let mut numbers = Vec::new();
         if self.eat('(') {
+            if self.eat(')') {
+                return Ok(numbers);
+            }
             loop {
                 numbers.push(self.number()?);
                 if !self.eat(',') {
@@ -100,6 +103,15 @@ impl Parser<'_> {
         }
     }
 
+    /// Refuses `()` behind the name of a type that needs arguments.
+    pub(super) fn not_empty(&mut self, family: &str, expected: &str) -> Result<()> {
+        self.skip_space();
+        if self.rest.starts_with(')') {
+            return Err(wrong_number(family, expected));
+        }
+        Ok(())
+    }
+
     pub(super) fn expect(&mut self, c: char) -> Result<()> {
         if self.eat(c) {
             Ok(())
@@ -115,4 +127,12 @@ impl Parser<'_> {
             format!("Cannot parse data type, expected {expected}, found '{found}'"),
         )
     }
+}
+
+/// The error for a type with too few or too many arguments.
+pub(super) fn wrong_number(family: &str, expected: &str) -> Error {
+    Error::new(
+        ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+        format!("Write {expected} in the brackets of {family}"),
+    )
 }

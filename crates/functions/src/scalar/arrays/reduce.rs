@@ -71,7 +71,10 @@ fn split_params(text: &str) -> Result<(&str, Vec<Arg>)> {
     };
     let list = rest.trim_end().strip_suffix(')');
     let list = list.ok_or_else(|| {
-        super::lists::bad_arguments(format!("Cannot parse the aggregate function {text}"))
+        Error::new(
+            ErrorCode::UNKNOWN_AGGREGATE_FUNCTION,
+            format!("Close the bracket: unknown aggregate function {text}"),
+        )
     })?;
     let params = list
         .split(',')

@@ -2,7 +2,7 @@
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::i256;
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, Result};
 use basalt_types::{DataType, least_supertype};
 
 use super::decimals::{Ticks, Width, decimal_array, digits, ticks_of};
@@ -405,14 +405,14 @@ fn round_down(call: &Call<'_>) -> Result<Resolved> {
     let DataType::Array(element) = call.data_type(1) else {
         return Err(call.illegal_type(1));
     };
+    if !element.base().is_number() {
+        return Err(call.illegal_type(1));
+    }
     let result = least_supertype(&[call.data_type(0).clone(), element.as_ref().clone()])?;
     let num = Num::of_number(&result).ok_or_else(|| call.illegal_type(0))?;
     let list = call.constant(1)?.as_list::<i32>().value(0);
     if list.is_empty() {
-        return Err(Error::new(
-            ErrorCode::BAD_ARGUMENTS,
-            "The array of roundDown is empty",
-        ));
+        return Err(call.illegal_type(1));
     }
     Resolved::new(
         result,

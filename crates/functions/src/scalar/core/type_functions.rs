@@ -222,6 +222,9 @@ fn same(call: &Call<'_>) -> Result<Resolved> {
 fn to_low_cardinality(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(1..=1)?;
     let data_type = call.data_type(0).without_low_cardinality().clone();
+    if !data_type.is_nullable() && !data_type.can_be_nullable() {
+        return Err(call.illegal_type(0));
+    }
     Resolved::new(
         DataType::LowCardinality(Arc::new(data_type)),
         |columns, num_rows| columns[0].expand(num_rows),
@@ -230,6 +233,13 @@ fn to_low_cardinality(call: &Call<'_>) -> Result<Resolved> {
 
 fn to_nullable(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(1..=1)?;
+    let base = call.data_type(0).base();
+    if matches!(
+        base,
+        DataType::Array(_) | DataType::Map(..) | DataType::Tuple(_)
+    ) {
+        return Err(call.illegal_type(0));
+    }
     Resolved::new(
         call.data_type(0).clone().to_nullable(),
         |columns, num_rows| columns[0].expand(num_rows),

@@ -7,6 +7,7 @@
 //! | [`effect`] | `sleep`, `throwIf` |
 //! | [`dictionary`] | `lowCardinalityKeys`, `lowCardinalityIndices` |
 //! | [`digits`] | `countDigits`, `isDecimalOverflow` |
+//! | [`structure`] | `dumpColumnStructure` |
 //! | [`states`] | `finalizeAggregation`, `initializeAggregation`, `runningAccumulate` |
 //! | [`transform`] | `transform`: values replaced by a table of pairs |
 
@@ -16,6 +17,7 @@ pub mod digits;
 pub mod effect;
 pub mod session;
 pub mod states;
+pub mod structure;
 pub mod transform;
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use basalt_types::DataType;
 use super::entry;
 use crate::scalar::core::numeric::{Native, array_of};
 use crate::scalar::dates::now::text;
+use crate::scalar::random::source::Source;
 use crate::{Call, Nulls, Purity, Resolved, ScalarFunction};
 
 /// The functions of this file.
@@ -45,6 +46,22 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         Purity::PerQuery,
         ("FQDN()", "Full name of the machine."),
         |call| constant_text(call, &host_name()),
+    )),
+    any_case(entry(
+        &["serverUUID"],
+        Purity::PerQuery,
+        ("serverUUID()", "Random identifier of the running process."),
+        |call| {
+            call.expect_args(0..=0)?;
+            Resolved::new(DataType::Uuid, |_, num_rows| {
+                let ids = vec![SERVER.as_bytes().as_slice(); num_rows];
+                let ids = arrow::array::FixedSizeBinaryArray::try_from_iter(ids.into_iter());
+                match ids {
+                    Ok(ids) if num_rows > 0 => Ok(std::sync::Arc::new(ids)),
+                    _ => Ok(arrow::array::new_empty_array(&DataType::Uuid.physical())),
+                }
+            })
+        },
     )),
     entry(
         &["uptime"],
@@ -131,6 +148,13 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 
 /// The version of ClickHouse whose dialect is spoken.
 const VERSION: &str = "26.9.1.1";
+
+/// Made at the first question for it.
+static SERVER: LazyLock<uuid::Uuid> = LazyLock::new(|| {
+    let mut source = Source::new();
+    let bits = u128::from(source.bits()) << 64 | u128::from(source.bits());
+    uuid::Builder::from_random_bytes(bits.to_be_bytes()).into_uuid()
+});
 
 static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
 

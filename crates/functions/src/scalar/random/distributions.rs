@@ -27,6 +27,13 @@ const fn random(
 /// The functions of this file. A last argument only tells several calls in a query apart.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     random("randUniform", "randUniform(min, max)", |c| {
+        let [min, max] = parameters(c, 2)?;
+        if min > max {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                format!("Swap them: min ({min}) of randUniform is greater than max ({max})"),
+            ));
+        }
         real(c, 2, |s, p| p[0] + (p[1] - p[0]) * s.canonical())
     }),
     random("randNormal", "randNormal(mean, stddev)", |c| {

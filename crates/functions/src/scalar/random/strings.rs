@@ -6,7 +6,7 @@ use basalt_types::DataType;
 
 use super::source::Source;
 use crate::scalar::strings::reverse::fixed_array;
-use crate::scalar::strings::shapes::{Ints, bad_arguments, write_rows};
+use crate::scalar::strings::shapes::{Ints, write_rows};
 use crate::{Call, Column, Purity, Resolved, ScalarFunction};
 
 /// The functions of this file.
@@ -103,7 +103,10 @@ fn resolve_fixed(call: &Call<'_>) -> Result<Resolved> {
     let len = checked_len(call.constant_i64(0)?)?;
     let size = u32::try_from(len).unwrap_or(0);
     if size == 0 {
-        return Err(bad_arguments("Length of a FixedString must be at least 1"));
+        return Err(Error::new(
+            ErrorCode::ARGUMENT_OUT_OF_BOUND,
+            "Length of a FixedString must be at least 1",
+        ));
     }
     Resolved::new(DataType::FixedString(size), move |_, num_rows| {
         let mut bytes = Vec::new();

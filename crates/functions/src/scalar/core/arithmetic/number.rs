@@ -1,6 +1,7 @@
 //! Adds, subtracts, multiplies and divides integers and floats.
 
-use arrow::array::ArrowNativeTypeOp;
+use arrow::array::{ArrowNativeTypeOp, AsArray};
+use arrow::datatypes::UInt8Type;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
@@ -59,6 +60,9 @@ fn resolve_divisors(op: BinaryOp, a: Num, b: Num) -> Result<Resolved> {
     Resolved::new(result.data_type(), move |columns, num_rows| {
         check_divisors(columns, num_rows)?;
         let pair = (&columns[0], &columns[1]);
+        if result.is_signed() {
+            check_least(pair, num_rows)?;
+        }
         with_wide!(result, T => map2::<u64, u64, T>(pair, num_rows, |a, b| {
             let (a, b) = (magnitude_a(a), magnitude_b(b));
             let gcd = gcd(a, b);
@@ -70,6 +74,19 @@ fn resolve_divisors(op: BinaryOp, a: Num, b: Num) -> Result<Resolved> {
             crate::scalar::core::numeric::FromNum::from_num(value)
         }))
     })
+}
+
+/// The least number divided by -1 is no number of 64 bits.
+fn check_least(pair: (&Column, &Column), num_rows: usize) -> Result<()> {
+    let least = |a: i64, b: i64| u8::from((a, b) == (i64::MIN, -1) || (b, a) == (i64::MIN, -1));
+    let found = map2::<i64, i64, u8>(pair, num_rows, least)?;
+    if found.as_primitive::<UInt8Type>().values().contains(&1) {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_DIVISION,
+            "Division of minimal signed number by minus one",
+        ));
+    }
+    Ok(())
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {

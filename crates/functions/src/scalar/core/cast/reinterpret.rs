@@ -65,7 +65,7 @@ fn reinterpret(call: &Call<'_>, to: DataType) -> Result<Resolved> {
     call.expect_type(0, |t| t.is_string() || t.fixed_size_bytes().is_some())?;
     if !to.is_string() && to.fixed_size_bytes().is_none() {
         return Err(Error::new(
-            ErrorCode::NOT_IMPLEMENTED,
+            ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
             format!("Cannot reinterpret {from} as {to}"),
         ));
     }

@@ -303,7 +303,11 @@ fn read_constant(
     );
     let keeps_code = matches!(
         e.code(),
-        ErrorCode::CANNOT_PARSE_DATE | ErrorCode::CANNOT_PARSE_DATETIME
+        ErrorCode::CANNOT_PARSE_DATE
+            | ErrorCode::CANNOT_PARSE_DATETIME
+            | ErrorCode::CANNOT_PARSE_UUID
+            | ErrorCode::CANNOT_PARSE_IPV4
+            | ErrorCode::CANNOT_PARSE_IPV6
     );
     Err(if keeps_code {
         e.within(message)

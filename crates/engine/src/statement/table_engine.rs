@@ -1,0 +1,90 @@
+//! Finds the engine of a new table.
+
+use std::sync::Arc;
+
+use arrow::datatypes::Schema;
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::CreateTable;
+use basalt_storage::MemoryTable;
+
+use super::columns::stored;
+use crate::catalog::{ColumnDefinition, Engine};
+
+/// The engine that the statement names, empty.
+pub(super) fn engine(create: &CreateTable, columns: &[ColumnDefinition]) -> Result<Engine> {
+    let name = create
+        .storage
+        .engine
+        .as_ref()
+        .map_or("Memory", |e| e.name.as_str());
+    if matches!(name, "Memory" | "Null") {
+        check_clauses(name, create)?;
+    }
+    match name {
+        "Memory" => {
+            let fields: Vec<_> = stored(columns)
+                .map(|c| c.column.data_type.field(&c.column.name))
+                .collect();
+            Ok(Engine::Memory(Arc::new(MemoryTable::new(Arc::new(
+                Schema::new(fields),
+            )))))
+        }
+        "Null" => Ok(Engine::Null),
+        known if KNOWN_ENGINES.contains(&known) => {
+            Err(Error::not_implemented(format!("Table engine {known}")))
+        }
+        unknown => Err(Error::new(
+            ErrorCode::UNKNOWN_STORAGE,
+            format!("Use ENGINE = Memory: unknown table engine {unknown}"),
+        )),
+    }
+}
+
+/// Engines of the dialect that do not exist here yet.
+const KNOWN_ENGINES: [&str; 14] = [
+    "MergeTree",
+    "ReplacingMergeTree",
+    "SummingMergeTree",
+    "AggregatingMergeTree",
+    "CollapsingMergeTree",
+    "Log",
+    "TinyLog",
+    "StripeLog",
+    "File",
+    "Set",
+    "Join",
+    "Buffer",
+    "Merge",
+    "Distributed",
+];
+
+/// Engines without parts take no arguments and have no order.
+fn check_clauses(name: &str, create: &CreateTable) -> Result<()> {
+    let storage = &create.storage;
+    let engine = storage.engine.as_ref();
+    let num_args = engine.and_then(|e| e.args.as_ref()).map_or(0, Vec::len);
+    if num_args > 0 {
+        return Err(Error::new(
+            ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+            format!("Write ENGINE = {name}: it takes no arguments ({num_args} given)"),
+        ));
+    }
+    let columns = create.schema.iter().flat_map(|s| &s.columns);
+    let clauses = [
+        ("PARTITION BY", storage.partition_by.is_some()),
+        ("PRIMARY KEY", storage.primary_key.is_some()),
+        ("ORDER BY", storage.order_by.is_some()),
+        ("SAMPLE BY", storage.sample_by.is_some()),
+        (
+            "TTL",
+            !storage.ttl.is_empty() || columns.into_iter().any(|c| c.ttl.is_some()),
+        ),
+    ];
+    match clauses.into_iter().find(|(_, is_there)| *is_there) {
+        None => Ok(()),
+        Some((clause, _)) => Err(Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            format!("Remove {clause}: engine {name} does not support it"),
+        )),
+    }
+}

@@ -1,0 +1,136 @@
+//! Gives the tables of `system` about things that Basalt does not have: they are empty.
+//!
+//! Clients ask for parts, clusters or dictionaries when they connect; no rows is the true answer.
+
+use basalt_analyzer::TableEntry;
+use basalt_error::Result;
+
+use super::rows::Rows;
+
+/// Names and structures, as in ClickHouse for what clients ask for.
+pub(super) const TABLES: &[(&str, &str)] = &[
+    (
+        "clusters",
+        "cluster String, shard_num UInt32, shard_name String, shard_weight UInt32, \
+         internal_replication UInt8, replica_num UInt32, host_name String, host_address String, \
+         port UInt16, is_local UInt8, user String, default_database String, errors_count UInt32, \
+         slowdowns_count UInt32, estimated_recovery_time UInt32, database_shard_name String, \
+         database_replica_name String, is_active Nullable(UInt8)",
+    ),
+    (
+        "constraints",
+        "database String, table String, name String, type Enum8('CHECK' = 0, 'ASSUME' = 1), \
+         expression String",
+    ),
+    (
+        "current_roles",
+        "role_name String, with_admin_option UInt8, is_default UInt8",
+    ),
+    (
+        "data_skipping_indices",
+        "database String, table String, name String, type String, type_full String, expr String, \
+         creation Enum8('Explicit' = 0, 'Implicit' = 1), granularity UInt64, \
+         data_compressed_bytes UInt64, data_uncompressed_bytes UInt64, marks_bytes UInt64",
+    ),
+    (
+        "detached_parts",
+        "database String, table String, partition_id Nullable(String), name String, \
+         bytes_on_disk UInt64, modification_time DateTime, disk String, path String, \
+         reason Nullable(String), min_block_number Nullable(Int64), \
+         max_block_number Nullable(Int64), level Nullable(UInt32)",
+    ),
+    (
+        "dictionaries",
+        "database String, name String, uuid UUID, status Enum8('NOT_LOADED' = 0, 'LOADED' = 1, \
+         'FAILED' = 2, 'LOADING' = 3, 'FAILED_AND_RELOADING' = 4, 'LOADED_AND_RELOADING' = 5, \
+         'NOT_EXIST' = 6), origin String, type String, `key.names` Array(String), \
+         `key.types` Array(String), `attribute.names` Array(String), \
+         `attribute.types` Array(String), bytes_allocated UInt64, query_count UInt64, \
+         hit_rate Float64, found_rate Float64, element_count UInt64, load_factor Float64, \
+         source String, lifetime_min UInt64, lifetime_max UInt64, loading_start_time DateTime, \
+         last_successful_update_time DateTime, loading_duration Float32, last_exception String, \
+         comment String",
+    ),
+    (
+        "enabled_roles",
+        "role_name String, with_admin_option UInt8, is_current UInt8, is_default UInt8",
+    ),
+    ("macros", "macro String, substitution String"),
+    (
+        "merge_tree_settings",
+        "name String, value String, default String, changed UInt8, description String, \
+         min Nullable(String), max Nullable(String), readonly UInt8, type String, \
+         is_obsolete UInt8",
+    ),
+    (
+        "merges",
+        "database String, table String, elapsed Float64, progress Float64, num_parts UInt64, \
+         source_part_names Array(String), result_part_name String, \
+         source_part_paths Array(String), result_part_path String, partition_id String, \
+         partition String, is_mutation UInt8, total_size_bytes_compressed UInt64, \
+         total_size_bytes_uncompressed UInt64, total_size_marks UInt64, \
+         bytes_read_uncompressed UInt64, rows_read UInt64, bytes_written_uncompressed UInt64, \
+         rows_written UInt64, columns_written UInt64, memory_usage UInt64, thread_id UInt64, \
+         merge_type String, merge_algorithm String",
+    ),
+    (
+        "mutations",
+        "database String, table String, mutation_id String, command String, \
+         create_time DateTime, finish_time DateTime, `block_numbers.partition_id` Array(String), \
+         `block_numbers.number` Array(Int64), parts_in_progress_names Array(String), \
+         parts_to_do_names Array(String), parts_to_do Int64, is_done UInt8, is_killed UInt8, \
+         latest_failed_part String, latest_fail_time DateTime, latest_fail_reason String",
+    ),
+    (
+        "parts",
+        "partition String, name String, uuid UUID, part_type String, active UInt8, marks UInt64, \
+         rows UInt64, bytes_on_disk UInt64, data_compressed_bytes UInt64, \
+         data_uncompressed_bytes UInt64, primary_key_size UInt64, marks_bytes UInt64, \
+         secondary_indices_compressed_bytes UInt64, secondary_indices_uncompressed_bytes UInt64, \
+         secondary_indices_marks_bytes UInt64, modification_time DateTime, remove_time DateTime, \
+         refcount UInt32, min_date Date, max_date Date, min_time DateTime, max_time DateTime, \
+         partition_id String, min_block_number Int64, max_block_number Int64, level UInt32, \
+         data_version UInt64, primary_key_bytes_in_memory UInt64, \
+         primary_key_bytes_in_memory_allocated UInt64, is_frozen UInt8, database String, \
+         table String, engine String, disk_name String, path String, bytes UInt64, \
+         marks_size UInt64, part_name String",
+    ),
+    (
+        "parts_columns",
+        "partition String, name String, uuid UUID, part_type String, active UInt8, marks UInt64, \
+         rows UInt64, bytes_on_disk UInt64, data_compressed_bytes UInt64, \
+         data_uncompressed_bytes UInt64, marks_bytes UInt64, modification_time DateTime, \
+         partition_id String, level UInt32, database String, table String, engine String, \
+         disk_name String, path String, column String, type String, column_position UInt64, \
+         default_kind String, default_expression String, column_bytes_on_disk UInt64, \
+         column_data_compressed_bytes UInt64, column_data_uncompressed_bytes UInt64, \
+         column_marks_bytes UInt64",
+    ),
+    (
+        "projections",
+        "database String, table String, name String, type Enum8('Normal' = 0, 'Aggregate' = 1), \
+         sorting_key Array(String), query String",
+    ),
+    (
+        "replicas",
+        "database String, table String, engine String, is_leader UInt8, can_become_leader UInt8, \
+         is_readonly UInt8, is_session_expired UInt8, future_parts UInt32, \
+         parts_to_check UInt32, zookeeper_name String, zookeeper_path String, \
+         replica_name String, replica_path String, columns_version Int32, queue_size UInt32, \
+         inserts_in_queue UInt32, merges_in_queue UInt32, part_mutations_in_queue UInt32, \
+         absolute_delay UInt64, total_replicas UInt32, active_replicas UInt32",
+    ),
+    ("roles", "name String, id UUID, storage String"),
+    (
+        "storage_policies",
+        "policy_name String, volume_name String, volume_priority UInt64, disks Array(String), \
+         volume_type Enum8('JBOD' = 0, 'SINGLE_DISK' = 1, 'UNKNOWN' = 2), \
+         max_data_part_size UInt64, move_factor Float32, prefer_not_to_merge UInt8",
+    ),
+    ("warnings", "message String"),
+];
+
+/// The empty table of that structure.
+pub(super) fn table(structure: &str) -> Result<TableEntry> {
+    Rows::default().filled(structure)?.table()
+}
