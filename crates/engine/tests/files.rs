@@ -98,3 +98,74 @@ fn errors_count_rows_from_the_start_of_the_file() {
         assert!(e.contains(&place), "{format}: {e}");
     }
 }
+
+/// Conditions on the columns of the file below: selective ones and such that all rows fulfil.
+const CONDITIONS: &[&str] = &[
+    "n = 777",
+    "n BETWEEN 300 AND 420",
+    "n IN (3, 555, 999)",
+    "n < 100 OR n > 950",
+    "n >= 0",
+    "n > 5000",
+    "s = 's000000000017'",
+    "s > 's0000000009'",
+    "s = 'none of them'",
+    "maybe = 5",
+    "maybe IS NULL",
+    "maybe > 90 AND s != ''",
+    "f > 900",
+    "isNaN(f)",
+    "d >= '2020-12-01'",
+    "t < '2021-01-01 00:10:00'",
+    "has(list, 12)",
+    "length(s) > 3 AND n % 97 = 3",
+    "low = 'b'",
+    "flag AND n < 50",
+    "dec = toDecimal64(77.5, 2)",
+    "big = 18446744073709551000",
+    "small = -7",
+    "u = toUUID('00000000-0000-0000-0000-000000000309')",
+];
+
+/// Whatever the filters can skip (row groups, pages, single rows) and in whatever way the rest is read.
+#[test]
+fn filters_skip_nothing_that_passes() {
+    let folder = Folder::new("skip");
+    let rows = "SELECT toUInt32(number) AS n, concat('s', leftPad(toString(number), 12, '0')) AS s, \
+        if(number % 7 = 0, NULL, toInt64(number % 101)) AS maybe, \
+        if(number % 50 = 0, nan, number + 0.5) AS f, toDate('2020-01-01') + number AS d, \
+        toDateTime('2021-01-01 00:00:00', 'UTC') + number AS t, [number % 13, number] AS list, \
+        toLowCardinality(if(number > 800, 'a', if(number = 400, 'b', 'c'))) AS low, \
+        number % 3 = 0 AS flag, toDecimal64(number / 2, 2) AS dec, \
+        18446744073709550616 + number AS big, toInt8(number % 20 - 10) AS small, \
+        toUUID(concat('00000000-0000-0000-0000-000000000', leftPad(toString(number), 3, '0'))) AS u \
+        FROM numbers(1000)";
+    for (i, settings) in [
+        "output_format_parquet_row_group_size = 130, output_format_parquet_data_page_size = 60, \
+         output_format_parquet_batch_size = 7, output_format_parquet_write_bloom_filter = 1",
+        "output_format_parquet_row_group_size = 400, output_format_parquet_batch_size = 50, \
+         output_format_parquet_data_page_size = 200, output_format_parquet_max_dictionary_size = 0",
+        "output_format_parquet_row_group_size = 100, output_format_parquet_write_page_index = 0",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let path = folder.file(&format!("{i}.parquet"));
+        let insert =
+            format!("INSERT INTO FUNCTION file('{path}', Parquet) SETTINGS {settings} {rows}");
+        run(&insert).unwrap();
+        for condition in CONDITIONS {
+            let select = |columns: &str, from: &str| {
+                run(&format!(
+                    "SELECT {columns} FROM {from} WHERE {condition} ORDER BY n"
+                ))
+                .unwrap_or_else(|e| panic!("{condition}: {e}"))
+            };
+            for columns in ["*", "n, s", "n", "count() OVER (), n, f"] {
+                let found = select(columns, &format!("file('{path}')"));
+                let wanted = select(columns, &format!("({rows})"));
+                assert_eq!(found, wanted, "{condition} with {settings}");
+            }
+        }
+    }
+}

@@ -257,6 +257,12 @@ settings! {
     output_format_parquet_datetime_as_uint32: bool = false;
     output_format_parquet_enum_as_byte_array: bool = true;
     output_format_parquet_row_group_size: u64 = 1_000_000;
+    output_format_parquet_row_group_size_bytes: u64 = 536_870_912;
+    output_format_parquet_data_page_size: u64 = 1_048_576;
+    output_format_parquet_batch_size: u64 = 1024;
+    output_format_parquet_max_dictionary_size: u64 = 1_048_576;
+    output_format_parquet_write_page_index: bool = true;
+    output_format_parquet_write_bloom_filter: bool = false;
     output_format_arrow_compression_method: String = "lz4_frame".to_string();
     output_format_arrow_string_as_string: bool = true;
     output_format_arrow_fixed_string_as_fixed_byte_array: bool = true;
