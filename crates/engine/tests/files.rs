@@ -134,7 +134,7 @@ fn filters_skip_nothing_that_passes() {
     let rows = "SELECT toUInt32(number) AS n, concat('s', leftPad(toString(number), 12, '0')) AS s, \
         if(number % 7 = 0, NULL, toInt64(number % 101)) AS maybe, \
         if(number % 50 = 0, nan, number + 0.5) AS f, toDate('2020-01-01') + number AS d, \
-        toDateTime('2021-01-01 00:00:00', 'UTC') + number AS t, [number % 13, number] AS list, \
+        toDateTime64('2021-01-01 00:00:00', 3, 'UTC') + number AS t, [number % 13, number] AS list, \
         toLowCardinality(if(number > 800, 'a', if(number = 400, 'b', 'c'))) AS low, \
         number % 3 = 0 AS flag, toDecimal64(number / 2, 2) AS dec, \
         18446744073709550616 + number AS big, toInt8(number % 20 - 10) AS small, \
