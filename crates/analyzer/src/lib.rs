@@ -29,5 +29,5 @@ pub use environment::{ConstantArg, Environment, TableColumn, TableEntry};
 pub use expr::cast::cast;
 pub use query::defaults::{DeclaredColumn, column_names};
 pub use query::insert::TargetColumn;
-pub use query::{Analyzer, OutputColumn, Planned};
+pub use query::{Analyzer, FloatOrder, OutputColumn, Planned};
 pub use typed::{Typed, into_plan_error, plan_error};

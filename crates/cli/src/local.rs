@@ -142,6 +142,7 @@ impl Local {
         let _ = ctrlc::set_handler(move || {
             if was_pressed.swap(true, Ordering::Relaxed) {
                 // The query is inside one long call and does not hear of it.
+                basalt_engine::remove_unfinished();
                 std::process::exit(INTERRUPTED);
             }
             running.cancel();

@@ -19,7 +19,9 @@ pub mod registry;
 pub mod settings;
 
 pub use infer::infer;
-pub use input::{BlockReader, Evaluator, header_len, input, input_with_evaluator, split_rows};
+pub use input::{
+    BlockReader, Evaluator, count_rows, header_len, input, input_with_evaluator, split_rows,
+};
 pub use output::{RowSink, Statistics, output};
 pub use registry::{FORMATS, FormatEntry, from_file_extension, lookup};
 pub use settings::FormatSettings;

@@ -12,7 +12,7 @@ use basalt_types::arrow_edge::{UUID_EXTENSION, from_arrow_field};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
-use parquet::file::metadata::{FileMetaData, ParquetMetaData};
+use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataBuilder};
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
 
 use crate::Columns;
@@ -85,7 +85,11 @@ pub fn reader_metadata(footer: ParquetMetaData) -> parquet::errors::Result<Arrow
         Arc::new(SchemaDescriptor::new(root)),
         file.column_orders().cloned(),
     );
-    let footer = Arc::new(ParquetMetaData::new(file, footer.row_groups().to_vec()));
+    let footer = ParquetMetaDataBuilder::new(file)
+        .set_row_groups(footer.row_groups().to_vec())
+        .set_column_index(footer.column_index().cloned())
+        .set_offset_index(footer.offset_index().cloned());
+    let footer = Arc::new(footer.build());
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let plain = ArrowReaderMetadata::try_new(Arc::clone(&footer), options)?;
     let fields: Vec<Field> = plain.schema().fields().iter().map(|f| as_view(f)).collect();

@@ -8,6 +8,7 @@ use datafusion::logical_expr::{Expr, SortExpr};
 
 use super::Resolver;
 use crate::plan::{Frame, WindowFunction};
+use crate::query::float_key;
 use crate::query::order_by::sort_keys;
 use crate::udwf::WindowUdf;
 use crate::{Typed, udaf};
@@ -65,7 +66,15 @@ impl Resolver<'_> {
         let (mut order_by, mut keys): (Vec<SortExpr>, Vec<Typed>) = (Vec::new(), Vec::new());
         for item in &spec.order_by {
             let key = self.resolve(&item.expr)?;
-            order_by.extend(sort_keys(&key, item, self)?);
+            let sorts = sort_keys(&key, item, self)?;
+            order_by.extend(sorts.into_iter().map(|sort| SortExpr {
+                expr: if key.data_type.is_float() && sort.expr == key.expr {
+                    float_key(sort.expr)
+                } else {
+                    sort.expr
+                },
+                ..sort
+            }));
             keys.push(key);
         }
         let frame = self.frame(spec, &keys)?;

@@ -22,6 +22,7 @@
 //! | [`limit`] | numbers of rows in LIMIT and OFFSET |
 //! | [`windows`] | the steps of window functions |
 //! | [`order_by`] | ORDER BY, LIMIT, LIMIT BY, DISTINCT |
+//! | [`float_order`] | what floats are sorted by |
 //! | [`with_fill`] | ORDER BY … WITH FILL |
 //! | [`set_operations`] | UNION, EXCEPT, INTERSECT |
 
@@ -30,6 +31,7 @@ pub mod array_join;
 mod asof_join;
 pub(crate) mod correlated;
 pub mod defaults;
+mod float_order;
 pub mod from;
 pub mod group_by;
 pub mod insert;
@@ -45,6 +47,9 @@ pub mod set_operations;
 pub mod totals;
 mod windows;
 pub mod with_fill;
+
+pub use float_order::FloatOrder;
+pub(crate) use float_order::float_key;
 
 use std::cell::{Cell, RefCell};
 

@@ -7,6 +7,7 @@ use basalt_parser::ast::{self, Distinct, OrderBy};
 use basalt_types::DataType;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
 
+use super::float_order::order_key;
 use super::items::Item;
 use super::limit::row_bound;
 use super::select::Clauses;
@@ -151,10 +152,11 @@ impl Analyzer<'_> {
         let names: Vec<String> = order_by.iter().map(|(name, _)| name.clone()).collect();
         if !order_by.is_empty() {
             let sorts = order_by.into_iter().map(|(name, s)| SortExpr {
-                expr: column(&name),
+                expr: order_key(&name, &plan),
                 ..s
             });
-            let sorted = LogicalPlanBuilder::from(plan).sort(sorts.collect::<Vec<_>>());
+            let sorts: Vec<_> = sorts.collect();
+            let sorted = LogicalPlanBuilder::from(plan).sort(sorts);
             plan = sorted.and_then(|b| b.build()).map_err(plan_error)?;
             let shown = shown_scope(&clauses.items, &items);
             plan = self.with_fill(plan, (select, outer), &names, &shown)?;

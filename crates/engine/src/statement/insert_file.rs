@@ -3,7 +3,6 @@
 //! Rows go into a file beside the target, which takes its place when all of them are there: an
 //! INSERT that fails leaves nothing.
 
-use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +15,7 @@ use basalt_parser::ast::{self, ExprKind};
 use basalt_types::parse::parse_structure;
 
 use super::result::Header;
+use super::whole_file::{Mode, WholeFile};
 use crate::catalog::{ColumnDefinition, Engine, Table};
 use crate::session::RunningQuery;
 use crate::table_function::compression::{Encoder, encoder};
@@ -109,11 +109,8 @@ pub(super) fn table_of(header: &Header) -> Table {
 pub(super) struct FileWriter {
     sink: Box<dyn RowSink>,
     /// Taken by the end.
-    file: Option<Box<dyn Encoder>>,
+    file: Option<(WholeFile, Box<dyn Encoder>)>,
     buffer: Vec<u8>,
-    unfinished: PathBuf,
-    path: PathBuf,
-    is_appended: bool,
 }
 
 /// Formats whose rows may stand behind others.
@@ -150,24 +147,23 @@ impl FileWriter {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        let mut unfinished = path.as_os_str().to_owned();
-        unfinished.push(format!(".{}.unfinished", std::process::id()));
-        let unfinished = PathBuf::from(unfinished);
         let name = if is_appended {
             without_header(format)
         } else {
             format.name
         };
         let sink = basalt_formats::output(name, header, &query.settings.formats()?)?;
-        let file = BufWriter::new(File::create(&unfinished)?);
-        let file = encoder(file, &path.to_string_lossy(), method)?;
+        let mode = if is_appended {
+            Mode::Append
+        } else {
+            Mode::Replace
+        };
+        let (whole, file) = WholeFile::create(path, mode)?;
+        let file = encoder(BufWriter::new(file), &path.to_string_lossy(), method)?;
         Ok(Self {
             sink,
-            file: Some(file),
+            file: Some((whole, file)),
             buffer: Vec::new(),
-            unfinished,
-            path: path.to_owned(),
-            is_appended,
         })
     }
 
@@ -177,7 +173,7 @@ impl FileWriter {
     }
 
     fn flush(&mut self) -> Result<()> {
-        if let Some(file) = &mut self.file {
+        if let Some((_, file)) = &mut self.file {
             file.write_all(&self.buffer)?;
         }
         self.buffer.clear();
@@ -188,23 +184,11 @@ impl FileWriter {
     pub(super) fn finish(mut self) -> Result<()> {
         self.sink.finish(&Statistics::default(), &mut self.buffer)?;
         self.flush()?;
-        if let Some(file) = self.file.take() {
+        if let Some((whole, file)) = self.file.take() {
             file.finish()?;
-        }
-        if self.is_appended {
-            let mut target = OpenOptions::new().append(true).open(&self.path)?;
-            std::io::copy(&mut File::open(&self.unfinished)?, &mut target)?;
-        } else {
-            std::fs::rename(&self.unfinished, &self.path)?;
+            whole.commit()?;
         }
         Ok(())
-    }
-}
-
-impl Drop for FileWriter {
-    /// After success there is no such file, or its rows are in the target.
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.unfinished);
     }
 }
 

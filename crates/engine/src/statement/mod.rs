@@ -33,6 +33,9 @@ pub mod result;
 pub mod set;
 pub mod show;
 mod table_engine;
+mod whole_file;
+
+pub use whole_file::remove_unfinished;
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, SetExpr, Setting, Statement};

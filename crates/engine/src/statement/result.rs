@@ -1,7 +1,7 @@
 //! Writes results: batches in the wanted format, to the caller or into a file.
 
-use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BinaryViewArray, RecordBatch, UInt8Array};
@@ -11,6 +11,7 @@ use basalt_formats::{RowSink, Statistics};
 use basalt_parser::ast::{IntoOutfile, OutputOptions};
 use basalt_types::DataType;
 
+use super::whole_file::{Mode, WholeFile};
 use crate::session::{Io, RunningQuery, Session, Summary};
 use crate::table_function::compression;
 
@@ -19,7 +20,7 @@ pub(crate) struct ResultWriter<'a, 'o> {
     sink: Box<dyn RowSink>,
     query: &'a RunningQuery<'a>,
     out: &'o mut dyn Write,
-    file: Option<Box<dyn compression::Encoder>>,
+    file: Option<(WholeFile, Box<dyn compression::Encoder>)>,
     to_out: bool,
     buffer: Vec<u8>,
     pub(crate) summary: Summary,
@@ -123,15 +124,16 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
         };
         self.sink.finish(&statistics, &mut self.buffer)?;
         self.flush()?;
-        if let Some(file) = self.file.take() {
+        if let Some((whole, file)) = self.file.take() {
             file.finish()?;
+            whole.commit().map_err(cannot_write)?;
         }
         self.out.flush().map_err(cannot_write)?;
         Ok(self.summary)
     }
 
     fn flush(&mut self) -> Result<()> {
-        if let Some(file) = &mut self.file {
+        if let Some((_, file)) = &mut self.file {
             file.write_all(&self.buffer).map_err(cannot_write)?;
         }
         if self.to_out {
@@ -149,21 +151,19 @@ fn cannot_write(e: std::io::Error) -> Error {
     )
 }
 
-fn open(target: &IntoOutfile) -> Result<Box<dyn compression::Encoder>> {
+fn open(target: &IntoOutfile) -> Result<(WholeFile, Box<dyn compression::Encoder>)> {
     let text = |e: &basalt_parser::ast::Expr| {
         e.as_string()
             .map(|s| String::from_utf8_lossy(s).into_owned())
     };
     let path = text(&target.path)
         .ok_or_else(|| Error::new(ErrorCode::BAD_ARGUMENTS, "INTO OUTFILE takes a string"))?;
-    let mut options = OpenOptions::new();
-    options.write(true).create(true);
-    match (target.truncate, target.append) {
-        (true, _) => options.truncate(true),
-        (_, true) => options.append(true),
-        _ => options.create_new(true),
+    let mode = match (target.truncate, target.append) {
+        (true, _) => Mode::Replace,
+        (_, true) => Mode::Append,
+        _ => Mode::Create,
     };
-    let file: File = options.open(&path).map_err(|e| {
+    let (whole, file) = WholeFile::create(Path::new(&path), mode).map_err(|e| {
         let hint = if e.kind() == std::io::ErrorKind::AlreadyExists {
             "Add TRUNCATE or APPEND: "
         } else {
@@ -175,7 +175,8 @@ fn open(target: &IntoOutfile) -> Result<Box<dyn compression::Encoder>> {
         )
     })?;
     let method = target.compression.as_ref().and_then(text);
-    compression::encoder(BufWriter::new(file), &path, method.as_deref())
+    let file = compression::encoder(BufWriter::new(file), &path, method.as_deref())?;
+    Ok((whole, file))
 }
 
 /// Writes a result of a few rows that is made here.

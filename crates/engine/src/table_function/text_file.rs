@@ -13,7 +13,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use basalt_analyzer::{TableColumn, TableEntry};
 use basalt_error::{Error, Result};
 use basalt_exec::scan::{BatchIter, FileFact, MorselSource, ScanRequest, SourceTable, TableKind};
-use basalt_formats::{FormatEntry, FormatSettings, header_len, split_rows};
+use basalt_formats::{FormatEntry, FormatSettings, count_rows, header_len, split_rows};
 use basalt_types::DataType;
 use parking_lot::Mutex;
 
@@ -171,13 +171,15 @@ impl MorselSource for TextSource {
                         return table.project(&batch, path, &projection, &schema).map(Some);
                     }
                 }
-                let Some((path, part)) = queue.lock().next_part(&table)? else {
+                let Some(part) = queue.lock().next_part(&table)? else {
                     return Ok(None);
                 };
-                let reader =
-                    basalt_formats::input(table.format.name, &table.header, &table.settings, part)
-                        .map_err(|e| e.within(path.display()))?;
-                current = Some((path, reader));
+                let (format, settings) = (table.format.name, &table.settings);
+                let mut reader =
+                    basalt_formats::input(format, &table.header, settings, part.source)
+                        .map_err(|e| e.within(part.path.display()))?;
+                reader.stands_behind(part.rows_before, part.bytes_before);
+                current = Some((part.path, reader));
             }
         };
         Ok(Box::new(std::iter::from_fn(move || next().transpose())))
@@ -208,15 +210,21 @@ impl std::fmt::Debug for Queue {
     }
 }
 
-type Part = (PathBuf, Box<dyn BufRead + Send>);
+/// Rows of a file, and how much stands before them in it.
+struct Part {
+    path: PathBuf,
+    source: Box<dyn BufRead + Send>,
+    rows_before: u64,
+    bytes_before: u64,
+}
 
 impl Queue {
     fn next_part(&mut self, table: &TextTable) -> Result<Option<Part>> {
         loop {
             if let Some(splitter) = &mut self.current {
-                if let Some(part) = splitter.next_part(table)? {
-                    let path = splitter.path.clone();
-                    return Ok(Some((path, Box::new(Cursor::new(part)))));
+                let part = splitter.next_part(table);
+                if let Some(part) = part.map_err(|e| e.within(splitter.path.display()))? {
+                    return Ok(Some(part));
                 }
                 self.current = None;
             }
@@ -226,7 +234,12 @@ impl Queue {
             let source = compression::open(&path, table.method.as_deref())?;
             // Errors are counted over the whole file.
             if !table.format.splits || table.settings.allows_errors() {
-                return Ok(Some((path, source)));
+                return Ok(Some(Part {
+                    path,
+                    source,
+                    rows_before: 0,
+                    bytes_before: 0,
+                }));
             }
             self.current = Some(Splitter::new(path, source));
         }
@@ -242,6 +255,9 @@ struct Splitter {
     /// What stands before the first row, which the reader of every part must see.
     header: Option<Vec<u8>>,
     is_at_end: bool,
+    /// Rows and bytes that have been given away.
+    rows_before: u64,
+    bytes_before: u64,
 }
 
 impl Splitter {
@@ -252,10 +268,12 @@ impl Splitter {
             rest: Vec::new(),
             header: None,
             is_at_end: false,
+            rows_before: 0,
+            bytes_before: 0,
         }
     }
 
-    fn next_part(&mut self, table: &TextTable) -> Result<Option<Vec<u8>>> {
+    fn next_part(&mut self, table: &TextTable) -> Result<Option<Part>> {
         let mut wanted = PART_BYTES;
         loop {
             self.fill(wanted)?;
@@ -270,9 +288,9 @@ impl Splitter {
                 self.is_at_end,
             )?;
             if let Some(first) = parts.first() {
-                let rest = self.rest.split_off(first.end);
-                let part = std::mem::replace(&mut self.rest, rest);
-                return self.with_header(part, table).map(Some);
+                let rest = self.rest.split_off(first.range.end);
+                let text = std::mem::replace(&mut self.rest, rest);
+                return self.part(text, first.num_rows, table).map(Some);
             }
             if self.is_at_end {
                 return Ok(None);
@@ -303,15 +321,29 @@ impl Splitter {
         Ok(())
     }
 
-    /// The first part has the header itself.
-    fn with_header(&mut self, part: Vec<u8>, table: &TextTable) -> Result<Vec<u8>> {
-        match &self.header {
-            Some(header) => Ok([header.as_slice(), &part].concat()),
-            None => {
-                let end = header_len(table.format.name, &table.header, &table.settings, &part)?;
-                self.header = Some(part[..end].to_vec());
-                Ok(part)
+    /// The next part; the first one has the header itself.
+    fn part(&mut self, text: Vec<u8>, num_rows: u64, table: &TextTable) -> Result<Part> {
+        let (format, settings) = (table.format.name, &table.settings);
+        let (rows_before, mut bytes_before) = (self.rows_before, self.bytes_before);
+        self.rows_before += num_rows;
+        self.bytes_before += text.len() as u64;
+        let text = match &self.header {
+            Some(header) => {
+                bytes_before -= header.len() as u64;
+                [header.as_slice(), &text].concat()
             }
-        }
+            None => {
+                let end = header_len(format, &table.header, settings, &text)?;
+                self.rows_before -= count_rows(format, &text[..end], settings)?.min(num_rows);
+                self.header = Some(text[..end].to_vec());
+                text
+            }
+        };
+        Ok(Part {
+            path: self.path.clone(),
+            source: Box::new(Cursor::new(text)),
+            rows_before,
+            bytes_before,
+        })
     }
 }

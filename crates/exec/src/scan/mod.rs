@@ -9,7 +9,6 @@
 //! | [`batches`] | batches in memory |
 //! | [`parquet`] | Parquet files |
 //! | [`file_fact`] | `_path` and the other facts of the file that a row comes from |
-//! | [`pruning`] | which row groups a filter can match, by their statistics |
 
 pub mod batches;
 pub mod file_fact;
@@ -17,7 +16,6 @@ pub mod morsel;
 pub mod numbers;
 pub mod parquet;
 pub mod provider;
-mod pruning;
 pub mod scan_exec;
 
 pub use batches::BatchesTable;

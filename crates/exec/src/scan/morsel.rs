@@ -7,6 +7,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use basalt_error::Result;
 use datafusion::logical_expr::Expr;
+use datafusion::physical_expr::PhysicalExpr;
 
 use crate::QueryControl;
 
@@ -21,6 +22,8 @@ pub struct ScanRequest {
     /// Conditions that all rows above the scan will be checked for; a source may leave out rows
     /// that cannot fulfil them.
     pub filters: Vec<Expr>,
+    /// All of them as one expression over the table's fields, if there is one.
+    pub condition: Option<Arc<dyn PhysicalExpr>>,
     /// Number of rows that are enough, if no condition stands above the scan.
     pub limit: Option<usize>,
     /// Threads that will read.
@@ -48,4 +51,9 @@ pub trait MorselSource: fmt::Debug + Send + Sync {
 
     /// What is read, for EXPLAIN.
     fn describe(&self) -> String;
+
+    /// What has been counted so far, for the operator's metrics.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }

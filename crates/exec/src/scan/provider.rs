@@ -7,9 +7,10 @@ use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use basalt_analyzer::into_plan_error;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::internal_datafusion_err;
+use datafusion::common::{DFSchema, internal_datafusion_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 
 use super::{MorselSource, ScanExec, ScanRequest};
@@ -36,6 +37,15 @@ pub trait TableKind: fmt::Debug + Send + Sync + 'static {
 #[derive(Debug)]
 pub struct SourceTable<K>(pub K);
 
+impl<K: TableKind> SourceTable<K> {
+    /// The filters as one expression over the fields, if there is one for these.
+    fn condition(&self, state: &dyn Session, filters: &[Expr]) -> Option<Arc<dyn PhysicalExpr>> {
+        let all = filters.iter().cloned().reduce(Expr::and)?;
+        let schema = DFSchema::try_from(self.0.schema().as_ref().clone()).ok()?;
+        state.create_physical_expr(all, &schema).ok()
+    }
+}
+
 #[async_trait]
 impl<K: TableKind> TableProvider for SourceTable<K> {
     fn schema(&self) -> SchemaRef {
@@ -59,7 +69,12 @@ impl<K: TableKind> TableProvider for SourceTable<K> {
             .ok_or_else(|| internal_datafusion_err!("a query without control"))?;
         let num_threads = state.config().target_partitions();
         let all = || (0..self.schema().fields().len()).collect();
+        let condition = self
+            .0
+            .uses_filters()
+            .then(|| self.condition(state, filters));
         let request = ScanRequest {
+            condition: condition.flatten(),
             projection: projection.cloned().unwrap_or_else(all),
             filters: filters.to_vec(),
             limit,

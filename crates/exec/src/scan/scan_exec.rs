@@ -13,6 +13,7 @@ use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::metrics::{Count, Metric, MetricValue, MetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
@@ -140,6 +141,20 @@ impl ExecutionPlan for ScanExec {
             self.schema(),
             stream,
         )))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        let mut metrics = MetricsSet::new();
+        for (name, value) in self.source.counters() {
+            let count = Count::new();
+            count.add(usize::try_from(value).unwrap_or(usize::MAX));
+            let name = name.into();
+            metrics.push(Arc::new(Metric::new(
+                MetricValue::Count { name, count },
+                None,
+            )));
+        }
+        Some(metrics)
     }
 
     fn partition_statistics(&self, _partition: Option<usize>) -> Result<Arc<Statistics>> {

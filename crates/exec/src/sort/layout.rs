@@ -47,6 +47,8 @@ pub(super) struct Field {
     pub(super) num_bytes: u32,
     /// Bits that tell how long a string is; 0 if strings are not taken whole.
     pub(super) len_bits: u32,
+    /// Whether the key's values are other ones than the column's.
+    is_changed: bool,
 }
 
 impl Field {
@@ -115,7 +117,8 @@ impl Layout {
         for field in &self.fields {
             shift -= field.total_bits();
             if field.key == key {
-                let is_readable = field.kind != Kind::Bytes && field.is_whole();
+                let is_readable =
+                    field.kind != Kind::Bytes && !field.is_changed && field.is_whole();
                 return is_readable.then_some((field, shift));
             }
         }
@@ -141,6 +144,7 @@ fn field(key: usize, column: KeyColumn, range: &Range, room: u32) -> Option<Fiel
         skipped_bytes: 0,
         num_bytes: 0,
         len_bits: 0,
+        is_changed: range.is_changed,
     };
     if column.kind == Kind::Bytes {
         take_bytes(&mut field, range, room);

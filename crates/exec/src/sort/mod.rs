@@ -13,6 +13,7 @@
 //! | [`word`], [`pack`] | words of 64 or 128 bits, made of rows and read back |
 //! | [`radix`] | splitting and sorting words |
 //! | [`rows`] | the input in memory |
+//! | [`float_key`] | keys that stand for floats |
 //! | [`parts`] | the work that is left once words are split |
 //! | [`emit`] | rows of a part in order, equal words told apart |
 //! | [`sort_exec`] | the operator in a plan |
@@ -20,6 +21,7 @@
 //! All rows stay in memory: a query with a limit of memory keeps DataFusion's operator, which spills.
 
 mod emit;
+mod float_key;
 mod layout;
 mod options;
 mod ordinal;

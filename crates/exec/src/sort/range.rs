@@ -18,6 +18,8 @@ pub(super) struct Range {
     pub(super) prefix: Option<Vec<u8>>,
     /// Bytes of the longest.
     pub(super) max_len: usize,
+    /// Whether values are other ones than those of the column that the key stands for.
+    pub(super) is_changed: bool,
 }
 
 impl Range {
@@ -51,6 +53,7 @@ impl Range {
     /// Widens the range to another.
     pub(super) fn merge(&mut self, other: &Self) {
         self.has_nulls |= other.has_nulls;
+        self.is_changed |= other.is_changed;
         self.include_ordinals(other.ordinals);
         if let Some(prefix) = &other.prefix {
             self.include_bytes(prefix);

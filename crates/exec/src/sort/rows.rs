@@ -12,6 +12,7 @@ use datafusion::physical_expr::PhysicalSortExpr;
 use futures::StreamExt;
 
 use super::Strategy;
+use super::float_key::key_values;
 use super::layout::{KeyColumn, Layout};
 use super::ordinal::Kind;
 use super::range::Range;
@@ -155,9 +156,9 @@ impl Collector {
     }
 
     fn add(&mut self, batch: RecordBatch) -> Result<()> {
-        let evaluate =
-            |sort: &PhysicalSortExpr| sort.expr.evaluate(&batch)?.into_array(batch.num_rows());
-        let keys: Vec<ArrayRef> = self.sorts.iter().map(evaluate).collect::<Result<_>>()?;
+        let evaluated = self.sorts.iter().map(|sort| key_values(sort, &batch));
+        let (keys, is_changed): (Vec<ArrayRef>, Vec<bool>) =
+            evaluated.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         if self.rows.ranges.is_empty() {
             self.rows.ranges = vec![Range::default(); keys.len()];
             let column = |(key, sort): (&ArrayRef, &PhysicalSortExpr)| KeyColumn {
@@ -168,8 +169,9 @@ impl Collector {
             self.rows.columns = keys.iter().zip(self.sorts.iter()).map(column).collect();
         }
         let columns = self.rows.columns.iter().zip(&mut self.rows.ranges);
-        for (key, (column, range)) in keys.iter().zip(columns) {
+        for ((key, is_changed), (column, range)) in keys.iter().zip(is_changed).zip(columns) {
             range.include(column.kind, key.as_ref());
+            range.is_changed |= is_changed;
         }
         self.rows.batches.push(batch);
         self.rows.keys.push(keys);

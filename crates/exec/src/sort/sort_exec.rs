@@ -12,7 +12,6 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::MemoryConsumer;
-use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::EmissionType;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
@@ -26,6 +25,7 @@ use futures::{StreamExt, TryStreamExt};
 
 use super::Strategy;
 use super::emit::Emitter;
+use super::float_key::key_column;
 use super::layout::Layout;
 use super::ordinal::Kind;
 use super::parts::{Cut, parts};
@@ -133,7 +133,7 @@ impl SortRowsExec {
         let sorts: Arc<[PhysicalSortExpr]> = self.ordering.iter().cloned().collect();
         let key_of = |column: usize| {
             sorts.iter().position(|sort| {
-                let key = sort.expr.downcast_ref::<Column>();
+                let key = key_column(sort.expr.as_ref());
                 key.is_some_and(|key| key.index() == column)
             })
         };

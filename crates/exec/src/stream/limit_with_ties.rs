@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::row::{RowConverter, SortField};
+use basalt_analyzer::FloatOrder;
 use basalt_error::{Error, Result};
 
 use super::Step;
@@ -51,11 +52,15 @@ impl LimitWithTiesStep {
 
 impl Step for LimitWithTiesStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
-        let columns: Vec<_> = self
-            .keys
-            .iter()
-            .map(|k| Arc::clone(batch.column(*k)))
-            .collect();
+        let key = |k: &usize| {
+            let column = batch.column(*k);
+            if FloatOrder::changes(column) {
+                FloatOrder::keys(column).map_err(|e| Error::bug(e.to_string()))
+            } else {
+                Ok(Arc::clone(column))
+            }
+        };
+        let columns = self.keys.iter().map(key).collect::<Result<Vec<_>>>()?;
         let rows = self
             .converter
             .convert_columns(&columns)

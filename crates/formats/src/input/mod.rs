@@ -41,7 +41,7 @@ use basalt_types::DataType;
 use basalt_types::builder::ColumnBuilder;
 
 pub(crate) use arrow::schema as arrow_schema;
-pub use split::{header_len, split_rows};
+pub use split::{Part, count_rows, header_len, split_rows};
 
 use crate::registry::{Kind, lookup};
 use crate::{Columns, FormatSettings};
@@ -56,6 +56,10 @@ pub trait BlockReader: Send {
     /// # Errors
     /// ClickHouse's code for what is wrong with the bytes, with the row's number.
     fn next_block(&mut self) -> Result<Option<RecordBatch>>;
+
+    /// Tells, before the first block, how much stands before the source's bytes in what they are a
+    /// part of: errors name positions in the whole.
+    fn stands_behind(&mut self, _num_rows: u64, _num_bytes: u64) {}
 }
 
 /// Computes what stands in `VALUES` and is no literal.

@@ -41,6 +41,8 @@ struct Buffer {
     bytes: Vec<u8>,
     start: usize,
     is_last: bool,
+    /// Position in the source of the first byte.
+    position: u64,
 }
 
 impl Buffer {
@@ -51,6 +53,7 @@ impl Buffer {
     /// Reads more bytes behind those that are there.
     fn fill(&mut self) -> Result<()> {
         self.bytes.drain(..self.start);
+        self.position += self.start as u64;
         self.start = 0;
         // A row longer than the buffer doubles it.
         let wanted = READ_BYTES.max(self.bytes.len());
@@ -71,6 +74,7 @@ pub(super) struct RowReader<P> {
     buffer: Buffer,
     has_begun: bool,
     has_ended: bool,
+    /// Rows that stand before these ones, too.
     rows_read: u64,
     num_errors: u64,
 }
@@ -87,6 +91,7 @@ impl<P: RowParser> RowReader<P> {
                 bytes: Vec::new(),
                 start: 0,
                 is_last: false,
+                position: 0,
             },
             has_begun: false,
             has_ended: false,
@@ -179,11 +184,21 @@ impl<P: RowParser> RowReader<P> {
 
     fn at_row(&self, e: &Error, rows: usize) -> Error {
         let number = self.row_number(rows);
-        Error::new(e.code(), format!("{} (at row {number})", e.message()))
+        let byte = self.buffer.position + self.buffer.start as u64;
+        let message = e.message();
+        Error::new(
+            e.code(),
+            format!("{message} (at row {number}, from byte {byte} on)"),
+        )
     }
 }
 
 impl<P: RowParser> BlockReader for RowReader<P> {
+    fn stands_behind(&mut self, num_rows: u64, num_bytes: u64) {
+        self.rows_read = num_rows;
+        self.buffer.position = num_bytes;
+    }
+
     fn next_block(&mut self) -> Result<Option<RecordBatch>> {
         if self.has_ended {
             return Ok(None);

@@ -14,8 +14,17 @@ use super::tsv::{TsvRows, line_len};
 use crate::FormatSettings;
 use crate::registry::{Kind, lookup};
 
-/// Finds the end of the rows that are at least a number of bytes.
-type RowEnd = Box<dyn Fn(&[u8], usize) -> Option<usize>>;
+/// Finds the end of the rows that are at least a number of bytes, and counts them.
+type RowEnd = Box<dyn Fn(&[u8], usize) -> Option<(usize, u64)>>;
+
+/// Whole rows of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Where they stand.
+    pub range: Range<usize>,
+    /// How many there are, lines of a header among them; a row that does not end is not counted.
+    pub num_rows: u64,
+}
 
 /// Cuts `text` into parts of about `part_bytes`, each of whole rows. What stands before the first
 /// row (a header of names) is in the first part.
@@ -31,13 +40,46 @@ pub fn split_rows(
     settings: &FormatSettings,
     part_bytes: usize,
     is_last: bool,
-) -> Result<Vec<Range<usize>>> {
+) -> Result<Vec<Part>> {
+    let next = row_end(format, settings)?;
+    let mut parts: Vec<Part> = Vec::new();
+    let mut start = 0;
+    while start < text.len() {
+        match next(&text[start..], part_bytes) {
+            Some((len, num_rows)) if len > 0 => parts.push(Part {
+                range: start..start + len.min(text.len() - start),
+                num_rows,
+            }),
+            _ if is_last => parts.push(Part {
+                range: start..text.len(),
+                num_rows: 0,
+            }),
+            _ => break,
+        }
+        start = parts.last().map_or(text.len(), |part| part.range.end);
+    }
+    Ok(parts)
+}
+
+/// Number of whole rows at the start of `text`, lines of a header among them.
+///
+/// # Errors
+/// As [`split_rows`].
+pub fn count_rows(format: &str, text: &[u8], settings: &FormatSettings) -> Result<u64> {
+    let parts = split_rows(format, text, settings, 1, false)?;
+    Ok(parts.iter().map(|part| part.num_rows).sum())
+}
+
+fn row_end(format: &str, settings: &FormatSettings) -> Result<RowEnd> {
     let entry = lookup(format)?;
     let dialect = Dialect::new(settings);
-    let next: RowEnd = match entry.kind {
+    Ok(match entry.kind {
         // No line end is inside a row: any of them will do.
         Kind::TabSeparated(_) | Kind::TabSeparatedRaw(_) | Kind::Tskv | Kind::LineAsString => {
-            Box::new(|text, at| line_len(&text[at.min(text.len())..]).map(|len| at + len))
+            Box::new(|text, at| {
+                let end = at + line_len(&text[at.min(text.len())..])?;
+                Some((end, memchr::memchr_iter(b'\n', &text[..end]).count() as u64))
+            })
         }
         Kind::Csv(_) => Box::new(move |text, at| whole_rows(text, at, &|t| dialect.row_len(t))),
         _ if entry.splits => Box::new(|text, at| whole_rows(text, at, &value_len)),
@@ -46,18 +88,7 @@ pub fn split_rows(
                 "Parallel reading of {format}"
             )));
         }
-    };
-    let mut parts = Vec::new();
-    let mut start = 0;
-    while start < text.len() {
-        match next(&text[start..], part_bytes) {
-            Some(len) if len > 0 => parts.push(start..start + len.min(text.len() - start)),
-            _ if is_last => parts.push(start..text.len()),
-            _ => break,
-        }
-        start = parts.last().map_or(text.len(), |part| part.end);
-    }
-    Ok(parts)
+    })
 }
 
 /// Length of what stands before the first row of `text`: skipped lines and a header.
@@ -87,16 +118,23 @@ pub fn header_len(
     }
 }
 
-/// Length of as many whole rows as are at least `at` bytes.
-fn whole_rows(text: &[u8], at: usize, row_len: &dyn Fn(&[u8]) -> Option<usize>) -> Option<usize> {
-    let mut len = 0;
+/// Length and number of as many whole rows as are at least `at` bytes.
+fn whole_rows(
+    text: &[u8],
+    at: usize,
+    row_len: &dyn Fn(&[u8]) -> Option<usize>,
+) -> Option<(usize, u64)> {
+    let (mut len, mut num_rows) = (0, 0);
     while len < at {
         match row_len(&text[len..]) {
-            Some(row) if row > 0 => len += row,
+            Some(row) if row > 0 => {
+                len += row;
+                num_rows += 1;
+            }
             _ => return None,
         }
     }
-    Some(len)
+    Some((len, num_rows))
 }
 
 #[cfg(test)]
@@ -116,7 +154,7 @@ mod tests {
         ranges
             .expect("a line format")
             .into_iter()
-            .map(|r| text[r].to_string())
+            .map(|part| text[part.range].to_string())
             .collect()
     }
 

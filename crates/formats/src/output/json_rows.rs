@@ -217,15 +217,24 @@ impl Layout for Arrays {
 
     fn row(&mut self, columns: &[ColumnText], row: usize, out: &mut Vec<u8>) {
         out.push(b'[');
-        for (i, column) in columns.iter().enumerate() {
-            out.extend_from_slice(if i > 0 { b", " } else { b"" });
-            if self.strings {
-                write_string_value(column, row, &self.options, out);
-            } else {
-                column.write(row, Style::Json, out);
-            }
-        }
+        write_elements((columns, row), self.strings, &self.options, out);
         out.extend_from_slice(b"]\n");
+    }
+}
+
+fn write_elements(
+    (columns, row): (&[ColumnText], usize),
+    strings: bool,
+    options: &TextOptions,
+    out: &mut Vec<u8>,
+) {
+    for (i, column) in columns.iter().enumerate() {
+        out.extend_from_slice(if i > 0 { b", " } else { b"" });
+        if strings {
+            write_string_value(column, row, options, out);
+        } else {
+            column.write(row, Style::Json, out);
+        }
     }
 }
 
@@ -234,18 +243,22 @@ pub(super) struct WithProgress {
     header: Vec<(String, DataType)>,
     types: Vec<DataType>,
     objects: Objects,
+    /// Whether rows are arrays.
+    compact: bool,
 }
 
 impl WithProgress {
     pub(super) fn new(
         header: &[(String, DataType)],
         settings: &FormatSettings,
+        compact: bool,
         strings: bool,
     ) -> Self {
         Self {
             header: header.to_vec(),
             types: header.iter().map(|(_, t)| t.clone()).collect(),
             objects: Objects::new(header, settings, strings, false),
+            compact,
         }
     }
 
@@ -254,7 +267,16 @@ impl WithProgress {
         for row in 0..batch.num_rows() {
             let event = events.get(row).or(events.last()).copied().unwrap_or("row");
             out.extend_from_slice(format!("{{\"{event}\":").as_bytes());
-            self.objects.write(&columns, row, None, out);
+            if self.compact {
+                let Objects {
+                    strings, options, ..
+                } = &self.objects;
+                out.push(b'[');
+                write_elements((&columns, row), *strings, options, out);
+                out.push(b']');
+            } else {
+                self.objects.write(&columns, row, None, out);
+            }
             out.extend_from_slice(b"}\n");
         }
         Ok(())

@@ -16,6 +16,7 @@
 
 mod arrow;
 mod binary;
+mod custom;
 mod json;
 mod json_columns;
 mod json_rows;
@@ -27,7 +28,9 @@ mod parquet;
 mod pretty;
 mod row_binary;
 mod rows;
+mod rule;
 mod separated;
+mod template;
 mod vertical;
 mod xml;
 
@@ -161,9 +164,11 @@ pub fn output(
         Kind::JsonEachRow { strings, pretty } => {
             sink(json_rows::each_row(header, settings, strings, pretty))
         }
-        Kind::JsonEachRowWithProgress { strings } => {
-            sink(json_rows::WithProgress::new(header, settings, strings))
-        }
+        Kind::JsonEachRowWithProgress { compact, strings } => sink(json_rows::WithProgress::new(
+            header, settings, compact, strings,
+        )),
+        Kind::CustomSeparated(lines) => sink(custom::writer(header, settings, lines)?),
+        Kind::Template => sink(template::TemplateWriter::new(header, settings)?),
         Kind::JsonCompactEachRow {
             strings,
             header: lines,

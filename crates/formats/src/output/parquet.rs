@@ -9,7 +9,7 @@ use basalt_types::arrow_edge::{EdgeTypes, FileFormat};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::arrow::{Edge, cannot_write};
 use super::{Statistics, Writer};
@@ -41,6 +41,31 @@ fn compression(name: &str) -> Result<Compression> {
     })
 }
 
+fn properties(settings: &FormatSettings) -> Result<WriterProperties> {
+    let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX).max(1);
+    let index = if settings.output_format_parquet_write_page_index {
+        EnabledStatistics::Page
+    } else {
+        EnabledStatistics::Chunk
+    };
+    let compression = compression(&settings.output_format_parquet_compression_method)?;
+    let rows = size(settings.output_format_parquet_row_group_size);
+    let bytes = size(settings.output_format_parquet_row_group_size_bytes);
+    let dictionary = settings.output_format_parquet_max_dictionary_size;
+    Ok(WriterProperties::builder()
+        .set_compression(compression)
+        .set_max_row_group_row_count(Some(rows))
+        .set_max_row_group_bytes(Some(bytes))
+        .set_data_page_size_limit(size(settings.output_format_parquet_data_page_size))
+        .set_write_batch_size(size(settings.output_format_parquet_batch_size))
+        .set_dictionary_enabled(dictionary > 0)
+        .set_dictionary_page_size_limit(size(dictionary))
+        .set_statistics_enabled(index)
+        .set_offset_index_disabled(!settings.output_format_parquet_write_page_index)
+        .set_bloom_filter_enabled(settings.output_format_parquet_write_bloom_filter)
+        .build())
+}
+
 impl ParquetWriter {
     pub(super) fn new(header: &[(String, DataType)], settings: &FormatSettings) -> Result<Self> {
         let edge = EdgeTypes {
@@ -55,17 +80,9 @@ impl ParquetWriter {
             dates_are_numbers: settings.output_format_parquet_date_as_uint16,
         };
         let edge = Edge::new(header, edge);
-        let rows =
-            usize::try_from(settings.output_format_parquet_row_group_size).unwrap_or(usize::MAX);
-        let properties = WriterProperties::builder()
-            .set_compression(compression(
-                &settings.output_format_parquet_compression_method,
-            )?)
-            .set_max_row_group_row_count(Some(rows.max(1)))
-            .build();
         // Without Arrow's schema, all readers see the same types.
         let options = ArrowWriterOptions::new()
-            .with_properties(properties)
+            .with_properties(properties(settings)?)
             .with_skip_arrow_metadata(true)
             .with_parquet_schema(parquet_types::descriptor(
                 &edge.schema,

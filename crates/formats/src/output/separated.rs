@@ -158,6 +158,32 @@ impl Separated {
     }
 }
 
+/// A value that is not NULL as a field of CSV.
+pub(super) fn write_csv_value(
+    data_type: &DataType,
+    column: &ColumnText,
+    row: usize,
+    out: &mut Vec<u8>,
+) {
+    if matches!(csv_field(data_type, false), Field::Bare) {
+        return column.write(row, Style::Plain, out);
+    }
+    out.push(b'"');
+    let start = out.len();
+    column.write(row, Style::Plain, out);
+    double_quotes(start, out);
+    out.push(b'"');
+}
+
+/// A text as a field of CSV.
+pub(super) fn write_csv_string(text: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    let start = out.len();
+    out.extend_from_slice(text);
+    double_quotes(start, out);
+    out.push(b'"');
+}
+
 /// Doubles the double quotes from `start` on.
 fn double_quotes(start: usize, out: &mut Vec<u8>) {
     if memchr::memchr(b'"', &out[start..]).is_none() {

@@ -35,6 +35,10 @@ const fn each_row(strings: bool, pretty: bool) -> Kind {
     K::JsonEachRow { strings, pretty }
 }
 
+const fn with_progress(compact: bool, strings: bool) -> Kind {
+    K::JsonEachRowWithProgress { compact, strings }
+}
+
 const fn compact_row(strings: bool, header: Header) -> Kind {
     K::JsonCompactEachRow { strings, header }
 }
@@ -52,6 +56,7 @@ const JSON_STRING_ROW: &str = "One JSON array per line, all values strings";
 const TABLE: &str = "A table with a grid for reading on a terminal";
 const COMPACT: &str = "A table with a grid around it for reading on a terminal";
 const SPACE: &str = "A table without a grid for reading on a terminal";
+const CUSTOM: &str = "Values with what the settings put around and between them";
 const BINARY: &str = "Rows in binary, value by value";
 
 /// Every format.
@@ -190,15 +195,51 @@ pub const FORMATS: &[FormatEntry] = &[
     ),
     entry(
         "JSONEachRowWithProgress",
-        K::JsonEachRowWithProgress { strings: false },
+        with_progress(false, false),
         Write,
         "As JSONEachRow, with progress",
     ),
     entry(
         "JSONStringsEachRowWithProgress",
-        K::JsonEachRowWithProgress { strings: true },
+        with_progress(false, true),
         Write,
         "As JSONStringsEachRow, with progress",
+    ),
+    entry(
+        "JSONCompactEachRowWithProgress",
+        with_progress(true, false),
+        Write,
+        "As JSONCompactEachRow, with progress",
+    ),
+    entry(
+        "JSONCompactStringsEachRowWithProgress",
+        with_progress(true, true),
+        Write,
+        "As JSONCompactStringsEachRow, with progress",
+    ),
+    entry(
+        "CustomSeparated",
+        K::CustomSeparated(Header::None),
+        Write,
+        CUSTOM,
+    ),
+    entry(
+        "CustomSeparatedWithNames",
+        K::CustomSeparated(Names),
+        Write,
+        CUSTOM,
+    ),
+    entry(
+        "CustomSeparatedWithNamesAndTypes",
+        K::CustomSeparated(NamesAndTypes),
+        Write,
+        CUSTOM,
+    ),
+    entry(
+        "Template",
+        K::Template,
+        Write,
+        "Rows after a pattern of the settings",
     ),
     entry(
         "JSONCompactEachRow",

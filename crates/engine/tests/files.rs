@@ -1,0 +1,171 @@
+//! Runs statements that read and write files: what `tests/sql` cannot show, as it has none.
+
+use std::fs;
+use std::path::PathBuf;
+
+use basalt_engine::{Database, Io, Session};
+
+/// A folder that is gone with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("files-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    fn num_files(&self) -> usize {
+        fs::read_dir(&self.0).unwrap().count()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn run(sql: &str) -> Result<String, String> {
+    let database = Database::in_memory().unwrap();
+    let mut session = Session::new(&database);
+    let mut out = Vec::new();
+    let parsed = basalt_parser::parse_statement(sql).map_err(|e| e.to_string())?;
+    let io = Io {
+        out: &mut out,
+        input: None,
+    };
+    let ran = session.run(sql.as_bytes(), &parsed, io);
+    ran.map_err(|e| e.to_string())?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// A query that fails when rows have been written.
+const FAILS: &str = "SELECT throwIf(number = 150000) FROM numbers(200000)";
+
+#[test]
+fn failed_outfiles_leave_nothing() {
+    let folder = Folder::new("outfile");
+    let path = folder.file("x.tsv");
+    run(&format!("{FAILS} INTO OUTFILE '{path}'")).unwrap_err();
+    assert_eq!(folder.num_files(), 0);
+    run(&format!("SELECT 1 INTO OUTFILE '{path}'")).unwrap();
+    for mode in ["TRUNCATE", "APPEND"] {
+        run(&format!("{FAILS} INTO OUTFILE '{path}' {mode}")).unwrap_err();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1\n", "{mode}");
+    }
+    run(&format!("SELECT 2 INTO OUTFILE '{path}' APPEND")).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "1\n2\n");
+    run(&format!("SELECT 3 INTO OUTFILE '{path}'")).unwrap_err();
+    let shown = run(&format!(
+        "SELECT 3 INTO OUTFILE '{path}' TRUNCATE AND STDOUT"
+    ))
+    .unwrap();
+    assert_eq!((shown.as_str(), folder.num_files()), ("3\n", 1));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "3\n");
+}
+
+/// Files that are cut in parts, with a wrong value near the end.
+#[test]
+fn errors_count_rows_from_the_start_of_the_file() {
+    let folder = Folder::new("rows");
+    let row = |i: u32, quote: &str| match i {
+        650_000 => format!("{quote}x{quote}"),
+        i => format!("{}", i + 1_000_000),
+    };
+    let files = [
+        ("CSVWithNames", "b\n", "", "\n"),
+        ("TSV", "", "", "\n"),
+        ("JSONEachRow", "", "{\"b\": ", "}\n"),
+        ("JSONCompactEachRowWithNames", "[\"b\"]\n", "[", "]\n"),
+    ];
+    for (format, header, before, behind) in files {
+        let path = folder.file(format);
+        let quote = if format.starts_with("JSON") { "\"" } else { "" };
+        let rows = (0..700_000).map(|i| format!("{before}{}{behind}", row(i, quote)));
+        let text: String = std::iter::once(header.to_string()).chain(rows).collect();
+        fs::write(&path, &text).unwrap();
+        let e = run(&format!(
+            "SELECT sum(b) FROM file('{path}', {format}, 'b UInt64')"
+        ));
+        let byte = header.len() + 650_000 * (before.len() + behind.len() + 7);
+        let place = format!("(at row 650001, from byte {byte} on)");
+        let e = e.unwrap_err();
+        assert!(e.contains(&place), "{format}: {e}");
+    }
+}
+
+/// Conditions on the columns of the file below: selective ones and such that all rows fulfil.
+const CONDITIONS: &[&str] = &[
+    "n = 777",
+    "n BETWEEN 300 AND 420",
+    "n IN (3, 555, 999)",
+    "n < 100 OR n > 950",
+    "n >= 0",
+    "n > 5000",
+    "s = 's000000000017'",
+    "s > 's0000000009'",
+    "s = 'none of them'",
+    "maybe = 5",
+    "maybe IS NULL",
+    "maybe > 90 AND s != ''",
+    "f > 900",
+    "isNaN(f)",
+    "d >= '2020-12-01'",
+    "t < '2021-01-01 00:10:00'",
+    "has(list, 12)",
+    "length(s) > 3 AND n % 97 = 3",
+    "low = 'b'",
+    "flag AND n < 50",
+    "dec = toDecimal64(77.5, 2)",
+    "big = 18446744073709551000",
+    "small = -7",
+    "u = toUUID('00000000-0000-0000-0000-000000000309')",
+];
+
+/// Whatever the filters can skip (row groups, pages, single rows) and in whatever way the rest is read.
+#[test]
+fn filters_skip_nothing_that_passes() {
+    let folder = Folder::new("skip");
+    let rows = "SELECT toUInt32(number) AS n, concat('s', leftPad(toString(number), 12, '0')) AS s, \
+        if(number % 7 = 0, NULL, toInt64(number % 101)) AS maybe, \
+        if(number % 50 = 0, nan, number + 0.5) AS f, toDate('2020-01-01') + number AS d, \
+        toDateTime64('2021-01-01 00:00:00', 3, 'UTC') + number AS t, [number % 13, number] AS list, \
+        toLowCardinality(if(number > 800, 'a', if(number = 400, 'b', 'c'))) AS low, \
+        number % 3 = 0 AS flag, toDecimal64(number / 2, 2) AS dec, \
+        18446744073709550616 + number AS big, toInt8(number % 20 - 10) AS small, \
+        toUUID(concat('00000000-0000-0000-0000-000000000', leftPad(toString(number), 3, '0'))) AS u \
+        FROM numbers(1000)";
+    for (i, settings) in [
+        "output_format_parquet_row_group_size = 130, output_format_parquet_data_page_size = 60, \
+         output_format_parquet_batch_size = 7, output_format_parquet_write_bloom_filter = 1",
+        "output_format_parquet_row_group_size = 400, output_format_parquet_batch_size = 50, \
+         output_format_parquet_data_page_size = 200, output_format_parquet_max_dictionary_size = 0",
+        "output_format_parquet_row_group_size = 100, output_format_parquet_write_page_index = 0",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let path = folder.file(&format!("{i}.parquet"));
+        let insert =
+            format!("INSERT INTO FUNCTION file('{path}', Parquet) SETTINGS {settings} {rows}");
+        run(&insert).unwrap();
+        for condition in CONDITIONS {
+            let select = |columns: &str, from: &str| {
+                run(&format!(
+                    "SELECT {columns} FROM {from} WHERE {condition} ORDER BY n"
+                ))
+                .unwrap_or_else(|e| panic!("{condition}: {e}"))
+            };
+            for columns in ["*", "n, s", "n", "count() OVER (), n, f"] {
+                let found = select(columns, &format!("file('{path}')"));
+                let wanted = select(columns, &format!("({rows})"));
+                assert_eq!(found, wanted, "{condition} with {settings}");
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Chooses between reading all columns at once and reading those of the filter first.
+//!
+//! Columns of the filter first: of the other columns only rows that pass are decoded, which costs
+//! more where most rows pass. The first row groups of a query are read this way, and tell how many rows
+//! pass. If few do, it stays so; else row groups are read both ways and measured, and the way of the
+//! lesser time for a row goes on. (A chooser of `basalt_adapt` is for many small pieces of work: it
+//! would spend several row groups on each way.)
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arrow::array::{AsArray, BooleanArray, RecordBatch};
+use arrow::datatypes::SchemaRef;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
+
+/// Share of rows up to which reading late is taken for cheaper without measuring the other way.
+const FEW_ROWS: f64 = 0.1;
+
+/// Row groups of each way that are measured before they are compared.
+const MIN_MEASURED: u32 = 1;
+
+/// How a row group is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// All columns at once.
+    AtOnce,
+    /// The columns of the filter first.
+    Late,
+}
+
+/// The filters of a scan, to be evaluated in it.
+#[derive(Clone, Debug)]
+pub(super) struct LateFilter {
+    expr: Arc<dyn PhysicalExpr>,
+    /// The columns of the table that the filters need, in their order.
+    pub(super) columns: Vec<usize>,
+    /// Fields of these columns.
+    pub(super) schema: SchemaRef,
+}
+
+impl LateFilter {
+    /// The filter `expr` over the table's columns, of which the first `num_columns` are in files; `None`
+    /// if reading late cannot gain anything for these columns of the result.
+    pub(super) fn new(
+        expr: &Arc<dyn PhysicalExpr>,
+        table: &SchemaRef,
+        num_columns: usize,
+        projection: &[usize],
+    ) -> Option<Self> {
+        let mut columns: Vec<usize> = collect_columns(expr).iter().map(|c| c.index()).collect();
+        columns.sort_unstable();
+        let is_in_file = |c: &usize| *c < num_columns;
+        let has_others = projection
+            .iter()
+            .any(|c| is_in_file(c) && !columns.contains(c));
+        if columns.is_empty() || !has_others || !columns.iter().all(is_in_file) {
+            return None;
+        }
+        let schema = Arc::new(table.project(&columns).ok()?);
+        let expr = reassign_expr_columns(Arc::clone(expr), &schema).ok()?;
+        Some(Self {
+            expr,
+            columns,
+            schema,
+        })
+    }
+
+    /// Which rows pass. Where the filter fails all do: the step above the scan will find out again.
+    pub(super) fn passing(&self, batch: &RecordBatch) -> BooleanArray {
+        let num_rows = batch.num_rows();
+        let evaluated = self.expr.evaluate(batch);
+        let array = evaluated.and_then(|v| v.into_array(num_rows)).ok();
+        let passing = array.as_ref().and_then(|a| a.as_boolean_opt());
+        match passing {
+            Some(passing) if passing.len() == num_rows => passing.clone(),
+            _ => BooleanArray::from(vec![true; num_rows]),
+        }
+    }
+}
+
+/// What was measured of one way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Measured {
+    row_groups: u32,
+    num_rows: u64,
+    elapsed: Duration,
+}
+
+impl Measured {
+    fn row_seconds(&self) -> f64 {
+        self.elapsed.as_secs_f64() / self.num_rows.max(1) as f64
+    }
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    late: Measured,
+    at_once: Measured,
+    /// Of the rows of `late`.
+    num_passing: u64,
+}
+
+/// What the row groups of a query have told so far; shared by its threads.
+#[derive(Debug, Default)]
+pub(super) struct Ways(Mutex<Known>);
+
+impl Ways {
+    /// How to read the next row group.
+    pub(super) fn next(&self) -> Way {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let share = known.num_passing as f64 / known.late.num_rows.max(1) as f64;
+        if known.late.row_groups < MIN_MEASURED || share <= FEW_ROWS {
+            return Way::Late;
+        }
+        if known.at_once.row_groups < MIN_MEASURED
+            || known.at_once.row_seconds() <= known.late.row_seconds()
+        {
+            Way::AtOnce
+        } else {
+            Way::Late
+        }
+    }
+
+    /// Tells how long a row group took, and how many of its rows came out.
+    pub(super) fn report(&self, way: Way, num_rows: u64, num_passing: u64, elapsed: Duration) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let measured = match way {
+            Way::Late => {
+                known.num_passing += num_passing;
+                &mut known.late
+            }
+            Way::AtOnce => &mut known.at_once,
+        };
+        measured.row_groups += 1;
+        measured.num_rows += num_rows;
+        measured.elapsed += elapsed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Way, Ways};
+
+    #[test]
+    fn few_rows_are_read_late_and_many_the_cheaper_way() {
+        let ms = Duration::from_millis;
+        let few = Ways::default();
+        few.report(Way::Late, 1000, 10, ms(5));
+        assert_eq!(few.next(), Way::Late);
+        for (at_once, wanted) in [(1, Way::AtOnce), (9, Way::Late)] {
+            let many = Ways::default();
+            assert_eq!(many.next(), Way::Late);
+            many.report(Way::Late, 1000, 900, ms(5));
+            assert_eq!(many.next(), Way::AtOnce);
+            many.report(Way::AtOnce, 1000, 1000, ms(at_once));
+            assert_eq!(many.next(), wanted);
+        }
+    }
+}

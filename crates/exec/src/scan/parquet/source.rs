@@ -1,0 +1,285 @@
+//! Scans a [`ParquetTable`]: opens row groups, each in the way that costs least.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use arrow::array::{BooleanArray, RecordBatch};
+use arrow::datatypes::SchemaRef;
+use basalt_error::{Error, Result};
+use basalt_types::DataType;
+use datafusion::logical_expr::Expr;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowPredicateFn, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowFilter,
+};
+use parquet::schema::types::SchemaDescriptor;
+
+use super::conversion::{Conversion, Part};
+use super::late::{LateFilter, Way, Ways};
+use super::pages::rows_that_can_match;
+use super::pruning::bloom_filters_can_match;
+use super::{ParquetFile, ParquetTable, guarded};
+use crate::QueryControl;
+use crate::scan::{BatchIter, MorselSource, ScanRequest};
+
+/// Rows that the reader gives at once.
+const BATCH_ROWS: usize = 16_384;
+
+/// A scan of a [`ParquetTable`].
+#[derive(Debug)]
+pub(super) struct ParquetSource {
+    table: ParquetTable,
+    projection: Vec<usize>,
+    schema: SchemaRef,
+    filters: Vec<Expr>,
+    late: Option<LateFilter>,
+    shared: Arc<Shared>,
+    control: Arc<QueryControl>,
+    /// File and row group.
+    morsels: Vec<(usize, usize)>,
+    num_rows: usize,
+}
+
+/// What all threads of the scan know.
+#[derive(Debug, Default)]
+struct Shared {
+    ways: Ways,
+    row_groups_late: AtomicU64,
+    row_groups_skipped: AtomicU64,
+    rows_skipped: AtomicU64,
+    rows_filtered: AtomicU64,
+}
+
+impl ParquetSource {
+    pub(super) fn new(
+        table: ParquetTable,
+        request: &ScanRequest,
+        (morsels, num_rows): (Vec<(usize, usize)>, usize),
+        late: Option<LateFilter>,
+    ) -> Result<Self> {
+        let schema = table.schema.project(&request.projection);
+        Ok(Self {
+            projection: request.projection.clone(),
+            schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
+            filters: request.filters.clone(),
+            late,
+            shared: Arc::default(),
+            control: Arc::clone(&request.control),
+            morsels,
+            num_rows,
+            table,
+        })
+    }
+
+    /// The columns of a file that some columns of the table come from, and how they become these.
+    fn conversion(
+        &self,
+        file: &ParquetFile,
+        wanted: &[usize],
+        (parquet, schema): (&SchemaDescriptor, &SchemaRef),
+    ) -> (ProjectionMask, Conversion) {
+        let position = |c: &usize| file.sources.get(*c)?.as_ref().map(|s| s.position);
+        let mut roots: Vec<usize> = wanted.iter().filter_map(position).collect();
+        roots.sort_unstable();
+        roots.dedup();
+        let column = |c: &usize| {
+            let mut part = self.table.part(file, *c);
+            if let Part::File(column) = &mut part {
+                column.position = roots.binary_search(&column.position).unwrap_or(0);
+            }
+            let column = self.table.columns.get(*c);
+            (part, column.map_or(DataType::Nothing, |c| c.1.clone()))
+        };
+        let conversion = Conversion {
+            columns: wanted.iter().map(column).collect(),
+            path: file.path.clone(),
+            schema: Arc::clone(schema),
+        };
+        (ProjectionMask::roots(parquet, roots), conversion)
+    }
+
+    /// The filter as the reader calls it for the batches of a file.
+    fn row_filter(
+        &self,
+        late: &LateFilter,
+        file: &ParquetFile,
+        parquet: &SchemaDescriptor,
+    ) -> RowFilter {
+        let (mask, conversion) = self.conversion(file, &late.columns, (parquet, &late.schema));
+        let late = late.clone();
+        let predicate = move |batch: RecordBatch| {
+            // What is wrong with the values shows when they are read for the result.
+            let num_rows = batch.num_rows();
+            let converted = conversion.batch(&batch);
+            Ok(converted.map_or_else(
+                |_| BooleanArray::from(vec![true; num_rows]),
+                |batch| late.passing(&batch),
+            ))
+        };
+        RowFilter::new(vec![Box::new(ArrowPredicateFn::new(mask, predicate))])
+    }
+
+    /// The reader of a row group and the number of its rows that filters see; none if no row can pass.
+    fn reader(
+        &self,
+        file: &ParquetFile,
+        group: usize,
+        way: Way,
+    ) -> Result<Option<(ParquetRecordBatchReader, Conversion, u64)>> {
+        let path = &file.path;
+        let handle = File::open(path).map_err(|e| Error::from(e).within(path.display()))?;
+        let mut builder =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(handle, file.metadata.clone());
+        let source = |name: &str| self.table.plain_column(file, name);
+        let group_rows = file.metadata.metadata().row_group(group).num_rows();
+        let group_rows = u64::try_from(group_rows).unwrap_or(0);
+        let mut num_rows = group_rows;
+        let pages = rows_that_can_match(&self.filters, &file.metadata, group, &source);
+        if let Some(rows) = pages {
+            num_rows = rows.row_count() as u64;
+            builder = builder.with_row_selection(rows);
+        }
+        let shared = &self.shared;
+        shared
+            .rows_skipped
+            .fetch_add(group_rows - num_rows, Ordering::Relaxed);
+        if num_rows == 0 || !bloom_filters_can_match(&self.filters, &builder, group, &source) {
+            shared.row_groups_skipped.fetch_add(1, Ordering::Relaxed);
+            return Ok(None);
+        }
+        let parquet = builder.parquet_schema();
+        let (mask, conversion) = self.conversion(file, &self.projection, (parquet, &self.schema));
+        if let (Some(late), Way::Late) = (&self.late, way) {
+            let filter = self.row_filter(late, file, parquet);
+            builder = builder.with_row_filter(filter);
+            shared.row_groups_late.fetch_add(1, Ordering::Relaxed);
+        }
+        let reader = guarded(path, || {
+            builder
+                .with_projection(mask)
+                .with_row_groups(vec![group])
+                .with_batch_size(BATCH_ROWS)
+                .build()
+        })?;
+        Ok(Some((reader, conversion, num_rows)))
+    }
+}
+
+impl MorselSource for ParquetSource {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn num_morsels(&self) -> usize {
+        self.morsels.len()
+    }
+
+    fn open(&self, morsel: usize) -> Result<BatchIter> {
+        let (file_idx, group) = self.morsels[morsel];
+        let file = &self.table.files[file_idx];
+        let way = match &self.late {
+            Some(_) => self.shared.ways.next(),
+            None => Way::AtOnce,
+        };
+        let started = Instant::now();
+        let Some((reader, conversion, num_rows)) = self.reader(file, group, way)? else {
+            return Ok(Box::new(std::iter::empty()));
+        };
+        Ok(Box::new(RowGroup {
+            reader: Some(reader),
+            conversion,
+            way,
+            num_rows,
+            num_given: 0,
+            elapsed: started.elapsed(),
+            shared: Arc::clone(&self.shared),
+            control: Arc::clone(&self.control),
+        }))
+    }
+
+    fn num_rows(&self) -> Option<usize> {
+        Some(self.num_rows)
+    }
+
+    fn describe(&self) -> String {
+        let files = &self.table.files;
+        let groups = files.iter().map(|f| f.metadata.metadata().num_row_groups());
+        format!(
+            "Parquet, {} files, {} of {} row groups",
+            files.len(),
+            self.morsels.len(),
+            groups.sum::<usize>()
+        )
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let shared = &self.shared;
+        let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        vec![
+            ("row_groups_late", value(&shared.row_groups_late)),
+            ("row_groups_skipped", value(&shared.row_groups_skipped)),
+            ("rows_skipped", value(&shared.rows_skipped)),
+            ("rows_filtered", value(&shared.rows_filtered)),
+        ]
+    }
+}
+
+/// A row group that is being read.
+struct RowGroup {
+    /// None when all is read, or something is wrong.
+    reader: Option<ParquetRecordBatchReader>,
+    conversion: Conversion,
+    way: Way,
+    /// Rows that filters see.
+    num_rows: u64,
+    num_given: u64,
+    elapsed: Duration,
+    shared: Arc<Shared>,
+    control: Arc<QueryControl>,
+}
+
+impl RowGroup {
+    fn read(&mut self, path: &Path) -> Result<Option<RecordBatch>> {
+        let Some(mut reader) = self.reader.take() else {
+            return Ok(None);
+        };
+        let started = Instant::now();
+        let next = guarded(path, || {
+            let next = reader.next().transpose();
+            next.map(|batch| (batch, reader))
+        });
+        self.elapsed += started.elapsed();
+        let (Some(batch), reader) = next? else {
+            self.end();
+            return Ok(None);
+        };
+        self.reader = Some(reader);
+        self.num_given += batch.num_rows() as u64;
+        let converted = self.conversion.batch(&batch);
+        converted.map(Some).map_err(|e| e.within(path.display()))
+    }
+
+    /// Rows that the filter has dropped were read, too.
+    fn end(&self) {
+        let num_dropped = self.num_rows.saturating_sub(self.num_given);
+        self.shared
+            .rows_filtered
+            .fetch_add(num_dropped, Ordering::Relaxed);
+        self.control
+            .count(usize::try_from(num_dropped).unwrap_or(0), 0);
+        let ways = &self.shared.ways;
+        ways.report(self.way, self.num_rows, self.num_given, self.elapsed);
+    }
+}
+
+impl Iterator for RowGroup {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let path = self.conversion.path.clone();
+        self.read(&path).transpose()
+    }
+}
