@@ -10,6 +10,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::catalog::Catalog;
 use crate::definitions::Folder;
+use crate::observation::choices::LastChoices;
 
 /// Stack of a worker thread: expressions may be nested a thousand deep.
 const STACK_BYTES: usize = 16 << 20;
@@ -24,6 +25,8 @@ pub struct Database {
     /// Folder of the definitions, unless everything is in memory.
     pub(crate) folder: Mutex<Option<Folder>>,
     pub(crate) temporary_files: Arc<TemporaryFiles>,
+    /// Choices of the last queries.
+    pub(crate) choices: LastChoices,
     pub(crate) runtime: tokio::runtime::Runtime,
 }
 
@@ -62,6 +65,7 @@ impl Database {
             sql_functions: RwLock::default(),
             folder: Mutex::default(),
             temporary_files: Arc::new(temporary_files),
+            choices: LastChoices::default(),
             runtime,
         }))
     }

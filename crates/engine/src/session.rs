@@ -11,7 +11,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::QueryControl;
 use basalt_functions::Context;
 use basalt_parser::Parsed;
-use basalt_parser::ast::{self, Statement};
+use basalt_parser::ast::{self, ExplainKind, Statement};
 use basalt_types::Tz;
 use parking_lot::Mutex;
 
@@ -19,6 +19,7 @@ use crate::catalog::Table;
 use crate::database::Database;
 use crate::environment::QueryEnvironment;
 use crate::execution::{Execution, panic_error};
+use crate::observation::Observation;
 use crate::settings::Settings;
 use crate::statement;
 
@@ -120,19 +121,24 @@ impl Session {
         let deadline = deadline.filter(|d| !d.is_zero());
         let control = Arc::new(QueryControl::new(deadline));
         *self.running.0.lock() = Some(Arc::clone(&control));
+        let observation = Arc::new(Observation::new(is_analyzed(&parsed.statement)));
+        let query_id = new_query_id();
         let work = AssertUnwindSafe(|| {
-            let execution = Execution::new(&self.database, &settings, &control)?;
+            let execution = Execution::new(&self.database, &settings, &control, &observation)?;
             let query = RunningQuery {
                 text,
                 parsed,
                 settings: &settings,
                 execution,
                 control: &control,
+                query_id: &query_id,
             };
             statement::run(self, query, io)
         });
         let result = catch_unwind(work).unwrap_or_else(|p| Err(panic_error(p.as_ref())));
         *self.running.0.lock() = None;
+        let decisions = observation.take_decisions();
+        self.database.choices.keep(&query_id, text, decisions);
         let mut summary = result?;
         summary.elapsed = control.elapsed();
         summary.rows_read = control.rows_read();
@@ -168,7 +174,7 @@ impl Session {
         QueryEnvironment {
             database: &self.database,
             settings: query.settings,
-            context: self.context(query.settings),
+            context: self.context(query),
             parameters: &self.parameters,
             temporary: &self.temporary,
             execution: query.execution.clone(),
@@ -240,7 +246,8 @@ impl Session {
             .table(&self.database_of(name), &name.name)
     }
 
-    fn context(&self, settings: &Settings) -> Context {
+    fn context(&self, query: &RunningQuery<'_>) -> Context {
+        let settings = query.settings;
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -251,7 +258,7 @@ impl Session {
             settings: settings.all(),
             database: self.current_database.clone(),
             user: "default".to_owned(),
-            query_id: format!("{:032x}", now.as_nanos()),
+            query_id: query.query_id.to_owned(),
         }
     }
 }
@@ -264,6 +271,18 @@ pub(crate) struct RunningQuery<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) execution: Execution,
     pub(crate) control: &'a Arc<QueryControl>,
+    pub(crate) query_id: &'a str,
+}
+
+/// A name that no other query has.
+fn new_query_id() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    format!("{:032x}", since.unwrap_or_default().as_nanos())
+}
+
+/// Whether every operator of the statement's query is to be measured.
+fn is_analyzed(statement: &Statement) -> bool {
+    matches!(statement, Statement::Explain(e) if e.kind == ExplainKind::Analyze)
 }
 
 fn changes_something(statement: &Statement) -> bool {

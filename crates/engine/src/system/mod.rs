@@ -131,6 +131,18 @@ impl Rows {
         self
     }
 
+    /// Adds a `Nullable(UInt64)` column.
+    pub(crate) fn maybe(
+        mut self,
+        name: &str,
+        values: impl IntoIterator<Item = Option<u64>>,
+    ) -> Self {
+        let data_type = DataType::UInt64.to_nullable();
+        self.columns.push(TableColumn::new(name, data_type));
+        self.arrays.push(Arc::new(UInt64Array::from_iter(values)));
+        self
+    }
+
     /// The table.
     pub(crate) fn table(self) -> Result<TableEntry> {
         let fields: Vec<_> = self

@@ -23,12 +23,14 @@
 //! | [`local`] | one task's groups, if the strategy is to adapt |
 //! | [`merged`] | the tasks' groups, merged and handed out |
 //! | [`spill`] | groups and rows in temporary files |
+//! | [`observed`], [`account`] | what a run notes, and what is told of it |
 //! | [`no_keys`] | aggregation of all rows into one |
 
 pub mod group_by_exec;
 pub mod grouping;
 pub mod options;
 
+mod account;
 mod bytes_form;
 mod dense;
 mod group_set;
@@ -37,6 +39,7 @@ mod layout;
 mod local;
 mod merged;
 mod no_keys;
+mod observed;
 mod pack;
 mod rows;
 mod spill;

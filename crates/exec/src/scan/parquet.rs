@@ -19,7 +19,7 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader
 use parquet::file::metadata::ParquetMetaDataReader;
 
 use super::pruning::row_group_can_match;
-use super::{BatchIter, FileFact, MorselSource, ScanRequest, TableKind};
+use super::{BatchIter, FileFact, MorselSource, ScanRequest, Stored, TableKind};
 
 /// Rows that the reader gives at once.
 const BATCH_ROWS: usize = 16_384;
@@ -106,6 +106,11 @@ impl ParquetTable {
     /// The facts of files that stand behind the columns.
     pub fn facts(&self) -> &[FileFact] {
         &self.facts
+    }
+
+    fn num_row_groups(&self) -> usize {
+        let groups = |file: &ParquetFile| file.metadata.metadata().num_row_groups();
+        self.files.iter().map(groups).sum()
     }
 
     /// Where column `idx` of the table comes from in a file.
@@ -302,17 +307,35 @@ impl MorselSource for ParquetSource {
     }
 
     fn describe(&self) -> String {
-        let groups: usize = self
-            .table
-            .files
-            .iter()
-            .map(|f| f.metadata.metadata().num_row_groups())
-            .sum();
         format!(
-            "Parquet, {} files, {} of {groups} row groups",
+            "Parquet, {} files, {} of {} row groups",
             self.table.files.len(),
-            self.morsels.len()
+            self.morsels.len(),
+            self.table.num_row_groups()
         )
+    }
+
+    fn stored(&self) -> Option<Stored> {
+        Some(Stored {
+            num_files: self.table.files.len(),
+            num_row_groups: self.table.num_row_groups(),
+        })
+    }
+
+    fn stored_bytes(&self, morsel: usize) -> u64 {
+        let (file, group) = self.morsels[morsel];
+        let file = &self.table.files[file];
+        let metadata = file.metadata.metadata();
+        let roots = metadata.file_metadata().schema_descr();
+        let is_wanted = |leaf: usize| {
+            let root = roots.get_column_root_idx(leaf);
+            let mut columns = self.projection.iter();
+            columns.any(|c| matches!(file.sources.get(*c), Some(Some(s)) if s.position == root))
+        };
+        let leaves = metadata.row_group(group).columns().iter().enumerate();
+        let wanted = leaves.filter(|(leaf, _)| is_wanted(*leaf));
+        let bytes = wanted.map(|(_, column)| u64::try_from(column.compressed_size()).unwrap_or(0));
+        bytes.sum()
     }
 }
 
