@@ -3,9 +3,11 @@
 //! | module | owns |
 //! |---|---|
 //! | [`choices`] | the choices of the last queries, for `system.adaptive_choices` |
+//! | [`names`] | what columns of a plan stand for |
 //! | [`tree`] | a plan that was measured, for EXPLAIN ANALYZE |
 
 pub(crate) mod choices;
+mod names;
 pub(crate) mod tree;
 
 use std::sync::Arc;
@@ -16,6 +18,7 @@ use basalt_exec::report::{self, Decision};
 use datafusion::physical_plan::ExecutionPlan;
 use parking_lot::Mutex;
 
+use names::Names;
 use tree::Node;
 
 /// What was noted of the plans that one query ran: its own, and those of its constant subqueries.
@@ -54,7 +57,7 @@ impl Observation {
         let found = report::decisions(plan.as_ref());
         self.decisions.lock().extend(found);
         if self.is_measured() {
-            let tree = Node::of(plan);
+            let tree = Node::of(plan, &mut Names::default());
             self.runs.lock().push(Run { elapsed, tree });
         }
     }

@@ -5,8 +5,13 @@ use std::time::Duration;
 
 use basalt_exec::report::measured::MeasuredExec;
 use basalt_exec::report::{Account, account, figures};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr_common::physical_expr::fmt_sql;
 use datafusion::physical_plan::metrics::MetricsSet;
+use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{ExecutionPlan, displayable};
+
+use super::names::{Names, shortened};
 
 /// Operators that only pass batches on, and are not shown.
 const UNSEEN: [&str; 2] = ["InterruptibleExec", "CooperativeExec"];
@@ -56,18 +61,21 @@ pub(crate) struct Node {
 
 impl Node {
     /// The tree of a plan that `basalt_exec::report::measure` made and that has run.
-    pub(crate) fn of(plan: &Arc<dyn ExecutionPlan>) -> Self {
+    pub(crate) fn of(plan: &Arc<dyn ExecutionPlan>, names: &mut Names) -> Self {
         let measured = plan.downcast_ref::<MeasuredExec>();
         let operator = measured.map_or(plan, MeasuredExec::operator);
-        let mut inputs: Vec<Node> = operator.children().into_iter().map(Self::of).collect();
-        if UNSEEN.contains(&operator.name())
+        let inputs = operator.children().into_iter();
+        let mut inputs: Vec<Node> = inputs.map(|input| Self::of(input, names)).collect();
+        let account = account(operator.as_ref());
+        let account = account.unwrap_or_else(|| foreign(operator, names));
+        names.learn(operator, &account);
+        if is_unseen(operator)
             && inputs.len() == 1
             && let Some(input) = inputs.pop()
         {
             return input;
         }
         let figures = measured.map(MeasuredExec::figures).unwrap_or_default();
-        let account = account(operator.as_ref()).unwrap_or_else(|| foreign(operator.as_ref()));
         let in_stages: Duration = account.stages.iter().map(|(_, elapsed)| *elapsed).sum();
         let is_ours = !account.stages.is_empty();
         Self {
@@ -76,7 +84,7 @@ impl Node {
             } else {
                 figures.elapsed + in_tasks(operator.as_ref())
             },
-            account,
+            account: resolved(account, names),
             rows_in: inputs.iter().map(|i| i.rows_out).sum(),
             bytes_in: inputs.iter().map(|i| i.bytes_out).sum(),
             rows_out: figures.num_rows,
@@ -111,9 +119,34 @@ fn in_tasks(operator: &dyn ExecutionPlan) -> Duration {
     Duration::from_nanos(ns)
 }
 
+/// Whether an operator is not shown: it passes batches on as they are, or with other names.
+fn is_unseen(operator: &Arc<dyn ExecutionPlan>) -> bool {
+    let renames = |projection: &ProjectionExec| {
+        let mut outputs = projection.expr().iter();
+        outputs.all(|output| output.expr.downcast_ref::<Column>().is_some())
+    };
+    let projection = operator.downcast_ref::<ProjectionExec>();
+    UNSEEN.contains(&operator.name()) || projection.is_some_and(renames)
+}
+
+/// The account with what columns stand for.
+fn resolved(mut account: Account, names: &Names) -> Account {
+    for (_, fact) in &mut account.facts {
+        *fact = shortened(&names.resolve(fact), MAX_FACT_CHARS);
+    }
+    account
+}
+
+/// What a projection computes.
+fn expressions(projection: &ProjectionExec, names: &Names) -> String {
+    let outputs = projection.expr().iter();
+    let texts = outputs.map(|output| fmt_sql(output.expr.as_ref()).to_string());
+    names.resolve(&texts.collect::<Vec<_>>().join(", "))
+}
+
 /// What an operator of DataFusion, or one of the dialect's steps, tells by its text and its metrics.
-fn foreign(operator: &dyn ExecutionPlan) -> Account {
-    let line = displayable(operator).one_line().to_string();
+fn foreign(operator: &Arc<dyn ExecutionPlan>, names: &Names) -> Account {
+    let line = displayable(operator.as_ref()).one_line().to_string();
     let line = line.trim();
     // Steps of the dialect have one operator, and the step's name behind its own.
     let line = line.strip_prefix("StreamExec: ").unwrap_or(line);
@@ -121,8 +154,10 @@ fn foreign(operator: &dyn ExecutionPlan) -> Account {
     let known = NAMES.iter().find(|(theirs, _)| *theirs == name);
     let plain = name.strip_suffix("Exec").unwrap_or(name);
     let mut facts = Vec::new();
-    if !about.is_empty() {
-        facts.push(("About", cut(about.trim())));
+    if let Some(projection) = operator.downcast_ref::<ProjectionExec>() {
+        facts.push(("Expressions", expressions(projection, names)));
+    } else if !about.is_empty() {
+        facts.push(("About", about.trim().to_owned()));
     }
     let metrics = operator.metrics().unwrap_or_default().aggregate_by_name();
     for (metric, title) in METRICS {
@@ -148,14 +183,6 @@ fn sum(metrics: &MetricsSet, name: &str) -> Option<u64> {
     metrics
         .sum_by_name(name)
         .map(|value| value.as_usize() as u64)
-}
-
-/// The text, or its beginning.
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_FACT_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 impl Node {

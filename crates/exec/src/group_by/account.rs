@@ -1,16 +1,18 @@
 //! Tells what a grouping did: shape of the key, way to work and why, tables, files, times.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use basalt_functions::aggregate::Shortcut;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr_common::physical_expr::fmt_sql;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::metrics::MetricsSet;
 
 use super::group_by_exec::GroupByExec;
+use super::grouping::AggregateSpec;
 use super::key_form::Form;
-use super::observed::{GROUPING_TIME, MERGING_TIME, Observed, Way};
+use super::observed::{Change, GROUPING_TIME, MERGING_TIME, Observed, Way};
 use super::strategy::Strategy;
 use crate::report::memory::PEAK_MEMORY;
 use crate::report::{Account, DecidedArm, Decision, figures};
@@ -30,6 +32,7 @@ impl GroupByExec {
                 "GROUP BY".to_owned()
             },
             facts: self.plan_facts(),
+            outputs: self.outputs(),
             stages: stages(&metrics),
             peak_memory_bytes: sum(&metrics, PEAK_MEMORY).map(|bytes| bytes as u64),
             ..Account::default()
@@ -45,14 +48,22 @@ impl GroupByExec {
         account
     }
 
-    fn plan_facts(&self) -> Vec<(&'static str, String)> {
-        let sql = |expr: &std::sync::Arc<dyn PhysicalExpr>| fmt_sql(expr.as_ref()).to_string();
-        let keys: Vec<String> = self.grouping.keys.iter().map(sql).collect();
-        let call = |a: &super::AggregateSpec| {
-            let args: Vec<String> = a.args.iter().map(sql).collect();
-            format!("{}({})", a.bound.name, args.join(", "))
+    /// Keys and aggregates as SQL has them.
+    fn expressions(&self) -> (Vec<String>, Vec<String>) {
+        let sql = |expr: &Arc<dyn PhysicalExpr>| fmt_sql(expr.as_ref()).to_string();
+        let call = |aggregate: &AggregateSpec| {
+            let args = match aggregate.bound.shortcut {
+                Some(Shortcut::CountAll) => Vec::new(),
+                _ => aggregate.args.iter().map(sql).collect(),
+            };
+            format!("{}({})", aggregate.bound.name, args.join(", "))
         };
-        let calls: Vec<String> = self.grouping.aggregates.iter().map(call).collect();
+        let keys = self.grouping.keys.iter().map(sql).collect();
+        (keys, self.grouping.aggregates.iter().map(call).collect())
+    }
+
+    fn plan_facts(&self) -> Vec<(&'static str, String)> {
+        let (keys, calls) = self.expressions();
         let mut facts = Vec::new();
         if !keys.is_empty() {
             facts.push(("Keys", keys.join(", ")));
@@ -62,6 +73,14 @@ impl GroupByExec {
             facts.push(("Aggregates", calls.join(", ")));
         }
         facts
+    }
+
+    /// Columns of the result, with the keys and aggregates that they are.
+    fn outputs(&self) -> Vec<(String, String)> {
+        let (keys, calls) = self.expressions();
+        let names = self.grouping.schema.fields().iter();
+        let names = names.map(|field| field.name().clone());
+        names.zip(keys.into_iter().chain(calls)).collect()
     }
 
     fn summary(&self, run: &Observed, metrics: &MetricsSet) -> String {
@@ -113,10 +132,9 @@ impl GroupByExec {
                     facts.push(("Way", format!("{}: {rows} rows, {ns}", way.name())));
                 }
             }
-            for change in run.changes() {
-                let (to, at) = (change.to.name(), figures::quantity(change.at_rows));
-                let change = format!("to {to} after {at} rows in all: {}", change.reason);
-                facts.push(("Changed", change));
+            facts.extend(changed(&run.changes()));
+            if run.changes().is_empty() {
+                facts.push(("Why", self.why(run)));
             }
         }
         if let Some(merging) = run.merging() {
@@ -176,6 +194,19 @@ impl GroupByExec {
         }
     }
 
+    /// Why tasks ended in the way that they did.
+    fn why(&self, run: &Observed) -> String {
+        if let Some(change) = run.changes().last() {
+            return change.reason.clone();
+        }
+        let why = if run.ended_in(Way::Dense) {
+            "keys are integers of a small range"
+        } else {
+            "keys are no integers of a small range; their groups fit the cache or are found again"
+        };
+        why.to_owned()
+    }
+
     fn way_decision(&self, run: &Observed) -> Decision {
         let changes = run.changes();
         let arm = |way: Way| {
@@ -188,15 +219,10 @@ impl GroupByExec {
                 changed_at_rows: changes.iter().find(|c| c.to == way).map(|c| c.at_rows),
             }
         };
-        let reason = match changes.last() {
-            Some(change) => change.reason.clone(),
-            None if run.ended_in(Way::Dense) => "keys are integers of a small range".to_owned(),
-            None => "keys are no integers of a small range, and are found again".to_owned(),
-        };
         Decision {
             name: "group_by_way",
             description: "how a task groups its rows",
-            reason,
+            reason: self.why(run),
             is_forced: self.options.strategy == Strategy::Dense,
             arms: Way::ALL.into_iter().map(arm).collect(),
         }
@@ -222,6 +248,24 @@ impl GroupByExec {
             arms: Strategy::ALL.into_iter().map(arm).collect(),
         }
     }
+}
+
+/// A fact for each way that tasks changed to: one task's reason stands for all.
+fn changed(changes: &[Change]) -> Vec<(&'static str, String)> {
+    let fact = |way: Way| {
+        let mut same = changes.iter().filter(|change| change.to == way);
+        let first = same.next()?;
+        let num_tasks = 1 + same.count();
+        let tasks = if num_tasks > 1 {
+            format!(", so in {num_tasks} tasks")
+        } else {
+            String::new()
+        };
+        let (to, at) = (way.name(), figures::quantity(first.at_rows));
+        let text = format!("to {to} after {at} rows in all: {}{tasks}", first.reason);
+        Some(("Changed", text))
+    };
+    Way::ALL.into_iter().filter_map(fact).collect()
 }
 
 fn stages(metrics: &MetricsSet) -> Vec<(&'static str, Duration)> {

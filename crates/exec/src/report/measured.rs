@@ -75,7 +75,10 @@ impl MeasuredExec {
     /// What was measured so far.
     pub fn figures(&self) -> Figures {
         let metrics = self.metrics.clone_inner();
-        let sum = |name: &str| metrics.sum_by_name(name).map_or(0, |v| v.as_usize() as u64);
+        let sum = |name: &str| {
+            let sum = metrics.sum(|metric| metric.value().name() == name);
+            sum.map_or(0, |value| value.as_usize() as u64)
+        };
         Figures {
             elapsed: Duration::from_nanos(sum("own_time")),
             num_rows: sum("output_rows"),

@@ -35,6 +35,8 @@ pub struct Account {
     pub summary: String,
     /// Further facts, each under a title.
     pub facts: Vec<(&'static str, String)>,
+    /// Columns that it makes, each with what it stands for.
+    pub outputs: Vec<(String, String)>,
     /// Parts of the operator's own time, summed over threads.
     pub stages: Vec<(&'static str, Duration)>,
     /// The most memory that it held at once.

@@ -76,6 +76,9 @@ fn summary(analysis: &Analysis) -> Vec<String> {
     ]
 }
 
+/// Rows below which time for a row says nothing.
+const MIN_ROWS: u64 = 1000;
+
 struct Drawing<'a> {
     /// Nanoseconds of all operators.
     work: f64,
@@ -126,7 +129,7 @@ impl Drawing<'_> {
         let share = |elapsed: std::time::Duration| percent(elapsed.as_nanos() as f64, self.work);
         let mut last = format!("  time {} ({})", time(node.elapsed), share(node.elapsed));
         let num_rows = node.rows_in.max(node.rows_out);
-        if num_rows > 0 {
+        if num_rows >= MIN_ROWS {
             let ns = node.elapsed.as_nanos() as f64 / num_rows as f64;
             last.push_str(&format!(" · {}", ns_per_row(ns)));
         }
