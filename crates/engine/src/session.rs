@@ -131,13 +131,14 @@ impl Session {
                 settings: &settings,
                 execution,
                 control: &control,
-                query_id: &query_id,
+                query_id: query_id.clone(),
             };
             statement::run(self, query, io)
         });
         let result = catch_unwind(work).unwrap_or_else(|p| Err(panic_error(p.as_ref())));
         *self.running.0.lock() = None;
         let decisions = observation.take_decisions();
+        let text = text.get(parsed.span.clone()).unwrap_or(text);
         self.database.choices.keep(&query_id, text, decisions);
         let mut summary = result?;
         summary.elapsed = control.elapsed();
@@ -174,7 +175,7 @@ impl Session {
         QueryEnvironment {
             database: &self.database,
             settings: query.settings,
-            context: self.context(query),
+            context: self.context(query.settings, &query.query_id),
             parameters: &self.parameters,
             temporary: &self.temporary,
             execution: query.execution.clone(),
@@ -246,8 +247,7 @@ impl Session {
             .table(&self.database_of(name), &name.name)
     }
 
-    fn context(&self, query: &RunningQuery<'_>) -> Context {
-        let settings = query.settings;
+    fn context(&self, settings: &Settings, query_id: &str) -> Context {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -258,7 +258,7 @@ impl Session {
             settings: settings.all(),
             database: self.current_database.clone(),
             user: "default".to_owned(),
-            query_id: query.query_id.to_owned(),
+            query_id: query_id.to_owned(),
         }
     }
 }
@@ -271,7 +271,7 @@ pub(crate) struct RunningQuery<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) execution: Execution,
     pub(crate) control: &'a Arc<QueryControl>,
-    pub(crate) query_id: &'a str,
+    pub(crate) query_id: String,
 }
 
 /// A name that no other query has.

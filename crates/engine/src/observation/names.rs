@@ -11,9 +11,10 @@ use datafusion::physical_plan::projection::ProjectionExec;
 /// Most characters that a column's name becomes.
 const MAX_CHARS: usize = 100;
 
-/// What columns stand for, as far as the operators below have told.
+/// What columns stand for, as far as the operators below have told; none for names that stand for several
+/// things.
 #[derive(Debug, Default)]
-pub(crate) struct Names(HashMap<String, String>);
+pub(crate) struct Names(HashMap<String, Option<String>>);
 
 impl Names {
     /// Learns the columns that an operator makes; those below it must be known.
@@ -32,8 +33,16 @@ impl Names {
     fn insert(&mut self, name: &str, text: &str) {
         let text = shortened(&self.resolve(text), MAX_CHARS);
         if text != name && is_word(name) {
-            self.0.insert(name.to_owned(), text);
+            let known = self.0.entry(name.to_owned());
+            let known = known.or_insert_with(|| Some(text.clone()));
+            if known.as_ref() != Some(&text) {
+                *known = None;
+            }
         }
+    }
+
+    fn known(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_deref()
     }
 
     /// The text with what its columns stand for; places of columns (`@1`) go.
@@ -47,7 +56,7 @@ impl Names {
                 c => c.len_utf8(),
             };
             let (piece, after) = rest.split_at(len);
-            resolved.push_str(self.0.get(piece).map_or(piece, String::as_str));
+            resolved.push_str(self.known(piece).unwrap_or(piece));
             rest = if is_word(piece) {
                 without_place(after)
             } else {
@@ -97,10 +106,13 @@ mod tests {
         names.insert("number_0", "number@0");
         names.insert("key_1", "modulo(number_0@0, 3)");
         names.insert("number", "number");
+        names.insert("branch_2", "number_0");
+        names.insert("branch_2", "key_1");
         assert_eq!(
             names.resolve("key_1@1 DESC, [keys_1@2], 'key_1'"),
             "modulo(number, 3) DESC, [keys_1], 'key_1'"
         );
+        assert_eq!(names.resolve("branch_2@0"), "branch_2");
         assert_eq!(names.resolve("a@b 'open"), "a@b 'open");
     }
 }

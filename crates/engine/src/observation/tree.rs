@@ -192,7 +192,7 @@ impl Node {
             return self.account.summary.clone();
         }
         let num_rows = self.rows_in.max(self.rows_out);
-        let rows = format!("{} rows", figures::quantity(num_rows));
+        let rows = figures::counted(num_rows, "row");
         if num_rows == 0 {
             return rows;
         }

@@ -104,7 +104,10 @@ fn of_operator(
         arm: arm.name,
         is_chosen: arm.is_chosen,
         num_rows: arm.num_rows,
-        share: arm.num_rows as f64 / all.max(1) as f64,
+        share: match all {
+            0 => f64::from(u8::from(arm.is_chosen)),
+            _ => arm.num_rows as f64 / all as f64,
+        },
         mean_ns: arm.ns_per_row(),
         unit: "row",
         changed_at_rows: arm.changed_at_rows,

@@ -88,7 +88,7 @@ impl GroupByExec {
         if !self.grouping.keys.is_empty() {
             words.push(self.ended_in(run));
             let groups = metrics.output_rows().unwrap_or(0) as u64;
-            words.push(format!("{} groups", figures::quantity(groups)));
+            words.push(figures::counted(groups, "group"));
         }
         if metrics.spilled_bytes().is_some_and(|bytes| bytes > 0) {
             words.push("spilled".to_owned());
@@ -121,15 +121,15 @@ impl GroupByExec {
             return facts;
         }
         let strategy = self.options.strategy.name();
-        let tasks = run.num_tasks();
-        facts.push(("Strategy", format!("{strategy}, {tasks} tasks with rows")));
+        let tasks = figures::counted(run.num_tasks() as u64, "task");
+        facts.push(("Strategy", format!("{strategy}, {tasks} with rows")));
         if self.adapts() {
             for way in Way::ALL {
                 let (num_rows, elapsed) = run.tally(way);
                 if num_rows > 0 {
-                    let rows = figures::quantity(num_rows);
+                    let rows = figures::counted(num_rows, "row");
                     let ns = figures::ns_per_row(elapsed.as_nanos() as f64 / num_rows as f64);
-                    facts.push(("Way", format!("{}: {rows} rows, {ns}", way.name())));
+                    facts.push(("Way", format!("{}: {rows}, {ns}", way.name())));
                 }
             }
             facts.extend(changed(&run.changes()));
@@ -142,13 +142,12 @@ impl GroupByExec {
         }
         let spilled = metrics.spilled_bytes().unwrap_or(0) as u64;
         if spilled > 0 {
-            let files = sum(metrics, "spilled_files").unwrap_or(0);
-            let blocks = metrics.spill_count().unwrap_or(0);
+            let files = sum(metrics, "spilled_files").unwrap_or(0) as u64;
+            let files = figures::counted(files, "file");
+            let blocks = metrics.spill_count().unwrap_or(0) as u64;
+            let blocks = figures::counted(blocks, "block");
             let bytes = figures::bytes(spilled);
-            facts.push((
-                "Spilled",
-                format!("{files} files, {blocks} blocks, {bytes}"),
-            ));
+            facts.push(("Spilled", format!("{files}, {blocks}, {bytes}")));
         }
         facts
     }

@@ -19,7 +19,7 @@ use super::local::{Local, Part};
 use super::observed::Observed;
 use super::options::Tuning;
 use super::spill::{Share, Spilled, Spiller};
-use crate::report::figures::quantity;
+use crate::report::figures::{counted, quantity};
 
 /// What any number of threads take the result from.
 pub(super) trait Merged: Send + Sync {
@@ -88,9 +88,9 @@ pub(super) async fn merge<F: KeyForm>(
     let num_groups: usize = locals.iter().map(Local::num_groups).sum();
     let has_staged = locals.iter().any(Local::has_staged);
     let found = format!(
-        "{} groups in {} tables",
-        quantity(num_groups as u64),
-        locals.len()
+        "{} in {}",
+        counted(num_groups as u64, "group"),
+        counted(locals.len() as u64, "table")
     );
     if !has_staged && (locals.len() <= 1 || num_groups <= tuning.partitioned_groups) {
         observed.merges("table", found);
@@ -148,11 +148,9 @@ fn merge_dense<F: KeyForm>(
         let max_len = tuning.max_dense_len(locals.iter().map(Local::num_rows).sum());
         let mut parts: Vec<Dense> = locals.iter_mut().filter_map(|l| l.dense.take()).collect();
         if let Some(merged) = dense::merge(&mut parts, max_len)? {
-            let (values, tasks) = (quantity(merged.len() as u64), locals.len());
-            observed.merges(
-                "dense",
-                format!("arrays of {values} values in {tasks} tasks"),
-            );
+            let values = quantity(merged.len() as u64);
+            let tasks = counted(locals.len() as u64, "task");
+            observed.merges("dense", format!("arrays of {values} values in {tasks}"));
             let memory = locals.drain(..).map(|l| l.into_groups().1).collect();
             return Ok(Some(Arc::new(merged.hold(memory))));
         }

@@ -11,7 +11,7 @@ use datafusion::physical_plan::metrics::{
 
 use super::options::Tuning;
 use crate::report::clock::{Consumed, Listener, timed};
-use crate::report::figures::quantity;
+use crate::report::figures::{counted, quantity};
 
 /// How a task that adapts works on a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,21 +187,21 @@ impl Observed {
     }
 
     fn reason(&self, change: (Way, Way), seen: Seen) -> String {
-        let rows = quantity(seen.num_rows as u64);
-        let groups = quantity(seen.num_groups as u64);
+        let rows = counted(seen.num_rows as u64, "row");
+        let groups = counted(seen.num_groups as u64, "group");
         match change {
             (Way::Dense, _) if seen.has_spilled => {
-                format!("memory ran out after {rows} rows of a task")
+                format!("memory ran out after {rows} of a task")
             }
             (Way::Dense, _) => {
                 let most = quantity(self.tuning.max_dense_len(seen.num_rows) as u64);
-                format!("keys of {rows} rows span more than {most} values")
+                format!("keys of {rows} span more than {most} values")
             }
             (_, Way::Staging) => {
                 let few = self.tuning.rows_per_group;
-                format!("{groups} groups in {rows} rows of a task: fewer than {few} rows a group")
+                format!("{groups} in {rows} of a task: fewer than {few} rows a group")
             }
-            (_, to) => format!("{} after {rows} rows of a task", to.name()),
+            (_, to) => format!("{} after {rows} of a task", to.name()),
         }
     }
 }

@@ -8,6 +8,12 @@ pub fn quantity(number: u64) -> String {
     scaled(number as f64, 1000.0, "", &NAMES)
 }
 
+/// `1 task`, `2 tasks`; for nouns whose plural ends so.
+pub fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", quantity(number))
+}
+
 /// `24.00 MB`, for bytes that flow.
 pub fn bytes(size_bytes: u64) -> String {
     scaled(
@@ -78,7 +84,7 @@ fn scaled(number: f64, base: f64, unit: &str, names: &[&str]) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{bytes, memory, ns_per_row, percent, quantity, time};
+    use super::{bytes, counted, memory, ns_per_row, percent, quantity, time};
 
     #[test]
     fn figures_have_three_digits_and_a_unit() {
@@ -86,6 +92,8 @@ mod tests {
         assert_eq!(quantity(999), "999");
         assert_eq!(quantity(3_200_000), "3.20 million");
         assert_eq!(quantity(999_999), "1.00 million");
+        assert_eq!(counted(1, "task"), "1 task");
+        assert_eq!(counted(2000, "row"), "2.00 thousand rows");
         assert_eq!(bytes(12), "12 B");
         assert_eq!(bytes(24_000_000), "24.00 MB");
         assert_eq!(memory(24 << 20), "24.00 MiB");

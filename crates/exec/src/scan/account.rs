@@ -12,7 +12,7 @@ impl ScanExec {
         let metrics = self.metrics().unwrap_or_default();
         let sum = |name: &str| metrics.sum_by_name(name).map_or(0, |v| v.as_usize() as u64);
         let num_rows = metrics.output_rows().unwrap_or(0) as u64;
-        let rows = format!("{} rows", figures::quantity(num_rows));
+        let rows = figures::counted(num_rows, "row");
         let mut facts = vec![("Source", self.source().describe())];
         let names: Vec<_> = self
             .schema()

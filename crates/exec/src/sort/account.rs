@@ -127,9 +127,9 @@ impl SortRowsExec {
             return account;
         };
         let own = metrics.elapsed_compute().unwrap_or(0);
-        let rows = figures::quantity(outcome.num_rows as u64);
+        let rows = figures::counted(outcome.num_rows as u64, "row");
         let ns = own as f64 / outcome.num_rows.max(1) as f64;
-        account.summary = format!("{}, {rows} rows, {}", outcome.way, figures::ns_per_row(ns));
+        account.summary = format!("{}, {rows}, {}", outcome.way, figures::ns_per_row(ns));
         account.facts.extend(outcome.facts());
         let elapsed = Duration::from_nanos(own as u64);
         account.decisions = vec![outcome.decision(self.strategy, elapsed)];

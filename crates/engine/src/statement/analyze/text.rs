@@ -1,7 +1,7 @@
 //! Draws what a query did as a tree, in the form of ClickHouse's EXPLAIN ANALYZE.
 
 use basalt_adapt::WorkUnit;
-use basalt_exec::report::figures::{bytes, memory, ns_per_row, percent, quantity, time};
+use basalt_exec::report::figures::{bytes, counted, memory, ns_per_row, percent, quantity, time};
 
 use super::Analysis;
 use crate::observation::tree::Node;
@@ -60,9 +60,9 @@ fn summary(analysis: &Analysis) -> Vec<String> {
             time(execution)
         ),
         format!(
-            "  Work:        {} in {} threads at most",
+            "  Work:        {} in at most {}",
             time(analysis.work()),
-            analysis.num_threads
+            counted(analysis.num_threads as u64, "thread")
         ),
         format!(
             "  Read:        {} rows, {} ({} rows/s., {}/s.)",
@@ -71,7 +71,7 @@ fn summary(analysis: &Analysis) -> Vec<String> {
             quantity(rate(rows)),
             bytes(rate(size))
         ),
-        format!("  Result:      {} rows", quantity(analysis.result_rows)),
+        format!("  Result:      {}", counted(analysis.result_rows, "row")),
         format!("  Peak memory: {}", memory(analysis.peak_memory_bytes)),
     ]
 }
@@ -89,8 +89,17 @@ impl Drawing<'_> {
     /// Draws a node: its first line behind `first`, all others behind `rest`.
     fn node(&self, node: &Node, (first, rest): (&str, &str), lines: &mut Vec<String>) {
         let is_most = self.most.is_some_and(|most| std::ptr::eq(most, node));
-        let mark = if is_most { "  ◄ most expensive" } else { "" };
+        let has_run = !node.total_elapsed().is_zero();
+        let mark = match (is_most, has_run) {
+            (true, _) => "  ◄ most expensive",
+            (false, true) => "",
+            // Rows that two plans share are computed by one of them.
+            (false, false) => " (not run)",
+        };
         lines.push(format!("{first}{}{mark}", node.account.name));
+        if !has_run {
+            return;
+        }
         let bar = if node.inputs.is_empty() {
             "   "
         } else {
@@ -160,9 +169,9 @@ fn kernels(analysis: &Analysis) -> Vec<String> {
             (Some(ns), WorkUnit::Byte) => format!(", {ns:.3} ns a byte"),
             (None, _) => String::new(),
         };
-        let pulls = quantity(arm.pulls);
+        let pulls = counted(arm.pulls, "turn");
         lines.push(format!(
-            "  {}: {} {share} of the work in {pulls} turns{cost}",
+            "  {}: {} {share} of the work in {pulls}{cost}",
             arm.name, arm.arm
         ));
     }
