@@ -236,13 +236,25 @@ pub(super) struct TaskNotes {
 }
 
 impl TaskNotes {
+    /// Rows of this task before the batch at hand.
+    fn num_rows(&self) -> usize {
+        let tallies = self.notes.tallies.iter();
+        let num_rows: u64 = tallies.map(|t| t.num_rows.load(Ordering::Relaxed)).sum();
+        usize::try_from(num_rows).unwrap_or(usize::MAX)
+    }
+
     /// The batch at hand was worked on in this way.
     pub(super) fn works(&self, way: Way, seen: Seen) {
         let before = self.notes.way.load(Ordering::Relaxed);
         if before != way as u8 {
             self.notes.way.store(way as u8, Ordering::Relaxed);
             if let Some(from) = Way::ALL.get(usize::from(before)) {
-                self.run.change((*from, way), seen);
+                // Rows are staged because of those before them.
+                let num_rows = match way {
+                    Way::Staging => self.num_rows(),
+                    _ => seen.num_rows,
+                };
+                self.run.change((*from, way), Seen { num_rows, ..seen });
             }
         }
     }
