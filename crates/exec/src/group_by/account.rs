@@ -201,7 +201,7 @@ impl GroupByExec {
         let why = if run.ended_in(Way::Dense) {
             "keys are integers of a small range"
         } else {
-            "keys are no integers of a small range; their groups fit the cache or are found again"
+            "keys are no integers of a small range; tables stayed small, or keys were found again"
         };
         why.to_owned()
     }
