@@ -10,6 +10,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::catalog::Catalog;
 use crate::definitions::Folder;
+use crate::observation::choices::LastChoices;
 use crate::system::processes::Processes;
 
 /// Stack of a worker thread: expressions may be nested a thousand deep.
@@ -26,6 +27,8 @@ pub struct Database {
     pub(crate) folder: Mutex<Option<Folder>>,
     pub(crate) processes: Processes,
     pub(crate) temporary_files: Arc<TemporaryFiles>,
+    /// Choices of the last queries.
+    pub(crate) choices: LastChoices,
     pub(crate) runtime: tokio::runtime::Runtime,
 }
 
@@ -65,6 +68,7 @@ impl Database {
             folder: Mutex::default(),
             processes: Processes::default(),
             temporary_files: Arc::new(temporary_files),
+            choices: LastChoices::default(),
             runtime,
         }))
     }

@@ -1,7 +1,7 @@
 //! Runs plans: DataFusion's state for one query, its partitions on the worker threads, its limits.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
 use basalt_analyzer::plan_error;
@@ -10,7 +10,7 @@ use basalt_exec::group_by::{Options, Strategy, Thresholds};
 use basalt_exec::interruptible::InterruptibleJoins;
 use basalt_exec::ordered_output::OrderedOutput;
 use basalt_exec::rule::SwapOperators;
-use basalt_exec::{QueryControl, StreamPlanner, optimizer, sort};
+use basalt_exec::{QueryControl, StreamPlanner, optimizer, report, sort};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, UnboundedMemoryPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -25,6 +25,7 @@ use tokio::task::JoinSet;
 
 use crate::database::Database;
 use crate::memory::CountedPool;
+use crate::observation::Observation;
 use crate::settings::Settings;
 
 /// How often a waiting query looks whether it was cancelled or is out of time.
@@ -39,14 +40,16 @@ pub(crate) struct Execution {
     database: Arc<Database>,
     control: Arc<QueryControl>,
     state: Arc<SessionState>,
+    observation: Arc<Observation>,
 }
 
 impl Execution {
-    /// The state of one query.
+    /// The state of one query, what whose plans do is noted in `observation`.
     pub(crate) fn new(
         database: &Arc<Database>,
         settings: &Settings,
         control: &Arc<QueryControl>,
+        observation: &Arc<Observation>,
     ) -> Result<Self> {
         let batch_rows = usize::try_from(settings.number("max_block_size")).unwrap_or(usize::MAX);
         let mut config = SessionConfig::new()
@@ -84,6 +87,7 @@ impl Execution {
             database: Arc::clone(database),
             control: Arc::clone(control),
             state,
+            observation: Arc::clone(observation),
         })
     }
 
@@ -128,8 +132,19 @@ impl Execution {
     ) -> Result<()> {
         let plan = self.optimized(plan)?;
         self.control.set_keep_order(keep_order && !reorders(&plan));
-        let physical = self.physical(&plan)?;
-        self.run(&physical, f)
+        let mut physical = self.physical(&plan)?;
+        if self.observation.is_measured() {
+            physical = report::measure(physical).map_err(plan_error)?;
+        }
+        let started = Instant::now();
+        let result = self.run(&physical, f);
+        self.observation.note(&physical, started.elapsed());
+        result
+    }
+
+    /// What was noted of all plans that ran.
+    pub(crate) fn observation(&self) -> &Observation {
+        &self.observation
     }
 
     /// Runs operators and calls `f` with each batch, until it returns false.

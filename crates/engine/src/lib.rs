@@ -12,6 +12,7 @@
 //! | [`environment`] | what the analyzer asks the engine for |
 //! | [`execution`] | running plans: DataFusion's state, partitions, limits |
 //! | [`memory`] | how much memory a query takes |
+//! | [`observation`] | what the plans of a query did |
 //! | [`statement`] | each kind of statement |
 //! | [`table_function`] | `numbers`, `file`, `values` and the other table functions |
 //! | [`system`] | the tables of the database `system` |
@@ -24,6 +25,7 @@ pub mod definitions;
 pub mod environment;
 pub mod execution;
 pub mod memory;
+mod observation;
 pub mod session;
 pub mod settings;
 pub mod statement;

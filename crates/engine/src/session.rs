@@ -11,7 +11,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::QueryControl;
 use basalt_functions::Context;
 use basalt_parser::Parsed;
-use basalt_parser::ast::{self, Statement};
+use basalt_parser::ast::{self, ExplainKind, Statement};
 use basalt_types::Tz;
 use parking_lot::Mutex;
 
@@ -19,6 +19,7 @@ use crate::catalog::Table;
 use crate::database::Database;
 use crate::environment::QueryEnvironment;
 use crate::execution::{Execution, panic_error};
+use crate::observation::Observation;
 use crate::settings::Settings;
 use crate::statement;
 use crate::system::processes::Process;
@@ -130,20 +131,24 @@ impl Session {
             database: self.current_database.clone(),
             control: Arc::clone(&control),
         });
+        let observation = Arc::new(Observation::new(is_analyzed(&parsed.statement)));
         let work = AssertUnwindSafe(|| {
-            let execution = Execution::new(&self.database, &settings, &control)?;
+            let execution = Execution::new(&self.database, &settings, &control, &observation)?;
             let query = RunningQuery {
                 text,
                 parsed,
                 settings: &settings,
                 execution,
                 control: &control,
-                query_id,
+                query_id: query_id.clone(),
             };
             statement::run(self, query, io)
         });
         let result = catch_unwind(work).unwrap_or_else(|p| Err(panic_error(p.as_ref())));
         *self.running.0.lock() = None;
+        let decisions = observation.take_decisions();
+        let text = text.get(parsed.span.clone()).unwrap_or(text);
+        self.database.choices.keep(&query_id, text, decisions);
         let mut summary = result?;
         summary.elapsed = control.elapsed();
         summary.rows_read = control.rows_read();
@@ -294,6 +299,11 @@ fn new_query_id() -> String {
 /// The text of one statement, without inline data.
 fn statement_text(text: &[u8], parsed: &Parsed) -> String {
     String::from_utf8_lossy(text.get(parsed.span.clone()).unwrap_or_default()).into_owned()
+}
+
+/// Whether every operator of the statement's query is to be measured.
+fn is_analyzed(statement: &Statement) -> bool {
+    matches!(statement, Statement::Explain(e) if e.kind == ExplainKind::Analyze)
 }
 
 fn changes_something(statement: &Statement) -> bool {

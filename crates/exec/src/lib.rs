@@ -9,6 +9,7 @@
 //! | [`window`] | window functions over sorted rows |
 //! | [`group_by`] | grouping rows by any keys, in parallel |
 //! | [`sort`] | putting rows in order, in parallel |
+//! | [`report`] | what operators tell of their runs |
 //! | [`rule`] | swaps DataFusion's operators for ours where ours are better |
 //! | [`temporary`] | temporary files, gone with their last user |
 //! | [`interruptible`] | lets a cancelled query leave a join |
@@ -25,6 +26,7 @@ pub mod optimizer;
 pub mod ordered_output;
 pub mod planner;
 mod predicate;
+pub mod report;
 pub mod rule;
 pub mod scan;
 pub mod sort;

@@ -10,11 +10,11 @@ use basalt_parser::ast::{
 use basalt_types::DataType;
 use datafusion::physical_plan::displayable;
 
-use super::query;
 use super::result::{strings, write_rows};
+use super::{analyze, query};
 use crate::session::{Io, RunningQuery, Session, Summary};
 
-/// `EXPLAIN AST | SYNTAX | PLAN | PIPELINE statement`.
+/// `EXPLAIN AST | SYNTAX | PLAN | PIPELINE | ANALYZE statement`.
 pub(crate) fn run(
     session: &Session,
     query: &RunningQuery<'_>,
@@ -46,7 +46,10 @@ pub(crate) fn run(
         ExplainKind::Pipeline => pipeline_text(session, query, statement)?,
         ExplainKind::QueryTree => return Err(Error::not_implemented("EXPLAIN QUERY TREE")),
         ExplainKind::Estimate => return estimate(session, query, explain, statement, io),
-        ExplainKind::Analyze => return Err(Error::not_implemented("EXPLAIN ANALYZE")),
+        ExplainKind::Analyze => {
+            let lines = analyze::lines(session, query, explain, statement)?;
+            return write(session, query, explain, lines, io);
+        }
         _ => {
             return Err(Error::not_implemented("EXPLAIN of this kind"));
         }
@@ -63,7 +66,12 @@ fn write(
     io: Io<'_>,
 ) -> Result<Summary> {
     let column = ("explain", DataType::String, strings(lines));
-    write_rows(session, query, vec![column], &explain.output, io)
+    let mut output = explain.output.clone();
+    // The format of a query that ran is not that of what is told of it.
+    if explain.kind == ExplainKind::Analyze && analyze::is_null(explain) {
+        output.format = None;
+    }
+    write_rows(session, query, vec![column], &output, io)
 }
 
 /// What MergeTree tables would have to read: there are none, so nothing.

@@ -14,11 +14,13 @@
 //! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |
 //! | [`show`] | SHOW, DESCRIBE, EXISTS |
 //! | [`explain`] | EXPLAIN |
+//! | [`analyze`] | EXPLAIN ANALYZE |
 //! | [`extremes`] | least and greatest values of a result |
 //! | [`set`] | SET, USE |
 //! | [`result`] | results of statements that are no queries |
 
 pub mod alter;
+mod analyze;
 mod columns;
 pub mod create;
 pub mod drop;

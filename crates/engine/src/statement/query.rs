@@ -60,7 +60,7 @@ pub(crate) fn plan(
 }
 
 /// The plan under the settings `limit` and `offset`.
-fn limited(plan: LogicalPlan, query: &RunningQuery<'_>) -> Result<LogicalPlan> {
+pub(crate) fn limited(plan: LogicalPlan, query: &RunningQuery<'_>) -> Result<LogicalPlan> {
     let rows = |name| usize::try_from(query.settings.number(name)).unwrap_or(usize::MAX);
     let (limit, offset) = (rows("limit"), rows("offset"));
     if limit == 0 && offset == 0 {

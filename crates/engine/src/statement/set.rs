@@ -28,7 +28,8 @@ pub(crate) fn apply(settings: &mut Settings, setting: &Setting) -> Result<()> {
     }
 }
 
-fn value_text(setting: &Setting) -> Option<String> {
+/// The value as text; none for `DEFAULT`.
+pub(crate) fn value_text(setting: &Setting) -> Option<String> {
     let value = setting.value.as_ref()?;
     Some(match &value.kind {
         ExprKind::Literal(Literal::String(bytes)) => String::from_utf8_lossy(bytes).into_owned(),

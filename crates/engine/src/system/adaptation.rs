@@ -1,29 +1,121 @@
 //! Lists what the processor can do, and what Basalt chose for it while it ran.
 
-use basalt_adapt::{Cpu, SimdLevel, WorkUnit, decisions};
+use std::sync::Arc;
+
+use basalt_adapt::{ArmRecord, Cpu, SimdLevel, WorkUnit, decisions};
 use basalt_analyzer::TableEntry;
 use basalt_error::Result;
+use basalt_exec::report::Decision;
 
 use super::rows::Rows;
 use crate::environment::QueryEnvironment;
+use crate::observation::choices::QueryChoices;
 
-/// `system.adaptive_choices`: each way of each choice between ways to do the same work.
-pub(crate) fn adaptive_choices(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
-    let arms = decisions();
-    let unit = |unit: WorkUnit| match unit {
-        WorkUnit::Byte => "byte",
-        WorkUnit::Row => "row",
+/// A way to do some work, as a row of `system.adaptive_choices`.
+#[derive(Default)]
+struct ArmRow {
+    query: Option<Arc<QueryChoices>>,
+    operator: String,
+    name: &'static str,
+    arm: &'static str,
+    is_chosen: bool,
+    num_rows: u64,
+    pulls: u64,
+    share: f64,
+    mean_ns: Option<f64>,
+    unit: &'static str,
+    changed_at_rows: Option<u64>,
+    is_forced: bool,
+    reason: String,
+    description: &'static str,
+}
+
+/// `system.adaptive_choices`: each way of each choice between ways to do the same work: those that
+/// kernels make all the time, and those of the operators of the last queries.
+pub(crate) fn adaptive_choices(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    let mut rows = kernels();
+    for query in environment.database.choices.all() {
+        for (operator, decision) in &query.decisions {
+            rows.extend(of_operator(&query, operator, decision));
+        }
+    }
+    let query = |of: fn(&QueryChoices) -> &str| {
+        let text = move |row: &ArmRow| row.query.as_deref().map_or(String::new(), |q| of(q).into());
+        rows.iter().map(text)
     };
     Rows::default()
-        .text("name", arms.iter().map(|arm| arm.name))
-        .text("arm", arms.iter().map(|arm| arm.arm))
-        .number("pulls", arms.iter().map(|arm| arm.pulls))
-        .measure("share", arms.iter().map(|arm| Some(arm.share)))
-        .measure("mean_ns", arms.iter().map(|arm| arm.mean_ns))
-        .text("unit", arms.iter().map(|arm| unit(arm.unit)))
-        .flag("forced", arms.iter().map(|arm| arm.is_forced))
-        .text("description", arms.iter().map(|arm| arm.description))
+        .text("query_id", query(|q| &q.query_id))
+        .text("query", query(|q| &q.text))
+        .text("operator", rows.iter().map(|row| &row.operator))
+        .text("name", rows.iter().map(|row| row.name))
+        .text("arm", rows.iter().map(|row| row.arm))
+        .flag("chosen", rows.iter().map(|row| row.is_chosen))
+        .number("rows", rows.iter().map(|row| row.num_rows))
+        .number("pulls", rows.iter().map(|row| row.pulls))
+        .measure("share", rows.iter().map(|row| Some(row.share)))
+        .measure("mean_ns", rows.iter().map(|row| row.mean_ns))
+        .text("unit", rows.iter().map(|row| row.unit))
+        .maybe(
+            "changed_at_rows",
+            rows.iter().map(|row| row.changed_at_rows),
+        )
+        .flag("forced", rows.iter().map(|row| row.is_forced))
+        .text("reason", rows.iter().map(|row| &row.reason))
+        .text("description", rows.iter().map(|row| row.description))
         .table()
+}
+
+/// The choices that kernels made since the process began.
+fn kernels() -> Vec<ArmRow> {
+    let arms = decisions();
+    let row = |arm: &ArmRecord| {
+        let same = arms.iter().filter(|other| other.name == arm.name);
+        let most = same.map(|other| other.pulls).max().unwrap_or(0);
+        ArmRow {
+            name: arm.name,
+            arm: arm.arm,
+            is_chosen: arm.pulls > 0 && arm.pulls == most,
+            pulls: arm.pulls,
+            share: arm.share,
+            mean_ns: arm.mean_ns,
+            unit: match arm.unit {
+                WorkUnit::Byte => "byte",
+                WorkUnit::Row => "row",
+            },
+            is_forced: arm.is_forced,
+            description: arm.description,
+            ..ArmRow::default()
+        }
+    };
+    arms.iter().map(row).collect()
+}
+
+/// The ways that an operator of a query had.
+fn of_operator(
+    query: &Arc<QueryChoices>,
+    operator: &str,
+    decision: &Decision,
+) -> impl Iterator<Item = ArmRow> {
+    let all: u64 = decision.arms.iter().map(|arm| arm.num_rows).sum();
+    decision.arms.iter().map(move |arm| ArmRow {
+        query: Some(Arc::clone(query)),
+        operator: operator.to_owned(),
+        name: decision.name,
+        arm: arm.name,
+        is_chosen: arm.is_chosen,
+        num_rows: arm.num_rows,
+        share: match all {
+            0 => f64::from(u8::from(arm.is_chosen)),
+            _ => arm.num_rows as f64 / all as f64,
+        },
+        mean_ns: arm.ns_per_row(),
+        unit: "row",
+        changed_at_rows: arm.changed_at_rows,
+        is_forced: decision.is_forced,
+        reason: decision.reason.clone(),
+        description: decision.description,
+        ..ArmRow::default()
+    })
 }
 
 /// `system.cpu`: facts about the processor, as text.

@@ -234,6 +234,11 @@ pub(super) struct DenseMerged {
 }
 
 impl DenseMerged {
+    /// Number of ordinals.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Keeps the memory reserved until all is handed out.
     pub(super) fn hold(mut self, memory: Vec<MemoryReservation>) -> Self {
         self.memory = memory;

@@ -26,11 +26,13 @@ use super::fused_filter::Fused;
 use super::key_form::{Form, KeyForm};
 use super::merged::{Emit, Merged, consume_all};
 use super::no_keys::{self, Totals};
+use super::observed::Observed;
 use super::options::{Options, Tuning};
 use super::spill::Budget;
 use super::strategy::{self, Job};
 use super::word_form::WordForm;
 use crate::predicate::Predicate;
+use crate::report::memory::OperatorPool;
 
 /// Most rows of a batch of the result.
 const MAX_BATCH_ROWS: usize = 65_505;
@@ -41,13 +43,15 @@ type MergedFuture = Shared<BoxFuture<'static, Result<Arc<dyn Merged>, Arc<DataFu
 #[derive(Debug)]
 pub struct GroupByExec {
     input: Arc<dyn ExecutionPlan>,
-    grouping: Arc<Grouping>,
+    pub(super) grouping: Arc<Grouping>,
     /// Picks rows of the input for aggregation without keys.
     predicate: Option<Predicate>,
-    form: Form,
-    options: Options,
+    pub(super) form: Form,
+    pub(super) options: Options,
     tuning: Tuning,
     run: Mutex<Run>,
+    /// Notes of the last run.
+    pub(super) observed: Mutex<Option<Arc<Observed>>>,
     metrics: ExecutionPlanMetricsSet,
     properties: Arc<PlanProperties>,
 }
@@ -107,6 +111,7 @@ impl GroupByExec {
             options: Options::default(),
             tuning: Tuning::default(),
             run: Mutex::default(),
+            observed: Mutex::default(),
             metrics: ExecutionPlanMetricsSet::new(),
             properties: Arc::new(properties),
         })
@@ -197,8 +202,9 @@ impl GroupByExec {
     }
 
     fn start_form<F: KeyForm>(&self, context: &Arc<TaskContext>, form: F) -> Result<MergedFuture> {
-        let inputs = self.inputs(context)?;
-        let memory = |i: usize| consumer(i).register(context.memory_pool());
+        let (inputs, observed) = self.inputs(context)?;
+        let pool = OperatorPool::over(context.memory_pool(), &self.metrics);
+        let memory = |i: usize| consumer(i).register(&pool);
         let max_bytes = self.options.external_bytes;
         let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
         let job = Job {
@@ -208,29 +214,42 @@ impl GroupByExec {
             budget,
             memory: (0..inputs.len()).map(memory).collect(),
             inputs,
+            observed: Arc::clone(&observed),
         };
-        Ok(shared(strategy::run(self.options.strategy, job)))
+        let run = strategy::run(self.options.strategy, job);
+        Ok(shared(observed.timed(run)))
     }
 
     fn start_without_keys(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
-        let inputs = self.inputs(context)?;
+        let (inputs, observed) = self.inputs(context)?;
         let grouping = Arc::clone(&self.grouping);
+        let pool = OperatorPool::over(context.memory_pool(), &self.metrics);
         let totals = |i: usize| {
-            let memory = consumer(i).register(context.memory_pool());
+            let memory = consumer(i).register(&pool);
             Totals::new(Arc::clone(&grouping), self.predicate.clone(), memory)
         };
         let totals: Vec<Totals> = (0..inputs.len()).map(totals).collect();
-        Ok(shared(async move {
+        Ok(shared(observed.timed(async move {
             let totals = consume_all(inputs, totals, Totals::push).await?;
             no_keys::merge(grouping, totals)
-        }))
+        })))
     }
 
-    fn inputs(&self, context: &Arc<TaskContext>) -> Result<Vec<SendableRecordBatchStream>> {
+    /// The inputs of a new run, and its notes.
+    fn inputs(
+        &self,
+        context: &Arc<TaskContext>,
+    ) -> Result<(Vec<SendableRecordBatchStream>, Arc<Observed>)> {
         let num_inputs = self.input.output_partitioning().partition_count();
-        (0..num_inputs)
-            .map(|i| self.input.execute(i, Arc::clone(context)))
-            .collect()
+        let observed = Observed::new(num_inputs, self.tuning, &self.metrics);
+        let input = |i: usize| {
+            let input = self.input.execute(i, Arc::clone(context))?;
+            Ok(observed.input(i, input))
+        };
+        let inputs = (0..num_inputs).map(input).collect::<Result<_>>()?;
+        let mut last = self.observed.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some(Arc::clone(&observed));
+        Ok((inputs, observed))
     }
 }
 

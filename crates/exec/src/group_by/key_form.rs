@@ -134,6 +134,35 @@ impl Form {
         }
     }
 
+    /// All shapes that keys can take.
+    pub(super) const SHAPES: [&str; 7] = ["none", "direct", "u32", "u64", "u128", "string", "row"];
+
+    /// Its shape.
+    pub(super) fn shape(&self) -> &'static str {
+        match self {
+            Form::NoKeys => "none",
+            Form::Direct { .. } => "direct",
+            Form::Words { bits: 32, .. } => "u32",
+            Form::Words { bits: 64, .. } => "u64",
+            Form::Words { .. } => "u128",
+            Form::Bytes => "string",
+            Form::Rows(_) => "row",
+        }
+    }
+
+    /// Its shape, and what that is made of.
+    pub(super) fn describe(&self) -> String {
+        let shape = self.shape();
+        match self {
+            Form::NoKeys | Form::Bytes => shape.to_owned(),
+            Form::Direct { bits, places } => {
+                format!("{shape} index of {bits} bits from {}", types_of(places))
+            }
+            Form::Words { places, .. } => format!("{shape} from {}", types_of(places)),
+            Form::Rows(types) => format!("{shape} of {} columns as bytes", types.len()),
+        }
+    }
+
     /// Name for EXPLAIN.
     pub(super) fn name(&self) -> String {
         match self {
@@ -144,6 +173,15 @@ impl Form {
             Form::Rows(_) => "rows".to_owned(),
         }
     }
+}
+
+/// The types of keys, as `UInt32 + UInt8`.
+fn types_of(places: &[Place]) -> String {
+    let name = |place: &Place| match place.null_shift {
+        None => place.arrow.to_string(),
+        Some(_) => format!("Nullable({})", place.arrow),
+    };
+    places.iter().map(name).collect::<Vec<_>>().join(" + ")
 }
 
 /// Places of all columns in one word and the bits that they take; `None` if one has no place.

@@ -13,6 +13,7 @@ use super::group_set::{GroupSet, SplitGroups};
 use super::grouping::AggregateArgs;
 use super::key_form::KeyForm;
 use super::layout::bounds;
+use super::observed::{Seen, TaskNotes, Way};
 use super::options::Tuning;
 use super::rows::{Rows, SplitRows};
 use super::spill::{Share, Spiller};
@@ -36,6 +37,7 @@ pub(super) struct Local<F: KeyForm> {
     staged_bytes: usize,
     spiller: Spiller<F>,
     share: Share,
+    notes: Option<TaskNotes>,
 }
 
 impl<F: KeyForm> Local<F> {
@@ -55,7 +57,14 @@ impl<F: KeyForm> Local<F> {
             form,
             tuning,
             share,
+            notes: None,
         }
+    }
+
+    /// The same with notes of how it works.
+    pub(super) fn with_notes(mut self, notes: TaskNotes) -> Self {
+        self.notes = Some(notes);
+        self
     }
 
     /// Adds the rows of a batch.
@@ -66,14 +75,33 @@ impl<F: KeyForm> Local<F> {
         let columns = self.grouping.key_columns(batch)?;
         let args = self.grouping.args(batch)?;
         self.num_rows += batch.num_rows();
+        let was_staging = self.is_staging;
         if !self.may_be_dense || !self.push_dense(&columns, &args)? {
             let keys = self.form.encode(columns)?;
             self.push_rows(&Rows { keys, args })?;
         }
+        self.note(was_staging);
         if self.share.hold(self.size_bytes())? {
             self.spill()?;
         }
         Ok(())
+    }
+
+    /// Notes how the batch at hand was worked on.
+    fn note(&self, was_staging: bool) {
+        let way = match &self.dense {
+            Some(_) => Way::Dense,
+            None if was_staging => Way::Staging,
+            None => Way::Table,
+        };
+        let seen = Seen {
+            num_rows: self.num_rows,
+            num_groups: self.groups.len(),
+            has_spilled: self.has_spilled(),
+        };
+        if let Some(notes) = &self.notes {
+            notes.works(way, seen);
+        }
     }
 
     /// Moves all groups and rows into a file.

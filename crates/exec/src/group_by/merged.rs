@@ -16,8 +16,10 @@ use super::dense::{self, Dense};
 use super::group_set::GroupSet;
 use super::key_form::{GroupTable, KeyForm};
 use super::local::{Local, Part};
+use super::observed::Observed;
 use super::options::Tuning;
 use super::spill::{Share, Spilled, Spiller};
+use crate::report::figures::{counted, quantity};
 
 /// What any number of threads take the result from.
 pub(super) trait Merged: Send + Sync {
@@ -70,21 +72,28 @@ pub(super) async fn join_in_order<T: Send + 'static>(
 
 /// Merges what all tasks have grouped: now if there is little, else when it is asked for.
 pub(super) async fn merge<F: KeyForm>(
-    grouping: Arc<Grouping>,
-    form: Arc<F>,
+    (grouping, form): (Arc<Grouping>, Arc<F>),
     tuning: Tuning,
     locals: Vec<Local<F>>,
+    observed: &Observed,
 ) -> Result<Arc<dyn Merged>> {
     let mut locals: Vec<Local<F>> = locals.into_iter().filter(|l| !l.is_empty()).collect();
     if locals.iter().any(Local::has_spilled) {
+        observed.merges("files", "some groups or rows are in files".to_owned());
         return merge_spilled(locals, Local::into_spilled).await;
     }
-    if let Some(merged) = merge_dense(&mut locals, tuning)? {
+    if let Some(merged) = merge_dense(&mut locals, tuning, observed)? {
         return Ok(merged);
     }
     let num_groups: usize = locals.iter().map(Local::num_groups).sum();
     let has_staged = locals.iter().any(Local::has_staged);
+    let found = format!(
+        "{} in {}",
+        counted(num_groups as u64, "group"),
+        counted(locals.len() as u64, "table")
+    );
     if !has_staged && (locals.len() <= 1 || num_groups <= tuning.partitioned_groups) {
+        observed.merges("table", found);
         let whole = merge_whole(&grouping, &form, &mut locals)?;
         return Ok(Arc::new(Whole::new(whole)));
     }
@@ -93,10 +102,15 @@ pub(super) async fn merge<F: KeyForm>(
     } else {
         bits_for(num_groups)
     };
+    let staged = if has_staged { ", and staged rows" } else { "" };
+    observed.merges(
+        "partitions",
+        format!("{found}{staged}: {} partitions", 1 << bits),
+    );
     let mut tasks = JoinSet::new();
     let num_locals = locals.len();
     for (i, local) in locals.into_iter().enumerate() {
-        tasks.spawn(async move { Ok((i, local.split(bits)?)) });
+        tasks.spawn(observed.timed(async move { Ok((i, local.split(bits)?)) }));
     }
     let parts = join_in_order(tasks, num_locals).await?;
     Ok(Arc::new(Partitioned::new(grouping, form, parts, 1 << bits)))
@@ -128,11 +142,15 @@ pub(super) async fn merge_spilled<F: KeyForm, T: Send + 'static>(
 fn merge_dense<F: KeyForm>(
     locals: &mut Vec<Local<F>>,
     tuning: Tuning,
+    observed: &Observed,
 ) -> Result<Option<Arc<dyn Merged>>> {
     if !locals.is_empty() && locals.iter().all(|l| l.dense.is_some()) {
         let max_len = tuning.max_dense_len(locals.iter().map(Local::num_rows).sum());
         let mut parts: Vec<Dense> = locals.iter_mut().filter_map(|l| l.dense.take()).collect();
         if let Some(merged) = dense::merge(&mut parts, max_len)? {
+            let values = quantity(merged.len() as u64);
+            let tasks = counted(locals.len() as u64, "task");
+            observed.merges("dense", format!("arrays of {values} values in {tasks}"));
             let memory = locals.drain(..).map(|l| l.into_groups().1).collect();
             return Ok(Some(Arc::new(merged.hold(memory))));
         }

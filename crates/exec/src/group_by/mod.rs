@@ -24,6 +24,7 @@
 //! | [`local`] | one task's groups, if the strategy is to adapt |
 //! | [`merged`] | the tasks' groups, merged and handed out |
 //! | [`spill`] | groups and rows in temporary files |
+//! | [`observed`], [`account`] | what a run notes, and what is told of it |
 //! | [`no_keys`] | aggregation of all rows into one |
 //! | [`fused_filter`] | the same of the rows that a condition picks |
 
@@ -31,6 +32,7 @@ pub mod group_by_exec;
 pub mod grouping;
 pub mod options;
 
+mod account;
 mod bytes_form;
 mod counts;
 mod dense;
@@ -42,6 +44,7 @@ mod layout;
 mod local;
 mod merged;
 mod no_keys;
+mod observed;
 mod pack;
 mod rows;
 mod spill;

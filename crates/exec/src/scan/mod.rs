@@ -4,12 +4,14 @@
 //! |---|---|
 //! | [`morsel`] | [`MorselSource`], what every kind of table implements |
 //! | [`scan_exec`] | the operator over a source |
+//! | [`account`] | what the operator tells of its run |
 //! | [`provider`] | a source as DataFusion's table |
 //! | [`numbers`] | `numbers`, `zeros`, `system.numbers` |
 //! | [`batches`] | batches in memory |
 //! | [`parquet`] | Parquet files |
 //! | [`file_fact`] | `_path` and the other facts of the file that a row comes from |
 
+mod account;
 pub mod batches;
 pub mod file_fact;
 pub mod morsel;
@@ -20,7 +22,7 @@ pub mod scan_exec;
 
 pub use batches::BatchesTable;
 pub use file_fact::FileFact;
-pub use morsel::{BatchIter, MorselSource, ScanRequest};
+pub use morsel::{BatchIter, MorselSource, ScanRequest, Stored};
 pub use numbers::{NumbersKind, NumbersTable};
 pub use parquet::ParquetTable;
 pub use provider::{SourceTable, TableKind};

@@ -56,4 +56,23 @@ pub trait MorselSource: fmt::Debug + Send + Sync {
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
+
+    /// What there is to read in files, with what filters ruled out; none for rows in memory.
+    fn stored(&self) -> Option<Stored> {
+        None
+    }
+
+    /// Bytes that a morsel has in its file.
+    fn stored_bytes(&self, _morsel: usize) -> u64 {
+        0
+    }
+}
+
+/// What there is of a source in files.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored {
+    /// Files.
+    pub num_files: usize,
+    /// Row groups of all files, also those that are not read.
+    pub num_row_groups: usize,
 }

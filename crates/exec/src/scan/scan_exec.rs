@@ -13,7 +13,9 @@ use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
-use datafusion::physical_plan::metrics::{Count, Metric, MetricValue, MetricsSet};
+use datafusion::physical_plan::metrics::{
+    BaselineMetrics, Count, ExecutionPlanMetricsSet, Metric, MetricBuilder, MetricValue, MetricsSet,
+};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
@@ -31,6 +33,7 @@ pub struct ScanExec {
     /// The next morsel that no partition has taken.
     next: Arc<AtomicUsize>,
     limit: Option<usize>,
+    metrics: ExecutionPlanMetricsSet,
     properties: Arc<PlanProperties>,
 }
 
@@ -55,6 +58,7 @@ impl ScanExec {
             control,
             next,
             limit,
+            metrics: ExecutionPlanMetricsSet::new(),
             properties: Arc::new(properties),
         }
     }
@@ -135,6 +139,7 @@ impl ExecutionPlan for ScanExec {
             next: Arc::clone(&self.next),
             current: None,
             remaining: self.limit.unwrap_or(usize::MAX),
+            metrics: ScanMetrics::new(&self.metrics, partition),
         };
         let stream = futures::stream::iter(reader);
         Ok(Box::pin(RecordBatchStreamAdapter::new(
@@ -144,7 +149,7 @@ impl ExecutionPlan for ScanExec {
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
-        let mut metrics = MetricsSet::new();
+        let mut metrics = self.metrics.clone_inner();
         for (name, value) in self.source.counters() {
             let count = Count::new();
             count.add(usize::try_from(value).unwrap_or(usize::MAX));
@@ -166,6 +171,31 @@ impl ExecutionPlan for ScanExec {
     }
 }
 
+/// What one partition counts.
+struct ScanMetrics {
+    baseline: BaselineMetrics,
+    num_bytes: Count,
+    num_morsels: Count,
+    num_stored_bytes: Count,
+}
+
+/// Names of metrics: bytes of the values, morsels, and bytes that these had in files.
+pub(super) const SCANNED_BYTES: &str = "bytes_scanned";
+pub(super) const MORSELS: &str = "morsels";
+pub(super) const STORED_BYTES: &str = "stored_bytes";
+
+impl ScanMetrics {
+    fn new(metrics: &ExecutionPlanMetricsSet, partition: usize) -> Self {
+        let counter = |name| MetricBuilder::new(metrics).counter(name, partition);
+        Self {
+            baseline: BaselineMetrics::new(metrics, partition),
+            num_bytes: counter(SCANNED_BYTES),
+            num_morsels: counter(MORSELS),
+            num_stored_bytes: counter(STORED_BYTES),
+        }
+    }
+}
+
 /// One partition's way through the morsels.
 struct MorselReader {
     source: Arc<dyn MorselSource>,
@@ -173,6 +203,7 @@ struct MorselReader {
     next: Arc<AtomicUsize>,
     current: Option<BatchIter>,
     remaining: usize,
+    metrics: ScanMetrics,
 }
 
 impl MorselReader {
@@ -193,6 +224,11 @@ impl MorselReader {
                 return Ok(None);
             }
             self.current = Some(self.source.open(morsel)?);
+            let stored_bytes = self.source.stored_bytes(morsel);
+            self.metrics.num_morsels.add(1);
+            self.metrics
+                .num_stored_bytes
+                .add(usize::try_from(stored_bytes).unwrap_or(usize::MAX));
         }
     }
 
@@ -203,7 +239,10 @@ impl MorselReader {
             batch
         };
         self.remaining -= batch.num_rows();
-        self.control.count(batch.num_rows(), size_bytes(&batch));
+        let num_bytes = size_bytes(&batch);
+        self.control.count(batch.num_rows(), num_bytes);
+        self.metrics.num_bytes.add(num_bytes);
+        self.metrics.baseline.record_output(batch.num_rows());
         batch
     }
 }
@@ -212,6 +251,8 @@ impl Iterator for MorselReader {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        let elapsed = self.metrics.baseline.elapsed_compute().clone();
+        let _timer = elapsed.timer();
         match self.next_batch() {
             Ok(batch) => batch.map(Ok),
             Err(e) => {
@@ -223,7 +264,7 @@ impl Iterator for MorselReader {
 }
 
 /// Bytes of the batch's values, without the rest of buffers that it shares with others.
-fn size_bytes(batch: &RecordBatch) -> usize {
+pub(crate) fn size_bytes(batch: &RecordBatch) -> usize {
     batch
         .columns()
         .iter()

@@ -16,10 +16,12 @@
 //! | [`float_key`] | keys that stand for floats |
 //! | [`parts`] | the work that is left once words are split |
 //! | [`emit`] | rows of a part in order, equal words told apart |
+//! | [`account`] | what a run notes, and what is told of it |
 //! | [`sort_exec`] | the operator in a plan |
 //!
 //! All rows stay in memory: a query with a limit of memory keeps DataFusion's operator, which spills.
 
+mod account;
 mod emit;
 mod float_key;
 mod layout;

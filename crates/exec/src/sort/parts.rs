@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::error::Result;
+use datafusion::physical_plan::metrics::Time;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
@@ -14,6 +15,7 @@ use super::pack::pack;
 use super::radix::{Buckets, Splitter};
 use super::rows::{Rows, joined};
 use super::word::Word;
+use crate::report::clock::timed;
 
 /// Parts that one bucket must be worth to be split again.
 const SKEWED_PARTS: usize = 8;
@@ -59,18 +61,20 @@ struct Sizes {
     kept_bits: u32,
 }
 
-/// The parts of the result in their order.
+/// The parts of the result in their order; `clock` gets the time of all tasks.
 pub(super) async fn parts<W: Word>(
     rows: Arc<Rows>,
     layout: Arc<Layout>,
     cut: Cut,
+    clock: &Time,
 ) -> Result<Vec<Part<W>>> {
     let num_rows = rows.num_rows();
     let tasks = batches_of_tasks(&rows, cut.num_tasks)
         .into_iter()
         .map(|batches| {
             let (rows, layout) = (Arc::clone(&rows), Arc::clone(&layout));
-            SpawnedTask::spawn(async move { Ok(Packed::<W>::new(&rows, &layout, batches)) })
+            let pack = async move { Ok(Packed::<W>::new(&rows, &layout, batches)) };
+            SpawnedTask::spawn(timed(clock.clone(), pack))
         });
     let packed = joined(tasks.collect()).await?;
     if layout.is_exact
@@ -89,7 +93,7 @@ pub(super) async fn parts<W: Word>(
             layout.place_bits()
         },
     };
-    split(words, sizes).await
+    split(words, sizes, clock.clone()).await
 }
 
 /// Batches for each task, about the same number of rows.
@@ -188,7 +192,11 @@ fn ordered<W: Word>(packed: &[Packed<W>]) -> Option<Vec<Part<W>>> {
 }
 
 /// Splits the words of each task, and buckets that are far too large once more.
-fn split<W: Word>(words: Vec<Vec<W>>, sizes: Sizes) -> BoxFuture<'static, Result<Vec<Part<W>>>> {
+fn split<W: Word>(
+    words: Vec<Vec<W>>,
+    sizes: Sizes,
+    clock: Time,
+) -> BoxFuture<'static, Result<Vec<Part<W>>>> {
     async move {
         let num_words: usize = words.iter().map(Vec::len).sum();
         if num_words <= sizes.part_words {
@@ -196,17 +204,19 @@ fn split<W: Word>(words: Vec<Vec<W>>, sizes: Sizes) -> BoxFuture<'static, Result
             return Ok(whole(tasks));
         }
         let words = Arc::new(words);
-        let Some((min, max)) = min_max(&words).await? else {
+        let Some((min, max)) = min_max(&words, &clock).await? else {
             return Ok(Vec::new());
         };
         let num_parts = num_words / sizes.part_words.max(1);
         let bits = (usize::BITS - num_parts.leading_zeros() + 2).clamp(4, 11);
         let splitter = Splitter::new((min, max), bits, sizes.kept_bits);
-        let tasks = each(&words, move |words| Buckets::split(words, &splitter));
+        let tasks = each(&words, &clock, move |words| {
+            Buckets::split(words, &splitter)
+        });
         let tasks = joined(tasks).await?;
         drop(words);
         let can_split = min.shifted(sizes.kept_bits) != max.shifted(sizes.kept_bits);
-        grouped(Arc::new(tasks), sizes, can_split).await
+        grouped(Arc::new(tasks), sizes, can_split, &clock).await
     }
     .boxed()
 }
@@ -221,18 +231,19 @@ fn whole<W: Word>(tasks: Vec<Buckets<W>>) -> Vec<Part<W>> {
 /// Runs `f` over the words of each task, in tasks.
 fn each<W: Word, T: Send + 'static>(
     words: &Arc<Vec<Vec<W>>>,
+    clock: &Time,
     f: impl Fn(&[W]) -> T + Copy + Send + 'static,
 ) -> Vec<SpawnedTask<Result<T>>> {
     (0..words.len())
         .map(|i| {
             let words = Arc::clone(words);
-            SpawnedTask::spawn(async move { Ok(f(&words[i])) })
+            SpawnedTask::spawn(timed(clock.clone(), async move { Ok(f(&words[i])) }))
         })
         .collect()
 }
 
-async fn min_max<W: Word>(words: &Arc<Vec<Vec<W>>>) -> Result<Option<(W, W)>> {
-    let ranges = each(words, |words| {
+async fn min_max<W: Word>(words: &Arc<Vec<Vec<W>>>, clock: &Time) -> Result<Option<(W, W)>> {
+    let ranges = each(words, clock, |words| {
         let first = *words.first()?;
         let widen = |(min, max): (W, W), w: &W| (min.min(*w), max.max(*w));
         Some(words.iter().fold((first, first), widen))
@@ -246,6 +257,7 @@ async fn grouped<W: Word>(
     tasks: Arc<Vec<Buckets<W>>>,
     sizes: Sizes,
     can_split: bool,
+    clock: &Time,
 ) -> Result<Vec<Part<W>>> {
     let num_buckets = tasks.first().map_or(0, Buckets::num_buckets);
     let part_words = sizes.part_words;
@@ -263,7 +275,7 @@ async fn grouped<W: Word>(
         }
         if is_skewed {
             let words = tasks.iter().map(|t| t.words(bucket..bucket + 1).to_vec());
-            parts.extend(split(words.collect(), sizes).await?);
+            parts.extend(split(words.collect(), sizes, clock.clone()).await?);
             first = bucket + 1;
         } else {
             len += bucket_len;

@@ -24,6 +24,7 @@ use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 
 use super::Strategy;
+use super::account::{Clocks, Notes};
 use super::emit::Emitter;
 use super::float_key::key_column;
 use super::layout::Layout;
@@ -31,6 +32,8 @@ use super::ordinal::Kind;
 use super::parts::{Cut, parts};
 use super::rows::{Rows, joined_one};
 use super::word::Word;
+use crate::report::clock::Consumed;
+use crate::report::memory::OperatorPool;
 
 /// Which rows of the result are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,8 +52,9 @@ pub struct SortRowsExec {
     limit: Limit,
     /// Each partition of the input is sorted for itself.
     is_partitioned: bool,
-    strategy: Strategy,
+    pub(super) strategy: Strategy,
     metrics: ExecutionPlanMetricsSet,
+    pub(super) notes: Notes,
     properties: Arc<PlanProperties>,
 }
 
@@ -94,6 +98,7 @@ impl SortRowsExec {
             is_partitioned,
             strategy: Strategy::default(),
             metrics: ExecutionPlanMetricsSet::new(),
+            notes: Notes::default(),
             properties: Arc::new(properties),
         })
     }
@@ -153,6 +158,8 @@ impl SortRowsExec {
             },
             max_batch_rows: context.session_config().batch_size().max(1),
             metrics: BaselineMetrics::new(&self.metrics, partition),
+            clocks: Clocks::new(&self.metrics, partition),
+            notes: self.notes.clone(),
             sorts,
         }
     }
@@ -228,13 +235,15 @@ impl ExecutionPlan for SortRowsExec {
         } else {
             0..self.input.output_partitioning().partition_count()
         };
+        let job = self.job(partition, &context);
+        let clocks = Arc::new(job.clocks.clone());
+        let pool = OperatorPool::over(context.memory_pool(), &self.metrics);
         let input = |i: usize| {
             let memory = MemoryConsumer::new(format!("SortRowsExec[{i}]"));
-            let memory = memory.register(context.memory_pool());
-            Ok((self.input.execute(i, Arc::clone(&context))?, memory))
+            let input = self.input.execute(i, Arc::clone(&context))?;
+            Ok((Consumed::stream(input, &clocks), memory.register(&pool)))
         };
         let inputs = partitions.map(input).collect::<Result<Vec<_>>>()?;
-        let job = self.job(partition, &context);
         let run = async move {
             let rows = Rows::collect(inputs, &job.sorts, job.cut.strategy).await?;
             job.run(rows).await
@@ -261,6 +270,8 @@ struct Job {
     cut: Cut,
     max_batch_rows: usize,
     metrics: BaselineMetrics,
+    clocks: Clocks,
+    notes: Notes,
 }
 
 impl Job {
@@ -286,7 +297,10 @@ impl Job {
         // Words as they are packed, and as they are split.
         rows.reserve(2 * size_of::<W>() * rows.num_rows())?;
         let (rows, layout) = (Arc::new(rows), Arc::new(layout));
-        let parts = parts::<W>(Arc::clone(&rows), Arc::clone(&layout), self.cut).await?;
+        let clock = &self.clocks.splitting;
+        let parts = parts::<W>(Arc::clone(&rows), Arc::clone(&layout), self.cut, clock).await?;
+        self.notes
+            .split(self.cut.strategy, (&rows, &layout), &parts);
         let mut wanted = Vec::new();
         let mut first = 0;
         for part in parts {

@@ -18,6 +18,8 @@ pub(in crate::group_by) struct Budget {
     num_tasks: usize,
     held_bytes: AtomicUsize,
     pub(super) files: Arc<TemporaryFiles>,
+    /// Files made.
+    pub(super) file_count: Count,
     /// Partitions written.
     pub(super) spill_count: Count,
     /// Bytes written.
@@ -38,6 +40,7 @@ impl Budget {
             num_tasks: num_tasks.max(1),
             held_bytes: AtomicUsize::new(0),
             files: files.unwrap_or_default(),
+            file_count: MetricBuilder::new(metrics).global_counter("spilled_files"),
             spill_count: MetricBuilder::new(metrics).spill_count(0),
             spilled_bytes: MetricBuilder::new(metrics).spilled_bytes(0),
         })

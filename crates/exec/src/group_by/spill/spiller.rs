@@ -179,7 +179,10 @@ impl<F: KeyForm> Spiller<F> {
     ) -> Result<()> {
         let file = match &self.file {
             Some(file) => Arc::clone(file),
-            None => Arc::new(SpillFile::create(&self.budget.files)?),
+            None => {
+                self.budget.file_count.add(1);
+                Arc::new(SpillFile::create(&self.budget.files)?)
+            }
         };
         let block = Block::write(&file, content, keys, aggregates)?;
         self.file = Some(file);

@@ -176,7 +176,7 @@ impl<F: KeyForm> Task<F> {
 
 /// Groups all rows.
 pub(super) async fn run<F: KeyForm>(job: Job<F>, buffered: bool) -> Result<Arc<dyn Merged>> {
-    let work = job.work();
+    let (work, observed) = (job.work(), Arc::clone(&job.observed));
     let shared = Arc::new(Shared::new(&work, job.tuning.shared_bits));
     let task = |memory| Task {
         local: GroupSet::new(work.form.table(), &work.grouping),
@@ -191,7 +191,7 @@ pub(super) async fn run<F: KeyForm>(job: Job<F>, buffered: bool) -> Result<Arc<d
     let num_tasks = tasks.len();
     let mut finishing = JoinSet::new();
     for (i, task) in tasks.into_iter().enumerate() {
-        finishing.spawn(async move { Ok((i, task.finish()?)) });
+        finishing.spawn(observed.timed(async move { Ok((i, task.finish()?)) }));
     }
     let locals = join_in_order(finishing, num_tasks).await?;
     Ok(Arc::new(SharedMerged {

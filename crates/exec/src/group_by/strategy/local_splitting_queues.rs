@@ -72,7 +72,7 @@ impl<F: KeyForm> Task<F> {
 
 /// Groups all rows.
 pub(super) async fn run<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
-    let work = job.work();
+    let (work, observed) = (job.work(), Arc::clone(&job.observed));
     let num_parts = job.inputs.len();
     let queues: Arc<Vec<Queue<F>>> = Arc::new((0..num_parts).map(|_| Queue::default()).collect());
     let set = || GroupSet::new(work.form.table(), &work.grouping);
@@ -103,13 +103,13 @@ pub(super) async fn run<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
     let mut merging = JoinSet::new();
     for (part, (mut groups, memory)) in owned.into_iter().enumerate() {
         let (locals, work) = (Arc::clone(&locals), work.clone());
-        merging.spawn(async move {
+        merging.spawn(observed.timed(async move {
             for local in locals.iter() {
                 local.merge_into(part, &mut groups)?;
             }
             let groups = GroupsOf::new(work.grouping, work.form, groups);
             Ok((part, groups.hold(vec![memory])))
-        });
+        }));
     }
     let groups = join_in_order(merging, num_parts).await?;
     Ok(Arc::new(Whole::new(

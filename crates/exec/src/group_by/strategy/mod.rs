@@ -29,6 +29,7 @@ use super::Grouping;
 use super::key_form::KeyForm;
 use super::local::Local;
 use super::merged::{Merged, consume_all, merge};
+use super::observed::Observed;
 use super::options::Tuning;
 use super::rows::Rows;
 use super::spill::Budget;
@@ -98,6 +99,7 @@ pub(super) struct Job<F: KeyForm> {
     pub(super) inputs: Vec<SendableRecordBatchStream>,
     /// One for each input.
     pub(super) memory: Vec<MemoryReservation>,
+    pub(super) observed: Arc<Observed>,
 }
 
 impl<F: KeyForm> Job<F> {
@@ -164,12 +166,14 @@ async fn adaptive<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
         budget,
         inputs,
         memory,
+        observed,
     } = job;
-    let local = |memory| {
+    let local = |(i, memory)| {
         let share = budget.share(memory);
-        Local::new(Arc::clone(&grouping), Arc::clone(&form), tuning, share)
+        let local = Local::new(Arc::clone(&grouping), Arc::clone(&form), tuning, share);
+        local.with_notes(observed.task(i))
     };
-    let locals: Vec<Local<F>> = memory.into_iter().map(local).collect();
+    let locals: Vec<Local<F>> = memory.into_iter().enumerate().map(local).collect();
     let locals = consume_all(inputs, locals, Local::push).await?;
-    merge(grouping, form, tuning, locals).await
+    merge((grouping, form), tuning, locals, &observed).await
 }

@@ -87,7 +87,7 @@ pub(super) async fn trivial_parallel<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn 
 
 /// Groups in each task by small tables, then merges those of one range of hashes.
 pub(super) async fn two_level<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
-    let work = job.work();
+    let (work, observed) = (job.work(), Arc::clone(&job.observed));
     let own = consume(job, |form| form.two_level_table(TWO_LEVEL_BITS)).await?;
     if own.iter().any(Own::has_spilled) {
         return merge_spilled(own, Own::into_spilled).await;
@@ -95,14 +95,14 @@ pub(super) async fn two_level<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>
     let num_tasks = own.len();
     let mut tasks = JoinSet::new();
     for (i, own) in own.into_iter().enumerate() {
-        tasks.spawn(async move {
+        tasks.spawn(observed.timed(async move {
             let part = Part {
                 groups: own.groups.split(TWO_LEVEL_BITS)?,
                 staged: Vec::new(),
                 _memory: own.share.into_memory(),
             };
             Ok((i, part))
-        });
+        }));
     }
     let parts = join_in_order(tasks, num_tasks).await?;
     let merged = Partitioned::new(work.grouping, work.form, parts, 1 << TWO_LEVEL_BITS);

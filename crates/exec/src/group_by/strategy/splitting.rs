@@ -81,7 +81,7 @@ impl Divider {
 
 /// Groups all rows.
 pub(super) async fn run<F: KeyForm>(job: Job<F>, ranges: Ranges) -> Result<Arc<dyn Merged>> {
-    let work = job.work();
+    let (work, observed) = (job.work(), Arc::clone(&job.observed));
     let reader = |memory| Reader {
         work: work.clone(),
         batches: Vec::new(),
@@ -95,11 +95,11 @@ pub(super) async fn run<F: KeyForm>(job: Job<F>, ranges: Ranges) -> Result<Arc<d
     let mut tasks = JoinSet::new();
     for part in 0..divider.num_parts {
         let (work, readers) = (work.clone(), Arc::clone(&readers));
-        tasks.spawn(async move {
+        tasks.spawn(observed.timed(async move {
             let batches = readers.iter().flat_map(|reader| &reader.batches);
             let groups = group(&work, batches, |hash| divider.part(hash) == part)?;
             Ok((part, GroupsOf::new(work.grouping, work.form, groups)))
-        });
+        }));
     }
     let groups = join_in_order(tasks, divider.num_parts).await?;
     Ok(Arc::new(Whole::new(

@@ -121,6 +121,11 @@ impl ParquetTable {
         &self.facts
     }
 
+    fn num_row_groups(&self) -> usize {
+        let groups = |file: &ParquetFile| file.metadata.metadata().num_row_groups();
+        self.files.iter().map(groups).sum()
+    }
+
     /// Where a file has a column of the table as it is, and its type.
     fn plain_column(&self, file: &ParquetFile, name: &str) -> Option<(usize, DataType)> {
         let column = self.columns.iter().position(|(n, _)| n == name)?;

@@ -23,7 +23,7 @@ use super::pages::rows_that_can_match;
 use super::pruning::bloom_filters_can_match;
 use super::{ParquetFile, ParquetTable, guarded};
 use crate::QueryControl;
-use crate::scan::{BatchIter, MorselSource, ScanRequest};
+use crate::scan::{BatchIter, MorselSource, ScanRequest, Stored};
 
 /// Rows that the reader gives at once.
 const BATCH_ROWS: usize = 16_384;
@@ -205,14 +205,35 @@ impl MorselSource for ParquetSource {
     }
 
     fn describe(&self) -> String {
-        let files = &self.table.files;
-        let groups = files.iter().map(|f| f.metadata.metadata().num_row_groups());
         format!(
             "Parquet, {} files, {} of {} row groups",
-            files.len(),
+            self.table.files.len(),
             self.morsels.len(),
-            groups.sum::<usize>()
+            self.table.num_row_groups()
         )
+    }
+
+    fn stored(&self) -> Option<Stored> {
+        Some(Stored {
+            num_files: self.table.files.len(),
+            num_row_groups: self.table.num_row_groups(),
+        })
+    }
+
+    fn stored_bytes(&self, morsel: usize) -> u64 {
+        let (file, group) = self.morsels[morsel];
+        let file = &self.table.files[file];
+        let metadata = file.metadata.metadata();
+        let roots = metadata.file_metadata().schema_descr();
+        let is_wanted = |leaf: usize| {
+            let root = roots.get_column_root_idx(leaf);
+            let mut columns = self.projection.iter();
+            columns.any(|c| matches!(file.sources.get(*c), Some(Some(s)) if s.position == root))
+        };
+        let leaves = metadata.row_group(group).columns().iter().enumerate();
+        let wanted = leaves.filter(|(leaf, _)| is_wanted(*leaf));
+        let bytes = wanted.map(|(_, column)| u64::try_from(column.compressed_size()).unwrap_or(0));
+        bytes.sum()
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -1,0 +1,220 @@
+//! What EXPLAIN ANALYZE prints, with times and amounts of memory masked.
+
+use basalt_engine::{Database, Io, Session};
+
+/// Runs a statement and gives its output.
+fn output(session: &mut Session, sql: &str) -> String {
+    let parsed = basalt_parser::parse_statement(sql).expect(sql);
+    let mut out = Vec::new();
+    let io = Io {
+        out: &mut out,
+        input: None,
+    };
+    session.run(sql.as_bytes(), &parsed, io).expect(sql);
+    String::from_utf8(out).expect("UTF-8")
+}
+
+/// A session of one thread whose settings no environment changes.
+fn session() -> Session {
+    let database = Database::in_memory().expect("engine");
+    let mut session = Session::new(&database);
+    "TabSeparatedRaw".clone_into(&mut session.default_format);
+    output(&mut session, "SET max_threads = 1");
+    session
+}
+
+/// Lines whose figures differ from run to run.
+const VOLATILE: [&str; 8] = [
+    "time ",
+    "Time:",
+    "Work:",
+    "Read:",
+    "Peak memory:",
+    "Memory:",
+    "Way:",
+    " in GROUP BY (",
+];
+
+/// The text with `N` for the figures of such lines.
+fn masked(text: &str) -> String {
+    let line = |line: &str| {
+        if VOLATILE.iter().any(|mark| line.contains(mark)) {
+            line.split(' ').map(word).collect::<Vec<_>>().join(" ")
+        } else {
+            line.to_owned()
+        }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// `N` for a number or a unit; the punctuation around it stays.
+fn word(word: &str) -> String {
+    let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_number = inner.starts_with(|c: char| c.is_ascii_digit());
+    let is_unit = [
+        "ns", "us", "ms", "s", "B", "KiB", "MiB", "KB", "MB", "MB/s", "GB/s", "rows/s",
+    ]
+    .contains(&inner);
+    let is_quantity = ["thousand", "million", "billion"].contains(&inner);
+    if is_number || is_unit || is_quantity {
+        word.replace(inner, "N")
+    } else {
+        word.to_owned()
+    }
+}
+
+/// Compares the tree, from the first line without an indent on.
+fn check_tree(sql: &str, expected: &str) {
+    let all = masked(&output(&mut session(), sql));
+    // Which operator is the most expensive is a matter of time.
+    let all = all.replace("  ◄ most expensive", "");
+    let (_, tree) = all.split_once("\n\nQuery summary:").expect("a summary");
+    let (_, tree) = tree.split_once("\n\n").expect("a tree");
+    assert_eq!(tree.trim_end(), expected.trim_matches('\n'), "{sql}\n{all}");
+}
+
+#[test]
+fn the_first_line_says_where_the_time_went() {
+    let sql =
+        "EXPLAIN ANALYZE SELECT sipHash64(number) AS k, count() FROM numbers(300000) GROUP BY k";
+    let all = masked(&output(&mut session(), sql));
+    let first = all.lines().next().expect("a line");
+    let hint = first.split("; ").last().expect("a hint");
+    assert_eq!(
+        hint, "N % in GROUP BY (staging, N N groups, N N a row)",
+        "{all}"
+    );
+    let summary = [
+        "Query summary:",
+        "  Time: ",
+        "  Work: ",
+        "  Read: ",
+        "  Result: ",
+        "  Peak memory: ",
+    ];
+    for line in summary {
+        assert!(all.contains(line), "{line} in {all}");
+    }
+}
+
+const TREE: &str = "
+ORDER BY
+│  Order: count() ASC NULLS LAST, intDiv(number, 2) DESC NULLS LAST
+│  Key bits: 15 bits of keys and 15 of places in words of 64
+│  Parts: 1
+│  Memory: N N at most
+│  I/O: rows 20.00 thousand → 20.00 thousand · 479.88 KB → 479.88 KB
+│    time N N (N %) · N N a row
+│      Stage (reading): time N N (N %)
+│      Stage (splitting): time N N (N %)
+│      Stage (sorting): time N N (N %)
+└──GROUP BY
+   │  Keys: intDiv(number, 2)
+   │  Key shape: u64 from UInt64
+   │  Aggregates: count(), sum(number)
+   │  Strategy: auto, 1 task with rows
+   │  Way: dense: N N rows, N N a row
+   │  Why: keys are integers of a small range
+   │  Merge: dense: arrays of 20.00 thousand values in 1 task
+   │  Memory: N N at most
+   │  I/O: rows 39.99 thousand → 20.00 thousand · 319.92 KB → 479.88 KB
+   │    time N N (N %) · N N a row
+   │      Stage (grouping): time N N (N %)
+   │      Stage (merging): time N N (N %)
+   │      Stage (result): time N N (N %)
+   └──Filter
+      │  About: number >= 10
+      │  I/O: rows 40.00 thousand → 39.99 thousand · 320.00 KB → 319.92 KB
+      │    time N N (N %) · N N a row
+      └──Read
+            Source: numbers, 40000 rows
+            Columns: number
+            Morsels: 1
+            Bytes: 320.00 KB
+            I/O: rows 0 → 40.00 thousand · 0 B → 320.00 KB
+              time N N (N %) · N N a row
+";
+
+#[test]
+fn every_operator_is_a_node_of_the_tree() {
+    let sql = "EXPLAIN ANALYZE SELECT intDiv(number, 2) AS k, count() AS c, sum(number) FROM numbers(40000) \
+               WHERE number >= 10 GROUP BY k ORDER BY c, k DESC";
+    check_tree(sql, TREE);
+}
+
+#[test]
+fn a_change_of_mind_is_told_with_its_reason() {
+    let sql =
+        "EXPLAIN ANALYZE SELECT sipHash64(number) AS k, count() FROM numbers(300000) GROUP BY k";
+    let all = output(&mut session(), sql);
+    let line = |mark: &str| {
+        let found = all.lines().find(|line| line.contains(mark));
+        found
+            .unwrap_or_else(|| panic!("{mark} in {all}"))
+            .trim_start_matches("│  ")
+            .to_owned()
+    };
+    assert_eq!(line("Key shape:"), "Key shape: u64 from UInt64");
+    assert_eq!(
+        line("Changed:"),
+        "Changed: to staging after 196.61 thousand rows in all: \
+         196.61 thousand groups in 196.61 thousand rows of a task: fewer than 8 rows a group"
+    );
+    assert_eq!(
+        line("Merge:"),
+        "Merge: partitions: 196.61 thousand groups in 1 table, and staged rows: 512 partitions"
+    );
+}
+
+#[test]
+fn what_goes_to_files_is_told() {
+    let sql = "EXPLAIN ANALYZE SELECT number AS k, count() FROM numbers(200000) GROUP BY k \
+               SETTINGS max_bytes_before_external_group_by = 100000";
+    let all = output(&mut session(), sql);
+    assert!(
+        all.contains("Merge: files: some groups or rows are in files"),
+        "{all}"
+    );
+    let spilled = all.lines().find(|line| line.contains("Spilled: "));
+    let spilled = spilled.unwrap_or_else(|| panic!("{all}"));
+    assert!(
+        spilled.contains("files, ") && spilled.contains(" blocks, "),
+        "{spilled}"
+    );
+}
+
+#[test]
+fn subqueries_and_rows_that_plans_share_have_their_place() {
+    let sql = "EXPLAIN ANALYZE SELECT number % 2 AS k, count() FROM numbers(100) \
+               WHERE number > (SELECT min(number) FROM numbers(3)) GROUP BY k WITH TOTALS";
+    let all = output(&mut session(), sql);
+    let plans = all.lines().filter(|line| line.starts_with("Plan "));
+    assert_eq!(plans.count(), 3, "{all}");
+    assert!(all.contains("(not run)"), "{all}");
+}
+
+#[test]
+fn json_has_the_same_tree() {
+    let sql =
+        "EXPLAIN ANALYZE json = 1 SELECT number % 10 AS k, count() FROM numbers(1000) GROUP BY k";
+    let text = output(&mut session(), sql);
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(json["result_rows"], 10);
+    assert_eq!(json["rows_read"], 1000);
+    let node = &json["runs"][0]["plan"];
+    assert_eq!(node["name"], "GROUP BY");
+    assert_eq!(
+        (&node["rows_in"], &node["rows_out"]),
+        (&1000.into(), &10.into())
+    );
+    let way = &node["decisions"][1];
+    assert_eq!(way["name"], "group_by_way");
+    assert_eq!(way["arms"][0]["name"], "dense");
+    assert_eq!(way["arms"][0]["chosen"], true);
+    assert_eq!(way["arms"][0]["rows"], 1000);
+    assert!(
+        way["arms"][0]["ns_per_row"]
+            .as_f64()
+            .is_some_and(|ns| ns > 0.0)
+    );
+}

@@ -1,0 +1,284 @@
+//! Tells what a grouping did: shape of the key, way to work and why, tables, files, times.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use basalt_functions::aggregate::Shortcut;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr_common::physical_expr::fmt_sql;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::metrics::MetricsSet;
+
+use super::group_by_exec::GroupByExec;
+use super::grouping::AggregateSpec;
+use super::key_form::Form;
+use super::observed::{Change, GROUPING_TIME, MERGING_TIME, Observed, Way};
+use super::strategy::Strategy;
+use crate::report::memory::PEAK_MEMORY;
+use crate::report::{Account, DecidedArm, Decision, figures};
+
+/// Ways to merge the tasks' groups.
+const MERGES: [&str; 4] = ["dense", "table", "partitions", "files"];
+
+impl GroupByExec {
+    /// What it did in its last run.
+    pub(crate) fn account(&self) -> Account {
+        let metrics = self.metrics().unwrap_or_default();
+        let observed = self.observed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut account = Account {
+            name: if self.grouping.keys.is_empty() {
+                "Aggregate".to_owned()
+            } else {
+                "GROUP BY".to_owned()
+            },
+            facts: self.plan_facts(),
+            outputs: self.outputs(),
+            stages: stages(&metrics),
+            peak_memory_bytes: sum(&metrics, PEAK_MEMORY).map(|bytes| bytes as u64),
+            ..Account::default()
+        };
+        let Some(run) = observed.as_ref() else {
+            return account;
+        };
+        account.summary = self.summary(run, &metrics);
+        account.facts.extend(self.run_facts(run, &metrics));
+        if !self.grouping.keys.is_empty() {
+            account.decisions = self.decisions(run);
+        }
+        account
+    }
+
+    /// Keys and aggregates as SQL has them.
+    fn expressions(&self) -> (Vec<String>, Vec<String>) {
+        let sql = |expr: &Arc<dyn PhysicalExpr>| fmt_sql(expr.as_ref()).to_string();
+        let call = |aggregate: &AggregateSpec| {
+            let args = match aggregate.bound.shortcut {
+                Some(Shortcut::CountAll) => Vec::new(),
+                _ => aggregate.args.iter().map(sql).collect(),
+            };
+            format!("{}({})", aggregate.bound.name, args.join(", "))
+        };
+        let keys = self.grouping.keys.iter().map(sql).collect();
+        (keys, self.grouping.aggregates.iter().map(call).collect())
+    }
+
+    fn plan_facts(&self) -> Vec<(&'static str, String)> {
+        let (keys, calls) = self.expressions();
+        let mut facts = Vec::new();
+        if !keys.is_empty() {
+            facts.push(("Keys", keys.join(", ")));
+            facts.push(("Key shape", self.form.describe()));
+        }
+        if !calls.is_empty() {
+            facts.push(("Aggregates", calls.join(", ")));
+        }
+        facts
+    }
+
+    /// Columns of the result, with the keys and aggregates that they are.
+    fn outputs(&self) -> Vec<(String, String)> {
+        let (keys, calls) = self.expressions();
+        let names = self.grouping.schema.fields().iter();
+        let names = names.map(|field| field.name().clone());
+        names.zip(keys.into_iter().chain(calls)).collect()
+    }
+
+    fn summary(&self, run: &Observed, metrics: &MetricsSet) -> String {
+        let mut words = Vec::new();
+        if !self.grouping.keys.is_empty() {
+            words.push(self.ended_in(run));
+            let groups = metrics.output_rows().unwrap_or(0) as u64;
+            words.push(figures::counted(groups, "group"));
+        }
+        if metrics.spilled_bytes().is_some_and(|bytes| bytes > 0) {
+            words.push("spilled".to_owned());
+        }
+        let own = metrics.elapsed_compute().unwrap_or(0);
+        let (num_rows, _) = run.total();
+        if num_rows > 0 {
+            words.push(figures::ns_per_row(own as f64 / num_rows as f64));
+        }
+        words.join(", ")
+    }
+
+    /// The ways that tasks ended in, or the strategy that is none of several.
+    fn ended_in(&self, run: &Observed) -> String {
+        if !self.adapts() {
+            return self.options.strategy.name().to_owned();
+        }
+        let ways = Way::ALL.into_iter().filter(|way| run.ended_in(*way));
+        let names: Vec<&str> = ways.map(Way::name).collect();
+        names.join(" and ")
+    }
+
+    fn adapts(&self) -> bool {
+        matches!(self.options.strategy, Strategy::Auto | Strategy::Dense)
+    }
+
+    fn run_facts(&self, run: &Observed, metrics: &MetricsSet) -> Vec<(&'static str, String)> {
+        let mut facts = Vec::new();
+        if self.grouping.keys.is_empty() {
+            return facts;
+        }
+        let strategy = self.options.strategy.name();
+        let tasks = figures::counted(run.num_tasks() as u64, "task");
+        facts.push(("Strategy", format!("{strategy}, {tasks} with rows")));
+        if self.adapts() {
+            for way in Way::ALL {
+                let (num_rows, elapsed) = run.tally(way);
+                if num_rows > 0 {
+                    let rows = figures::counted(num_rows, "row");
+                    let ns = figures::ns_per_row(elapsed.as_nanos() as f64 / num_rows as f64);
+                    facts.push(("Way", format!("{}: {rows}, {ns}", way.name())));
+                }
+            }
+            facts.extend(changed(&run.changes()));
+            if run.changes().is_empty() {
+                facts.push(("Why", self.why(run)));
+            }
+        }
+        if let Some(merging) = run.merging() {
+            facts.push(("Merge", format!("{}: {}", merging.way, merging.reason)));
+        }
+        let spilled = metrics.spilled_bytes().unwrap_or(0) as u64;
+        if spilled > 0 {
+            let files = sum(metrics, "spilled_files").unwrap_or(0) as u64;
+            let files = figures::counted(files, "file");
+            let blocks = metrics.spill_count().unwrap_or(0) as u64;
+            let blocks = figures::counted(blocks, "block");
+            let bytes = figures::bytes(spilled);
+            facts.push(("Spilled", format!("{files}, {blocks}, {bytes}")));
+        }
+        facts
+    }
+
+    fn decisions(&self, run: &Observed) -> Vec<Decision> {
+        let mut decisions = vec![self.key_decision(run)];
+        if self.adapts() {
+            decisions.push(self.way_decision(run));
+        } else {
+            decisions.push(self.strategy_decision(run));
+        }
+        if let Some(merging) = run.merging() {
+            let arm = |name| DecidedArm {
+                name,
+                is_chosen: name == merging.way,
+                ..DecidedArm::default()
+            };
+            decisions.push(Decision {
+                name: "group_by_merge",
+                description: "how the groups of all tasks become one result",
+                reason: merging.reason,
+                is_forced: false,
+                arms: MERGES.into_iter().map(arm).collect(),
+            });
+        }
+        decisions
+    }
+
+    fn key_decision(&self, run: &Observed) -> Decision {
+        let chosen = self.form.shape();
+        let arm = |name| DecidedArm {
+            name,
+            is_chosen: name == chosen,
+            num_rows: if name == chosen { run.total().0 } else { 0 },
+            ..DecidedArm::default()
+        };
+        Decision {
+            name: "group_by_key",
+            description: "what the keys of a row are made into",
+            reason: self.form.describe(),
+            is_forced: false,
+            arms: Form::SHAPES.into_iter().map(arm).collect(),
+        }
+    }
+
+    /// Why tasks ended in the way that they did.
+    fn why(&self, run: &Observed) -> String {
+        if let Some(change) = run.changes().last() {
+            return change.reason.clone();
+        }
+        let why = if run.ended_in(Way::Dense) {
+            "keys are integers of a small range"
+        } else {
+            "keys are no integers of a small range; tables stayed small, or keys were found again"
+        };
+        why.to_owned()
+    }
+
+    fn way_decision(&self, run: &Observed) -> Decision {
+        let changes = run.changes();
+        let arm = |way: Way| {
+            let (num_rows, elapsed) = run.tally(way);
+            DecidedArm {
+                name: way.name(),
+                is_chosen: run.ended_in(way),
+                num_rows,
+                elapsed: (num_rows > 0).then_some(elapsed),
+                changed_at_rows: changes.iter().find(|c| c.to == way).map(|c| c.at_rows),
+            }
+        };
+        Decision {
+            name: "group_by_way",
+            description: "how a task groups its rows",
+            reason: self.why(run),
+            is_forced: self.options.strategy == Strategy::Dense,
+            arms: Way::ALL.into_iter().map(arm).collect(),
+        }
+    }
+
+    fn strategy_decision(&self, run: &Observed) -> Decision {
+        let (num_rows, elapsed) = run.total();
+        let arm = |(name, strategy): (&'static str, Strategy)| {
+            let is_chosen = strategy == self.options.strategy;
+            DecidedArm {
+                name,
+                is_chosen,
+                num_rows: if is_chosen { num_rows } else { 0 },
+                elapsed: is_chosen.then_some(elapsed),
+                changed_at_rows: None,
+            }
+        };
+        Decision {
+            name: "group_by_strategy",
+            description: "how tasks share the work of grouping",
+            reason: "the setting group_by_strategy".to_owned(),
+            is_forced: true,
+            arms: Strategy::ALL.into_iter().map(arm).collect(),
+        }
+    }
+}
+
+/// A fact for each way that tasks changed to: one task's reason stands for all.
+fn changed(changes: &[Change]) -> Vec<(&'static str, String)> {
+    let fact = |way: Way| {
+        let mut same = changes.iter().filter(|change| change.to == way);
+        let first = same.next()?;
+        let num_tasks = 1 + same.count();
+        let tasks = if num_tasks > 1 {
+            format!(", so in {num_tasks} tasks")
+        } else {
+            String::new()
+        };
+        let (to, at) = (way.name(), figures::quantity(first.at_rows));
+        let text = format!("to {to} after {at} rows in all: {}{tasks}", first.reason);
+        Some(("Changed", text))
+    };
+    Way::ALL.into_iter().filter_map(fact).collect()
+}
+
+fn stages(metrics: &MetricsSet) -> Vec<(&'static str, Duration)> {
+    let time = |ns: usize| Duration::from_nanos(ns as u64);
+    let grouping = sum(metrics, GROUPING_TIME).unwrap_or(0);
+    let merging = sum(metrics, MERGING_TIME).unwrap_or(0);
+    let all = metrics.elapsed_compute().unwrap_or(0);
+    vec![
+        ("grouping", time(grouping)),
+        ("merging", time(merging)),
+        ("result", time(all.saturating_sub(grouping + merging))),
+    ]
+}
+
+fn sum(metrics: &MetricsSet, name: &str) -> Option<usize> {
+    metrics.sum_by_name(name).map(|value| value.as_usize())
+}
