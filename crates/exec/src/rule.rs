@@ -12,7 +12,7 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 
-use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options};
+use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options, Thresholds};
 use crate::sort::Strategy;
 
 mod sorts;
@@ -138,6 +138,7 @@ fn grouping(first: &AggregateExec, last: &AggregateExec) -> Option<Grouping> {
             .map(|a| aggregate(a))
             .collect::<Option<_>>()?,
         schema: last.schema(),
+        thresholds: Thresholds::default(),
     })
 }
 

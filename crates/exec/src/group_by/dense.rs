@@ -49,7 +49,7 @@ impl Dense {
     }
 
     fn with_layout(grouping: &Arc<Grouping>, layout: Layout) -> Self {
-        let states = States::new(&grouping.aggregates);
+        let states = States::new(grouping);
         Self {
             grouping: Arc::clone(grouping),
             layout,
@@ -167,6 +167,11 @@ impl Dense {
         Ok(())
     }
 
+    /// Number of ordinals.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Memory held, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
         let seen = self.seen.as_ref().map_or(0, Vec::capacity);
@@ -268,7 +273,7 @@ impl DenseMerged {
                 all.push(row as u32);
             }
         }
-        let mut states = States::new(&self.grouping.aggregates);
+        let mut states = States::new(&self.grouping);
         for ((exported, _), rows) in self.parts.iter().zip(&rows) {
             let ids: Vec<usize> = rows
                 .iter()

@@ -111,6 +111,7 @@ impl GroupByExec {
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
         self.tuning = options.thresholds.tuning();
+        Arc::make_mut(&mut self.grouping).thresholds = options.thresholds;
         self
     }
 
@@ -190,14 +191,16 @@ impl GroupByExec {
     fn start_without_keys(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
         let inputs = self.inputs(context)?;
         let grouping = Arc::clone(&self.grouping);
+        let max_bytes = self.options.external_bytes;
+        let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
         let totals = |i: usize| {
             let memory = consumer(i).register(context.memory_pool());
-            Totals::new(Arc::clone(&grouping), memory)
+            Totals::new(Arc::clone(&grouping), budget.share(memory))
         };
         let totals: Vec<Totals> = (0..inputs.len()).map(totals).collect();
         Ok(shared(async move {
             let totals = consume_all(inputs, totals, Totals::push).await?;
-            no_keys::merge(grouping, totals)
+            no_keys::merge(grouping, totals).await
         }))
     }
 

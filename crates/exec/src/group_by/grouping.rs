@@ -8,6 +8,8 @@ use basalt_functions::aggregate::{BoundAggregate, Shortcut};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
 
+use super::options::Thresholds;
+
 /// An aggregate function with its arguments.
 #[derive(Clone, Debug)]
 pub struct AggregateSpec {
@@ -26,6 +28,8 @@ pub struct Grouping {
     pub aggregates: Vec<AggregateSpec>,
     /// Fields of the result: keys, then aggregates.
     pub schema: SchemaRef,
+    /// When sets of distinct values fall apart.
+    pub thresholds: Thresholds,
 }
 
 /// Arguments of each aggregate for the rows of a batch.

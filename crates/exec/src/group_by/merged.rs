@@ -85,7 +85,7 @@ pub(super) async fn merge<F: KeyForm>(
     let num_groups: usize = locals.iter().map(Local::num_groups).sum();
     let has_staged = locals.iter().any(Local::has_staged);
     if !has_staged && (locals.len() <= 1 || num_groups <= tuning.partitioned_groups) {
-        let whole = merge_whole(&grouping, &form, &mut locals)?;
+        let whole = merge_whole(&grouping, &form, &mut locals).await?;
         return Ok(Arc::new(Whole::new(whole)));
     }
     let bits = if has_staged {
@@ -129,7 +129,12 @@ fn merge_dense<F: KeyForm>(
     locals: &mut Vec<Local<F>>,
     tuning: Tuning,
 ) -> Result<Option<Arc<dyn Merged>>> {
-    if !locals.is_empty() && locals.iter().all(|l| l.dense.is_some()) {
+    let is_dense = !locals.is_empty() && locals.iter().all(|l| l.dense.is_some());
+    // Few groups may have many values each: those are merged by value, from tables.
+    let len = locals.iter().flat_map(|l| &l.dense).map(Dense::len).max();
+    let is_by_value = locals.iter().any(Local::counts_distinct)
+        && len.is_some_and(|len| len <= tuning.partitioned_groups);
+    if is_dense && !is_by_value {
         let max_len = tuning.max_dense_len(locals.iter().map(Local::num_rows).sum());
         let mut parts: Vec<Dense> = locals.iter_mut().filter_map(|l| l.dense.take()).collect();
         if let Some(merged) = dense::merge(&mut parts, max_len)? {
@@ -154,27 +159,34 @@ fn bits_for(num_groups: usize) -> u32 {
 }
 
 /// Merges into the largest table.
-fn merge_whole<F: KeyForm>(
+async fn merge_whole<F: KeyForm>(
     grouping: &Arc<Grouping>,
     form: &Arc<F>,
     locals: &mut Vec<Local<F>>,
 ) -> Result<Option<Box<dyn Emit>>> {
-    let (sets, memory) = locals.drain(..).map(Local::into_groups).unzip();
-    let merged = merge_sets(sets)?;
+    let (sets, memory): (_, Vec<_>) = locals.drain(..).map(Local::into_groups).unzip();
+    let merged = merge_sets(sets, &memory).await?;
     Ok(merged.map(|groups| -> Box<dyn Emit> {
         let groups = GroupsOf::new(Arc::clone(grouping), Arc::clone(form), groups);
         Box::new(groups.hold(memory))
     }))
 }
 
-/// Merges groups into the largest table; none if there are none.
-pub(super) fn merge_sets<F: KeyForm>(mut sets: Vec<GroupSet<F>>) -> Result<Option<GroupSet<F>>> {
+/// Merges groups into the largest table; none if there are none. `memory` is what they hold.
+pub(super) async fn merge_sets<F: KeyForm>(
+    mut sets: Vec<GroupSet<F>>,
+    memory: &[MemoryReservation],
+) -> Result<Option<GroupSet<F>>> {
+    let num_tasks = sets.len();
     let Some(largest) = (0..sets.len()).max_by_key(|i| sets[*i].len()) else {
         return Ok(None);
     };
     let mut groups = sets.swap_remove(largest);
     for other in sets {
         other.split(0)?.merge_into(0, &mut groups)?;
+    }
+    if let Some(memory) = memory.first() {
+        groups.states.settle(num_tasks, memory).await?;
     }
     Ok(Some(groups))
 }

@@ -18,6 +18,7 @@
 //! | [`dense`], [`layout`] | integer keys of a small range, which index arrays |
 //! | [`pack`] | columns into words and back |
 //! | [`states`] | states of all aggregates of one thread |
+//! | [`distinct`] | distinct values of all groups |
 //! | [`rows`], [`group_set`] | rows on their way to a table; a table with its states |
 //! | [`strategy`] | how tasks share the work |
 //! | [`local`] | one task's groups, if the strategy is to adapt |
@@ -31,6 +32,7 @@ pub mod options;
 
 mod bytes_form;
 mod dense;
+mod distinct;
 mod group_set;
 mod key_form;
 mod layout;
