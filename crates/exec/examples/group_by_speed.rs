@@ -213,6 +213,7 @@ fn ours(input: &Arc<dyn ExecutionPlan>, case: &Case) -> GroupByExec {
         aggregates: theirs.aggr_expr().iter().map(spec).collect(),
         schema: theirs.schema(),
         thresholds: Thresholds::default(),
+        top: None,
     };
     GroupByExec::try_new(Arc::clone(input), Arc::new(grouping), THREADS).unwrap()
 }

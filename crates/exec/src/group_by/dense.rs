@@ -14,6 +14,7 @@ use super::grouping::AggregateArgs;
 use super::layout::{Bounds, Layout};
 use super::merged::{Emit, Merged, result_batch};
 use super::states::{Exported, States};
+use super::top::columns_of;
 
 /// Ordinals that are merged together.
 pub(super) const UNIT: usize = 32 << 10;
@@ -285,6 +286,15 @@ impl DenseMerged {
                 num_rows: ids.len(),
             };
             states.merge(exported, rows, groups)?;
+        }
+        let top = self.grouping.top.as_ref();
+        let wanted = top.map(|top| top.wanted(&mut states, all.len()));
+        if let Some(wanted) = wanted.transpose()?.flatten() {
+            let results = columns_of(&wanted, |range| states.finish(range))?;
+            let all: Vec<u32> = wanted.into_iter().flatten().map(|i| all[i]).collect();
+            let mut columns = self.layout.columns(&all)?;
+            columns.extend(results);
+            return result_batch(&self.grouping, columns, all.len());
         }
         let mut columns = self.layout.columns(&all)?;
         columns.extend(states.finish(0..all.len())?);

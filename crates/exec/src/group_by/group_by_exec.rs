@@ -28,10 +28,14 @@ use super::no_keys::{self, Totals};
 use super::options::{Options, Tuning};
 use super::spill::Budget;
 use super::strategy::{self, Job};
+use super::top::TopGroups;
 use super::word_form::WordForm;
 
 /// Most rows of a batch of the result.
 const MAX_BATCH_ROWS: usize = 65_505;
+
+/// Rows of a limit up to which groups that it does not want are left out early.
+const MAX_TOP_ROWS: usize = 8192;
 
 type MergedFuture = Shared<BoxFuture<'static, Result<Arc<dyn Merged>, Arc<DataFusionError>>>>;
 
@@ -115,6 +119,28 @@ impl GroupByExec {
         self
     }
 
+    /// The same without groups that a sort by column `column` of the result with a limit of
+    /// `num_rows` does not want; `None` if it cannot tell which these are.
+    pub fn with_top(&self, column: usize, is_descending: bool, num_rows: usize) -> Option<Self> {
+        let num_keys = self.grouping.keys.len();
+        let aggregate = column.checked_sub(num_keys)?;
+        // A shortcut's results are numbers that are never NULL.
+        self.grouping.aggregates.get(aggregate)?.bound.shortcut?;
+        if num_keys == 0 || num_rows == 0 || num_rows > MAX_TOP_ROWS {
+            return None;
+        }
+        let mut grouping = Grouping::clone(&self.grouping);
+        let top = TopGroups::new(aggregate, is_descending, num_rows);
+        grouping.top = Some(Arc::new(top));
+        let num_partitions = self.properties.partitioning.partition_count();
+        let new = Self::try_new(Arc::clone(&self.input), Arc::new(grouping), num_partitions);
+        Some(Self {
+            options: self.options,
+            tuning: self.tuning,
+            ..new.ok()?
+        })
+    }
+
     #[cfg(test)]
     pub(super) fn with_tuning(mut self, tuning: Tuning) -> Self {
         self.tuning = tuning;
@@ -178,7 +204,7 @@ impl GroupByExec {
         let max_bytes = self.options.external_bytes;
         let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
         let job = Job {
-            grouping: Arc::clone(&self.grouping),
+            grouping: Arc::new(self.grouping.fresh()),
             form: Arc::new(form),
             tuning: self.tuning,
             budget,
@@ -245,7 +271,11 @@ impl DisplayAs for GroupByExec {
             names.collect::<Vec<_>>().join(", "),
             self.options.strategy.name(),
             self.form.name()
-        )
+        )?;
+        match &self.grouping.top {
+            Some(top) => write!(f, ", top={}", top.num_rows),
+            None => Ok(()),
+        }
     }
 }
 

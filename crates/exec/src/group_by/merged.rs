@@ -1,9 +1,11 @@
 //! Merges the groups of all tasks and hands the result out in batches.
 
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::common::DataFusionError;
 use datafusion::common::runtime::JoinSet;
 use datafusion::error::Result;
@@ -18,6 +20,7 @@ use super::key_form::{GroupTable, KeyForm};
 use super::local::{Local, Part};
 use super::options::Tuning;
 use super::spill::{Share, Spilled, Spiller};
+use super::top::columns_of;
 
 /// What any number of threads take the result from.
 pub(super) trait Merged: Send + Sync {
@@ -271,6 +274,8 @@ pub(super) struct GroupsOf<F: KeyForm> {
     groups: GroupSet<F>,
     /// Groups that are out.
     num_emitted: usize,
+    /// Groups that are still to come out, once it is known that these are not all.
+    wanted: Option<VecDeque<Range<usize>>>,
     /// Where the table goes when all groups are out.
     spare: Option<Spare<F::Table>>,
     memory: Vec<MemoryReservation>,
@@ -285,6 +290,7 @@ impl<F: KeyForm> GroupsOf<F> {
             form,
             groups,
             num_emitted: 0,
+            wanted: None,
             spare: None,
             memory: Vec::new(),
         }
@@ -296,11 +302,45 @@ impl<F: KeyForm> GroupsOf<F> {
         self
     }
 
+    /// The next of the groups that are wanted.
+    fn next_wanted(&mut self, max_rows: usize) -> Result<Option<RecordBatch>> {
+        self.num_emitted = self.groups.len();
+        let mut ranges = Vec::new();
+        let mut num_rows = 0;
+        while let Some(mut range) = self.wanted.as_mut().and_then(VecDeque::pop_front) {
+            let room = max_rows - num_rows;
+            if range.len() > room {
+                let rest = range.start + room..range.end;
+                range.end = rest.start;
+                self.wanted.get_or_insert_default().push_front(rest);
+            }
+            num_rows += range.len();
+            ranges.push(range);
+            if num_rows == max_rows {
+                break;
+            }
+        }
+        if num_rows == 0 {
+            self.give_table_back();
+            return Ok(None);
+        }
+        let columns = columns_of(&ranges, |range| self.columns(range))?;
+        result_batch(&self.grouping, columns, num_rows).map(Some)
+    }
+
+    /// Columns of the result for some groups.
+    fn columns(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        let mut columns = self.form.decode(&self.groups.table, range.clone())?;
+        columns.extend(self.groups.states.finish(range)?);
+        Ok(columns)
+    }
+
     fn give_table_back(&mut self) {
         let Some(spare) = self.spare.take() else {
             return;
         };
         self.num_emitted = 0;
+        self.wanted = None;
         let table = std::mem::replace(&mut self.groups.table, self.form.table());
         if let Some(table) = table.recycle() {
             spare
@@ -314,14 +354,22 @@ impl<F: KeyForm> GroupsOf<F> {
 impl<F: KeyForm> Emit for GroupsOf<F> {
     fn next_batch(&mut self, max_rows: usize) -> Result<Option<RecordBatch>> {
         let start = self.num_emitted;
+        if let (0, Some(top)) = (start, &self.grouping.top) {
+            let num_groups = self.groups.len();
+            if let Some(wanted) = top.wanted(&mut self.groups.states, num_groups)? {
+                self.wanted = Some(wanted.into());
+            }
+        }
+        if self.wanted.is_some() {
+            return self.next_wanted(max_rows);
+        }
         let end = self.groups.len().min(start.saturating_add(max_rows));
         if start == end {
             self.give_table_back();
             return Ok(None);
         }
         self.num_emitted = end;
-        let mut columns = self.form.decode(&self.groups.table, start..end)?;
-        columns.extend(self.groups.states.finish(start..end)?);
+        let columns = self.columns(start..end)?;
         result_batch(&self.grouping, columns, end - start).map(Some)
     }
 }
@@ -329,7 +377,7 @@ impl<F: KeyForm> Emit for GroupsOf<F> {
 /// The columns as a batch of the result.
 pub(super) fn result_batch(
     grouping: &Grouping,
-    columns: Vec<arrow::array::ArrayRef>,
+    columns: Vec<ArrayRef>,
     num_rows: usize,
 ) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(num_rows));

@@ -22,6 +22,7 @@
 //! | [`rows`], [`group_set`] | rows on their way to a table; a table with its states |
 //! | [`strategy`] | how tasks share the work |
 //! | [`local`] | one task's groups, if the strategy is to adapt |
+//! | [`top`] | groups that a LIMIT above does not want |
 //! | [`merged`] | the tasks' groups, merged and handed out |
 //! | [`spill`] | groups and rows in temporary files |
 //! | [`no_keys`] | aggregation of all rows into one |
@@ -44,6 +45,7 @@ mod rows;
 mod spill;
 mod states;
 mod strategy;
+mod top;
 mod word_form;
 
 #[cfg(test)]

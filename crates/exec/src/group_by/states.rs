@@ -240,6 +240,29 @@ impl States {
         self.states.iter_mut().map(finish).collect()
     }
 
+    /// Results of one aggregate as numbers in their order; `None` if they are no integers.
+    pub(super) fn ranks(
+        &mut self,
+        aggregate: usize,
+        range: Range<usize>,
+    ) -> Result<Option<Vec<u64>>> {
+        let num_groups = self.num_groups.max(range.end);
+        let top_bit = 1 << 63;
+        Ok(match self.states.get_mut(aggregate) {
+            Some(State::Count(words)) => {
+                grow(words, range.end);
+                Some(words[range].to_vec())
+            }
+            Some(State::Sum { sums, is_signed }) => {
+                grow(sums, range.end);
+                let flipped = if *is_signed { top_bit } else { 0 };
+                Some(sums[range].iter().map(|sum| sum ^ flipped).collect())
+            }
+            Some(State::Distinct(counts)) => Some(counts.finish(num_groups)?[range].to_vec()),
+            _ => None,
+        })
+    }
+
     /// Memory held, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
         let size = |state: &State| match state {

@@ -214,6 +214,7 @@ fn grouping(input: &Arc<dyn ExecutionPlan>, keys: &[&str]) -> Grouping {
         aggregates: aggregates(input).iter().map(spec).collect(),
         schema: theirs(input, keys).schema(),
         thresholds: Thresholds::default(),
+        top: None,
     }
 }
 
@@ -432,6 +433,7 @@ fn floats_are_one_key_if_clickhouse_says_so() {
         }],
         schema: Arc::new(Schema::new(vec![float, counted])),
         thresholds: Thresholds::default(),
+        top: None,
     };
     let exec = Arc::new(GroupByExec::try_new(input, Arc::new(grouping), 2).unwrap());
     let result = runtime().block_on(sorted(exec, &context(100)));
