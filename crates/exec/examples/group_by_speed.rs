@@ -15,7 +15,7 @@ use arrow::array::{
     ArrayRef, BinaryViewArray, Float32Array, RecordBatch, UInt8Array, UInt32Array, UInt64Array,
 };
 use basalt_analyzer::udaf::{AggregateUdf, aggregate_udf};
-use basalt_exec::group_by::{AggregateSpec, GroupByExec, Grouping};
+use basalt_exec::group_by::{AggregateSpec, GroupByExec, Grouping, Thresholds};
 use basalt_functions::Context;
 use basalt_functions::aggregate::bind;
 use basalt_types::DataType;
@@ -212,6 +212,8 @@ fn ours(input: &Arc<dyn ExecutionPlan>, case: &Case) -> GroupByExec {
         keys: (0..num_keys).map(key).collect(),
         aggregates: theirs.aggr_expr().iter().map(spec).collect(),
         schema: theirs.schema(),
+        thresholds: Thresholds::default(),
+        top: None,
     };
     GroupByExec::try_new(Arc::clone(input), Arc::new(grouping), THREADS).unwrap()
 }

@@ -11,12 +11,15 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::sorts::sort::SortExec;
 
-use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options};
+use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options, Thresholds};
 use crate::sort::Strategy;
 
 mod filters;
 mod sorts;
+mod top_groups;
 
 pub use filters::SwapFilters;
 pub use sorts::SwapSorts;
@@ -72,6 +75,14 @@ impl PhysicalOptimizerRule for SwapOperators {
         };
         let num_partitions = config.execution.target_partitions;
         let swap = |node: Arc<dyn ExecutionPlan>| {
+            if let Some(sort) = node.downcast_ref::<SortExec>() {
+                return Ok(match top_groups::sort_of_top(sort) {
+                    Some(input) => {
+                        Transformed::yes(replace_children_if_necessary(node, vec![input])?)
+                    }
+                    None => Transformed::no(node),
+                });
+            }
             Ok(match group_by(&node, num_partitions, options)? {
                 Some(ours) => Transformed::yes(ours),
                 None => Transformed::no(node),
@@ -143,6 +154,8 @@ fn grouping(first: &AggregateExec, last: &AggregateExec) -> Option<Grouping> {
             .map(|a| aggregate(a))
             .collect::<Option<_>>()?,
         schema: last.schema(),
+        thresholds: Thresholds::default(),
+        top: None,
     })
 }
 

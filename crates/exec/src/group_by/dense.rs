@@ -16,6 +16,7 @@ use super::grouping::AggregateArgs;
 use super::layout::{Bounds, Layout};
 use super::merged::{Emit, Merged, result_batch};
 use super::states::{Exported, States};
+use super::top::columns_of;
 
 /// Ordinals that are merged together.
 pub(super) const UNIT: usize = 32 << 10;
@@ -51,7 +52,7 @@ impl Dense {
     }
 
     fn with_layout(grouping: &Arc<Grouping>, layout: Layout) -> Self {
-        let states = States::new(&grouping.aggregates);
+        let states = States::new(grouping);
         Self {
             grouping: Arc::clone(grouping),
             layout,
@@ -171,6 +172,11 @@ impl Dense {
         Ok(())
     }
 
+    /// Number of ordinals.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Memory held, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
         let seen = self.seen.as_ref().map_or(0, Vec::capacity);
@@ -248,9 +254,20 @@ impl DenseMerged {
     /// The groups among the ordinals in `range`, as rows of the result.
     fn groups(&self, range: Range<usize>) -> Result<RecordBatch> {
         let merge = MergeRange::new(&self.grouping, &self.parts, range);
-        let mut columns = self.layout.columns(merge.rows())?;
-        columns.extend(merge.columns()?);
-        result_batch(&self.grouping, columns, merge.rows().len())
+        let all = merge.rows();
+        let mut states = merge.states()?;
+        let top = self.grouping.top.as_ref();
+        let wanted = top.map(|top| top.wanted(&mut states, all.len()));
+        if let Some(wanted) = wanted.transpose()?.flatten() {
+            let results = columns_of(&wanted, |range| states.finish(range))?;
+            let all: Vec<u32> = wanted.into_iter().flatten().map(|i| all[i]).collect();
+            let mut columns = self.layout.columns(&all)?;
+            columns.extend(results);
+            return result_batch(&self.grouping, columns, all.len());
+        }
+        let mut columns = self.layout.columns(all)?;
+        columns.extend(states.finish(0..all.len())?);
+        result_batch(&self.grouping, columns, all.len())
     }
 }
 

@@ -1,20 +1,13 @@
 //! Merges what several tasks have counted under the same ordinals, a range of these at a time.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, UInt32Array, UInt64Array};
-use arrow::compute::take;
-use arrow::datatypes::DataType as ArrowType;
-use basalt_analyzer::into_plan_error;
 use basalt_functions::aggregate::Groups;
-use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
 use super::Grouping;
 use super::counts;
-use super::grouping::AggregateSpec;
-use super::states::Exported;
+use super::states::{Exported, States};
 
 /// The states of one task, indexed by ordinal.
 pub(super) struct DensePart {
@@ -58,7 +51,7 @@ fn counted(range: &Range<usize>, counts: &[u64]) -> Vec<u32> {
 
 /// The groups of a range of ordinals.
 pub(super) struct MergeRange<'a> {
-    aggregates: &'a [AggregateSpec],
+    grouping: &'a Grouping,
     parts: &'a [DensePart],
     range: Range<usize>,
     /// The ordinals that are groups of any part.
@@ -70,7 +63,7 @@ impl<'a> MergeRange<'a> {
         let mut counts = vec![0; range.len()];
         parts.iter().for_each(|p| p.count(range.start, &mut counts));
         Self {
-            aggregates: &grouping.aggregates,
+            grouping,
             parts,
             rows: counted(&range, &counts),
             range,
@@ -82,27 +75,39 @@ impl<'a> MergeRange<'a> {
         &self.rows
     }
 
-    /// Results of all aggregates.
-    pub(super) fn columns(&self) -> Result<Vec<ArrayRef>> {
-        let mut own_rows = None;
-        let of_one = |(i, spec): (usize, &AggregateSpec)| -> Result<ArrayRef> {
-            if let Some(words) = self.words(i) {
-                return Ok(word_array(spec, words));
-            }
-            let own_rows = own_rows.get_or_insert_with(|| self.own_rows());
-            self.merge(i, spec, own_rows)
-        };
-        self.aggregates.iter().enumerate().map(of_one).collect()
+    /// States of the groups: group `i` is ordinal `rows()[i]`.
+    pub(super) fn states(&self) -> Result<States> {
+        let mut states = States::new(self.grouping);
+        let words = (0..self.grouping.aggregates.len()).map(|i| self.words(i));
+        if let Some(words) = words.collect::<Option<Vec<_>>>() {
+            states.set_words(words);
+            return Ok(states);
+        }
+        let mut groups = vec![0; self.range.len()];
+        for (group, row) in self.rows.iter().enumerate() {
+            groups[self.place(*row)] = group;
+        }
+        for part in self.parts {
+            let rows = part.rows(self.range.clone());
+            let ids: Vec<usize> = rows.iter().map(|row| groups[self.place(*row)]).collect();
+            let groups = Groups {
+                ids: Some(&ids),
+                num_groups: self.rows.len(),
+                num_rows: ids.len(),
+            };
+            states.merge(&part.states, &rows, groups)?;
+        }
+        Ok(states)
     }
 
-    /// Counts or sums; `None` if the function at `i` merges its states itself.
+    /// Counts or sums of the groups, added up at once; `None` if the aggregate at `i` is another.
     fn words(&self, i: usize) -> Option<Vec<u64>> {
         let mut words = vec![0_u64; self.range.len()];
         for part in self.parts {
             match part.states.get(i)? {
                 Exported::Counts(counts) => counts.add_to(self.range.start, &mut words),
                 Exported::Sums(sums) => counts::add(sums, self.range.start, &mut words),
-                Exported::Columns(_) => return None,
+                Exported::Distinct(_) | Exported::Columns(_) => return None,
             }
         }
         if self.rows.len() == words.len() {
@@ -115,52 +120,4 @@ impl<'a> MergeRange<'a> {
     fn place(&self, row: u32) -> usize {
         row as usize - self.range.start
     }
-
-    /// For each part, the ordinals that are its own groups and which groups of the result they are.
-    fn own_rows(&self) -> Vec<(Vec<u32>, Vec<usize>)> {
-        let mut groups = vec![0; self.range.len()];
-        for (group, row) in self.rows.iter().enumerate() {
-            groups[self.place(*row)] = group;
-        }
-        let own = |part: &DensePart| {
-            let rows = part.rows(self.range.clone());
-            let ids = rows.iter().map(|row| groups[self.place(*row)]).collect();
-            (rows, ids)
-        };
-        self.parts.iter().map(own).collect()
-    }
-
-    /// Results of one function that merges its states itself.
-    fn merge(
-        &self,
-        i: usize,
-        spec: &AggregateSpec,
-        own_rows: &[(Vec<u32>, Vec<usize>)],
-    ) -> Result<ArrayRef> {
-        let mut states = (spec.bound.factory)();
-        for (part, (rows, ids)) in self.parts.iter().zip(own_rows) {
-            let Some(Exported::Columns(columns)) = part.states.get(i) else {
-                return Err(internal_datafusion_err!("states of another function"));
-            };
-            let indices = UInt32Array::from(rows.clone());
-            let columns = columns.iter().map(|c| take(c, &indices, None));
-            let columns: Vec<_> = columns.collect::<Result<_, _>>()?;
-            let groups = Groups {
-                ids: Some(ids),
-                num_groups: self.rows.len(),
-                num_rows: ids.len(),
-            };
-            states.merge(&columns, groups).map_err(into_plan_error)?;
-        }
-        states.finish(0..self.rows.len()).map_err(into_plan_error)
-    }
-}
-
-/// Counts or sums as a column of the result.
-fn word_array(spec: &AggregateSpec, words: Vec<u64>) -> ArrayRef {
-    if spec.bound.return_type.physical() == ArrowType::Int64 {
-        let signed = words.into_iter().map(u64::cast_signed);
-        return Arc::new(Int64Array::from_iter_values(signed));
-    }
-    Arc::new(UInt64Array::from(words))
 }

@@ -30,12 +30,16 @@ use super::observed::Observed;
 use super::options::{Options, Tuning};
 use super::spill::Budget;
 use super::strategy::{self, Job};
+use super::top::TopGroups;
 use super::word_form::WordForm;
 use crate::predicate::Predicate;
 use crate::report::memory::OperatorPool;
 
 /// Most rows of a batch of the result.
 const MAX_BATCH_ROWS: usize = 65_505;
+
+/// Rows of a limit up to which groups that it does not want are left out early.
+const MAX_TOP_ROWS: usize = 8192;
 
 type MergedFuture = Shared<BoxFuture<'static, Result<Arc<dyn Merged>, Arc<DataFusionError>>>>;
 
@@ -121,6 +125,7 @@ impl GroupByExec {
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
         self.tuning = options.thresholds.tuning();
+        Arc::make_mut(&mut self.grouping).thresholds = options.thresholds;
         self
     }
 
@@ -142,6 +147,28 @@ impl GroupByExec {
             tuning: self.tuning,
             ..new
         }))
+    }
+
+    /// The same without groups that a sort by column `column` of the result with a limit of
+    /// `num_rows` does not want; `None` if it cannot tell which these are.
+    pub fn with_top(&self, column: usize, is_descending: bool, num_rows: usize) -> Option<Self> {
+        let num_keys = self.grouping.keys.len();
+        let aggregate = column.checked_sub(num_keys)?;
+        // A shortcut's results are numbers that are never NULL.
+        self.grouping.aggregates.get(aggregate)?.bound.shortcut?;
+        if num_keys == 0 || num_rows == 0 || num_rows > MAX_TOP_ROWS {
+            return None;
+        }
+        let mut grouping = Grouping::clone(&self.grouping);
+        let top = TopGroups::new(aggregate, is_descending, num_rows);
+        grouping.top = Some(Arc::new(top));
+        let num_partitions = self.properties.partitioning.partition_count();
+        let new = Self::try_new(Arc::clone(&self.input), Arc::new(grouping), num_partitions);
+        Some(Self {
+            options: self.options,
+            tuning: self.tuning,
+            ..new.ok()?
+        })
     }
 
     #[cfg(test)]
@@ -208,7 +235,7 @@ impl GroupByExec {
         let max_bytes = self.options.external_bytes;
         let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
         let job = Job {
-            grouping: Arc::clone(&self.grouping),
+            grouping: Arc::new(self.grouping.fresh()),
             form: Arc::new(form),
             tuning: self.tuning,
             budget,
@@ -223,15 +250,18 @@ impl GroupByExec {
     fn start_without_keys(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
         let (inputs, observed) = self.inputs(context)?;
         let grouping = Arc::clone(&self.grouping);
+        let max_bytes = self.options.external_bytes;
+        let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
         let pool = OperatorPool::over(context.memory_pool(), &self.metrics);
         let totals = |i: usize| {
             let memory = consumer(i).register(&pool);
-            Totals::new(Arc::clone(&grouping), self.predicate.clone(), memory)
+            let predicate = self.predicate.clone();
+            Totals::new(Arc::clone(&grouping), predicate, budget.share(memory))
         };
         let totals: Vec<Totals> = (0..inputs.len()).map(totals).collect();
         Ok(shared(observed.timed(async move {
             let totals = consume_all(inputs, totals, Totals::push).await?;
-            no_keys::merge(grouping, totals)
+            no_keys::merge(grouping, totals).await
         })))
     }
 
@@ -287,8 +317,11 @@ impl DisplayAs for GroupByExec {
             self.options.strategy.name(),
             self.form.name()
         )?;
-        match &self.predicate {
-            Some(predicate) => write!(f, ", filter={}", predicate.whole()),
+        if let Some(predicate) = &self.predicate {
+            write!(f, ", filter={}", predicate.whole())?;
+        }
+        match &self.grouping.top {
+            Some(top) => write!(f, ", top={}", top.num_rows),
             None => Ok(()),
         }
     }

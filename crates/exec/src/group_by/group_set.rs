@@ -27,7 +27,7 @@ impl<F: KeyForm> GroupSet<F> {
     pub(super) fn new(table: F::Table, grouping: &Grouping) -> Self {
         Self {
             table,
-            states: States::new(&grouping.aggregates),
+            states: States::new(grouping),
             ids: Vec::new(),
         }
     }

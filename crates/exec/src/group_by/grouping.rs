@@ -8,6 +8,9 @@ use basalt_functions::aggregate::{BoundAggregate, Shortcut};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
 
+use super::options::Thresholds;
+use super::top::TopGroups;
+
 /// An aggregate function with its arguments.
 #[derive(Clone, Debug)]
 pub struct AggregateSpec {
@@ -26,12 +29,25 @@ pub struct Grouping {
     pub aggregates: Vec<AggregateSpec>,
     /// Fields of the result: keys, then aggregates.
     pub schema: SchemaRef,
+    /// When sets of distinct values fall apart.
+    pub thresholds: Thresholds,
+    /// Which groups are wanted, if not all.
+    pub top: Option<Arc<TopGroups>>,
 }
 
 /// Arguments of each aggregate for the rows of a batch.
 pub(super) type AggregateArgs = Vec<Vec<ArrayRef>>;
 
 impl Grouping {
+    /// The same for a run of its own.
+    pub(super) fn fresh(&self) -> Self {
+        let top = self.top.as_ref().map(|top| Arc::new(top.fresh()));
+        Self {
+            top,
+            ..self.clone()
+        }
+    }
+
     /// The key columns of a batch.
     pub(super) fn key_columns(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
         self.keys.iter().map(|key| evaluate(key, batch)).collect()

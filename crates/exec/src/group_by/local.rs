@@ -190,6 +190,11 @@ impl<F: KeyForm> Local<F> {
         Ok((self.spiller, self.share))
     }
 
+    /// Whether one of the aggregates counts distinct values.
+    pub(super) fn counts_distinct(&self) -> bool {
+        self.groups.states.has_distinct()
+    }
+
     /// Rows so far.
     pub(super) fn num_rows(&self) -> usize {
         self.num_rows

@@ -1,9 +1,11 @@
 //! Merges the groups of all tasks and hands the result out in batches.
 
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::common::DataFusionError;
 use datafusion::common::runtime::JoinSet;
 use datafusion::error::Result;
@@ -19,6 +21,7 @@ use super::local::{Local, Part};
 use super::observed::Observed;
 use super::options::Tuning;
 use super::spill::{Share, Spilled, Spiller};
+use super::top::columns_of;
 use crate::report::figures::{counted, quantity};
 
 /// What any number of threads take the result from.
@@ -94,7 +97,7 @@ pub(super) async fn merge<F: KeyForm>(
     );
     if !has_staged && (locals.len() <= 1 || num_groups <= tuning.partitioned_groups) {
         observed.merges("table", found);
-        let whole = merge_whole(&grouping, &form, &mut locals)?;
+        let whole = merge_whole(&grouping, &form, &mut locals).await?;
         return Ok(Arc::new(Whole::new(whole)));
     }
     let bits = if has_staged {
@@ -144,7 +147,12 @@ fn merge_dense<F: KeyForm>(
     tuning: Tuning,
     observed: &Observed,
 ) -> Result<Option<Arc<dyn Merged>>> {
-    if !locals.is_empty() && locals.iter().all(|l| l.dense.is_some()) {
+    let is_dense = !locals.is_empty() && locals.iter().all(|l| l.dense.is_some());
+    // Few groups may have many values each: those are merged by value, from tables.
+    let len = locals.iter().flat_map(|l| &l.dense).map(Dense::len).max();
+    let is_by_value = locals.iter().any(Local::counts_distinct)
+        && len.is_some_and(|len| len <= tuning.partitioned_groups);
+    if is_dense && !is_by_value {
         let max_len = tuning.max_dense_len(locals.iter().map(Local::num_rows).sum());
         let mut parts: Vec<Dense> = locals.iter_mut().filter_map(|l| l.dense.take()).collect();
         if let Some(merged) = dense::merge(&mut parts, max_len)? {
@@ -172,27 +180,34 @@ fn bits_for(num_groups: usize) -> u32 {
 }
 
 /// Merges into the largest table.
-fn merge_whole<F: KeyForm>(
+async fn merge_whole<F: KeyForm>(
     grouping: &Arc<Grouping>,
     form: &Arc<F>,
     locals: &mut Vec<Local<F>>,
 ) -> Result<Option<Box<dyn Emit>>> {
-    let (sets, memory) = locals.drain(..).map(Local::into_groups).unzip();
-    let merged = merge_sets(sets)?;
+    let (sets, memory): (_, Vec<_>) = locals.drain(..).map(Local::into_groups).unzip();
+    let merged = merge_sets(sets, &memory).await?;
     Ok(merged.map(|groups| -> Box<dyn Emit> {
         let groups = GroupsOf::new(Arc::clone(grouping), Arc::clone(form), groups);
         Box::new(groups.hold(memory))
     }))
 }
 
-/// Merges groups into the largest table; none if there are none.
-pub(super) fn merge_sets<F: KeyForm>(mut sets: Vec<GroupSet<F>>) -> Result<Option<GroupSet<F>>> {
+/// Merges groups into the largest table; none if there are none. `memory` is what they hold.
+pub(super) async fn merge_sets<F: KeyForm>(
+    mut sets: Vec<GroupSet<F>>,
+    memory: &[MemoryReservation],
+) -> Result<Option<GroupSet<F>>> {
+    let num_tasks = sets.len();
     let Some(largest) = (0..sets.len()).max_by_key(|i| sets[*i].len()) else {
         return Ok(None);
     };
     let mut groups = sets.swap_remove(largest);
     for other in sets {
         other.split(0)?.merge_into(0, &mut groups)?;
+    }
+    if let Some(memory) = memory.first() {
+        groups.states.settle(num_tasks, memory).await?;
     }
     Ok(Some(groups))
 }
@@ -277,6 +292,8 @@ pub(super) struct GroupsOf<F: KeyForm> {
     groups: GroupSet<F>,
     /// Groups that are out.
     num_emitted: usize,
+    /// Groups that are still to come out, once it is known that these are not all.
+    wanted: Option<VecDeque<Range<usize>>>,
     /// Where the table goes when all groups are out.
     spare: Option<Spare<F::Table>>,
     memory: Vec<MemoryReservation>,
@@ -291,6 +308,7 @@ impl<F: KeyForm> GroupsOf<F> {
             form,
             groups,
             num_emitted: 0,
+            wanted: None,
             spare: None,
             memory: Vec::new(),
         }
@@ -302,11 +320,45 @@ impl<F: KeyForm> GroupsOf<F> {
         self
     }
 
+    /// The next of the groups that are wanted.
+    fn next_wanted(&mut self, max_rows: usize) -> Result<Option<RecordBatch>> {
+        self.num_emitted = self.groups.len();
+        let mut ranges = Vec::new();
+        let mut num_rows = 0;
+        while let Some(mut range) = self.wanted.as_mut().and_then(VecDeque::pop_front) {
+            let room = max_rows - num_rows;
+            if range.len() > room {
+                let rest = range.start + room..range.end;
+                range.end = rest.start;
+                self.wanted.get_or_insert_default().push_front(rest);
+            }
+            num_rows += range.len();
+            ranges.push(range);
+            if num_rows == max_rows {
+                break;
+            }
+        }
+        if num_rows == 0 {
+            self.give_table_back();
+            return Ok(None);
+        }
+        let columns = columns_of(&ranges, |range| self.columns(range))?;
+        result_batch(&self.grouping, columns, num_rows).map(Some)
+    }
+
+    /// Columns of the result for some groups.
+    fn columns(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        let mut columns = self.form.decode(&self.groups.table, range.clone())?;
+        columns.extend(self.groups.states.finish(range)?);
+        Ok(columns)
+    }
+
     fn give_table_back(&mut self) {
         let Some(spare) = self.spare.take() else {
             return;
         };
         self.num_emitted = 0;
+        self.wanted = None;
         let table = std::mem::replace(&mut self.groups.table, self.form.table());
         if let Some(table) = table.recycle() {
             spare
@@ -320,14 +372,22 @@ impl<F: KeyForm> GroupsOf<F> {
 impl<F: KeyForm> Emit for GroupsOf<F> {
     fn next_batch(&mut self, max_rows: usize) -> Result<Option<RecordBatch>> {
         let start = self.num_emitted;
+        if let (0, Some(top)) = (start, &self.grouping.top) {
+            let num_groups = self.groups.len();
+            if let Some(wanted) = top.wanted(&mut self.groups.states, num_groups)? {
+                self.wanted = Some(wanted.into());
+            }
+        }
+        if self.wanted.is_some() {
+            return self.next_wanted(max_rows);
+        }
         let end = self.groups.len().min(start.saturating_add(max_rows));
         if start == end {
             self.give_table_back();
             return Ok(None);
         }
         self.num_emitted = end;
-        let mut columns = self.form.decode(&self.groups.table, start..end)?;
-        columns.extend(self.groups.states.finish(start..end)?);
+        let columns = self.columns(start..end)?;
         result_batch(&self.grouping, columns, end - start).map(Some)
     }
 }
@@ -335,7 +395,7 @@ impl<F: KeyForm> Emit for GroupsOf<F> {
 /// The columns as a batch of the result.
 pub(super) fn result_batch(
     grouping: &Grouping,
-    columns: Vec<arrow::array::ArrayRef>,
+    columns: Vec<ArrayRef>,
     num_rows: usize,
 ) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(num_rows));

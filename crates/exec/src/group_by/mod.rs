@@ -19,9 +19,11 @@
 //! | [`pack`] | columns into words and back |
 //! | [`counts`] | numbers of rows, the state that nearly every grouping has |
 //! | [`states`] | states of all aggregates of one thread |
+//! | [`distinct`] | distinct values of all groups |
 //! | [`rows`], [`group_set`] | rows on their way to a table; a table with its states |
 //! | [`strategy`] | how tasks share the work |
 //! | [`local`] | one task's groups, if the strategy is to adapt |
+//! | [`top`] | groups that a LIMIT above does not want |
 //! | [`merged`] | the tasks' groups, merged and handed out |
 //! | [`spill`] | groups and rows in temporary files |
 //! | [`observed`], [`account`] | what a run notes, and what is told of it |
@@ -37,6 +39,7 @@ mod bytes_form;
 mod counts;
 mod dense;
 mod dense_merge;
+mod distinct;
 mod fused_filter;
 mod group_set;
 mod key_form;
@@ -50,6 +53,7 @@ mod rows;
 mod spill;
 mod states;
 mod strategy;
+mod top;
 mod word_form;
 
 #[cfg(test)]

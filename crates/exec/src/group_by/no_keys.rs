@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow::array::RecordBatch;
 use basalt_functions::aggregate::Groups;
 use datafusion::error::Result;
-use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Grouping;
 use super::fused_filter::pick;
 use super::merged::{Emit, Merged, result_batch};
+use super::spill::Share;
 use super::states::States;
 use crate::predicate::Predicate;
 
@@ -19,22 +19,18 @@ pub(super) struct Totals {
     /// Picks rows; all count if there is none.
     predicate: Option<Predicate>,
     states: States,
-    memory: MemoryReservation,
+    share: Share,
 }
 
 impl Totals {
     /// No rows yet.
-    pub(super) fn new(
-        grouping: Arc<Grouping>,
-        predicate: Option<Predicate>,
-        memory: MemoryReservation,
-    ) -> Self {
-        let states = States::new(&grouping.aggregates);
+    pub(super) fn new(grouping: Arc<Grouping>, predicate: Option<Predicate>, share: Share) -> Self {
+        let states = States::new(&grouping);
         Self {
             grouping,
             predicate,
             states,
-            memory,
+            share,
         }
     }
 
@@ -53,17 +49,24 @@ impl Totals {
             };
             self.states.update(&args, groups)?;
         }
-        self.memory.try_resize(self.states.size_bytes())
+        if self.share.hold(self.states.size_bytes())? {
+            self.states.spill_distinct(self.share.budget())?;
+            return self.share.keep(self.states.size_bytes());
+        }
+        Ok(())
     }
 }
 
 /// Merges the tasks' states into those of the first.
-pub(super) fn merge(grouping: Arc<Grouping>, totals: Vec<Totals>) -> Result<Arc<dyn Merged>> {
+pub(super) async fn merge(grouping: Arc<Grouping>, totals: Vec<Totals>) -> Result<Arc<dyn Merged>> {
+    let num_tasks = totals.len();
     let mut totals = totals.into_iter();
-    let (mut first, memory) = match totals.next() {
-        Some(first) => (first.states, Some(first.memory)),
-        None => (States::new(&grouping.aggregates), None),
+    let (mut first, mut share) = match totals.next() {
+        Some(first) => (first.states, Some(first.share)),
+        None => (States::new(&grouping), None),
     };
+    // What is not merged at once is held until it is.
+    let mut shares = Vec::with_capacity(num_tasks);
     for mut other in totals {
         let groups = Groups {
             ids: None,
@@ -71,11 +74,17 @@ pub(super) fn merge(grouping: Arc<Grouping>, totals: Vec<Totals>) -> Result<Arc<
             num_rows: 1,
         };
         first.merge(&other.states.export(1)?, &[0], groups)?;
-        drop(other);
-        if let Some(memory) = &memory {
-            memory.try_resize(first.size_bytes())?;
+        if first.has_distinct() {
+            shares.push(other.share);
+        } else if let Some(share) = &mut share {
+            drop(other);
+            share.keep(first.size_bytes())?;
         }
     }
+    if let Some(share) = &share {
+        first.settle(num_tasks, &share.new_memory()).await?;
+    }
+    drop((share, shares));
     let mut columns = Vec::with_capacity(grouping.aggregates.len());
     columns.extend(first.finish(0..1)?);
     let row = result_batch(&grouping, columns, 1)?;

@@ -10,8 +10,6 @@ pub struct Options {
     /// When to change the way of working.
     pub thresholds: Thresholds,
     /// Bytes of all tasks from which on groups go to temporary files; `None` if they never do.
-    /// Only tasks with tables of their own can: those of `auto`, `dense`, `trivial`,
-    /// `trivial_parallel` and `two_level`. The others end with an error where memory ends.
     pub external_bytes: Option<usize>,
     /// All hashes are 0, the worst that can happen to a table. For tests.
     pub is_hash_zero: bool,

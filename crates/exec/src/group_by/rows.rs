@@ -91,6 +91,18 @@ impl<F: KeyForm> SplitRows<F> {
     pub(super) fn range(&self, partition: usize) -> Range<usize> {
         self.offsets[partition] as usize..self.offsets[partition + 1] as usize
     }
+
+    /// The rows of a partition alone.
+    pub(super) fn rows_of(&self, partition: usize) -> Result<Rows<F>> {
+        let rows: Vec<u32> = (self.offsets[partition]..self.offsets[partition + 1]).collect();
+        self.rows.take(&rows)
+    }
+
+    /// About the memory that the rows of a partition hold, in bytes.
+    pub(super) fn size_bytes_of(&self, partition: usize) -> usize {
+        let num_rows = self.rows.len().max(1);
+        self.rows.size_bytes() / num_rows * self.range(partition).len()
+    }
 }
 
 /// Rows that have a group, their groups, and rows that have none.

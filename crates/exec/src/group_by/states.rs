@@ -13,11 +13,15 @@ use basalt_kernels::average::NUM_KEYS;
 use basalt_kernels::fold::fold_lanes;
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
+use datafusion::execution::memory_pool::MemoryReservation;
 
+use super::Grouping;
 use super::counts::Counts;
+use super::distinct::{self, DistinctCounts, ExportedSets};
 use super::fused_filter::PickedArgs;
 use super::grouping::{AggregateArgs, AggregateSpec};
 use super::pack::{Native, NativeVisitor, visit_native};
+use super::spill::Budget;
 
 /// States of one aggregate for all groups.
 #[derive(Debug)]
@@ -26,6 +30,8 @@ enum State {
     Count(Counts),
     /// Wrapping sums; the result is read as signed if the flag is set.
     Sum { sums: Vec<u64>, is_signed: bool },
+    /// Distinct values of each group.
+    Distinct(Box<dyn DistinctCounts>),
     /// Any other function.
     Other(Box<dyn Aggregator>),
 }
@@ -35,6 +41,7 @@ impl State {
         match self {
             State::Count(counts) => counts.add_rows(groups),
             State::Sum { sums, .. } => sum(sums, args, groups)?,
+            State::Distinct(counts) => counts.update(args, groups)?,
             State::Other(states) => states.update(args, groups).map_err(into_plan_error)?,
         }
         Ok(())
@@ -55,6 +62,8 @@ pub(super) enum Exported {
     Counts(Counts),
     /// Sums.
     Sums(Vec<u64>),
+    /// Sets of distinct values.
+    Distinct(Arc<dyn ExportedSets>),
     /// Columns of [`Aggregator::states`].
     Columns(Vec<ArrayRef>),
 }
@@ -77,17 +86,28 @@ impl States {
             .any(|state| matches!(state, State::Count(_)))
     }
 
+    /// Whether one of the aggregates counts distinct values.
+    pub(super) fn has_distinct(&self) -> bool {
+        self.states
+            .iter()
+            .any(|state| matches!(state, State::Distinct(_)))
+    }
+
     /// No groups yet.
-    pub(super) fn new(specs: &[AggregateSpec]) -> Self {
+    pub(super) fn new(grouping: &Grouping) -> Self {
+        let has_groups = !grouping.keys.is_empty();
         let state = |spec: &AggregateSpec| match spec.bound.shortcut {
             Some(Shortcut::CountAll) => State::Count(Counts::default()),
             Some(Shortcut::SumInteger) => State::Sum {
                 sums: Vec::new(),
                 is_signed: spec.bound.return_type.physical() == ArrowType::Int64,
             },
+            Some(Shortcut::UniqExact { bits }) => {
+                State::Distinct(distinct::counts(bits, has_groups, grouping.thresholds))
+            }
             None => State::Other((spec.bound.factory)()),
         };
-        let states = specs.iter().map(state).collect();
+        let states = grouping.aggregates.iter().map(state).collect();
         Self {
             states,
             num_groups: 0,
@@ -136,7 +156,7 @@ impl States {
                     true
                 }
                 State::Other(states) => states.update_bytes(args, keys).map_err(into_plan_error)?,
-                State::Sum { .. } => false,
+                State::Sum { .. } | State::Distinct(_) => false,
             };
             if is_done {
                 continue;
@@ -149,6 +169,18 @@ impl States {
             }
         }
         Ok(())
+    }
+
+    /// The states of groups that have these counts and sums, if all aggregates are such.
+    pub(super) fn set_words(&mut self, words: Vec<Vec<u64>>) {
+        for (state, words) in self.states.iter_mut().zip(words) {
+            self.num_groups = words.len();
+            match state {
+                State::Count(counts) => *counts = Counts::of(words),
+                State::Sum { sums, .. } => *sums = words,
+                State::Distinct(_) | State::Other(_) => {}
+            }
+        }
     }
 
     /// Adds states of another thread: those of `rows` go to `groups`.
@@ -170,6 +202,15 @@ impl States {
                         to[*id] = to[*id].wrapping_add(from[*row as usize]);
                     }
                 }
+                (State::Distinct(counts), Exported::Distinct(sets)) => {
+                    counts.merge(sets, rows, groups)?;
+                }
+                // States from a file; of those, all rows are wanted.
+                (State::Distinct(counts), Exported::Columns(lists)) => {
+                    let lists = lists.first();
+                    let lists = lists.ok_or_else(|| internal_datafusion_err!("no lists"))?;
+                    counts.merge_lists(lists, groups)?;
+                }
                 (State::Other(states), Exported::Columns(columns)) => {
                     let rows = row_array.get_or_insert_with(|| UInt32Array::from(rows.to_vec()));
                     let columns = columns.iter().map(|c| take(c, rows, None));
@@ -190,6 +231,7 @@ impl States {
                 grow(sums, num_groups);
                 Ok(Exported::Sums(std::mem::take(sums)))
             }
+            State::Distinct(counts) => counts.export(num_groups).map(Exported::Distinct),
             State::Other(states) => {
                 let columns = states.states(0..num_groups).map_err(into_plan_error)?;
                 Ok(Exported::Columns(columns))
@@ -200,6 +242,7 @@ impl States {
 
     /// Results of the groups in `range`.
     pub(super) fn finish(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        let num_groups = self.num_groups.max(range.end);
         let finish = |state: &mut State| -> Result<ArrayRef> {
             Ok(match state {
                 State::Count(counts) => Arc::new(UInt64Array::from(counts.range(range.clone()))),
@@ -215,10 +258,34 @@ impl States {
                     let signed = sums[range.clone()].iter().map(|s| s.cast_signed());
                     Arc::new(Int64Array::from_iter_values(signed))
                 }
+                State::Distinct(counts) => {
+                    let counts = &counts.finish(num_groups)?[range.clone()];
+                    Arc::new(UInt64Array::from(counts.to_vec()))
+                }
                 State::Other(states) => states.finish(range.clone()).map_err(into_plan_error)?,
             })
         };
         self.states.iter_mut().map(finish).collect()
+    }
+
+    /// Results of one aggregate as numbers in their order; `None` if they are no integers.
+    pub(super) fn ranks(
+        &mut self,
+        aggregate: usize,
+        range: Range<usize>,
+    ) -> Result<Option<Vec<u64>>> {
+        let num_groups = self.num_groups.max(range.end);
+        let top_bit = 1 << 63;
+        Ok(match self.states.get_mut(aggregate) {
+            Some(State::Count(counts)) => Some(counts.range(range)),
+            Some(State::Sum { sums, is_signed }) => {
+                grow(sums, range.end);
+                let flipped = if *is_signed { top_bit } else { 0 };
+                Some(sums[range].iter().map(|sum| sum ^ flipped).collect())
+            }
+            Some(State::Distinct(counts)) => Some(counts.finish(num_groups)?[range].to_vec()),
+            _ => None,
+        })
     }
 
     /// Memory held, in bytes.
@@ -227,9 +294,40 @@ impl States {
             // The rest of their capacity is pages that were never touched.
             State::Sum { .. } => self.num_groups * size_of::<u64>(),
             State::Count(counts) => counts.size_bytes(self.num_groups),
+            State::Distinct(counts) => counts.size_bytes(),
             State::Other(states) => states.size_bytes(),
         };
         self.states.iter().map(size).sum()
+    }
+
+    /// Counts distinct values on `num_tasks` threads; without it, that is done when the first
+    /// results are asked for.
+    pub(super) async fn settle(
+        &mut self,
+        num_tasks: usize,
+        memory: &MemoryReservation,
+    ) -> Result<()> {
+        let num_groups = self.num_groups;
+        for state in &mut self.states {
+            if let State::Distinct(counts) = state {
+                distinct::settle(counts.as_mut(), num_groups, num_tasks, memory).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the distinct values of all groups into files if that makes much of the memory free.
+    pub(super) fn spill_distinct(&mut self, budget: &Budget) -> Result<()> {
+        let is_distinct = |state: &&mut State| matches!(state, State::Distinct(_));
+        let size_bytes = self.size_bytes();
+        for state in self.states.iter_mut().filter(is_distinct) {
+            if let State::Distinct(counts) = state
+                && counts.size_bytes() * 4 > size_bytes
+            {
+                counts.spill(budget)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -154,6 +154,33 @@ async fn what_the_operator_cannot_stays() {
 }
 
 #[tokio::test]
+async fn a_limit_above_tells_which_groups_are_wanted() {
+    let mut results = Vec::new();
+    for strategy in [Some(Strategy::Auto), None] {
+        let session = session(strategy);
+        let rows = table(&session, 3)
+            .aggregate(
+                vec![col("n") % lit(70u64)],
+                vec![count(), sum_n().alias("s")],
+            )
+            .unwrap()
+            .select(vec![col("c").alias("d"), col("s")])
+            .unwrap();
+        let by = vec![col("d").sort(false, false), col("s").sort(true, false)];
+        let best = rows.clone().sort(by).unwrap().limit(2, Some(5)).unwrap();
+        let has_top = plan(&best).await.contains(", top=7");
+        assert_eq!(has_top, strategy == Some(Strategy::Auto));
+        results.push(best.collect().await.unwrap());
+        // Rows that are left out below a filter would be missed above it.
+        let few = rows.clone().filter(col("d").gt(lit(1u64))).unwrap();
+        let by = vec![col("d").sort(true, false)];
+        let few = few.sort(by).unwrap().limit(0, Some(5)).unwrap();
+        assert!(!plan(&few).await.contains(", top="));
+    }
+    assert_eq!(results[0], results[1]);
+}
+
+#[tokio::test]
 async fn off_means_off() {
     let session = session(None);
     let rows = table(&session, 3)

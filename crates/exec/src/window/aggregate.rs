@@ -103,7 +103,7 @@ fn by_difference(
                 Arc::new(UInt64Array::from_iter_values(sums))
             }))
         }
-        None => Ok(None),
+        Some(Shortcut::UniqExact { .. }) | None => Ok(None),
     }
 }
 

@@ -10,7 +10,9 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
 use super::combinators::{self, Combinator, nullable};
-use super::{AggregateCall, AggregateFunction, AggregateNulls, Aggregator, BoundAggregate, Groups};
+use super::{
+    AggregateCall, AggregateFunction, AggregateNulls, Aggregator, BoundAggregate, Groups, Shortcut,
+};
 use crate::Arg;
 
 struct Names {
@@ -143,8 +145,10 @@ fn bind_function(
     if !any_nullable {
         return Ok(bound);
     }
+    // Only where distinct values are counted, NULLs are looked for on the short way too.
+    let is_distinct = |shortcut: &Shortcut| matches!(shortcut, Shortcut::UniqExact { .. });
     let bound = BoundAggregate {
-        shortcut: None,
+        shortcut: bound.shortcut.filter(is_distinct),
         ..bound
     };
     Ok(match function.nulls {

@@ -60,6 +60,7 @@ mod uniq;
 mod values;
 
 pub use call::AggregateCall;
+pub use uniq::{DistinctWords, rows_without_null};
 
 /// Which group each row of a batch belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -191,6 +192,11 @@ pub enum Shortcut {
     CountAll,
     /// Wrapping sum of one integer argument that is not Nullable, to 64 bits.
     SumInteger,
+    /// Number of distinct values, which are told apart by [`DistinctWords`] of so many bits.
+    UniqExact {
+        /// 32, 64 or 128.
+        bits: u32,
+    },
 }
 
 impl fmt::Debug for BoundAggregate {

@@ -63,9 +63,9 @@ impl Block {
         })
     }
 
-    /// Its size in the file.
-    pub(super) fn len_bytes(&self) -> usize {
-        (self.place.end - self.place.start) as usize
+    /// Where it lies in the file.
+    pub(super) fn place(&self) -> &Range<u64> {
+        &self.place
     }
 
     /// Reads it and adds all to `groups`.
@@ -109,6 +109,7 @@ pub(super) fn state_columns(states: &[Exported], rows: &[u32]) -> Result<Aggrega
                 let words = rows.iter().map(|row| words[*row as usize]);
                 vec![Arc::new(UInt64Array::from_iter_values(words))]
             }
+            Exported::Distinct(sets) => vec![sets.lists(rows)?],
             Exported::Columns(columns) => {
                 let taken = columns.iter().map(|c| take(c, &indices, None));
                 taken.collect::<Result<_, _>>()?
@@ -129,7 +130,7 @@ fn imported(spec: &AggregateSpec, columns: Vec<ArrayRef>) -> Result<Exported> {
     Ok(match spec.bound.shortcut {
         Some(Shortcut::CountAll) => Exported::Counts(Counts::of(words()?)),
         Some(Shortcut::SumInteger) => Exported::Sums(words()?),
-        None => Exported::Columns(columns),
+        Some(Shortcut::UniqExact { .. }) | None => Exported::Columns(columns),
     })
 }
 

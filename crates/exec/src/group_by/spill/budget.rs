@@ -1,5 +1,6 @@
 //! Counts the memory that the tasks of a grouping hold together.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,13 +18,13 @@ pub(in crate::group_by) struct Budget {
     max_bytes: Option<usize>,
     num_tasks: usize,
     held_bytes: AtomicUsize,
-    pub(super) files: Arc<TemporaryFiles>,
+    files: Arc<TemporaryFiles>,
     /// Files made.
     pub(super) file_count: Count,
     /// Partitions written.
-    pub(super) spill_count: Count,
+    spill_count: Count,
     /// Bytes written.
-    pub(super) spilled_bytes: Count,
+    spilled_bytes: Count,
 }
 
 impl Budget {
@@ -44,6 +45,17 @@ impl Budget {
             spill_count: MetricBuilder::new(metrics).spill_count(0),
             spilled_bytes: MetricBuilder::new(metrics).spilled_bytes(0),
         })
+    }
+
+    /// Where files go.
+    pub(in crate::group_by) fn files(&self) -> &TemporaryFiles {
+        &self.files
+    }
+
+    /// Counts a block that was written to a file, at `place`.
+    pub(in crate::group_by) fn count_block(&self, place: &Range<u64>) {
+        self.spill_count.add(1);
+        self.spilled_bytes.add((place.end - place.start) as usize);
     }
 
     /// The part of a task that holds nothing yet.
@@ -96,6 +108,11 @@ impl Share {
     /// A share of the same budget that holds nothing.
     pub(super) fn new_empty(&self) -> Self {
         self.budget.share(self.memory.new_empty())
+    }
+
+    /// Memory of the same consumer, outside of the budget.
+    pub(in crate::group_by) fn new_memory(&self) -> MemoryReservation {
+        self.memory.new_empty()
     }
 
     /// The memory alone; the budget no longer counts it.

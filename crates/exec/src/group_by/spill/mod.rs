@@ -20,5 +20,6 @@ mod spilled;
 mod spiller;
 
 pub(super) use budget::{Budget, Share};
+pub(super) use file::SpillFile;
 pub(super) use spilled::Spilled;
 pub(super) use spiller::Spiller;

@@ -181,13 +181,12 @@ impl<F: KeyForm> Spiller<F> {
             Some(file) => Arc::clone(file),
             None => {
                 self.budget.file_count.add(1);
-                Arc::new(SpillFile::create(&self.budget.files)?)
+                Arc::new(SpillFile::create(self.budget.files())?)
             }
         };
         let block = Block::write(&file, content, keys, aggregates)?;
         self.file = Some(file);
-        self.budget.spill_count.add(1);
-        self.budget.spilled_bytes.add(block.len_bytes());
+        self.budget.count_block(block.place());
         self.partitions.resize_with(1 << self.level.bits, Vec::new);
         self.partitions[partition].push(block);
         Ok(())

@@ -12,13 +12,13 @@ use arrow::array::RecordBatch;
 use basalt_hashtable::partition;
 use datafusion::common::runtime::JoinSet;
 use datafusion::error::Result;
-use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::{Job, Work};
 use crate::group_by::group_set::{GroupSet, SplitGroups};
 use crate::group_by::key_form::KeyForm;
-use crate::group_by::merged::{Emit, GroupsOf, Merged, consume_all, join_in_order};
+use crate::group_by::merged::{Emit, GroupsOf, Merged, consume_all, join_in_order, merge_spilled};
 use crate::group_by::rows::SplitRows;
+use crate::group_by::spill::{Share, Spiller};
 
 /// Rows for one part of the shared table that are worth trying its lock.
 const MIN_BUFFERED_ROWS: usize = 64;
@@ -31,14 +31,18 @@ struct Shared<F: KeyForm> {
     /// Bits of the hash that choose a part.
     bits: u32,
     parts: Vec<Mutex<GroupSet<F>>>,
+    size_bytes: AtomicUsize,
+    num_tasks: usize,
 }
 
 impl<F: KeyForm> Shared<F> {
-    fn new(work: &Work<F>, bits: u32) -> Self {
+    fn new(work: &Work<F>, bits: u32, num_tasks: usize) -> Self {
         let part = || Mutex::new(GroupSet::new(work.form.table(), &work.grouping));
         Self {
             bits,
             parts: std::iter::repeat_with(part).take(1 << bits).collect(),
+            size_bytes: AtomicUsize::new(0),
+            num_tasks: num_tasks.max(1),
         }
     }
 
@@ -53,8 +57,17 @@ impl<F: KeyForm> Shared<F> {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return Ok(false),
         };
-        add(&mut groups)?;
-        Ok(true)
+        let before = groups.size_bytes();
+        let added = add(&mut groups);
+        self.size_bytes
+            .fetch_add(groups.size_bytes(), Ordering::Relaxed);
+        self.size_bytes.fetch_sub(before, Ordering::Relaxed);
+        added.map(|()| true)
+    }
+
+    /// The part of its memory that one task answers for.
+    fn size_bytes_each(&self) -> usize {
+        self.size_bytes.load(Ordering::Relaxed) / self.num_tasks
     }
 }
 
@@ -125,7 +138,8 @@ struct Task<F: KeyForm> {
     max_local_groups: usize,
     shared: Arc<Shared<F>>,
     buffer: Option<Buffer<F>>,
-    memory: MemoryReservation,
+    spiller: Spiller<F>,
+    share: Share,
 }
 
 impl<F: KeyForm> Task<F> {
@@ -141,8 +155,39 @@ impl<F: KeyForm> Task<F> {
                 self.share(rows.split(partition(&hashes, self.shared.bits))?)?;
             }
         }
+        if self.share.hold(self.size_bytes())? {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    fn size_bytes(&self) -> usize {
         let buffered = self.buffer.as_ref().map_or(0, Buffer::size_bytes);
-        self.memory.try_resize(self.local.size_bytes() + buffered)
+        self.local.size_bytes() + buffered + self.shared.size_bytes_each()
+    }
+
+    /// Moves all groups into a file, but for the parts of the shared table that others have.
+    fn spill(&mut self) -> Result<()> {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.empty_into(&mut self.local)?;
+        }
+        let spiller = &mut self.spiller;
+        spiller.spill_groups(&mut self.local)?;
+        for part in 0..self.shared.parts.len() {
+            self.shared
+                .try_add(part, |groups| spiller.spill_groups(groups))?;
+        }
+        self.share.keep(self.size_bytes())
+    }
+
+    fn has_spilled(&self) -> bool {
+        !self.spiller.is_empty()
+    }
+
+    /// Moves the rest into the file too; whoever has a part of the shared table does the same.
+    fn into_spilled(mut self) -> Result<(Spiller<F>, Share)> {
+        self.spill()?;
+        Ok((self.spiller, self.share))
     }
 
     fn share(&mut self, rows: SplitRows<F>) -> Result<()> {
@@ -177,18 +222,23 @@ impl<F: KeyForm> Task<F> {
 /// Groups all rows.
 pub(super) async fn run<F: KeyForm>(job: Job<F>, buffered: bool) -> Result<Arc<dyn Merged>> {
     let (work, observed) = (job.work(), Arc::clone(&job.observed));
-    let shared = Arc::new(Shared::new(&work, job.tuning.shared_bits));
+    let num_tasks = job.inputs.len();
+    let shared = Arc::new(Shared::new(&work, job.tuning.shared_bits, num_tasks));
+    let (budget, spill_bits) = (&job.budget, job.tuning.spill_bits);
     let task = |memory| Task {
         local: GroupSet::new(work.form.table(), &work.grouping),
         max_local_groups: job.tuning.local_groups,
         shared: Arc::clone(&shared),
         buffer: buffered.then(|| Buffer::new(shared.parts.len())),
         work: work.clone(),
-        memory,
+        spiller: Spiller::new(&work.grouping, &work.form, budget, spill_bits),
+        share: budget.share(memory),
     };
     let tasks: Vec<Task<F>> = job.memory.into_iter().map(task).collect();
     let tasks = consume_all(job.inputs, tasks, Task::push).await?;
-    let num_tasks = tasks.len();
+    if tasks.iter().any(Task::has_spilled) {
+        return merge_spilled(tasks, Task::into_spilled).await;
+    }
     let mut finishing = JoinSet::new();
     for (i, task) in tasks.into_iter().enumerate() {
         finishing.spawn(observed.timed(async move { Ok((i, task.finish()?)) }));

@@ -1,22 +1,71 @@
 //! Groups frequent keys in small tables of each task, and hands all other rows to the task that
 //! owns their hash.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
-use basalt_hashtable::{fast_range, partition_by};
+use basalt_hashtable::{fast_range, partition, partition_by};
 use datafusion::common::runtime::JoinSet;
 use datafusion::error::Result;
-use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::{Job, Work};
 use crate::group_by::group_set::{GroupSet, SplitGroups};
 use crate::group_by::key_form::{GroupTable, KeyForm};
-use crate::group_by::merged::{GroupsOf, Merged, Whole, consume_all, join_in_order};
+use crate::group_by::merged::{GroupsOf, Merged, Whole, consume_all, join_in_order, merge_spilled};
 use crate::group_by::rows::SplitRows;
+use crate::group_by::spill::{Share, Spiller};
 
 /// Rows that other tasks have handed to one task; each batch is shared by all owners of its rows.
 type Queue<F> = Mutex<Vec<Arc<SplitRows<F>>>>;
+
+/// The queues of all tasks.
+struct Queues<F: KeyForm> {
+    queues: Vec<Queue<F>>,
+    size_bytes: AtomicUsize,
+}
+
+impl<F: KeyForm> Queues<F> {
+    fn new(num_parts: usize) -> Self {
+        Self {
+            queues: std::iter::repeat_with(Queue::default)
+                .take(num_parts)
+                .collect(),
+            size_bytes: AtomicUsize::new(0),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// Hands the rows of `part` to the task that owns it.
+    fn push(&self, part: usize, rows: Arc<SplitRows<F>>) {
+        self.size_bytes
+            .fetch_add(rows.size_bytes_of(part), Ordering::Relaxed);
+        let mut queue = self.queues[part]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        queue.push(rows);
+    }
+
+    /// Takes over what was handed to the owner of `part`.
+    fn take(&self, part: usize) -> Vec<Arc<SplitRows<F>>> {
+        let mut queue = self.queues[part]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let batches = std::mem::take(&mut *queue);
+        drop(queue);
+        let taken = batches.iter().map(|rows| rows.size_bytes_of(part)).sum();
+        self.size_bytes.fetch_sub(taken, Ordering::Relaxed);
+        batches
+    }
+
+    /// The part of their memory that one task answers for.
+    fn size_bytes_each(&self) -> usize {
+        self.size_bytes.load(Ordering::Relaxed) / self.queues.len().max(1)
+    }
+}
 
 /// One task: it owns one part of all hashes.
 struct Task<F: KeyForm> {
@@ -26,8 +75,10 @@ struct Task<F: KeyForm> {
     max_local_groups: usize,
     /// All groups of its own part, but for those in local tables.
     owned: GroupSet<F>,
-    queues: Arc<Vec<Queue<F>>>,
-    memory: MemoryReservation,
+    queues: Arc<Queues<F>>,
+    spiller: Spiller<F>,
+    spill_bits: u32,
+    share: Share,
 }
 
 impl<F: KeyForm> Task<F> {
@@ -46,15 +97,48 @@ impl<F: KeyForm> Task<F> {
             }
         }
         self.drain()?;
-        self.memory
-            .try_resize(self.local.size_bytes() + self.owned.size_bytes())
+        if self.share.hold(self.size_bytes())? {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.local.size_bytes() + self.owned.size_bytes() + self.queues.size_bytes_each()
+    }
+
+    /// Moves all groups into a file, and the rows in all queues: their owners may have nothing
+    /// more to read, and so would not take them.
+    fn spill(&mut self) -> Result<()> {
+        self.spiller.spill_groups(&mut self.local)?;
+        self.spiller.spill_groups(&mut self.owned)?;
+        let bits = self.spill_bits;
+        for part in 0..self.queues.len() {
+            let batches = self.queues.take(part).into_iter();
+            let split = batches.map(|batch| {
+                let rows = batch.rows_of(part)?;
+                rows.split(partition(&rows.hashes(), bits))
+            });
+            let split = split.collect::<Result<Vec<_>>>()?;
+            self.spiller.spill_rows(&split, bits)?;
+        }
+        self.share.keep(self.size_bytes())
+    }
+
+    fn has_spilled(&self) -> bool {
+        !self.spiller.is_empty()
+    }
+
+    /// Moves the rest into the file too.
+    fn into_spilled(mut self) -> Result<(Spiller<F>, Share)> {
+        self.spill()?;
+        Ok((self.spiller, self.share))
     }
 
     fn hand_out(&mut self, rows: Arc<SplitRows<F>>) -> Result<()> {
-        for (part, queue) in self.queues.iter().enumerate() {
+        for part in 0..self.queues.len() {
             if part != self.part && !rows.range(part).is_empty() {
-                let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-                queue.push(Arc::clone(&rows));
+                self.queues.push(part, Arc::clone(&rows));
             }
         }
         rows.push_into(self.part, &mut self.owned)
@@ -62,9 +146,8 @@ impl<F: KeyForm> Task<F> {
 
     /// Takes over what others have handed to this task.
     fn drain(&mut self) -> Result<()> {
-        let queue = &self.queues[self.part];
-        let batches = std::mem::take(&mut *queue.lock().unwrap_or_else(PoisonError::into_inner));
-        batches
+        self.queues
+            .take(self.part)
             .iter()
             .try_for_each(|rows| rows.push_into(self.part, &mut self.owned))
     }
@@ -74,7 +157,8 @@ impl<F: KeyForm> Task<F> {
 pub(super) async fn run<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
     let (work, observed) = (job.work(), Arc::clone(&job.observed));
     let num_parts = job.inputs.len();
-    let queues: Arc<Vec<Queue<F>>> = Arc::new((0..num_parts).map(|_| Queue::default()).collect());
+    let queues = Arc::new(Queues::new(num_parts));
+    let (budget, spill_bits) = (&job.budget, job.tuning.spill_bits);
     let set = || GroupSet::new(work.form.table(), &work.grouping);
     let task = |(part, memory)| Task {
         work: work.clone(),
@@ -83,10 +167,15 @@ pub(super) async fn run<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
         max_local_groups: job.tuning.local_groups,
         owned: set(),
         queues: Arc::clone(&queues),
-        memory,
+        spiller: Spiller::new(&work.grouping, &work.form, budget, spill_bits),
+        spill_bits,
+        share: budget.share(memory),
     };
     let tasks: Vec<Task<F>> = job.memory.into_iter().enumerate().map(task).collect();
     let tasks = consume_all(job.inputs, tasks, Task::push).await?;
+    if tasks.iter().any(Task::has_spilled) {
+        return merge_spilled(tasks, Task::into_spilled).await;
+    }
     let mut locals: Vec<SplitGroups<F>> = Vec::with_capacity(num_parts);
     let mut owned = Vec::with_capacity(num_parts);
     for mut task in tasks {
@@ -97,7 +186,7 @@ pub(super) async fn run<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
             })
         };
         locals.push(task.local.split_by(split)?);
-        owned.push((task.owned, task.memory));
+        owned.push((task.owned, task.share.into_memory()));
     }
     let locals = Arc::new(locals);
     let mut merging = JoinSet::new();

@@ -3,8 +3,7 @@
 //! Source: M. Serebryakov, "Optimising parallel GROUP BY with flat combining", HSE 2020; names of
 //! strategies follow its sections.
 //!
-//! Tasks with tables of their own (`auto`, `dense` and those of [`own_tables`]) go to temporary files
-//! past their budget of memory; the others end with an error where memory ends.
+//! Past its budget of memory, a task of any of them moves its groups and rows into a temporary file.
 //!
 //! | module | strategies |
 //! |---|---|

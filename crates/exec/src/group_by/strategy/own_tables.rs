@@ -77,8 +77,8 @@ pub(super) async fn trivial_parallel<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn 
     if own.iter().any(Own::has_spilled) {
         return merge_spilled(own, Own::into_spilled).await;
     }
-    let (sets, memory) = own.into_iter().map(Own::into_groups).unzip();
-    let merged = merge_sets::<F>(sets)?;
+    let (sets, memory): (_, Vec<_>) = own.into_iter().map(Own::into_groups).unzip();
+    let merged = merge_sets::<F>(sets, &memory).await?;
     let groups = merged.map(|groups| GroupsOf::new(work.grouping, work.form, groups).hold(memory));
     Ok(Arc::new(Whole::new(
         groups.map(|groups| Box::new(groups) as _),

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use basalt_hashtable::fast_range;
+use basalt_hashtable::{fast_range, partition};
 use datafusion::common::runtime::JoinSet;
 use datafusion::error::Result;
-use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::{Job, Work};
 use crate::group_by::group_set::GroupSet;
 use crate::group_by::key_form::KeyForm;
-use crate::group_by::merged::{GroupsOf, Merged, Whole, consume_all, join_in_order};
+use crate::group_by::merged::{GroupsOf, Merged, Whole, consume_all, join_in_order, merge_spilled};
 use crate::group_by::rows::Rows;
+use crate::group_by::spill::{Share, Spiller};
 
 /// How hashes are divided among tasks.
 #[derive(Clone, Copy)]
@@ -28,7 +28,9 @@ struct Reader<F: KeyForm> {
     work: Work<F>,
     batches: Vec<Hashed<F>>,
     size_bytes: usize,
-    memory: MemoryReservation,
+    spiller: Spiller<F>,
+    spill_bits: u32,
+    share: Share,
 }
 
 struct Hashed<F: KeyForm> {
@@ -42,7 +44,30 @@ impl<F: KeyForm> Reader<F> {
         let hashes = rows.hashes();
         self.size_bytes += rows.size_bytes() + hashes.len() * size_of::<u64>();
         self.batches.push(Hashed { rows, hashes });
-        self.memory.try_resize(self.size_bytes)
+        if self.share.hold(self.size_bytes)? {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    /// Moves all rows into a file.
+    fn spill(&mut self) -> Result<()> {
+        let bits = self.spill_bits;
+        let batches = std::mem::take(&mut self.batches).into_iter();
+        let split = batches.map(|b| b.rows.split(partition(&b.hashes, bits)));
+        let split = split.collect::<Result<Vec<_>>>()?;
+        self.spiller.spill_rows(&split, bits)?;
+        self.size_bytes = 0;
+        self.share.keep(0)
+    }
+
+    fn has_spilled(&self) -> bool {
+        !self.spiller.is_empty()
+    }
+
+    fn into_spilled(mut self) -> Result<(Spiller<F>, Share)> {
+        self.spill()?;
+        Ok((self.spiller, self.share))
     }
 }
 
@@ -82,14 +107,20 @@ impl Divider {
 /// Groups all rows.
 pub(super) async fn run<F: KeyForm>(job: Job<F>, ranges: Ranges) -> Result<Arc<dyn Merged>> {
     let (work, observed) = (job.work(), Arc::clone(&job.observed));
+    let (budget, spill_bits) = (&job.budget, job.tuning.spill_bits);
     let reader = |memory| Reader {
         work: work.clone(),
         batches: Vec::new(),
         size_bytes: 0,
-        memory,
+        spiller: Spiller::new(&work.grouping, &work.form, budget, spill_bits),
+        spill_bits,
+        share: budget.share(memory),
     };
     let readers: Vec<Reader<F>> = job.memory.into_iter().map(reader).collect();
     let readers = consume_all(job.inputs, readers, Reader::push).await?;
+    if readers.iter().any(Reader::has_spilled) {
+        return merge_spilled(readers, Reader::into_spilled).await;
+    }
     let divider = Divider::new(ranges, &readers);
     let readers = Arc::new(readers);
     let mut tasks = JoinSet::new();

@@ -342,6 +342,25 @@ fn shortcuts_are_set_where_they_are_right() {
         ("sumDistinct", vec!["Int64"], None),
         ("sumArray", vec!["Array(Int64)"], None),
         ("sumState", vec!["Int64"], None),
+        (
+            "uniqExact",
+            vec!["Int64"],
+            Some(Shortcut::UniqExact { bits: 64 }),
+        ),
+        (
+            "uniqExact",
+            vec!["Nullable(Int8)"],
+            Some(Shortcut::UniqExact { bits: 32 }),
+        ),
+        (
+            "uniqExact",
+            vec!["String", "UInt8"],
+            Some(Shortcut::UniqExact { bits: 128 }),
+        ),
+        ("uniqExactIf", vec!["Int64", "UInt8"], None),
+        ("uniqExactState", vec!["Int64"], None),
+        ("uniqExactOrNull", vec!["Int64"], None),
+        ("uniqExactArray", vec!["Array(Int64)"], None),
     ] {
         let types: Vec<DataType> = types.iter().map(|t| parse_data_type(t).expect(t)).collect();
         let bound = bind(name, &[], &types, &Context::default()).expect(name);

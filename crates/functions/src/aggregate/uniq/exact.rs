@@ -14,7 +14,7 @@ use crate::aggregate::row_keys::{SetKey, bytes_key, key_bytes, row_keys};
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::{Primitive, PrimitiveVisitor, Value, primitive, visit_primitive};
 use crate::aggregate::{
-    AggregateCall, AggregateFunction, AggregateNulls, Aggregator, BoundAggregate, Groups,
+    AggregateCall, AggregateFunction, AggregateNulls, Aggregator, BoundAggregate, Groups, Shortcut,
 };
 
 /// The functions of this family.
@@ -40,8 +40,11 @@ fn resolve(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
 
 fn bound<K: SetKey>() -> BoundAggregate {
     let state_types = vec![DistinctSet::<K>::state_type()];
-    BoundAggregate::new(DataType::UInt64, state_types, || UniqExact {
+    let bound = BoundAggregate::new(DataType::UInt64, state_types, || UniqExact {
         set: DistinctSet::<K>::new(),
+    });
+    bound.with_shortcut(Shortcut::UniqExact {
+        bits: 8 * size_of::<K>() as u32,
     })
 }
 

@@ -9,6 +9,9 @@ mod exact;
 mod hashes;
 mod hyper_log_log;
 mod sampled;
+mod values;
+
+pub use values::{DistinctWords, rows_without_null};
 
 pub(super) use hashes::{mix32, mix64};
 

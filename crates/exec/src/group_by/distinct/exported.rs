@@ -1,0 +1,121 @@
+//! A task's sets on their way to others, who take all of them or those of some groups.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::{Arc, OnceLock};
+
+use arrow::array::{Array, ArrayRef, ListArray, PrimitiveArray};
+use arrow::buffer::OffsetBuffer;
+use arrow::datatypes::{DataType as ArrowType, Field};
+use datafusion::error::Result;
+
+use super::entry::{Entry, Value};
+use super::parts::Parts;
+
+/// Sets of distinct values of some groups.
+pub(in crate::group_by) trait ExportedSets: Debug + Send + Sync {
+    /// The values of the groups `rows` as lists, one a group, for a file.
+    fn lists(&self, rows: &[u32]) -> Result<ArrayRef>;
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+}
+
+/// All sets of a task.
+#[derive(Debug)]
+pub(super) struct Exported<E: Entry> {
+    parts: Parts<E>,
+    num_groups: usize,
+    /// Values in the order of their groups, once someone asks for those of some groups.
+    by_group: OnceLock<ByGroup<E::Value>>,
+}
+
+/// Values in the order of their groups.
+#[derive(Debug)]
+struct ByGroup<V> {
+    values: Vec<V>,
+    /// Where each group starts, and the end.
+    offsets: Vec<usize>,
+}
+
+impl<E: Entry> Exported<E> {
+    /// Sets of so many groups.
+    pub(super) fn new(parts: Parts<E>, num_groups: usize) -> Self {
+        Self {
+            parts,
+            num_groups,
+            by_group: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn num_groups(&self) -> usize {
+        self.num_groups
+    }
+
+    /// The sets as they are.
+    pub(super) fn into_parts(self) -> Parts<E> {
+        self.parts
+    }
+
+    /// Memory held, in bytes.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.parts.size_bytes()
+    }
+
+    /// The values of a group.
+    pub(super) fn values_of(&self, group: u32) -> Result<&[E::Value]> {
+        let by_group = self.by_group()?;
+        let group = group as usize;
+        Ok(&by_group.values[by_group.offsets[group]..by_group.offsets[group + 1]])
+    }
+
+    fn by_group(&self) -> Result<&ByGroup<E::Value>> {
+        if let Some(by_group) = self.by_group.get() {
+            return Ok(by_group);
+        }
+        let by_group = sort(&self.parts, self.num_groups)?;
+        Ok(self.by_group.get_or_init(|| by_group))
+    }
+}
+
+/// A counting sort by group.
+fn sort<E: Entry>(parts: &Parts<E>, num_groups: usize) -> Result<ByGroup<E::Value>> {
+    let mut offsets = vec![0usize; num_groups + 1];
+    parts.for_each(|entry| offsets[entry.group() as usize + 1] += 1)?;
+    for group in 0..num_groups {
+        offsets[group + 1] += offsets[group];
+    }
+    let mut next = offsets.clone();
+    let mut values = vec![E::Value::default(); offsets[num_groups]];
+    parts.for_each(|entry| {
+        let place = &mut next[entry.group() as usize];
+        values[*place] = entry.value();
+        *place += 1;
+    })?;
+    Ok(ByGroup { values, offsets })
+}
+
+impl<E: Entry> ExportedSets for Exported<E> {
+    fn lists(&self, rows: &[u32]) -> Result<ArrayRef> {
+        let mut lens = Vec::with_capacity(rows.len());
+        let mut values = Vec::new();
+        for row in rows {
+            let of_group = self.values_of(*row)?;
+            lens.push(of_group.len());
+            values.extend(of_group.iter().map(|value| value.to_native()));
+        }
+        let values = PrimitiveArray::<<E::Value as Value>::Arrow>::from_iter_values(values);
+        let item: Arc<Field> = Arc::new(Field::new("item", values.data_type().clone(), true));
+        debug_assert!(!matches!(item.data_type(), ArrowType::Null));
+        let offsets = OffsetBuffer::from_lengths(lens);
+        Ok(Arc::new(ListArray::try_new(
+            item,
+            offsets,
+            Arc::new(values),
+            None,
+        )?))
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+}
