@@ -3,6 +3,7 @@
 //! Short circuit comes with it: a branch that is not taken is not evaluated.
 
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_functions::scalar::core::comparison::read_constant;
 use basalt_types::{DataType, branch_supertype, least_supertype};
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
@@ -150,6 +151,7 @@ impl Resolver<'_> {
 
     /// `=`, `<` and the others: natively where Arrow's order of values is the dialect's.
     pub(crate) fn comparison(&self, name: &str, args: Vec<Typed>) -> Result<Typed> {
+        let args = self.texts_as_times(args)?;
         // Arrow compares UUIDs from their first byte on, ClickHouse from their second half.
         let is_order = !matches!(name, "equals" | "notEquals");
         let other_order = is_order && args.iter().any(|a| *a.data_type.base() == DataType::Uuid);
@@ -179,6 +181,38 @@ impl Resolver<'_> {
             typed.data_type = DataType::LowCardinality(std::sync::Arc::new(typed.data_type));
         }
         fold_if(constant, typed)
+    }
+
+    /// Of two arguments, a constant text beside a date, time or address as a constant of its type.
+    fn texts_as_times(&self, mut args: Vec<Typed>) -> Result<Vec<Typed>> {
+        let [a, b] = args.as_mut_slice() else {
+            return Ok(args);
+        };
+        let (text, other) = match (&a.constant, &b.constant) {
+            (Some(_), None) => (a, &b.data_type),
+            (None, Some(_)) => (b, &a.data_type),
+            _ => return Ok(args),
+        };
+        let is_read = matches!(
+            other.base(),
+            DataType::Date
+                | DataType::Date32
+                | DataType::DateTime(_)
+                | DataType::DateTime64(_, _)
+                | DataType::Ipv4
+                | DataType::Ipv6
+        );
+        let value = text
+            .constant
+            .as_ref()
+            .filter(|value| value.null_count() == 0);
+        if let (true, DataType::String, Some(value)) = (is_read, &text.data_type, value) {
+            let context = self.analyzer.environment.context();
+            if let Some(read) = read_constant(value, other.base(), context)? {
+                *text = Typed::constant(read, other.base().clone())?;
+            }
+        }
+        Ok(args)
     }
 
     fn narrow_to(&self, typed: Typed, common: &DataType) -> Result<Expr> {

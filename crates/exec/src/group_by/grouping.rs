@@ -7,6 +7,7 @@ use arrow::datatypes::SchemaRef;
 use basalt_functions::aggregate::{BoundAggregate, Shortcut};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
 
 use super::options::Thresholds;
 use super::top::TopGroups;
@@ -46,6 +47,12 @@ impl Grouping {
             top,
             ..self.clone()
         }
+    }
+
+    /// Whether an argument is more than a column of the input.
+    pub(super) fn computes_args(&self) -> bool {
+        let mut args = self.aggregates.iter().flat_map(|spec| &spec.args);
+        args.any(|arg| arg.downcast_ref::<Column>().is_none())
     }
 
     /// The key columns of a batch.

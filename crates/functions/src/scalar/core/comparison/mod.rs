@@ -280,7 +280,12 @@ fn with_constant_text(call: &Call<'_>, op: Op, a: &Arg, b: &Arg) -> Result<Optio
     .map(Some)
 }
 
-fn read_constant(
+/// The value of another type that a constant text stands for; `None` if it names no element of an
+/// enum.
+///
+/// # Errors
+/// `TYPE_MISMATCH`, or what the type reports for texts that are none of its values.
+pub fn read_constant(
     text: &ArrayRef,
     data_type: &DataType,
     context: &Context,
