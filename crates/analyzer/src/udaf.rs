@@ -10,14 +10,18 @@ use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
 use datafusion::arrow::compute::filter;
 use datafusion::arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
 use datafusion::common::ScalarValue;
+use datafusion::common::stats::Precision;
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, Expr, GroupsAccumulator, Signature,
-    Volatility,
+    StatisticsArgs, Volatility,
 };
+
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Literal;
 
 use crate::typed::into_plan_error;
 use crate::udf::any_arguments;
@@ -141,6 +145,23 @@ impl AggregateUDFImpl for AggregateUdf {
 
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
         AggregateOrderSensitivity::Insensitive
+    }
+
+    fn value_from_stats(&self, known: &StatisticsArgs<'_>) -> Option<ScalarValue> {
+        // `count()` and `count(1)` need no rows where their number is known.
+        let counts_rows = self.bound.name == "count"
+            && self.bound.return_type == basalt_types::DataType::UInt64
+            && !known.is_distinct;
+        let is_value = |e: &Arc<dyn PhysicalExpr>| {
+            e.downcast_ref::<Literal>()
+                .is_some_and(|l| !l.value().is_null())
+        };
+        match known.statistics.num_rows {
+            Precision::Exact(rows) if counts_rows && known.exprs.iter().all(is_value) => {
+                Some(ScalarValue::UInt64(Some(rows as u64)))
+            }
+            _ => None,
+        }
     }
 
     fn default_value(&self, _data_type: &ArrowType) -> Result<ScalarValue> {

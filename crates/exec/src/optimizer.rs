@@ -71,3 +71,6 @@ fn is_subquery(expr: &Expr) -> bool {
         Expr::Exists(_) | Expr::InSubquery(_) | Expr::ScalarSubquery(_)
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -85,6 +85,10 @@ impl MorselSource for BatchSource {
         Some(self.batches.iter().map(RecordBatch::num_rows).sum())
     }
 
+    fn is_counted(&self) -> bool {
+        true
+    }
+
     fn describe(&self) -> String {
         format!("{} batches in memory", self.batches.len())
     }

@@ -49,6 +49,11 @@ pub trait MorselSource: fmt::Debug + Send + Sync {
     /// Number of rows in all, if known without reading.
     fn num_rows(&self) -> Option<usize>;
 
+    /// Whether the morsels give exactly [`MorselSource::num_rows`], so that nobody has to count them.
+    fn is_counted(&self) -> bool {
+        false
+    }
+
     /// What is read, for EXPLAIN.
     fn describe(&self) -> String;
 

@@ -107,6 +107,10 @@ impl MorselSource for NumbersSource {
         usize::try_from(self.table.num_rows).ok()
     }
 
+    fn is_counted(&self) -> bool {
+        true
+    }
+
     fn describe(&self) -> String {
         format!("numbers, {} rows", self.table.num_rows)
     }

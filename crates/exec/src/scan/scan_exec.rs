@@ -162,10 +162,16 @@ impl ExecutionPlan for ScanExec {
         Some(metrics)
     }
 
-    fn partition_statistics(&self, _partition: Option<usize>) -> Result<Arc<Statistics>> {
+    fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
         let mut statistics = Statistics::new_unknown(&self.schema());
         if let Some(num_rows) = self.source.num_rows() {
-            statistics.num_rows = Precision::Inexact(num_rows);
+            // The partitions take what they can get, so only all of them together are counted.
+            let is_known = self.source.is_counted() && partition.is_none() && self.limit.is_none();
+            statistics.num_rows = if is_known {
+                Precision::Exact(num_rows)
+            } else {
+                Precision::Inexact(num_rows)
+            };
         }
         Ok(Arc::new(statistics))
     }
