@@ -94,7 +94,10 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
                 "UPDATE (ALTER TABLE … UPDATE … WHERE … does the same)",
             ))
         }
-        Statement::Optimize(_) => Err(Error::not_implemented("OPTIMIZE")),
+        Statement::Optimize(optimize) => {
+            session.find_table(&optimize.table)?;
+            Err(Error::not_implemented("OPTIMIZE"))
+        }
         Statement::Check(_) => Err(Error::not_implemented("CHECK")),
         Statement::System(system) => {
             Err(Error::not_implemented(format!("SYSTEM {}", system.command)))
