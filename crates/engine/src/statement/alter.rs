@@ -148,7 +148,7 @@ fn altered_columns(
     };
     // The place of a column that must be there, unless the command says IF EXISTS.
     let existing = |name: &str, if_exists: bool| match find(name) {
-        None if !if_exists => Err(missing(name)),
+        None if !if_exists => Err(missing(table, name)),
         found => Ok(found),
     };
     match command {
@@ -435,9 +435,12 @@ fn taken(column: &str) -> Error {
     )
 }
 
-fn missing(column: &str) -> Error {
+fn missing(table: &Table, column: &str) -> Error {
+    let names = table.columns.iter().map(|c| c.column.name.as_str());
+    let near = basalt_functions::registry::nearest(column, names);
+    let hint = near.first().map(|n| format!("Maybe you meant `{n}`? "));
     Error::new(
         ErrorCode::NOT_FOUND_COLUMN_IN_BLOCK,
-        format!("Cannot find column `{column}`"),
+        format!("{}Cannot find column `{column}`", hint.unwrap_or_default()),
     )
 }

@@ -54,7 +54,12 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
     if defines {
         crate::definitions::claim(&session.database)?;
     }
-    let summary = dispatch(session, query, io)?;
+    let place = place(&query.parsed.statement)
+        .map(|span| basalt_parser::position_of(query.text, span.start as usize));
+    let summary = dispatch(session, query, io).map_err(|e| match (e.code(), place) {
+        (ErrorCode::UNKNOWN_TABLE | ErrorCode::UNKNOWN_DATABASE, Some(place)) => e.at(place),
+        _ => e,
+    })?;
     if defines {
         crate::definitions::save(&session.database)?;
     }
@@ -105,6 +110,32 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         Statement::Kill(_) => Err(Error::not_implemented("KILL")),
         Statement::Tokens(tokens) => Err(Error::not_implemented(&tokens.construct)),
     }
+}
+
+/// Where the name stands that a statement is about.
+fn place(statement: &Statement) -> Option<ast::Span> {
+    let name = match statement {
+        Statement::Insert(insert) => match &insert.target {
+            ast::InsertTarget::Table(name) => name,
+            ast::InsertTarget::Function(_) => return None,
+        },
+        Statement::CreateTable(create) => &create.name,
+        Statement::CreateView(create) => &create.name,
+        Statement::Drop(drop) => drop.names.first()?,
+        Statement::Truncate(truncate) => &truncate.name,
+        Statement::Rename(rename) => &rename.pairs.first()?.from,
+        Statement::Alter(alter) => &alter.table,
+        Statement::Delete { table, .. } | Statement::Update { table, .. } => table,
+        Statement::Optimize(optimize) => &optimize.table,
+        Statement::Exists(exists) => &exists.name,
+        Statement::Show(show) => match &show.kind {
+            ast::ShowKind::Create { name, .. } => name,
+            _ => return None,
+        },
+        Statement::Describe(describe) => return Some(describe.table.span),
+        _ => return None,
+    };
+    Some(name.span).filter(|span| span.end > span.start)
 }
 
 /// What `system.processes` calls the kind of a statement.
