@@ -168,12 +168,7 @@ fn altered_columns(
         },
         AlterCommand::DropColumn { if_exists, name } => {
             if let Some(at) = existing(name, *if_exists)? {
-                if columns.len() == 1 {
-                    return Err(last_column());
-                }
-                if let Some(other) = table.columns.iter().find(|c| uses(c, name)) {
-                    return Err(needed(name, &other.column.name));
-                }
+                check_drop(table, name)?;
                 columns.remove(at);
             }
         }
@@ -203,6 +198,16 @@ fn altered_columns(
         _ => changed_columns(session, query, (command, &mut columns), existing)?,
     }
     Ok(columns)
+}
+
+fn check_drop(table: &Table, name: &str) -> Result<()> {
+    if table.columns.len() == 1 {
+        return Err(last_column());
+    }
+    match table.columns.iter().find(|c| uses(c, name)) {
+        Some(other) => Err(needed(name, &other.column.name)),
+        None => Ok(()),
+    }
 }
 
 /// What changes a column in its place.

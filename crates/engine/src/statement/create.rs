@@ -17,20 +17,7 @@ pub(crate) fn table(
     query: &RunningQuery<'_>,
     create: &CreateTable,
 ) -> Result<Summary> {
-    if create.attach || create.clone_as {
-        return Err(Error::not_implemented("ATTACH and CLONE"));
-    }
-    let constraints = create.schema.as_ref().map(|s| s.constraints.as_slice());
-    if constraints.is_some_and(|c| !c.is_empty()) {
-        // To take it and not to check it would let in the rows that it is there to keep out.
-        return Err(Error::not_implemented("CONSTRAINT of a table"));
-    }
-    if create.schema.as_ref().is_some_and(|s| s.columns.is_empty()) {
-        return Err(Error::new(
-            ErrorCode::SYNTAX_ERROR,
-            "Declare a column: the brackets behind the table's name are empty",
-        ));
-    }
+    check_supported(create)?;
     let name = &create.name;
     if create.if_not_exists && session.has_table(name) {
         return Ok(Summary::default());
@@ -86,6 +73,24 @@ pub(crate) fn table(
             .add(&session.database_of(name), &name.name, table, replace)?;
     }
     Ok(summary)
+}
+
+fn check_supported(create: &CreateTable) -> Result<()> {
+    if create.attach || create.clone_as {
+        return Err(Error::not_implemented("ATTACH and CLONE"));
+    }
+    let constraints = create.schema.as_ref().map(|s| s.constraints.as_slice());
+    if constraints.is_some_and(|c| !c.is_empty()) {
+        // To take it and not to check it would let in the rows that it is there to keep out.
+        return Err(Error::not_implemented("CONSTRAINT of a table"));
+    }
+    if create.schema.as_ref().is_some_and(|s| s.columns.is_empty()) {
+        return Err(Error::new(
+            ErrorCode::SYNTAX_ERROR,
+            "Declare a column: the brackets behind the table's name are empty",
+        ));
+    }
+    Ok(())
 }
 
 fn columns_like(

@@ -81,7 +81,7 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         Statement::Describe(describe) => show::describe(session, &query, describe, io),
         Statement::Exists(exists) => show::exists(session, &query, exists, io),
         Statement::Explain(explain) => explain::run(session, &query, explain, io),
-        Statement::Set(settings) => set::run(session, settings),
+        Statement::Set(settings) => set::run(session, query.text, settings),
         Statement::Use(database) => set::use_database(session, database),
         Statement::Alter(alter) => alter::run(session, &query, alter),
         Statement::Delete { table, .. } => {
