@@ -3,12 +3,15 @@
 //! | module | owns |
 //! |---|---|
 //! | [`code`] | the table of error codes: number and name |
+//! | [`near`] | the known words nearest to a misspelt one |
 //! | [`error`] | [`Error`]: a code, a message, a position in the query |
 
 #![forbid(unsafe_code)]
 
 pub mod code;
 pub mod error;
+pub mod near;
 
 pub use code::ErrorCode;
 pub use error::{Error, Position, Result};
+pub use near::{edit_distance, nearest};

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use basalt_error::{Error, ErrorCode, Result};
+pub use basalt_error::{edit_distance, nearest};
 
 use crate::ScalarFunction;
 
@@ -51,12 +52,12 @@ pub fn unknown_function(name: &str) -> Error {
     let hint = if near.is_empty() {
         String::new()
     } else {
-        format!(". Maybe you meant: {near:?}")
+        format!("Maybe you meant: {near:?}. ")
     };
     Error::new(
         ErrorCode::UNKNOWN_FUNCTION,
         format!(
-            "Function with name `{name}` does not exist{}",
+            "{}Function with name `{name}` does not exist",
             hint.replace('"', "'")
         ),
     )
@@ -78,36 +79,6 @@ pub fn all_function_names() -> impl Iterator<Item = &'static str> {
     let aggregate = crate::aggregate::all()
         .flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied()));
     scalar.chain(higher_order).chain(aggregate)
-}
-
-/// At most two of `names` within an edit distance of a third of the length, nearest first.
-pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let limit = (wanted.chars().count() / 3).clamp(1, 3);
-    let lower = wanted.to_ascii_lowercase();
-    let mut near: Vec<(usize, &str)> = names
-        .filter(|n| n.len().abs_diff(wanted.len()) <= limit && *n != wanted)
-        .map(|n| (edit_distance(&lower, &n.to_ascii_lowercase()), n))
-        .filter(|(distance, _)| *distance <= limit)
-        .collect();
-    near.sort_unstable();
-    near.dedup();
-    near.into_iter().take(2).map(|(_, n)| n).collect()
-}
-
-/// Levenshtein distance in characters.
-pub fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substitution = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substitution.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

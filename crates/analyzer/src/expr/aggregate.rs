@@ -34,19 +34,18 @@ impl Resolver<'_> {
         {
             let mut state = self.state.borrow_mut();
             if state.aggregate_depth > 0 {
-                return Err(Error::new(
-                    ErrorCode::ILLEGAL_AGGREGATION,
-                    format!(
-                        "Aggregate function {} is found inside another aggregate function",
-                        f.name
-                    ),
-                ));
+                return Err(nested(&f.name));
             }
             state.aggregate_depth += 1;
         }
         let result = self.resolve_parts(f);
         self.state.borrow_mut().aggregate_depth -= 1;
-        result
+        let resolved = result?;
+        // An alias may have been resolved before, where nothing was around it.
+        if resolved.args.iter().any(has_aggregate) {
+            return Err(nested(&f.name));
+        }
+        Ok(resolved)
     }
 
     /// As [`Resolver::resolve_aggregate`], but whatever is around it.
@@ -205,6 +204,13 @@ fn check_delimiter(name: &str, args: &[Typed]) -> Result<()> {
         )),
         _ => Ok(()),
     }
+}
+
+fn nested(function: &str) -> Error {
+    Error::new(
+        ErrorCode::ILLEGAL_AGGREGATION,
+        format!("Aggregate function {function} is found inside another aggregate function"),
+    )
 }
 
 fn is_asterisk(expr: &ast::Expr) -> bool {

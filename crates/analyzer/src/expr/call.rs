@@ -199,7 +199,7 @@ impl Resolver<'_> {
     ) -> Result<Typed> {
         if lambda.params.len() != args.len() {
             return Err(Error::new(
-                ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                ErrorCode::BAD_ARGUMENTS,
                 format!(
                     "Function {name} takes {} arguments, got {}",
                     lambda.params.len(),

@@ -205,6 +205,11 @@ impl<'a> Resolver<'a> {
 
     fn parameter(&self, parameter: &ast::QueryParameter) -> Result<Typed> {
         let name = &parameter.name;
+        let type_name = basalt_parser::format_data_type(&parameter.data_type);
+        let data_type = match type_name.as_str() {
+            "Identifier" => None,
+            _ => Some(basalt_types::parse_data_type(&type_name)?),
+        };
         let text = self.analyzer.parameter(name).ok_or_else(|| {
             Error::new(
                 ErrorCode::UNKNOWN_QUERY_PARAMETER,
@@ -213,11 +218,9 @@ impl<'a> Resolver<'a> {
                 ),
             )
         })?;
-        let type_name = basalt_parser::format_data_type(&parameter.data_type);
-        if type_name == "Identifier" {
+        let Some(data_type) = data_type else {
             return self.identifier(&[text]);
-        }
-        let data_type = basalt_types::parse_data_type(&type_name)?;
+        };
         if data_type.is_nullable() && text == "\\N" {
             return literal::null()?.cast_to(&data_type, self.analyzer);
         }

@@ -148,7 +148,7 @@ fn altered_columns(
     };
     // The place of a column that must be there, unless the command says IF EXISTS.
     let existing = |name: &str, if_exists: bool| match find(name) {
-        None if !if_exists => Err(missing(name)),
+        None if !if_exists => Err(missing(table, name)),
         found => Ok(found),
     };
     match command {
@@ -168,12 +168,7 @@ fn altered_columns(
         },
         AlterCommand::DropColumn { if_exists, name } => {
             if let Some(at) = existing(name, *if_exists)? {
-                if columns.len() == 1 {
-                    return Err(last_column());
-                }
-                if let Some(other) = table.columns.iter().find(|c| uses(c, name)) {
-                    return Err(needed(name, &other.column.name));
-                }
+                check_drop(table, name)?;
                 columns.remove(at);
             }
         }
@@ -203,6 +198,16 @@ fn altered_columns(
         _ => changed_columns(session, query, (command, &mut columns), existing)?,
     }
     Ok(columns)
+}
+
+fn check_drop(table: &Table, name: &str) -> Result<()> {
+    if table.columns.len() == 1 {
+        return Err(last_column());
+    }
+    match table.columns.iter().find(|c| uses(c, name)) {
+        Some(other) => Err(needed(name, &other.column.name)),
+        None => Ok(()),
+    }
 }
 
 /// What changes a column in its place.
@@ -435,9 +440,12 @@ fn taken(column: &str) -> Error {
     )
 }
 
-fn missing(column: &str) -> Error {
+fn missing(table: &Table, column: &str) -> Error {
+    let names = table.columns.iter().map(|c| c.column.name.as_str());
+    let near = basalt_functions::registry::nearest(column, names);
+    let hint = near.first().map(|n| format!("Maybe you meant `{n}`? "));
     Error::new(
         ErrorCode::NOT_FOUND_COLUMN_IN_BLOCK,
-        format!("Cannot find column `{column}`"),
+        format!("{}Cannot find column `{column}`", hint.unwrap_or_default()),
     )
 }

@@ -31,7 +31,10 @@ pub(super) fn declared_columns(
     let text_of_query = String::from_utf8_lossy(query.text);
     let analyzer = Analyzer::new(&environment, &text_of_query);
     let columns = &flattened(columns);
-    let types = columns.iter().map(|c| declared_type(c, query));
+    let types = columns.iter().map(|c| {
+        let place = basalt_parser::position_of(query.text, c.span.start as usize);
+        declared_type(c, query).map_err(|e| e.at(place))
+    });
     let types: Vec<Option<DataType>> = types.collect::<Result<_>>()?;
     let new = columns
         .iter()

@@ -17,20 +17,7 @@ pub(crate) fn table(
     query: &RunningQuery<'_>,
     create: &CreateTable,
 ) -> Result<Summary> {
-    if create.attach || create.clone_as {
-        return Err(Error::not_implemented("ATTACH and CLONE"));
-    }
-    let constraints = create.schema.as_ref().map(|s| s.constraints.as_slice());
-    if constraints.is_some_and(|c| !c.is_empty()) {
-        // To take it and not to check it would let in the rows that it is there to keep out.
-        return Err(Error::not_implemented("CONSTRAINT of a table"));
-    }
-    if create.schema.as_ref().is_some_and(|s| s.columns.is_empty()) {
-        return Err(Error::new(
-            ErrorCode::SYNTAX_ERROR,
-            "Declare a column: the brackets behind the table's name are empty",
-        ));
-    }
+    check_supported(create)?;
     let name = &create.name;
     if create.if_not_exists && session.has_table(name) {
         return Ok(Summary::default());
@@ -88,6 +75,24 @@ pub(crate) fn table(
     Ok(summary)
 }
 
+fn check_supported(create: &CreateTable) -> Result<()> {
+    if create.attach || create.clone_as {
+        return Err(Error::not_implemented("ATTACH and CLONE"));
+    }
+    let constraints = create.schema.as_ref().map(|s| s.constraints.as_slice());
+    if constraints.is_some_and(|c| !c.is_empty()) {
+        // To take it and not to check it would let in the rows that it is there to keep out.
+        return Err(Error::not_implemented("CONSTRAINT of a table"));
+    }
+    if create.schema.as_ref().is_some_and(|s| s.columns.is_empty()) {
+        return Err(Error::new(
+            ErrorCode::SYNTAX_ERROR,
+            "Declare a column: the brackets behind the table's name are empty",
+        ));
+    }
+    Ok(())
+}
+
 fn columns_like(
     session: &Session,
     query: &RunningQuery<'_>,
@@ -100,7 +105,8 @@ fn columns_like(
             let columns = crate::system::columns_of(&environment, &database, &other.name)?;
             return Ok(columns.into_iter().map(ColumnDefinition::new).collect());
         }
-        return Ok(session.find_table(other)?.columns.clone());
+        let table = session.find_table(other).map_err(no_statement)?;
+        return Ok(table.columns.clone());
     }
     if let Some(function) = &create.as_function {
         let select = query::parse_query(&format!(
@@ -123,6 +129,16 @@ fn columns_like(
         ErrorCode::INCORRECT_QUERY,
         "CREATE TABLE needs columns in brackets, AS table or AS SELECT",
     ))
+}
+
+/// The error for a table that was never made, where the statement that made it is wanted.
+pub(super) fn no_statement(error: Error) -> Error {
+    match error.code() {
+        ErrorCode::UNKNOWN_TABLE => {
+            Error::new(ErrorCode::CANNOT_GET_CREATE_TABLE_QUERY, error.message())
+        }
+        _ => error,
+    }
 }
 
 fn create_sql(
@@ -250,6 +266,13 @@ pub(crate) fn cast_to(select: &ast::Query, declared: &[ColumnDef]) -> Result<ast
 
 /// `CREATE DATABASE`.
 pub(crate) fn database(session: &Session, create: &ast::CreateDatabase) -> Result<Summary> {
+    let engine = create.storage.engine.as_ref().map(|e| e.name.as_str());
+    if let Some(unknown) = engine.filter(|e| !matches!(*e, "Atomic" | "Memory")) {
+        return Err(Error::new(
+            ErrorCode::UNKNOWN_DATABASE_ENGINE,
+            format!("Use ENGINE = Memory: unknown database engine: {unknown}"),
+        ));
+    }
     let catalog = &session.database.catalog;
     if !(create.if_not_exists && catalog.has_database(&create.name.name)) {
         catalog.add_database(&create.name.name)?;

@@ -32,7 +32,14 @@ pub(crate) fn drop(session: &mut Session, statement: &DropStatement) -> Result<S
                     return Err(basalt_functions::registry::unknown_function(&name.name));
                 }
             }
-            ObjectKind::Dictionary => return Err(Error::not_implemented("DROP DICTIONARY")),
+            ObjectKind::Dictionary if statement.if_exists => {}
+            ObjectKind::Dictionary => {
+                session.find_table(name)?;
+                return Err(Error::new(
+                    ErrorCode::INCORRECT_QUERY,
+                    format!("Use DROP TABLE: {} is not a dictionary", name.name),
+                ));
+            }
             ObjectKind::Index | ObjectKind::AllTables => {
                 return Err(Error::not_implemented("DROP of this kind"));
             }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, UInt64Array};
-use basalt_error::{Error, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{
-    Explain, ExplainKind, FromElement, ObjectName, SetExpr, Span, Statement, TableExpr, TableSource,
+    Explain, ExplainKind, ExprKind, FromElement, Literal, ObjectName, SetExpr, Span, Statement,
+    TableExpr, TableSource,
 };
 use basalt_types::DataType;
 use datafusion::physical_plan::displayable;
@@ -21,6 +22,7 @@ pub(crate) fn run(
     explain: &Explain,
     io: Io<'_>,
 ) -> Result<Summary> {
+    check_settings(explain)?;
     if explain.kind == ExplainKind::CurrentTransaction {
         let nothing = vec!["<no current transaction>".to_owned()];
         return write(session, query, explain, nothing, io);
@@ -56,6 +58,79 @@ pub(crate) fn run(
     };
     let lines = text.lines().map(str::to_owned).collect();
     write(session, query, explain, lines, io)
+}
+
+/// Settings of each kind of EXPLAIN; those that change nothing here are taken, as in ClickHouse.
+fn settings_of(kind: ExplainKind) -> &'static [&'static str] {
+    match kind {
+        ExplainKind::Ast => &["graph", "optimize"],
+        ExplainKind::Syntax => &[
+            "oneline",
+            "query_tree_passes",
+            "run_query_tree_passes",
+            "single_record",
+        ],
+        ExplainKind::QueryTree => &[
+            "dump_ast",
+            "dump_passes",
+            "dump_tree",
+            "passes",
+            "run_passes",
+        ],
+        ExplainKind::Pipeline => &[
+            "compact",
+            "compact_repeated_processor_chains",
+            "distributed",
+            "graph",
+            "header",
+        ],
+        _ => &[
+            "actions",
+            "column_structure",
+            "compact",
+            "description",
+            "distributed",
+            "estimates",
+            "header",
+            "indexes",
+            "indices",
+            "input_headers",
+            "json",
+            "keep_logical_steps",
+            "optimize",
+            "pretty",
+            "projections",
+            "sorting",
+        ],
+    }
+}
+
+fn check_settings(explain: &Explain) -> Result<()> {
+    let known = settings_of(explain.kind);
+    for setting in &explain.settings {
+        let name = setting.name.as_str();
+        if !known.contains(&name) {
+            let near = basalt_functions::registry::nearest(name, known.iter().copied());
+            let hint = near.first().map(|n| format!("Maybe you meant {n}? "));
+            let text = format!(
+                "{}Unknown setting {name} of this EXPLAIN, which has {}",
+                hint.unwrap_or_default(),
+                known.join(", ")
+            );
+            return Err(Error::new(ErrorCode::UNKNOWN_SETTING, text));
+        }
+        let value = setting.value.as_ref().map(|v| &v.kind);
+        if !matches!(
+            value,
+            None | Some(ExprKind::Literal(Literal::UInt(0 | 1) | Literal::Bool(_)))
+        ) {
+            return Err(Error::new(
+                ErrorCode::INVALID_SETTING_VALUE,
+                format!("Give {name} 0 or 1"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn write(

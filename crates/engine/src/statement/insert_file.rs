@@ -65,6 +65,7 @@ pub(super) fn target(function: &ast::TableFunction) -> Result<(Target, Option<Ta
             };
             Ok((target, structure.map(|s| table(&s)).transpose()?))
         }
+        name if !crate::table_function::is_known(name) => Err(crate::table_function::unknown(name)),
         name => Err(Error::not_implemented(format!(
             "INSERT INTO FUNCTION {name}"
         ))),

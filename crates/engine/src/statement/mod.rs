@@ -59,7 +59,12 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
     if defines {
         crate::definitions::claim(&session.database)?;
     }
-    let summary = dispatch(session, query, io)?;
+    let place = place(&query.parsed.statement)
+        .map(|span| basalt_parser::position_of(query.text, span.start as usize));
+    let summary = dispatch(session, query, io).map_err(|e| match (e.code(), place) {
+        (ErrorCode::UNKNOWN_TABLE | ErrorCode::UNKNOWN_DATABASE, Some(place)) => e.at(place),
+        _ => e,
+    })?;
     if defines {
         crate::definitions::save(&session.database)?;
     }
@@ -81,7 +86,7 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         Statement::Describe(describe) => show::describe(session, &query, describe, io),
         Statement::Exists(exists) => show::exists(session, &query, exists, io),
         Statement::Explain(explain) => explain::run(session, &query, explain, io),
-        Statement::Set(settings) => set::run(session, settings),
+        Statement::Set(settings) => set::run(session, query.text, settings),
         Statement::Use(database) => set::use_database(session, database),
         Statement::Alter(alter) => alter::run(session, &query, alter),
         Statement::Delete { table, .. } => {
@@ -99,7 +104,10 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
                 "UPDATE (ALTER TABLE … UPDATE … WHERE … does the same)",
             ))
         }
-        Statement::Optimize(_) => Err(Error::not_implemented("OPTIMIZE")),
+        Statement::Optimize(optimize) => {
+            session.find_table(&optimize.table)?;
+            Err(Error::not_implemented("OPTIMIZE"))
+        }
         Statement::Check(_) => Err(Error::not_implemented("CHECK")),
         Statement::System(system) => {
             Err(Error::not_implemented(format!("SYSTEM {}", system.command)))
@@ -107,6 +115,32 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         Statement::Kill(_) => Err(Error::not_implemented("KILL")),
         Statement::Tokens(tokens) => Err(Error::not_implemented(&tokens.construct)),
     }
+}
+
+/// Where the name stands that a statement is about.
+fn place(statement: &Statement) -> Option<ast::Span> {
+    let name = match statement {
+        Statement::Insert(insert) => match &insert.target {
+            ast::InsertTarget::Table(name) => name,
+            ast::InsertTarget::Function(_) => return None,
+        },
+        Statement::CreateTable(create) => &create.name,
+        Statement::CreateView(create) => &create.name,
+        Statement::Drop(drop) => drop.names.first()?,
+        Statement::Truncate(truncate) => &truncate.name,
+        Statement::Rename(rename) => &rename.pairs.first()?.from,
+        Statement::Alter(alter) => &alter.table,
+        Statement::Delete { table, .. } | Statement::Update { table, .. } => table,
+        Statement::Optimize(optimize) => &optimize.table,
+        Statement::Exists(exists) => &exists.name,
+        Statement::Show(show) => match &show.kind {
+            ast::ShowKind::Create { name, .. } => name,
+            _ => return None,
+        },
+        Statement::Describe(describe) => return Some(describe.table.span),
+        _ => return None,
+    };
+    Some(name.span).filter(|span| span.end > span.start)
 }
 
 /// What `system.processes` calls the kind of a statement.

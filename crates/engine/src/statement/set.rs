@@ -7,14 +7,17 @@ use crate::session::{Session, Summary};
 use crate::settings::Settings;
 
 /// `SET name = value, …`; `SET param_x = value` sets a query parameter.
-pub(crate) fn run(session: &mut Session, settings: &[Setting]) -> Result<Summary> {
+pub(crate) fn run(session: &mut Session, text: &[u8], settings: &[Setting]) -> Result<Summary> {
     for setting in settings {
         match setting.name.strip_prefix("param_") {
             Some(parameter) => {
                 let value = value_text(setting).unwrap_or_default();
                 session.parameters.insert(parameter.to_owned(), value);
             }
-            None => apply(&mut session.settings, setting)?,
+            None => {
+                let place = basalt_parser::position_of(text, setting.span.start as usize);
+                apply(&mut session.settings, setting).map_err(|e| e.at(place))?;
+            }
         }
     }
     Ok(Summary::default())

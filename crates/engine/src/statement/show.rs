@@ -7,6 +7,7 @@ use basalt_parser::ast::{
 };
 use basalt_types::DataType;
 
+use super::create::no_statement;
 use super::query;
 use super::result::{one_number, strings, write_rows};
 use crate::catalog::{ColumnDefinition, SYSTEM_DATABASES};
@@ -160,7 +161,8 @@ fn create_sql(session: &Session, object: ObjectKind, name: &ast::ObjectName) -> 
         let database = session.database_of(name);
         let is_own = name.database.is_none() && session.temporary.contains_key(&name.name);
         if is_own || !SYSTEM_DATABASES.contains(&database.as_str()) {
-            return Ok(session.find_table(name)?.create_sql.clone());
+            let table = session.find_table(name).map_err(no_statement)?;
+            return Ok(table.create_sql.clone());
         }
         if database == "system" {
             return Err(Error::new(

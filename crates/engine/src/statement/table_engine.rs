@@ -35,7 +35,7 @@ pub(super) fn engine(create: &CreateTable, columns: &[ColumnDefinition]) -> Resu
         }
         unknown => Err(Error::new(
             ErrorCode::UNKNOWN_STORAGE,
-            format!("Use ENGINE = Memory: unknown table engine {unknown}"),
+            format!("Use ENGINE = Memory or Null: unknown table engine {unknown}"),
         )),
     }
 }

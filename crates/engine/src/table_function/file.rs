@@ -16,16 +16,18 @@ pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
         return Err(args.wrong_number("1 to 4"));
     }
     let pattern = args.text(0)?;
-    let files = matching(&pattern)?;
+    let format = args.optional_text(1)?;
+    let format = format.map(|f| basalt_formats::lookup(&f)).transpose()?;
     let structure = args.optional_text(2)?.map(|s| declared(&s)).transpose()?;
+    let files = matching(&pattern)?;
     if files.is_empty() && structure.is_none() {
         return Err(Error::new(
             ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,
             format!("No file matches {pattern}"),
         ));
     }
-    let format = match args.optional_text(1)? {
-        Some(name) => basalt_formats::lookup(&name)?,
+    let format = match format {
+        Some(format) => format,
         None => format_of(&pattern, &files)?,
     };
     if format.name == "Parquet" {

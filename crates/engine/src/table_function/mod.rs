@@ -114,18 +114,26 @@ pub(crate) fn call(
         known if KNOWN_FUNCTIONS.contains(&known) => {
             Err(Error::not_implemented(format!("Table function {known}")))
         }
-        _ => {
-            let near = nearest(name, TABLE_FUNCTIONS.iter().map(|(n, _)| *n));
-            let hint = near
-                .first()
-                .map(|n| format!("Maybe you meant: ['{n}']. "))
-                .unwrap_or_default();
-            Err(Error::new(
-                ErrorCode::UNKNOWN_FUNCTION,
-                format!("{hint}Unknown table function {name}"),
-            ))
-        }
+        _ => Err(unknown(name)),
     }
+}
+
+/// Whether the dialect has a table function of that name.
+pub(crate) fn is_known(name: &str) -> bool {
+    KNOWN_FUNCTIONS.contains(&name) || TABLE_FUNCTIONS.iter().any(|(n, _)| *n == name)
+}
+
+/// The error for a name that no table function has.
+pub(crate) fn unknown(name: &str) -> Error {
+    let near = nearest(name, TABLE_FUNCTIONS.iter().map(|(n, _)| *n));
+    let hint = near
+        .first()
+        .map(|n| format!("Maybe you meant: ['{n}']. "))
+        .unwrap_or_default();
+    Error::new(
+        ErrorCode::UNKNOWN_FUNCTION,
+        format!("{hint}Unknown table function {name}"),
+    )
 }
 
 /// `numbers([offset, ]count[, step])`
@@ -161,7 +169,7 @@ fn series(args: &Arguments<'_>) -> Result<TableEntry> {
     let step = if args.len() == 3 { args.u64(2)? } else { 1 };
     if step == 0 {
         return Err(Error::new(
-            ErrorCode::INVALID_SETTING_VALUE,
+            ErrorCode::BAD_ARGUMENTS,
             "The step must not be 0",
         ));
     }

@@ -1,6 +1,6 @@
 //! Lists the names of types: ClickHouse's, standard SQL's, and the nearest to an unknown one.
 
-use basalt_error::{Error, ErrorCode};
+use basalt_error::{Error, ErrorCode, nearest};
 
 use crate::{DataType, IntervalUnit};
 
@@ -10,14 +10,17 @@ pub(super) fn unknown_type(name: &str) -> Error {
         .map(|(n, _)| *n)
         .chain(COMPOUND_TYPES.iter().copied());
     let same = |n: &&str| n.eq_ignore_ascii_case(name);
-    let hint = known
-        .clone()
-        .find(same)
-        .map(|n| format!(". Maybe you meant: ['{n}']"));
-    let message = format!(
-        "Unknown data type family: {name}{}",
-        hint.unwrap_or_default()
-    );
+    let standard = STANDARD_NAMES.iter().map(|(n, _)| *n);
+    let near = || {
+        nearest(name, known.clone().chain(standard))
+            .first()
+            .copied()
+    };
+    let hint = match known.clone().find(same).or_else(near) {
+        Some(n) => format!("Maybe you meant: ['{n}']. "),
+        None => String::new(),
+    };
+    let message = format!("{hint}Unknown data type family: {name}");
     Error::new(ErrorCode::UNKNOWN_TYPE, message)
 }
 

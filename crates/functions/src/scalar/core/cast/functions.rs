@@ -365,6 +365,12 @@ fn to_fixed_string(call: &Call<'_>) -> Result<Resolved> {
     let size = call
         .constant_u64(1)
         .map_err(|e| Error::new(ErrorCode::ILLEGAL_COLUMN, e.message()))?;
+    if size == 0 {
+        return Err(Error::new(
+            ErrorCode::ARGUMENT_OUT_OF_BOUND,
+            "FixedString has at least 1 byte",
+        ));
+    }
     let to = parse_data_type(&format!("FixedString({size})"))?;
     strict(call.data_type(0), &to, call.context.time_zone)
 }
