@@ -169,7 +169,7 @@ impl ParquetSource {
             builder
                 .with_projection(mask)
                 .with_row_groups(vec![group])
-                .with_batch_size(BATCH_ROWS)
+                .with_batch_size(shared.ways.batch_rows(way, BATCH_ROWS))
                 .build()
         })?;
         Ok(Some((reader, conversion, num_rows)))
