@@ -169,3 +169,26 @@ fn filters_skip_nothing_that_passes() {
         }
     }
 }
+
+/// Parts, row groups and filters do not change what a row's number in its file is.
+#[test]
+fn rows_have_numbers_in_their_file() {
+    let folder = Folder::new("numbers");
+    for (format, rows) in [("Parquet", 1000), ("CSVWithNames", 900_000)] {
+        let path = folder.file(format);
+        run(&format!(
+            "INSERT INTO FUNCTION file('{path}', {format}) \
+             SETTINGS output_format_parquet_row_group_size = 130 \
+             SELECT number AS n, toString(number) AS s FROM numbers({rows})"
+        ))
+        .unwrap();
+        let found = run(&format!(
+            "SELECT count(), countIf(_row_number = n) FROM file('{path}', {format}, 'n UInt64, s String')"
+        ));
+        assert_eq!(found.unwrap(), format!("{rows}\t{rows}\n"), "{format}");
+        let found = run(&format!(
+            "SELECT s, _row_number FROM file('{path}', {format}, 'n UInt64, s String') WHERE n = 777"
+        ));
+        assert_eq!(found.unwrap(), "777\t777\n", "{format}");
+    }
+}

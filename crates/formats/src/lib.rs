@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`registry`] | the table of formats, their names and file endings |
 //! | [`settings`] | the table of settings that shape them |
+//! | [`fixed_settings`] | settings that are known and change nothing |
 //! | [`output`] | batches to bytes: [`output::output`] makes a [`output::RowSink`] |
 //! | [`input`] | bytes to batches: [`input::input`] makes an [`input::BlockReader`] |
 //! | [`parquet_types`] | the types of Parquet's columns, both ways |
@@ -11,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod fixed_settings;
 pub mod infer;
 pub mod input;
 pub mod output;

@@ -1,5 +1,6 @@
 //! Declares the settings of formats: field, ClickHouse's name and default, one table.
 
+use crate::fixed_settings;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::Tz;
 use basalt_types::builder::ReadOptions;
@@ -130,16 +131,22 @@ macro_rules! settings {
             /// Names of all settings of formats.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($field),)*];
 
+            /// Whether there is such a setting.
+            pub fn has(name: &str) -> bool {
+                Self::NAMES.contains(&name) || fixed_settings::is_known(name)
+            }
+
             /// Sets one setting from its text; `false` if it is none of the formats'.
             ///
             /// # Errors
-            /// `BAD_ARGUMENTS` if the text is no value of the setting.
+            /// `BAD_ARGUMENTS` if the text is no value of the setting, `NOT_IMPLEMENTED` if it is one that
+            /// is not supported.
             pub fn set(&mut self, name: &str, text: &str) -> Result<bool> {
                 match name {
                     $(stringify!($field) => {
                         self.$field = SettingValue::parse(text).ok_or_else(|| bad_value(name, text))?;
                     })*
-                    _ => return Ok(false),
+                    _ => return fixed_settings::set(name, text),
                 }
                 Ok(true)
             }
@@ -279,6 +286,7 @@ settings! {
     output_format_arrow_string_as_string: bool = true;
     output_format_arrow_fixed_string_as_fixed_byte_array: bool = true;
     output_format_arrow_date_as_uint16: bool = false;
+    output_format_arrow_low_cardinality_as_dictionary: bool = false;
 }
 
 impl FormatSettings {

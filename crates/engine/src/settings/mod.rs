@@ -27,7 +27,7 @@ impl Settings {
                 let value = setting.kind.normalize(name, value)?;
                 self.changed.insert(name.to_owned(), value);
             }
-            None if FormatSettings::NAMES.contains(&name) => {
+            None if FormatSettings::has(name) => {
                 FormatSettings::default().set(name, value)?;
                 self.changed.insert(name.to_owned(), value.to_owned());
             }
@@ -41,7 +41,7 @@ impl Settings {
     /// # Errors
     /// `UNKNOWN_SETTING`.
     pub fn reset(&mut self, name: &str) -> Result<()> {
-        if table::find(name).is_none() && !FormatSettings::NAMES.contains(&name) {
+        if table::find(name).is_none() && !FormatSettings::has(name) {
             return Err(unknown(name));
         }
         self.changed.remove(name);

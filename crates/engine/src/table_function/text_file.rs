@@ -120,7 +120,7 @@ impl TextTable {
     fn project(
         &self,
         block: &RecordBatch,
-        path: &Path,
+        (path, first_row): (&Path, u64),
         projection: &[usize],
         schema: &SchemaRef,
     ) -> Result<RecordBatch> {
@@ -130,7 +130,7 @@ impl TextTable {
             None => {
                 let fact = self.facts.get(*idx - block.num_columns());
                 let fact = fact.ok_or_else(|| Error::bug("no such column of a file"))?;
-                Ok(fact.array(path, num_rows))
+                Ok(fact.array(path, first_row, num_rows))
             }
         };
         let columns = projection.iter().map(column).collect::<Result<Vec<_>>>()?;
@@ -162,13 +162,15 @@ impl MorselSource for TextSource {
     fn open(&self, _morsel: usize) -> Result<BatchIter> {
         let (table, queue) = (Arc::clone(&self.table), Arc::clone(&self.queue));
         let (projection, schema) = (self.projection.clone(), Arc::clone(&self.schema));
-        let mut current: Option<(PathBuf, Box<dyn basalt_formats::BlockReader>)> = None;
+        let mut current: Option<(PathBuf, u64, Box<dyn basalt_formats::BlockReader>)> = None;
         let mut next = move || -> Result<Option<RecordBatch>> {
             loop {
-                if let Some((path, reader)) = &mut current {
+                if let Some((path, first_row, reader)) = &mut current {
                     let block = reader.next_block().map_err(|e| e.within(path.display()))?;
                     if let Some(batch) = block {
-                        return table.project(&batch, path, &projection, &schema).map(Some);
+                        let place = (path.as_path(), *first_row);
+                        *first_row += batch.num_rows() as u64;
+                        return table.project(&batch, place, &projection, &schema).map(Some);
                     }
                 }
                 let Some(part) = queue.lock().next_part(&table)? else {
@@ -179,7 +181,7 @@ impl MorselSource for TextSource {
                     basalt_formats::input(format, &table.header, settings, part.source)
                         .map_err(|e| e.within(part.path.display()))?;
                 reader.stands_behind(part.rows_before, part.bytes_before);
-                current = Some((part.path, reader));
+                current = Some((part.path, part.rows_before, reader));
             }
         };
         Ok(Box::new(std::iter::from_fn(move || next().transpose())))

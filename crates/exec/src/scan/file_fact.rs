@@ -1,10 +1,11 @@
-//! Offers what is known of the file that a row comes from: `_path`, `_file`, `_size`, `_time`.
+//! Offers what is known of the file that a row comes from: `_path`, `_file`, `_size`, `_time`,
+//! `_row_number`.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use arrow::array::{ArrayRef, BinaryViewArray, UInt32Array, UInt64Array};
+use arrow::array::{ArrayRef, BinaryViewArray, Int64Array, UInt32Array, UInt64Array};
 use basalt_types::DataType;
 
 /// A fact of a file, as a column that `*` does not show.
@@ -18,15 +19,18 @@ pub enum FileFact {
     Size,
     /// When it was last changed.
     Time,
+    /// Number of the row in it, from 0.
+    RowNumber,
 }
 
 impl FileFact {
     /// Every fact.
-    const ALL: [FileFact; 4] = [
+    const ALL: [FileFact; 5] = [
         FileFact::Path,
         FileFact::File,
         FileFact::Size,
         FileFact::Time,
+        FileFact::RowNumber,
     ];
 
     /// The facts whose names no column of the files has.
@@ -42,6 +46,7 @@ impl FileFact {
             FileFact::File => "_file",
             FileFact::Size => "_size",
             FileFact::Time => "_time",
+            FileFact::RowNumber => "_row_number",
         }
     }
 
@@ -51,11 +56,12 @@ impl FileFact {
             FileFact::Path | FileFact::File => DataType::LowCardinality(Arc::new(DataType::String)),
             FileFact::Size => DataType::UInt64.to_nullable(),
             FileFact::Time => DataType::DateTime(None).to_nullable(),
+            FileFact::RowNumber => DataType::Int64.to_nullable(),
         }
     }
 
-    /// The fact of a file, once for each row; NULL where the system does not tell.
-    pub fn array(self, path: &Path, num_rows: usize) -> ArrayRef {
+    /// The fact of a file for rows from `first_row` on; NULL where the system does not tell.
+    pub fn array(self, path: &Path, first_row: u64, num_rows: usize) -> ArrayRef {
         let text = |text: &[u8]| -> ArrayRef {
             Arc::new(BinaryViewArray::from_iter_values(std::iter::repeat_n(
                 text, num_rows,
@@ -71,6 +77,10 @@ impl FileFact {
             FileFact::Size => {
                 let size = metadata().map(|m| m.len());
                 Arc::new(UInt64Array::from(vec![size; num_rows]))
+            }
+            FileFact::RowNumber => {
+                let numbers = (first_row..).map(|n| n as i64).take(num_rows);
+                Arc::new(Int64Array::from_iter_values(numbers))
             }
             FileFact::Time => {
                 let changed = metadata().and_then(|m| m.modified().ok());

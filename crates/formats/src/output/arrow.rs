@@ -7,11 +7,12 @@ use ::arrow::datatypes::{Field, Schema, SchemaRef};
 use ::arrow::error::ArrowError;
 use ::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use arrow_ipc::CompressionType;
-use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_types::DataType;
 use basalt_types::arrow_edge::{EdgeTypes, FileFormat};
+use basalt_types::{ColumnBuilder, DataType};
 
+use super::dictionary::{Dictionary, dictionary_field};
 use super::{Statistics, Writer};
 use crate::FormatSettings;
 
@@ -69,7 +70,35 @@ enum Ipc {
 /// Writes batches with one schema.
 pub(super) struct ArrowWriter {
     edge: Edge,
+    /// What is written for each column: as it is, or as a dictionary.
+    dictionaries: Vec<Option<Dictionary>>,
+    schema: SchemaRef,
     ipc: Ipc,
+}
+
+/// The dictionaries of LowCardinality columns, if a setting asks for them, and the fields with them.
+fn dictionaries(
+    header: &[(String, DataType)],
+    edge: &Edge,
+    settings: &FormatSettings,
+) -> Result<(Vec<Option<Dictionary>>, SchemaRef)> {
+    let (mut dictionaries, mut fields) = (Vec::new(), Vec::new());
+    for ((_, data_type), field) in header.iter().zip(edge.schema.fields()) {
+        let is_wanted = settings.output_format_arrow_low_cardinality_as_dictionary
+            && matches!(data_type, DataType::LowCardinality(_));
+        if !is_wanted {
+            fields.push(Arc::clone(field));
+            dictionaries.push(None);
+            continue;
+        }
+        let base = data_type.without_low_cardinality().base().clone();
+        let mut default = ColumnBuilder::new(&base, 1)?;
+        default.append_default();
+        let default = edge.edge.convert(&default.finish()?, &base)?;
+        dictionaries.push(Some(Dictionary::new(&default).map_err(cannot_write)?));
+        fields.push(Arc::new(dictionary_field(field)));
+    }
+    Ok((dictionaries, Arc::new(Schema::new(fields))))
 }
 
 fn options(settings: &FormatSettings) -> Result<IpcWriteOptions> {
@@ -88,6 +117,7 @@ fn options(settings: &FormatSettings) -> Result<IpcWriteOptions> {
         }
     };
     IpcWriteOptions::default()
+        .with_dictionary_handling(DictionaryHandling::Delta)
         .try_with_compression(compression)
         .map_err(cannot_write)
 }
@@ -95,17 +125,41 @@ fn options(settings: &FormatSettings) -> Result<IpcWriteOptions> {
 impl ArrowWriter {
     pub(super) fn file(header: &[(String, DataType)], settings: &FormatSettings) -> Result<Self> {
         let edge = Edge::of_arrow(header, settings);
-        let writer = FileWriter::try_new_with_options(Vec::new(), &edge.schema, options(settings)?);
+        let (dictionaries, schema) = dictionaries(header, &edge, settings)?;
+        let writer = FileWriter::try_new_with_options(Vec::new(), &schema, options(settings)?);
         let ipc = Ipc::File(writer.map_err(cannot_write)?);
-        Ok(Self { edge, ipc })
+        Ok(Self {
+            edge,
+            dictionaries,
+            schema,
+            ipc,
+        })
     }
 
     pub(super) fn stream(header: &[(String, DataType)], settings: &FormatSettings) -> Result<Self> {
         let edge = Edge::of_arrow(header, settings);
-        let writer =
-            StreamWriter::try_new_with_options(Vec::new(), &edge.schema, options(settings)?);
+        let (dictionaries, schema) = dictionaries(header, &edge, settings)?;
+        let writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options(settings)?);
         let ipc = Ipc::Stream(writer.map_err(cannot_write)?);
-        Ok(Self { edge, ipc })
+        Ok(Self {
+            edge,
+            dictionaries,
+            schema,
+            ipc,
+        })
+    }
+
+    fn with_dictionaries(&mut self, batch: RecordBatch) -> Result<RecordBatch, ArrowError> {
+        if self.dictionaries.iter().all(Option::is_none) {
+            return Ok(batch);
+        }
+        let columns = self.dictionaries.iter_mut().zip(batch.columns());
+        let columns = columns.map(|(dictionary, column)| match dictionary {
+            Some(dictionary) => dictionary.encode(column),
+            None => Ok(Arc::clone(column)),
+        });
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        RecordBatch::try_new(Arc::clone(&self.schema), columns)
     }
 
     fn call(
@@ -139,6 +193,7 @@ impl Writer for ArrowWriter {
             return Ok(());
         }
         let batch = self.edge.convert(batch)?;
+        let batch = self.with_dictionaries(batch).map_err(cannot_write)?;
         self.call(
             |file| file.write(&batch),
             |stream| stream.write(&batch),

@@ -13,6 +13,8 @@ pub(super) struct BinaryColumn {
     nulls: Option<NullBuffer>,
     is_nullable: bool,
     len: usize,
+    /// The type's default, if that is not all zeros.
+    default: Option<Vec<u8>>,
 }
 
 pub(super) enum Values {
@@ -100,6 +102,7 @@ impl BinaryColumn {
             nulls: array.logical_nulls().filter(|n| n.null_count() > 0),
             is_nullable: data_type.is_nullable(),
             len: array.len(),
+            default: enum_default(data_type.base()),
         })
     }
 
@@ -130,6 +133,9 @@ impl BinaryColumn {
     /// A row's value; the type's default where it is NULL.
     pub(super) fn write_or_default(&self, row: usize, out: &mut Vec<u8>) {
         if self.is_null(row) {
+            if let Some(default) = &self.default {
+                return out.extend_from_slice(default);
+            }
             match &self.values {
                 Values::Fixed(fixed) | Values::Uuid(fixed) => {
                     out.resize(out.len() + fixed.width, 0)
@@ -174,6 +180,16 @@ impl BinaryColumn {
             _ => self.write_value(row, out),
         }
     }
+}
+
+/// An enum's default is the least of its numbers.
+fn enum_default(data_type: &DataType) -> Option<Vec<u8>> {
+    let (DataType::Enum8(values) | DataType::Enum16(values)) = data_type else {
+        return None;
+    };
+    let (_, least) = values.values().first()?;
+    let width = data_type.fixed_size_bytes()?;
+    Some(least.to_le_bytes()[..width].to_vec())
 }
 
 impl Values {

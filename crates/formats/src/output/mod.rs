@@ -17,6 +17,7 @@
 mod arrow;
 mod binary;
 mod custom;
+mod dictionary;
 mod json;
 mod json_columns;
 mod json_rows;

@@ -30,7 +30,7 @@ pub(super) struct Conversion {
 }
 
 impl Conversion {
-    pub(super) fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+    pub(super) fn batch(&self, batch: &RecordBatch, first_row: u64) -> Result<RecordBatch> {
         let num_rows = batch.num_rows();
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
         for (source, data_type) in &self.columns {
@@ -44,7 +44,7 @@ impl Conversion {
                     without_nulls(array, data_type)?
                 }
                 Part::Missing => defaults(data_type, num_rows)?,
-                Part::Fact(fact) => fact.array(&self.path, num_rows),
+                Part::Fact(fact) => fact.array(&self.path, first_row, num_rows),
             });
         }
         let options = RecordBatchOptions::new().with_row_count(Some(num_rows));

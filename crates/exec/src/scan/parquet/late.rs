@@ -17,6 +17,12 @@ use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 /// Share of rows up to which reading late is taken for cheaper without measuring the other way.
 const FEW_ROWS: f64 = 0.1;
 
+/// Rows of a batch while nobody knows how many rows pass.
+const FIRST_BATCH_ROWS: usize = 1024;
+
+/// Rows of a batch, however few pass.
+const MIN_BATCH_ROWS: usize = 128;
+
 /// Row groups of each way that are measured before they are compared.
 const MIN_MEASURED: u32 = 1;
 
@@ -120,6 +126,20 @@ impl Ways {
         } else {
             Way::Late
         }
+    }
+
+    /// Rows of a batch, so that one comes from about `batch_rows` rows of the file: it keeps all pages that
+    /// its strings lie in.
+    pub(super) fn batch_rows(&self, way: Way, batch_rows: usize) -> usize {
+        if way == Way::AtOnce {
+            return batch_rows;
+        }
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.late.row_groups == 0 {
+            return FIRST_BATCH_ROWS;
+        }
+        let share = known.num_passing as f64 / known.late.num_rows.max(1) as f64;
+        ((batch_rows as f64 * share) as usize).clamp(MIN_BATCH_ROWS, batch_rows)
     }
 
     /// Tells how long a row group took, and how many of its rows came out.

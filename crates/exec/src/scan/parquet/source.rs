@@ -23,7 +23,7 @@ use super::pages::rows_that_can_match;
 use super::pruning::bloom_filters_can_match;
 use super::{ParquetFile, ParquetTable, guarded};
 use crate::QueryControl;
-use crate::scan::{BatchIter, MorselSource, ScanRequest, Stored};
+use crate::scan::{BatchIter, FileFact, MorselSource, ScanRequest, Stored};
 
 /// Rows that the reader gives at once.
 const BATCH_ROWS: usize = 16_384;
@@ -36,6 +36,8 @@ pub(super) struct ParquetSource {
     schema: SchemaRef,
     filters: Vec<Expr>,
     late: Option<LateFilter>,
+    /// Whether rows must be counted, so that none may be left out within a row group.
+    numbers_rows: bool,
     shared: Arc<Shared>,
     control: Arc<QueryControl>,
     /// File and row group.
@@ -61,11 +63,17 @@ impl ParquetSource {
         late: Option<LateFilter>,
     ) -> Result<Self> {
         let schema = table.schema.project(&request.projection);
+        let is_number = |c: &usize| {
+            let fact = c.checked_sub(table.columns.len());
+            fact.is_some_and(|i| table.facts.get(i) == Some(&FileFact::RowNumber))
+        };
+        let numbers_rows = request.projection.iter().any(is_number);
         Ok(Self {
             projection: request.projection.clone(),
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
             filters: request.filters.clone(),
-            late,
+            late: late.filter(|_| !numbers_rows),
+            numbers_rows,
             shared: Arc::default(),
             control: Arc::clone(&request.control),
             morsels,
@@ -113,7 +121,7 @@ impl ParquetSource {
         let predicate = move |batch: RecordBatch| {
             // What is wrong with the values shows when they are read for the result.
             let num_rows = batch.num_rows();
-            let converted = conversion.batch(&batch);
+            let converted = conversion.batch(&batch, 0);
             Ok(converted.map_or_else(
                 |_| BooleanArray::from(vec![true; num_rows]),
                 |batch| late.passing(&batch),
@@ -138,7 +146,7 @@ impl ParquetSource {
         let group_rows = u64::try_from(group_rows).unwrap_or(0);
         let mut num_rows = group_rows;
         let pages = rows_that_can_match(&self.filters, &file.metadata, group, &source);
-        if let Some(rows) = pages {
+        if let Some(rows) = pages.filter(|_| !self.numbers_rows) {
             num_rows = rows.row_count() as u64;
             builder = builder.with_row_selection(rows);
         }
@@ -161,7 +169,7 @@ impl ParquetSource {
             builder
                 .with_projection(mask)
                 .with_row_groups(vec![group])
-                .with_batch_size(BATCH_ROWS)
+                .with_batch_size(shared.ways.batch_rows(way, BATCH_ROWS))
                 .build()
         })?;
         Ok(Some((reader, conversion, num_rows)))
@@ -194,6 +202,7 @@ impl MorselSource for ParquetSource {
             way,
             num_rows,
             num_given: 0,
+            first_row: rows_before(file, group),
             elapsed: started.elapsed(),
             shared: Arc::clone(&self.shared),
             control: Arc::clone(&self.control),
@@ -248,6 +257,15 @@ impl MorselSource for ParquetSource {
     }
 }
 
+/// Rows of the file before a row group.
+fn rows_before(file: &ParquetFile, group: usize) -> u64 {
+    let groups = &file.metadata.metadata().row_groups()[..group];
+    let rows = groups
+        .iter()
+        .map(|g| u64::try_from(g.num_rows()).unwrap_or(0));
+    rows.sum()
+}
+
 /// A row group that is being read.
 struct RowGroup {
     /// None when all is read, or something is wrong.
@@ -257,6 +275,8 @@ struct RowGroup {
     /// Rows that filters see.
     num_rows: u64,
     num_given: u64,
+    /// Number of the first row in the file.
+    first_row: u64,
     elapsed: Duration,
     shared: Arc<Shared>,
     control: Arc<QueryControl>,
@@ -278,8 +298,9 @@ impl RowGroup {
             return Ok(None);
         };
         self.reader = Some(reader);
+        let first_row = self.first_row + self.num_given;
         self.num_given += batch.num_rows() as u64;
-        let converted = self.conversion.batch(&batch);
+        let converted = self.conversion.batch(&batch, first_row);
         converted.map(Some).map_err(|e| e.within(path.display()))
     }
 
