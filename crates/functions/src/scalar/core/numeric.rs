@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
 use basalt_error::{Error, Result};
+use basalt_kernels::widest::{Loop, widest};
 
 pub(crate) use super::num::{FromNum, Native, Num, with_native, with_sized, with_wide};
 use crate::Column;
@@ -198,4 +199,61 @@ pub(crate) fn map2<A: Native, B: Native, O: Native>(
         }
     }
     Ok(array_of(out))
+}
+
+/// As [`map2`], compiled for several levels of instructions: for operations that are as cheap as
+/// reading their values.
+pub(crate) fn map2_widest<A: Native, B: Native, O: Native>(
+    (a, b): (&Column, &Column),
+    num_rows: usize,
+    op: impl Fn(A, B) -> O + Copy,
+) -> Result<ArrayRef> {
+    let (a, b) = (Source::<A>::new(a)?, Source::<B>::new(b)?);
+    let mut out: Vec<O> = Vec::with_capacity(num_rows);
+    let (mut buffer_a, mut buffer_b) = ([A::default(); CHUNK], [B::default(); CHUNK]);
+    let mut results = [O::default(); CHUNK];
+    for range in chunks(num_rows) {
+        let results = &mut results[..range.len()];
+        widest(Operate {
+            a: a.chunk(range.clone(), &mut buffer_a),
+            b: b.chunk(range, &mut buffer_b),
+            op,
+            results: &mut *results,
+        });
+        out.extend_from_slice(results);
+    }
+    Ok(array_of(out))
+}
+
+/// An operation on the values of a chunk.
+struct Operate<'a, A, B, O, F> {
+    a: Chunk<'a, A>,
+    b: Chunk<'a, B>,
+    op: F,
+    results: &'a mut [O],
+}
+
+impl<A: Copy, B: Copy, O, F: Fn(A, B) -> O> Loop for Operate<'_, A, B, O, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let results = self.results.iter_mut();
+        let op = self.op;
+        match (self.a, self.b) {
+            (Chunk::Slice(a), Chunk::Slice(b)) => {
+                let rows = results.zip(a.iter().zip(b));
+                rows.for_each(|(result, (a, b))| *result = op(*a, *b));
+            }
+            (Chunk::Slice(a), Chunk::Scalar(b)) => {
+                results.zip(a).for_each(|(result, a)| *result = op(*a, b));
+            }
+            (Chunk::Scalar(a), Chunk::Slice(b)) => {
+                results.zip(b).for_each(|(result, b)| *result = op(a, *b));
+            }
+            (Chunk::Scalar(a), Chunk::Scalar(b)) => {
+                results.for_each(|result| *result = op(a, b));
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
 use super::BinaryOp;
-use crate::scalar::core::numeric::{Num, map2, with_wide};
+use crate::scalar::core::numeric::{Num, map2, map2_widest, with_wide};
 use crate::{Call, Column, Resolved};
 
 /// The primitive of the result of `+`, `-`, `*`: one size wider, Float64 with floats.
@@ -30,15 +30,15 @@ pub(super) fn resolve(op: BinaryOp, a: &DataType, b: &DataType) -> Result<Option
     }
     let resolved = match op {
         BinaryOp::Divide => Resolved::new(DataType::Float64, |columns, num_rows| {
-            map2::<f64, f64, f64>((&columns[0], &columns[1]), num_rows, |a, b| a / b)
+            map2_widest::<f64, f64, f64>((&columns[0], &columns[1]), num_rows, |a, b| a / b)
         }),
         BinaryOp::Gcd | BinaryOp::Lcm => resolve_divisors(op, a, b),
         _ => Resolved::new(result.data_type(), move |columns, num_rows| {
             let pair = (&columns[0], &columns[1]);
             with_wide!(result, T => match op {
-                BinaryOp::Plus => map2::<T, T, T>(pair, num_rows, |a, b| a.add_wrapping(b)),
-                BinaryOp::Minus => map2::<T, T, T>(pair, num_rows, |a, b| a.sub_wrapping(b)),
-                BinaryOp::Multiply => map2::<T, T, T>(pair, num_rows, |a, b| a.mul_wrapping(b)),
+                BinaryOp::Plus => map2_widest::<T, T, T>(pair, num_rows, |a, b| a.add_wrapping(b)),
+                BinaryOp::Minus => map2_widest::<T, T, T>(pair, num_rows, |a, b| a.sub_wrapping(b)),
+                BinaryOp::Multiply => map2_widest::<T, T, T>(pair, num_rows, |a, b| a.mul_wrapping(b)),
                 _ => Err(Error::bug(format!("{op:?} is no sum or product"))),
             })
         }),
