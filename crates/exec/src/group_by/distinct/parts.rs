@@ -17,12 +17,17 @@ use crate::group_by::spill::{Budget, SpillFile};
 /// Most entries of a block in a file: reading one takes little memory.
 const MAX_BLOCK_ENTRIES: usize = 128 << 10;
 
+/// Entries that wait for each one in a set, if most were new last time.
+const NEW_WAITING: usize = 8;
+
 /// Entries of one part; one may be there in more than one of its places.
 #[derive(Debug, Default)]
 pub(super) struct Part<E> {
     pub(super) set: EntrySet<E>,
     /// Entries that are still to be put into the set.
     pub(super) waiting: Vec<E>,
+    /// Whether more than half of those that waited last were not in the set.
+    is_mostly_new: bool,
     /// Entries in a file.
     pub(super) blocks: Vec<Block>,
 }
@@ -32,16 +37,41 @@ impl<E: Entry> Part<E> {
     #[inline]
     fn wait(&mut self, entry: E, min_waiting: usize) {
         self.waiting.push(entry);
-        if self.waiting.len() >= min_waiting && self.waiting.len() * 2 >= self.set.len() {
+        if self.waiting.len() >= min_waiting && self.waiting.len() >= self.worth_flushing() {
             self.flush();
+        }
+    }
+
+    /// Entries that may wait before the set is worth loading. A set would only grow by new ones, again
+    /// and again: the more of these wait, the less often it is built anew.
+    fn worth_flushing(&self) -> usize {
+        if self.is_mostly_new {
+            self.set.len() * NEW_WAITING
+        } else {
+            self.set.len() / 2
         }
     }
 
     /// Puts all entries that wait into the set.
     pub(super) fn flush(&mut self) {
+        let num_before = self.set.len();
         let set = &mut self.set;
+        if self.is_mostly_new {
+            set.reserve(num_before + self.waiting.len());
+        }
         self.waiting.iter().for_each(|entry| set.insert(*entry));
+        self.is_mostly_new = (set.len() - num_before) * 2 > self.waiting.len();
         self.waiting.clear();
+    }
+
+    /// About how many entries there are in memory, each once.
+    pub(super) fn most_entries(&self) -> usize {
+        let num_new = if self.is_mostly_new {
+            self.waiting.len()
+        } else {
+            0
+        };
+        self.set.len() + num_new
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -97,24 +97,27 @@ impl<E: Entry> Settling<E> {
             let mut part = input.parts[part]
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
-            let mut part = std::mem::take(&mut *part);
-            part.flush();
+            let part = std::mem::take(&mut *part);
             if !part.is_empty() {
                 inputs.push((part, input.map.as_deref().filter(|_| E::HAS_GROUP)));
             }
         }
-        if let [(part, map)] = inputs.as_slice()
+        if let [(part, map)] = inputs.as_mut_slice()
             && part.blocks.is_empty()
         {
+            part.flush();
             count_all(&part.set, *map, counts);
             return Ok(());
         }
         let mut set = start(&mut inputs);
+        if let Some(memory) = &mut memory {
+            memory.try_resize(set.size_bytes())?;
+        }
         for (part, map) in inputs {
-            part.set
-                .iter()
-                .filter_map(|e| stay_or_move(e, map))
-                .for_each(|entry| set.insert(entry));
+            // What still waits goes straight into the set of all tasks.
+            let entries = part.set.iter().chain(part.waiting.iter().copied());
+            let entries = entries.filter_map(|entry| stay_or_move(entry, map));
+            entries.for_each(|entry| set.insert(entry));
             for block in part.blocks {
                 block.for_each(|entry| {
                     if let Some(entry) = stay_or_move(entry, map) {
@@ -136,7 +139,7 @@ impl<E: Entry> Settling<E> {
 
 /// The set that all others go into: the largest whose groups stay, else an empty one.
 fn start<E: Entry>(inputs: &mut [(Part<E>, Option<&[u32]>)]) -> EntrySet<E> {
-    let largest = inputs.iter().map(|(part, _)| part.set.len()).max();
+    let largest = inputs.iter().map(|(part, _)| part.most_entries()).max();
     let staying = inputs.iter_mut().filter(|(_, map)| map.is_none());
     let staying = staying.max_by_key(|(part, _)| part.set.len());
     let mut set = staying.map_or_else(EntrySet::default, |(part, _)| std::mem::take(&mut part.set));
