@@ -11,7 +11,7 @@ struct Folder(PathBuf);
 impl Folder {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("files-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
+        fs::create_dir_all(&path).expect("a folder for temporary files");
         Self(path)
     }
 
@@ -20,7 +20,7 @@ impl Folder {
     }
 
     fn num_files(&self) -> usize {
-        fs::read_dir(&self.0).unwrap().count()
+        fs::read_dir(&self.0).map_or(0, Iterator::count)
     }
 }
 
@@ -31,7 +31,7 @@ impl Drop for Folder {
 }
 
 fn run(sql: &str) -> Result<String, String> {
-    let database = Database::in_memory().unwrap();
+    let database = Database::in_memory().map_err(|e| e.to_string())?;
     let mut session = Session::new(&database);
     let mut out = Vec::new();
     let parsed = basalt_parser::parse_statement(sql).map_err(|e| e.to_string())?;

@@ -44,9 +44,10 @@ pub fn optimized(plan: LogicalPlan, state: &SessionState) -> Result<LogicalPlan>
     let plan = pruned(plan)?;
     let (wide, joins) = (is_wide(&plan), may_have_joins(&plan));
     let helps = |name: &str| {
-        !NEVER.contains(&name)
-            && (joins || !OF_JOINS.contains(&name))
-            && !(wide && OF_NARROW_ROWS.contains(&name))
+        let is_vain = NEVER.contains(&name)
+            || (!joins && OF_JOINS.contains(&name))
+            || (wide && OF_NARROW_ROWS.contains(&name));
+        !is_vain
     };
     let rules = rules.iter().filter(|r| helps(r.name())).cloned();
     Optimizer::with_rules(rules.collect()).optimize(plan, state, |_, _| {})

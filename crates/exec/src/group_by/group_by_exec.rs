@@ -30,7 +30,7 @@ use super::observed::Observed;
 use super::options::{Options, Tuning};
 use super::spill::Budget;
 use super::strategy::{self, Job};
-use super::top::TopGroups;
+use super::top::{TopGroups, TopOrder};
 use super::word_form::WordForm;
 use crate::predicate::Predicate;
 use crate::report::memory::OperatorPool;
@@ -150,17 +150,17 @@ impl GroupByExec {
     }
 
     /// The same without groups that a sort by column `column` of the result with a limit of
-    /// `num_rows` does not want; `None` if it cannot tell which these are.
-    pub fn with_top(&self, column: usize, is_descending: bool, num_rows: usize) -> Option<Self> {
+    /// `order.num_rows` does not want; `None` if it cannot tell which these are.
+    pub fn with_top(&self, column: usize, order: TopOrder) -> Option<Self> {
         let num_keys = self.grouping.keys.len();
         let aggregate = column.checked_sub(num_keys)?;
         // A shortcut's results are numbers that are never NULL.
         self.grouping.aggregates.get(aggregate)?.bound.shortcut?;
-        if num_keys == 0 || num_rows == 0 || num_rows > MAX_TOP_ROWS {
+        if num_keys == 0 || order.num_rows == 0 || order.num_rows > MAX_TOP_ROWS {
             return None;
         }
         let mut grouping = Grouping::clone(&self.grouping);
-        let top = TopGroups::new(aggregate, is_descending, num_rows);
+        let top = TopGroups::new(aggregate, order);
         grouping.top = Some(Arc::new(top));
         let num_partitions = self.properties.partitioning.partition_count();
         let new = Self::try_new(Arc::clone(&self.input), Arc::new(grouping), num_partitions);
@@ -321,7 +321,7 @@ impl DisplayAs for GroupByExec {
             write!(f, ", filter={}", predicate.whole())?;
         }
         match &self.grouping.top {
-            Some(top) => write!(f, ", top={}", top.num_rows),
+            Some(top) => write!(f, ", top={}", top.order.num_rows),
             None => Ok(()),
         }
     }

@@ -63,3 +63,4 @@ pub use group_by_exec::GroupByExec;
 pub use grouping::{AggregateSpec, Grouping};
 pub use options::{Options, Thresholds};
 pub use strategy::Strategy;
+pub use top::TopOrder;

@@ -35,11 +35,11 @@ pub(super) fn row_group_can_match(
     filters.iter().all(|f| can_match(f, &compare))
 }
 
+/// Tells whether a column can be in that relation to one of the values; `None` if it cannot tell.
+type Compare<'a> = dyn Fn(&str, Operator, &[&ScalarValue]) -> Option<bool> + 'a;
+
 /// Whether a filter can hold, if `compare` tells that of comparisons.
-fn can_match(
-    filter: &Expr,
-    compare: &dyn Fn(&str, Operator, &[&ScalarValue]) -> Option<bool>,
-) -> bool {
+fn can_match(filter: &Expr, compare: &Compare<'_>) -> bool {
     match Condition::of(filter) {
         Condition::And(a, b) => can_match(a, compare) && can_match(b, compare),
         Condition::Or(a, b) => can_match(a, compare) || can_match(b, compare),
