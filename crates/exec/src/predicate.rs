@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, RecordBatch};
 use arrow::buffer::{BooleanBuffer, Buffer};
 use arrow::datatypes::{
-    DataType as ArrowType, Int8Type, Int16Type, Int32Type, Int64Type, Schema, UInt8Type,
+    DataType as ArrowType, Int8Type, Int16Type, Int32Type, Int64Type, Schema, SchemaRef, UInt8Type,
     UInt16Type, UInt32Type, UInt64Type,
 };
 use basalt_kernels::Bitmap;
@@ -21,6 +21,8 @@ use datafusion::logical_expr::{ColumnarValue, Operator};
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
 use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
 
+use crate::lazy_logic::{lazy, may_fail};
+
 /// Of this many rows one must be left for the others to be worth looking at all of them.
 const FEW: usize = 5;
 
@@ -30,7 +32,15 @@ pub(crate) struct Predicate {
     whole: Arc<dyn PhysicalExpr>,
     comparisons: Vec<ColumnComparison>,
     /// The other conjuncts.
-    rest: Option<Arc<dyn PhysicalExpr>>,
+    rest: Option<Rest>,
+}
+
+/// Conjuncts that are no comparisons.
+#[derive(Clone, Debug)]
+struct Rest {
+    expr: Arc<dyn PhysicalExpr>,
+    /// Whether it must not see rows that the comparisons have dropped.
+    may_fail: bool,
 }
 
 /// A column compared with a constant.
@@ -42,8 +52,8 @@ struct ColumnComparison {
 }
 
 impl Predicate {
-    /// The condition, if parts of it are comparisons that kernels do.
-    pub(crate) fn try_new(whole: &Arc<dyn PhysicalExpr>) -> Option<Self> {
+    /// The condition over rows of `schema`, if parts of it are comparisons that kernels do.
+    pub(crate) fn try_new(whole: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
         let mut comparisons = Vec::new();
         let mut rest = Vec::new();
         for conjunct in split_conjunction(whole) {
@@ -52,10 +62,23 @@ impl Predicate {
                 None => rest.push(Arc::clone(conjunct)),
             }
         }
-        (!comparisons.is_empty()).then(|| Self {
+        if comparisons.is_empty() {
+            return None;
+        }
+        let rest = (!rest.is_empty()).then(|| conjunction(rest));
+        let rest = rest.map(|expr| {
+            Some(Rest {
+                may_fail: may_fail(&expr, schema),
+                expr: lazy(expr, schema).ok()?.data,
+            })
+        });
+        Some(Self {
             whole: Arc::clone(whole),
             comparisons,
-            rest: (!rest.is_empty()).then(|| conjunction(rest)),
+            rest: match rest {
+                Some(rest) => Some(rest?),
+                None => None,
+            },
         })
     }
 
@@ -83,16 +106,17 @@ impl Predicate {
 }
 
 /// Those of `rows` for which `rest` holds as well.
-fn hold_too(
-    rest: &Arc<dyn PhysicalExpr>,
-    batch: &RecordBatch,
-    rows: BooleanBuffer,
-) -> Result<BooleanBuffer> {
+fn hold_too(rest: &Rest, batch: &RecordBatch, rows: BooleanBuffer) -> Result<BooleanBuffer> {
     let num_left = rows.count_set_bits();
-    let value = if num_left.saturating_mul(FEW) < batch.num_rows() {
-        rest.evaluate_selection(batch, &BooleanArray::new(rows.clone(), None))?
+    if num_left == 0 {
+        return Ok(rows);
+    }
+    let few_left = num_left.saturating_mul(FEW) < batch.num_rows();
+    let value = if few_left || rest.may_fail {
+        let selection = BooleanArray::new(rows.clone(), None);
+        rest.expr.evaluate_selection(batch, &selection)?
     } else {
-        rest.evaluate(batch)?
+        rest.expr.evaluate(batch)?
     };
     let flags = value.into_array(batch.num_rows())?;
     let Some(flags) = flags.as_boolean_opt() else {
@@ -167,13 +191,16 @@ impl ColumnComparison {
 
 /// A condition that operators which are not ours evaluate by kernels, too.
 #[derive(Clone, Debug)]
-pub(crate) struct PredicateExpr(Predicate);
+pub(crate) struct PredicateExpr(Predicate, SchemaRef);
 
 impl PredicateExpr {
     /// The condition as an expression, if kernels do parts of it.
-    pub(crate) fn try_new(whole: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn PhysicalExpr>> {
-        let predicate = Predicate::try_new(whole)?;
-        Some(Arc::new(Self(predicate)))
+    pub(crate) fn try_new(
+        whole: &Arc<dyn PhysicalExpr>,
+        schema: &SchemaRef,
+    ) -> Option<Arc<dyn PhysicalExpr>> {
+        let predicate = Predicate::try_new(whole, schema)?;
+        Some(Arc::new(Self(predicate, Arc::clone(schema))))
     }
 }
 
@@ -220,7 +247,7 @@ impl PhysicalExpr for PredicateExpr {
         children: Vec<Arc<dyn PhysicalExpr>>,
     ) -> Result<Arc<dyn PhysicalExpr>> {
         match children.as_slice() {
-            [whole] => Ok(Self::try_new(whole).unwrap_or_else(|| Arc::clone(whole))),
+            [whole] => Ok(Self::try_new(whole, &self.1).unwrap_or_else(|| Arc::clone(whole))),
             _ => internal_err!("a condition is one expression"),
         }
     }

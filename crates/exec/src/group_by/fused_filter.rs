@@ -31,7 +31,7 @@ impl Fused {
         let projection = input.downcast_ref::<ProjectionExec>();
         let below = projection.map_or(input, |projection| projection.input());
         let filter = below.downcast_ref::<FilterExec>()?;
-        let predicate = Predicate::try_new(filter.predicate())?;
+        let predicate = Predicate::try_new(filter.predicate(), &filter.input().schema())?;
         if filter.fetch().is_some() {
             return None;
         }

@@ -32,6 +32,7 @@ use super::spill::Budget;
 use super::strategy::{self, Job};
 use super::top::{TopGroups, TopOrder};
 use super::word_form::WordForm;
+use crate::lazy_logic::made_lazy;
 use crate::predicate::Predicate;
 use crate::report::memory::OperatorPool;
 
@@ -146,6 +147,34 @@ impl GroupByExec {
             options: self.options,
             tuning: self.tuning,
             ..new
+        }))
+    }
+
+    /// The same with sides of AND and OR in keys and arguments held back that may fail.
+    ///
+    /// # Errors
+    /// If the plan is damaged.
+    pub fn with_lazy_logic(&self) -> Result<Option<Self>> {
+        let schema = self.input.schema();
+        let mut grouping = Grouping::clone(&self.grouping);
+        let args = grouping.aggregates.iter_mut().flat_map(|a| &mut a.args);
+        let mut is_changed = false;
+        for expr in args.chain(&mut grouping.keys) {
+            if let Some(lazy) = made_lazy(expr, &schema)? {
+                *expr = lazy;
+                is_changed = true;
+            }
+        }
+        if !is_changed {
+            return Ok(None);
+        }
+        let num_partitions = self.properties.partitioning.partition_count();
+        let input = Arc::clone(&self.input);
+        Ok(Some(Self {
+            predicate: self.predicate.clone(),
+            options: self.options,
+            tuning: self.tuning,
+            ..Self::try_new(input, Arc::new(grouping), num_partitions)?
         }))
     }
 

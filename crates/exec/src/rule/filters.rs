@@ -1,4 +1,5 @@
-//! Gives conditions to kernels, and to the aggregation above them where no rows need to be copied.
+//! Gives conditions to kernels, and to the aggregation above them where no rows need to be copied;
+//! holds back what may fail on rows that an AND or OR has decided.
 
 use std::sync::Arc;
 
@@ -8,8 +9,10 @@ use datafusion::error::Result;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
+use datafusion::physical_plan::projection::ProjectionExec;
 
 use crate::group_by::GroupByExec;
+use crate::lazy_logic::made_lazy;
 use crate::predicate::PredicateExpr;
 
 /// Swaps conditions in a plan in which nothing is arranged any more: what DataFusion knows of a
@@ -17,20 +20,50 @@ use crate::predicate::PredicateExpr;
 #[derive(Debug)]
 pub struct SwapFilters;
 
-/// The operator at `node` with its condition, or its input's, evaluated by kernels.
+/// The operator at `node` with its conditions, or its input's, evaluated by kernels and no more than
+/// needed.
 fn swap(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     if let Some(group_by) = node.downcast_ref::<GroupByExec>() {
-        let fused = group_by.fused_with_filter()?;
-        return Ok(fused.map(|fused| Arc::new(fused) as _));
+        let ours = match group_by.fused_with_filter()? {
+            Some(fused) => Some(fused),
+            None => group_by.with_lazy_logic()?,
+        };
+        return Ok(ours.map(|ours| Arc::new(ours) as _));
+    }
+    if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
+        return projected(projection);
     }
     let Some(filter) = node.downcast_ref::<FilterExec>() else {
         return Ok(None);
     };
-    let Some(predicate) = PredicateExpr::try_new(filter.predicate()) else {
+    let (condition, schema) = (filter.predicate(), filter.input().schema());
+    let predicate = match PredicateExpr::try_new(condition, &schema) {
+        Some(predicate) => Some(predicate),
+        None => made_lazy(condition, &schema)?,
+    };
+    let Some(predicate) = predicate else {
         return Ok(None);
     };
     let filter = FilterExecBuilder::from(filter).with_predicate(predicate);
     Ok(Some(Arc::new(filter.build()?)))
+}
+
+/// The projection with sides of AND and OR held back, if there are such.
+fn projected(projection: &ProjectionExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let schema = projection.input().schema();
+    let mut exprs = projection.expr().to_vec();
+    let mut is_changed = false;
+    for projected in &mut exprs {
+        if let Some(lazy) = made_lazy(&projected.expr, &schema)? {
+            projected.expr = lazy;
+            is_changed = true;
+        }
+    }
+    if !is_changed {
+        return Ok(None);
+    }
+    let input = Arc::clone(projection.input());
+    Ok(Some(Arc::new(ProjectionExec::try_new(exprs, input)?)))
 }
 
 impl PhysicalOptimizerRule for SwapFilters {
