@@ -179,7 +179,7 @@ impl Resolver<'_> {
             return false;
         };
         let parts: Vec<String> = name.database.iter().chain([&name.name]).cloned().collect();
-        let known_name = self.names.find(&parts).is_some()
+        let known_name = self.names.has(&parts)
             || self.aliases.get(&name.name).is_some()
             || self.outer.expression(&name.name).is_some();
         !known_name

@@ -191,6 +191,7 @@ impl Analyzer<'_> {
                 data_type,
                 hidden: false,
                 merged: false,
+                origin: left.origin.clone(),
             });
         }
         for (l, r) in &shape.using {
