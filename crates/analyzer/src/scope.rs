@@ -37,6 +37,11 @@ impl ScopeColumn {
         !self.hidden && !self.merged
     }
 
+    /// Whether ARRAY JOIN gave the name, which hides the tables' columns of that name.
+    fn is_array_join_alias(&self) -> bool {
+        self.hidden && self.qualifier.is_empty()
+    }
+
     /// The column as an expression.
     pub fn typed(&self) -> Typed {
         Typed::column(&self.internal, self.data_type.clone())
@@ -106,7 +111,11 @@ fn meant<'a>(
     columns: impl Iterator<Item = &'a ScopeColumn>,
     parts: &[String],
 ) -> Result<Option<&'a ScopeColumn>> {
-    let mut matching = columns.filter(|c| c.is_named(parts));
+    let matching: Vec<_> = columns.filter(|c| c.is_named(parts)).collect();
+    if let Some(alias) = matching.iter().rfind(|c| c.is_array_join_alias()) {
+        return Ok(Some(alias));
+    }
+    let mut matching = matching.into_iter();
     let Some(mut first) = matching.next() else {
         return Ok(None);
     };

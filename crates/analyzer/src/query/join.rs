@@ -48,7 +48,8 @@ impl Analyzer<'_> {
             .extend(sides.right.scope.columns.iter().cloned());
         if let Some(JoinConstraint::On(on)) = &join.constraint {
             let resolver = Resolver::new(self, outer, &scope, aliases);
-            let condition = resolver.condition(on).map_err(|e| {
+            let on = sides.with_tuple_keys(on, &resolver)?;
+            let condition = resolver.condition(&on).map_err(|e| {
                 let wrong_type = e.code() == ErrorCode::ILLEGAL_TYPE_OF_COLUMN_FOR_FILTER;
                 if wrong_type {
                     Error::new(ErrorCode::INVALID_JOIN_ON_EXPRESSION, e.message())

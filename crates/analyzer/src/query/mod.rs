@@ -45,6 +45,7 @@ mod redundant_keys;
 pub mod select;
 pub mod set_operations;
 pub mod totals;
+mod tuple_keys;
 mod windows;
 pub mod with_fill;
 
