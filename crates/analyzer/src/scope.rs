@@ -70,6 +70,14 @@ impl Scope {
         Ok(None)
     }
 
+    /// Makes `origin` the table expression of all columns.
+    pub(crate) fn set_origin(&mut self, origin: &TableSource) {
+        let origin = Arc::new(origin.clone());
+        for column in &mut self.columns {
+            column.origin = Some(Arc::clone(&origin));
+        }
+    }
+
     /// Columns of the table that `qualifier` names; all for an empty one.
     pub fn of_table<'a>(
         &'a self,

@@ -8,6 +8,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 
 use super::Analyzer;
+use super::group_by::Grouping;
 use super::join::all_columns;
 use super::select::{Clauses, replace};
 use crate::Typed;
@@ -106,12 +107,24 @@ pub(super) fn put(expr: &mut Expr, columns: &Columns, only_aggregated: bool) -> 
 /// The expressions of a query up to GROUP BY, or behind it.
 pub(super) struct Stage<'s> {
     /// Those that rows are filtered and repeated by.
-    pub(super) early: Vec<&'s mut Expr>,
-    pub(super) keys: Option<&'s mut [Typed]>,
-    pub(super) clauses: &'s mut Clauses,
+    early: Vec<&'s mut Expr>,
+    keys: Option<&'s mut [Typed]>,
+    clauses: &'s mut Clauses,
 }
 
-impl Stage<'_> {
+impl<'s> Stage<'s> {
+    pub(super) fn new(
+        early: Vec<&'s mut Expr>,
+        grouping: &'s mut Option<Grouping>,
+        clauses: &'s mut Clauses,
+    ) -> Self {
+        Self {
+            early,
+            keys: grouping.as_mut().map(|g| g.keys.as_mut_slice()),
+            clauses,
+        }
+    }
+
     /// The plan with the calls that several places share, those of `early` alone if `is_early`.
     pub(super) fn with_draws(
         &mut self,

@@ -46,10 +46,7 @@ impl Analyzer<'_> {
         let table_of = |table: &ast::TableExpr| {
             let mut source = self.table(table, outer, domain)?;
             if !is_one_join {
-                let origin = Arc::new(table.source.clone());
-                for column in &mut source.scope.columns {
-                    column.origin = Some(Arc::clone(&origin));
-                }
+                source.scope.set_origin(&table.source);
             }
             Ok::<_, Error>(source)
         };

@@ -116,18 +116,10 @@ impl Analyzer<'_> {
         )?;
         let early = conditions.iter_mut();
         let early = early.chain(array_joins.iter_mut().map(|a| &mut a.argument.expr));
-        let mut stage = Stage {
-            early: early.collect(),
-            keys: grouping.as_mut().map(|g| g.keys.as_mut_slice()),
-            clauses: &mut clauses,
-        };
+        let mut stage = Stage::new(early.collect(), &mut grouping, &mut clauses);
         let plan = stage.with_draws(self, plan, true)?;
         let plan = self.filtered(plan, conditions, array_joins, &mut clauses)?;
-        let mut stage = Stage {
-            early: Vec::new(),
-            keys: grouping.as_mut().map(|g| g.keys.as_mut_slice()),
-            clauses: &mut clauses,
-        };
+        let mut stage = Stage::new(Vec::new(), &mut grouping, &mut clauses);
         let plan = stage.with_draws(self, plan, false)?;
         self.after_where((plan, of_source), (select, &outer), grouping, clauses)
     }
@@ -186,11 +178,8 @@ impl Analyzer<'_> {
             let domain = clauses.items.iter().filter(is_domain);
             grouping.add_to_all_sets(domain.map(|i| i.typed.clone()).collect());
             (plan, totals) = self.aggregated(plan, grouping, select.with_totals, &mut clauses)?;
-            let mut stage = Stage {
-                early: Vec::new(),
-                keys: None,
-                clauses: &mut clauses,
-            };
+            let mut behind = None;
+            let mut stage = Stage::new(Vec::new(), &mut behind, &mut clauses);
             plan = stage.with_draws(self, plan, false)?;
         } else if select.with_totals {
             return Err(Error::not_implemented("WITH TOTALS without GROUP BY"));
