@@ -38,11 +38,8 @@ impl Analyzer<'_> {
     ) -> Result<Source> {
         // Only where each row of a subquery in FROM belongs to one of its outer values.
         let domain = domain.filter(|_| has_only_inner_joins(select));
-        let num_tables = select
-            .from
-            .iter()
-            .filter(|e| matches!(e, FromElement::Table { .. }));
-        let is_one_join = num_tables.count() <= 2;
+        let is_table = |e: &&FromElement| matches!(e, FromElement::Table { .. });
+        let is_one_join = select.from.iter().filter(is_table).count() <= 2;
         let table_of = |table: &ast::TableExpr| {
             let mut source = self.table(table, outer, domain)?;
             if !is_one_join {
