@@ -2,9 +2,11 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::registry::nearest;
+use basalt_parser::ast::TableSource;
 use basalt_types::DataType;
 
 use crate::Typed;
@@ -24,12 +26,20 @@ pub struct ScopeColumn {
     pub hidden: bool,
     /// Whether USING merged it with a column of the other side: only its table's name leads to it.
     pub merged: bool,
+    /// The table expression that it comes from, if there is more than one join: then its name must
+    /// not be that of another table's column as well, unless the tables are written alike.
+    pub origin: Option<Arc<TableSource>>,
 }
 
 impl ScopeColumn {
     /// Whether `*` shows it.
     pub fn is_shown(&self) -> bool {
         !self.hidden && !self.merged
+    }
+
+    /// Whether ARRAY JOIN gave the name, which hides the tables' columns of that name.
+    fn is_array_join_alias(&self) -> bool {
+        self.hidden && self.qualifier.is_empty()
     }
 
     /// The column as an expression.
@@ -50,13 +60,22 @@ impl Scope {
     /// a tuple.
     ///
     /// # Errors
-    /// None today; callers treat a name that cannot be decided as an error.
+    /// `AMBIGUOUS_IDENTIFIER` if several of more than two tables have it.
     pub fn find(&self, parts: &[String]) -> Result<Option<(&ScopeColumn, usize)>> {
-        let found = (1..=parts.len()).rev().find_map(|taken| {
-            let column = meant(self.columns.iter(), &parts[..taken])?;
-            Some((column, taken))
-        });
-        Ok(found)
+        for taken in (1..=parts.len()).rev() {
+            if let Some(column) = meant(self.columns.iter(), &parts[..taken])? {
+                return Ok(Some((column, taken)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes `origin` the table expression of all columns.
+    pub(crate) fn set_origin(&mut self, origin: &TableSource) {
+        let origin = Arc::new(origin.clone());
+        for column in &mut self.columns {
+            column.origin = Some(Arc::clone(&origin));
+        }
     }
 
     /// Columns of the table that `qualifier` names; all for an empty one.
@@ -99,13 +118,35 @@ impl Scope {
 fn meant<'a>(
     columns: impl Iterator<Item = &'a ScopeColumn>,
     parts: &[String],
-) -> Option<&'a ScopeColumn> {
-    let mut matching = columns.filter(|c| c.is_named(parts));
-    let first = matching.next()?;
-    if !first.hidden {
-        return Some(first);
+) -> Result<Option<&'a ScopeColumn>> {
+    let matching: Vec<_> = columns.filter(|c| c.is_named(parts)).collect();
+    if let Some(alias) = matching.iter().rfind(|c| c.is_array_join_alias()) {
+        return Ok(Some(alias));
     }
-    Some(matching.find(|c| !c.hidden).unwrap_or(first))
+    let mut matching = matching.into_iter();
+    let Some(mut first) = matching.next() else {
+        return Ok(None);
+    };
+    if first.hidden {
+        match matching.find(|c| !c.hidden) {
+            Some(shown) => first = shown,
+            None => return Ok(Some(first)),
+        }
+    }
+    let Some(origin) = &first.origin else {
+        return Ok(Some(first));
+    };
+    let mut others = matching.filter(|c| !c.hidden).flat_map(|c| &c.origin);
+    if others.any(|other| other != origin) {
+        return Err(Error::new(
+            ErrorCode::AMBIGUOUS_IDENTIFIER,
+            format!(
+                "Write the table's name before it: several tables have a column `{}`",
+                parts.join(".")
+            ),
+        ));
+    }
+    Ok(Some(first))
 }
 
 /// Finds the columns of a scope by hash tables: a query may name thousands of thousands.
@@ -125,8 +166,8 @@ impl<'a> Names<'a> {
     }
 
     /// As [`Scope::find`].
-    pub(crate) fn find(&self, parts: &[String]) -> Option<(&'a ScopeColumn, usize)> {
-        (1..=parts.len()).rev().find_map(|taken| {
+    pub(crate) fn find(&self, parts: &[String]) -> Result<Option<(&'a ScopeColumn, usize)>> {
+        for taken in (1..=parts.len()).rev() {
             let parts = &parts[..taken];
             // A name may have dots of its own.
             let mut candidates: Vec<usize> = (0..taken)
@@ -138,8 +179,16 @@ impl<'a> Names<'a> {
                 .collect();
             candidates.sort_unstable();
             let columns = candidates.into_iter().map(|i| &self.scope.columns[i]);
-            Some((meant(columns, parts)?, taken))
-        })
+            if let Some(column) = meant(columns, parts)? {
+                return Ok(Some((column, taken)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether [`Names::find`] has an answer, or too many.
+    pub(crate) fn has(&self, parts: &[String]) -> bool {
+        !matches!(self.find(parts), Ok(None))
     }
 
     /// Positions of the columns of that name, ascending.

@@ -195,14 +195,15 @@ fn resolve(function: &ScalarFunction, args: &[Arg], context: &Context) -> Result
     })
 }
 
-/// `upper(lc)` and `concat(lc, 'x')` stay LowCardinality, as they could run on the dictionary.
+/// `upper(lc)` and `concat(lc, 'x')` stay LowCardinality, as they could run on the dictionary; so they do
+/// beside constants that are LowCardinality themselves.
 fn one_low_cardinality_rest_constant(args: &[Arg]) -> bool {
     let is_low = |a: &&Arg| matches!(a.data_type, DataType::LowCardinality(_));
-    args.iter().filter(is_low).count() == 1
-        && args
-            .iter()
-            .filter(|a| !is_low(a))
-            .all(|a| a.constant.is_some())
+    let mut columns = args.iter().filter(|a| a.constant.is_none());
+    match columns.next() {
+        Some(column) => is_low(&column) && columns.next().is_none(),
+        None => args.iter().any(|a| is_low(&a)),
+    }
 }
 
 fn resolve_propagating(

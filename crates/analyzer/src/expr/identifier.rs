@@ -39,15 +39,15 @@ impl Resolver<'_> {
             return self.elements(parameter, &parts[1..]);
         }
         let column_first = self.analyzer.flag("prefer_column_name_to_alias");
-        if !(column_first && self.names.find(parts).is_some())
+        if !(column_first && self.names.has(parts))
             && let Some(typed) = self.alias(first)?
         {
             // A table's alias may be the same word as an expression's.
-            if parts.len() == 1 || self.names.find(parts).is_none() {
+            if parts.len() == 1 || !self.names.has(parts) {
                 return self.elements(typed, &parts[1..]);
             }
         }
-        if let Some((column, taken)) = self.names.find(parts) {
+        if let Some((column, taken)) = self.names.find(parts)? {
             return self.elements(column.typed(), &parts[taken..]);
         }
         if let Some(expr) = self.outer.expression(first) {
@@ -92,7 +92,7 @@ impl Resolver<'_> {
             let mut state = self.state.borrow_mut();
             if let Some(place) = state.alias_stack.iter().position(|a| a == name) {
                 state.has_crossed |= place + 1 < state.alias_stack.len();
-                let known = self.names.find(&[name.to_owned()]).is_some();
+                let known = self.names.has(&[name.to_owned()]);
                 return if known { Ok(None) } else { Err(cyclic(name)) };
             }
             if let Some(typed) = state.alias_cache.get(name) {

@@ -54,6 +54,17 @@ impl Resolver<'_> {
             Some(wider) => (wider.clone(), left.cast_to(&wider, self.analyzer)?),
             None => (as_type, left),
         };
+        if !null_matches
+            && !null_is_no_member
+            && let Some(items) = self.set_of_row(&as_type, right)?
+        {
+            let found = self.member_of_row(&left, items)?;
+            return if negated {
+                self.not(vec![found])
+            } else {
+                Ok(found)
+            };
+        }
         let values = self.set_values(&as_type, right)?;
         let has_null = values.null_count() > 0;
         let left = left.cast_to(&as_type, self.analyzer)?;
@@ -73,6 +84,19 @@ impl Resolver<'_> {
         } else {
             Ok(result)
         }
+    }
+
+    /// The values of a set that is not the same in all rows.
+    fn set_of_row(&self, left: &DataType, right: &ast::Expr) -> Result<Option<Vec<Typed>>> {
+        let items = match &right.unaliased().kind {
+            ExprKind::Literal(_) | ExprKind::Subquery(_) => return Ok(None),
+            ExprKind::Identifier(_) if self.is_table(right) => return Ok(None),
+            ExprKind::Tuple(items) => self.tuple_items(left, items)?,
+            ExprKind::Function(f) if f.name == "tuple" => self.tuple_items(left, &f.args)?,
+            _ => vec![self.resolve(right)?],
+        };
+        let is_of_row = items.iter().any(|i| i.constant.is_none());
+        Ok(is_of_row.then_some(items))
     }
 
     /// The set's values as one array of the left side's type; NULL for values that are none of it.
@@ -179,7 +203,7 @@ impl Resolver<'_> {
             return false;
         };
         let parts: Vec<String> = name.database.iter().chain([&name.name]).cloned().collect();
-        let known_name = self.names.find(&parts).is_some()
+        let known_name = self.names.has(&parts)
             || self.aliases.get(&name.name).is_some()
             || self.outer.expression(&name.name).is_some();
         !known_name

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_functions::BoundFunction;
 use basalt_functions::higher_order::{HigherOrderCall, HigherOrderFunction, LambdaBody};
+use basalt_functions::{BoundFunction, Purity};
 use basalt_parser::ast;
 use basalt_types::DataType;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
@@ -13,7 +13,7 @@ use datafusion::arrow::datatypes::{DataType as ArrowType, Field, Schema, SchemaR
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::execution::context::ExecutionProps;
-use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::{Expr, Volatility};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::planner::create_physical_expr;
 
@@ -55,11 +55,13 @@ impl Resolver<'_> {
                 .as_ref()
                 .map_or_else(String::new, |t| t.text.clone())
         );
-        let fold = captured.is_empty() && arrays.iter().all(|a| a.constant.is_some());
+        let is_volatile = template.as_ref().is_some_and(|t| t.is_volatile);
+        let fold =
+            !is_volatile && captured.is_empty() && arrays.iter().all(|a| a.constant.is_some());
         let num_arrays = arrays.len();
         let result_type = return_type.clone();
         let eval = function.eval;
-        let bound = BoundFunction::from_parts(
+        let mut bound = BoundFunction::from_parts(
             function.name,
             return_type.clone(),
             Arc::new(move |columns, num_rows| {
@@ -82,6 +84,9 @@ impl Resolver<'_> {
                 })
             }),
         );
+        if is_volatile {
+            bound.purity = Purity::PerRow;
+        }
         let args = arrays.into_iter().map(|a| a.expr).chain(captured).collect();
         let typed = Typed::new(udf::call(key, bound, args), result_type);
         if fold { typed.folded() } else { Ok(typed) }
@@ -138,6 +143,7 @@ impl Resolver<'_> {
                 physical,
                 schema,
                 text,
+                is_volatile: expr.is_volatile(),
             },
         ))
     }
@@ -154,6 +160,11 @@ impl Resolver<'_> {
             let from_outside = match &e {
                 Expr::Column(c) => !params.contains(&c.name),
                 Expr::AggregateFunction(_) | Expr::WindowFunction(_) => true,
+                // One draw for all elements, as each draw is one value of a row.
+                Expr::ScalarFunction(f) => {
+                    f.func.signature().volatility == Volatility::Volatile
+                        && !e.column_refs().iter().any(|c| params.contains(&c.name))
+                }
                 _ => false,
             };
             if !from_outside {
@@ -178,6 +189,7 @@ impl Resolver<'_> {
     fn physical_type(&self, expr: &Expr) -> datafusion::error::Result<ArrowType> {
         match expr {
             Expr::AggregateFunction(f) => f.func.return_type(&[]),
+            Expr::ScalarFunction(f) => f.func.return_type(&[]),
             Expr::Column(c) => {
                 let in_scope = self.scope.columns.iter().find(|s| s.internal == c.name);
                 if let Some(found) = in_scope {
@@ -217,6 +229,8 @@ struct Template {
     physical: Arc<dyn PhysicalExpr>,
     schema: SchemaRef,
     text: String,
+    /// Whether equal elements may have different results.
+    is_volatile: bool,
 }
 
 /// A compiled body with the values that it captures, one for each row of the outer batch.

@@ -11,6 +11,7 @@
 //! | [`format_query`] | functions that lay out queries |
 //! | [`format_row`] | functions that write rows in a format |
 //! | [`in_set`] | IN with constants, tables and subqueries |
+//! | [`in_row`] | IN with columns |
 //! | [`lambda`] | higher-order functions |
 //! | [`aggregate`] | aggregate functions with their combinators |
 //! | [`window`] | window functions |
@@ -24,6 +25,7 @@ pub mod cast;
 pub mod format_query;
 pub mod format_row;
 pub mod identifier;
+mod in_row;
 pub mod in_set;
 pub mod lambda;
 pub mod literal;

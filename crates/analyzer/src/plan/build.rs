@@ -16,6 +16,7 @@ use datafusion::error::Result as PlanResult;
 use datafusion::logical_expr::expr_rewriter::normalize_col;
 use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, Filter, LogicalPlan, Projection};
 
+use super::layers::layered;
 use crate::plan_error;
 
 /// Wider rows do not keep what DataFusion knows of dependencies between their columns.
@@ -71,8 +72,14 @@ fn try_project(plan: LogicalPlan, exprs: Vec<Expr>) -> PlanResult<LogicalPlan> {
     for expr in &mut exprs {
         *expr = qualified(std::mem::take(expr), &plan, &fields)?;
     }
+    let (plan, exprs) = layered(plan, exprs)?;
     let (plan, exprs) = merged(plan, exprs)?;
     Ok(LogicalPlan::Projection(projection(plan, exprs)?))
+}
+
+/// A step of expressions whose columns are already those of `plan`.
+pub(super) fn plain_projection(plan: LogicalPlan, exprs: Vec<Expr>) -> PlanResult<LogicalPlan> {
+    projection(Arc::new(plan), exprs).map(LogicalPlan::Projection)
 }
 
 /// The step itself; all columns of its expressions are those of `input`.

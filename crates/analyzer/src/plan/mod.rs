@@ -1,6 +1,7 @@
 //! Adds the plan's nodes that DataFusion does not have; `exec` runs them.
 
 mod build;
+mod layers;
 mod prune;
 mod shared;
 mod stream_node;

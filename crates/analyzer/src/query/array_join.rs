@@ -63,6 +63,7 @@ impl Analyzer<'_> {
                     data_type: element,
                     hidden: true,
                     merged: false,
+                    origin: None,
                 }),
             }
         }

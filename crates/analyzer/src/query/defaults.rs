@@ -98,6 +98,7 @@ impl Analyzer<'_> {
                 data_type: data_type.clone()?,
                 hidden: false,
                 merged: false,
+                origin: None,
             })
         });
         Scope {

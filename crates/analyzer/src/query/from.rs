@@ -38,10 +38,19 @@ impl Analyzer<'_> {
     ) -> Result<Source> {
         // Only where each row of a subquery in FROM belongs to one of its outer values.
         let domain = domain.filter(|_| has_only_inner_joins(select));
+        let is_table = |e: &&FromElement| matches!(e, FromElement::Table { .. });
+        let is_one_join = select.from.iter().filter(is_table).count() <= 2;
+        let table_of = |table: &ast::TableExpr| {
+            let mut source = self.table(table, outer, domain)?;
+            if !is_one_join {
+                source.scope.set_origin(&table.source);
+            }
+            Ok::<_, Error>(source)
+        };
         let mut source: Option<Source> = None;
         for element in &select.from {
             source = Some(match (element, source) {
-                (FromElement::Table { table, .. }, None) => self.table(table, outer, domain)?,
+                (FromElement::Table { table, .. }, None) => table_of(table)?,
                 (
                     FromElement::Table {
                         join: Some(join),
@@ -49,7 +58,7 @@ impl Analyzer<'_> {
                     },
                     Some(left),
                 ) => {
-                    let right = self.table(table, outer, domain)?;
+                    let right = table_of(table)?;
                     self.join(left, right, join, (outer, aliases))?
                 }
                 (FromElement::Table { join: None, .. }, Some(_)) => {
@@ -197,6 +206,7 @@ impl Analyzer<'_> {
                 data_type: column.data_type.clone(),
                 hidden: column.hidden,
                 merged: false,
+                origin: None,
             });
         }
         let scan = scan.and_then(|b| b.build()).map_err(plan_error)?;
@@ -412,6 +422,7 @@ fn one_row() -> Result<Source> {
         data_type: zero.data_type,
         hidden: false,
         merged: false,
+        origin: None,
     };
     Ok(Source {
         plan,
@@ -431,6 +442,7 @@ pub(crate) fn subquery_source(planned: Planned) -> Source {
         data_type: c.data_type,
         hidden: false,
         merged: false,
+        origin: None,
     };
     let columns = planned.columns.into_iter().map(column).collect();
     Source {

@@ -69,6 +69,9 @@ impl Analyzer<'_> {
                     GroupByKind::Cube => subsets(&positions)?,
                 };
             }
+            Some(GroupBy::GroupingSets(_)) if select.with_totals => {
+                return Err(Error::not_implemented("WITH TOTALS of GROUPING SETS"));
+            }
             Some(GroupBy::GroupingSets(sets)) => {
                 grouping.keeps_empty = true;
                 for set in sets {

@@ -104,7 +104,7 @@ impl Resolver<'_> {
         match &mut expr.kind {
             ExprKind::Identifier(parts) if parts.len() > 1 => {
                 if self.aliases.get(&parts[0]).is_none()
-                    && let Some((column, taken)) = self.names.find(parts)
+                    && let Ok(Some((column, taken))) = self.names.find(parts)
                     && let Some(name) = self.shown_column(&column.internal)
                 {
                     let rest = parts.split_off(taken);

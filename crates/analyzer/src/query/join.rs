@@ -48,7 +48,16 @@ impl Analyzer<'_> {
             .extend(sides.right.scope.columns.iter().cloned());
         if let Some(JoinConstraint::On(on)) = &join.constraint {
             let resolver = Resolver::new(self, outer, &scope, aliases);
-            let condition = resolver.condition(on).map_err(|e| {
+            if matches!(on.unaliased().kind, ExprKind::Identifier(_))
+                && matches!(resolver.resolve(on)?.expr, Expr::Column(_))
+            {
+                return Err(Error::new(
+                    ErrorCode::INVALID_JOIN_ON_EXPRESSION,
+                    "Compare the column in ON with something: a column alone joins nothing",
+                ));
+            }
+            let on = sides.with_tuple_keys(on, &resolver)?;
+            let condition = resolver.condition(&on).map_err(|e| {
                 let wrong_type = e.code() == ErrorCode::ILLEGAL_TYPE_OF_COLUMN_FOR_FILTER;
                 if wrong_type {
                     Error::new(ErrorCode::INVALID_JOIN_ON_EXPRESSION, e.message())
@@ -191,6 +200,7 @@ impl Analyzer<'_> {
                 data_type,
                 hidden: false,
                 merged: false,
+                origin: left.origin.clone(),
             });
         }
         for (l, r) in &shape.using {

@@ -15,6 +15,8 @@
 //! | [`asof_join`] | ASOF JOIN |
 //! | [`recursive`] | WITH RECURSIVE |
 //! | [`correlated`] | subqueries that use columns of the query around them |
+//! | [`tuple_keys`] | tuples with NULLs as keys of joins |
+//! | [`draws`] | equal calls of `rand()` |
 //! | [`array_join`] | ARRAY JOIN and `arrayJoin()` |
 //! | [`group_by`] | keys, aggregates, ROLLUP, CUBE, GROUPING SETS |
 //! | [`redundant_keys`] | keys that follow from other keys |
@@ -31,6 +33,7 @@ pub mod array_join;
 mod asof_join;
 pub(crate) mod correlated;
 pub mod defaults;
+mod draws;
 mod float_order;
 pub mod from;
 pub mod group_by;
@@ -45,6 +48,7 @@ mod redundant_keys;
 pub mod select;
 pub mod set_operations;
 pub mod totals;
+mod tuple_keys;
 mod windows;
 pub mod with_fill;
 

@@ -292,6 +292,7 @@ fn shown_scope(items: &[Item], names: &[String]) -> Scope {
         data_type: item.typed.data_type.clone(),
         hidden: false,
         merged: false,
+        origin: None,
     };
     Scope {
         columns: items.iter().zip(names).map(column).collect(),

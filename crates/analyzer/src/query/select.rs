@@ -9,6 +9,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan, SortExpr};
 
 use super::correlated::{CorrelatedSubquery, with_subqueries};
+use super::draws::Stage;
 use super::group_by::Grouping;
 use super::items::Item;
 use super::{Analyzer, Outer, Planned};
@@ -79,7 +80,7 @@ impl Analyzer<'_> {
                 conditions.push(condition);
             }
         }
-        let grouping = self.grouping(&resolver, select, &items)?;
+        let mut grouping = self.grouping(&resolver, select, &items)?;
         if let Some(grouping) = &grouping
             && !grouping.sets.is_empty()
             && self.flag("group_by_use_nulls")
@@ -100,7 +101,7 @@ impl Analyzer<'_> {
             late_subqueries: Vec::new(),
             domain: domain.iter().flat_map(|d| d.exprs()).collect(),
         };
-        let array_joins = resolver.array_joins.take();
+        let mut array_joins = resolver.array_joins.take();
         // Rows that are left out or repeated would make other totals.
         let of_source = source
             .totals
@@ -113,7 +114,13 @@ impl Analyzer<'_> {
             (&conditions, grouped),
             &mut clauses,
         )?;
+        let early = conditions.iter_mut();
+        let early = early.chain(array_joins.iter_mut().map(|a| &mut a.argument.expr));
+        let mut stage = Stage::new(early.collect(), &mut grouping, &mut clauses);
+        let plan = stage.with_draws(self, plan, true)?;
         let plan = self.filtered(plan, conditions, array_joins, &mut clauses)?;
+        let mut stage = Stage::new(Vec::new(), &mut grouping, &mut clauses);
+        let plan = stage.with_draws(self, plan, false)?;
         self.after_where((plan, of_source), (select, &outer), grouping, clauses)
     }
 
@@ -171,6 +178,9 @@ impl Analyzer<'_> {
             let domain = clauses.items.iter().filter(is_domain);
             grouping.add_to_all_sets(domain.map(|i| i.typed.clone()).collect());
             (plan, totals) = self.aggregated(plan, grouping, select.with_totals, &mut clauses)?;
+            let mut behind = None;
+            let mut stage = Stage::new(Vec::new(), &mut behind, &mut clauses);
+            plan = stage.with_draws(self, plan, false)?;
         } else if select.with_totals {
             return Err(Error::not_implemented("WITH TOTALS without GROUP BY"));
         }

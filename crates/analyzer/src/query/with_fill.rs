@@ -42,6 +42,7 @@ impl Analyzer<'_> {
                 "WITH FILL beside a descending key of floats",
             ));
         }
+        check_filled_once(items, keys)?;
         let interpolated = match interpolate {
             None => Vec::new(),
             Some(items) => self.interpolated(items, outer, keys, shown)?,
@@ -228,6 +229,16 @@ impl Analyzer<'_> {
         let ticks = count.saturating_mul(seconds * ticks_per_day / 86_400);
         Ok(FillStep::Number(ticks.to_string()))
     }
+}
+
+/// No column may be filled behind itself.
+fn check_filled_once(items: &[ast::OrderItem], keys: &[String]) -> Result<()> {
+    for (i, item) in items.iter().enumerate() {
+        if item.with_fill.is_some() && keys[..i].contains(&keys[i]) {
+            return Err(invalid("an expression may stand only once in ORDER BY"));
+        }
+    }
+    Ok(())
 }
 
 /// What inserted rows have in the columns that are shown.

@@ -137,6 +137,8 @@ pub(super) struct Cursor {
     at: Row,
     /// Whether `at` is to be inserted before it moves.
     is_due: bool,
+    /// Whether `at` is the FROM before the first row, which is inserted even where it is the TO.
+    is_start: bool,
     /// Whether `at` was inserted or is a row of the input.
     is_done: bool,
     /// Where filling stops for now: the next row, or the TO of all columns.
@@ -166,6 +168,7 @@ impl Cursor {
         Self {
             at,
             is_due,
+            is_start: is_due && first.is_some(),
             is_done: is_row,
             goal: Vec::new(),
             ends: axes.iter().map(|a| a.to).collect(),
@@ -202,7 +205,9 @@ impl Cursor {
     /// The next row to insert, if one is due before the goal.
     pub(super) fn next(&mut self, axes: &[Axis]) -> Option<&Row> {
         let was_due = std::mem::take(&mut self.is_due);
-        if (was_due && is_before(axes, &self.at, &self.goal)) || self.advance(axes) {
+        let is_start = std::mem::take(&mut self.is_start);
+        let starts = was_due && (is_start || is_before(axes, &self.at, &self.goal));
+        if starts || self.advance(axes) {
             self.is_done = true;
             return Some(&self.at);
         }

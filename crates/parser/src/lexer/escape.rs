@@ -30,6 +30,23 @@ pub fn decode_quoted(text: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Whether the text ends within `\xHH`.
+pub fn has_cut_escape(text: &[u8]) -> bool {
+    let mut at = 0;
+    let body = text
+        .get(1..text.len().saturating_sub(1))
+        .unwrap_or_default();
+    while let Some(&b) = body.get(at) {
+        at += match (b, body.get(at + 1)) {
+            (b'\\', Some(b'x')) if body.len() < at + 4 => return true,
+            (b'\\', Some(b'x')) => 4,
+            (b'\\', _) => 2,
+            _ => 1,
+        };
+    }
+    false
+}
+
 /// Decodes what follows a backslash and returns how many bytes that took.
 fn decode_escape(rest: &[u8], out: &mut Vec<u8>) -> usize {
     let Some(&b) = rest.first() else {
@@ -48,9 +65,10 @@ fn decode_escape(rest: &[u8], out: &mut Vec<u8>) -> usize {
         b'e' => 0x1b,
         b'N' => return 1,
         b'x' => {
-            let digit = |at: usize| rest.get(at).and_then(|d| char::from(*d).to_digit(16));
-            if let (Some(high), Some(low)) = (digit(1), digit(2)) {
-                out.push((high * 16 + low) as u8);
+            // What is no digit counts as 255, as in ClickHouse.
+            let digit = |d: u8| char::from(d).to_digit(16).unwrap_or(0xff);
+            if let Some([high, low]) = rest.get(1..3) {
+                out.push((digit(*high) * 16 + digit(*low)) as u8);
                 return 3;
             }
             out.extend_from_slice(b"\\x");

@@ -10,7 +10,7 @@ mod token;
 use crate::ast::Span;
 use token::TokenKind as K;
 
-pub use escape::{decode_heredoc, decode_hex_string, decode_quoted};
+pub use escape::{decode_heredoc, decode_hex_string, decode_quoted, has_cut_escape};
 pub use token::{LexError, Token, TokenKind};
 
 /// Tokens of a text in order, whitespace and comments included; the last is [`TokenKind::End`].

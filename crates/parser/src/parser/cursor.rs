@@ -345,6 +345,7 @@ impl<'a> Parser<'a> {
     pub(super) fn try_string(&mut self) -> Option<Vec<u8>> {
         let text = self.token_text(0);
         let bytes = match self.kind() {
+            K::String if crate::lexer::has_cut_escape(text) => return None,
             K::String => decode_quoted(text),
             K::Heredoc => crate::lexer::decode_heredoc(text),
             K::HexString | K::BinaryString => crate::lexer::decode_hex_string(text)?,

@@ -273,6 +273,9 @@ impl Parser<'_> {
         }
         if self.keyword("WITH TOTALS") {
             select.with_totals = true;
+            if let Some(GroupBy::Exprs { kind, .. }) = &mut select.group_by {
+                self.rollup_or_cube(kind);
+            }
         }
         if self.keyword("HAVING") {
             select.having = Some(self.aliased_expr()?);
@@ -308,15 +311,19 @@ impl Parser<'_> {
         } else {
             self.parenthesised(Self::aliased_expr)?
         };
+        self.rollup_or_cube(&mut kind);
+        Ok(GroupBy::Exprs { kind, exprs })
+    }
+
+    fn rollup_or_cube(&mut self, kind: &mut GroupByKind) {
         for (words, of) in [
             ("WITH ROLLUP", GroupByKind::Rollup),
             ("WITH CUBE", GroupByKind::Cube),
         ] {
-            if kind == GroupByKind::Plain && self.keyword(words) {
-                kind = of;
+            if *kind == GroupByKind::Plain && self.keyword(words) {
+                *kind = of;
             }
         }
-        Ok(GroupBy::Exprs { kind, exprs })
     }
 
     /// `(a, b)`, `()`, or one key.
