@@ -13,19 +13,18 @@ use arrow::buffer::BooleanBuffer;
 use arrow::compute::{and_kleene, or_kleene};
 use arrow::datatypes::{DataType as ArrowType, Schema};
 use basalt_analyzer::udf::FunctionUdf;
-use datafusion::common::internal_err;
 use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{ScalarValue, internal_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, Operator};
-use datafusion::physical_expr::expressions::BinaryExpr;
+use datafusion::physical_expr::expressions::{BinaryExpr, Literal};
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+
+/// Functions that report a divisor of 0, and some that of -1.
+const DIVISIONS: &[&str] = &["intDiv", "modulo", "moduloLegacy", "positiveModulo"];
 
 /// Functions that report values which they cannot take.
 const FALLIBLE: &[&str] = &[
-    "intDiv",
-    "modulo",
-    "moduloLegacy",
-    "positiveModulo",
     "gcd",
     "lcm",
     "throwIf",
@@ -73,8 +72,25 @@ fn call_may_fail(call: &ScalarFunctionExpr, schema: &Schema) -> bool {
             matches!(t, ArrowType::BinaryView | ArrowType::FixedSizeBinary(_))
         })
     };
+    if DIVISIONS.contains(&name) {
+        return !has_harmless_divisor(call);
+    }
     let converts = name.starts_with("to") || name == "CAST" || name == "_CAST";
     FALLIBLE.contains(&name) || (converts && call.args().iter().any(is_text))
+}
+
+/// Whether the second argument is a constant that everything can be divided by.
+fn has_harmless_divisor(call: &ScalarFunctionExpr) -> bool {
+    let Some(literal) = call.args().get(1).and_then(|d| d.downcast_ref::<Literal>()) else {
+        return false;
+    };
+    let divisor = literal.value();
+    let harmful = [
+        ScalarValue::new_zero(&divisor.data_type()),
+        ScalarValue::new_negative_one(&divisor.data_type()),
+    ];
+    let is_integer = divisor.data_type().is_integer() && !divisor.is_null();
+    is_integer && !harmful.iter().flatten().any(|harmful| harmful == divisor)
 }
 
 /// The expression with each AND and OR whose right side may fail as one that holds it back.
