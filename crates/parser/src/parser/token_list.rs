@@ -45,7 +45,8 @@ impl Parser<'_> {
                 },
                 _ => {}
             }
-            let is_apart = self.start_span().start > last_end || text.ends_with(',');
+            let is_equals = self.kind() == K::Equals || text.ends_with(" =");
+            let is_apart = self.start_span().start > last_end || text.ends_with(',') || is_equals;
             let token = self.one_token()?;
             if is_apart || would_join(&text, &token) {
                 text.push(' ');
