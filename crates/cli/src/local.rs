@@ -16,8 +16,8 @@ use crate::shell::{self, Canceller, ShellSession};
 /// Exit status of a process that Ctrl-C ended, as shells have it: 128 and the signal's number.
 const INTERRUPTED: i32 = 130;
 
-/// Runs what the options ask for.
-pub(crate) fn run(options: &ArgMatches) -> Result<()> {
+/// Runs what the options ask for; returns the first error that `--ignore-error` has printed.
+pub(crate) fn run(options: &ArgMatches) -> Result<Option<Error>> {
     let database = match options.get_one::<String>("path") {
         Some(path) => Database::open(std::path::Path::new(path))?,
         None => Database::in_memory()?,
@@ -35,7 +35,7 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
                 "Basalt {}. A statement ends with ; or with its line. Ctrl-D leaves.",
                 env!("CARGO_PKG_VERSION")
             );
-            shell::run(&mut local)
+            shell::run(&mut local).map(|()| None)
         }
     }
 }
@@ -135,7 +135,7 @@ impl Local {
         self.session.load_table(table, format, structure, reader)
     }
 
-    fn run_script(&mut self, text: &[u8], ignores_errors: bool) -> Result<()> {
+    fn run_script(&mut self, text: &[u8], ignores_errors: bool) -> Result<Option<Error>> {
         let running = self.session.running();
         let was_pressed = AtomicBool::new(false);
         // Without a handler Ctrl-C ends the process, which is fine, too.
@@ -148,7 +148,11 @@ impl Local {
             running.cancel();
         });
         let mut first_error = None;
-        for parsed in basalt_parser::parse_statements(text) {
+        let mut statements = basalt_parser::parse_statements(text);
+        while let Some(parsed) = statements.next() {
+            if parsed.is_err() {
+                statements.skip_failed();
+            }
             let result = parsed.and_then(|p| self.run_one(text, &p));
             if let Err(e) = result {
                 if !ignores_errors {
@@ -158,7 +162,7 @@ impl Local {
                 first_error.get_or_insert(e);
             }
         }
-        first_error.map_or(Ok(()), Err)
+        Ok(first_error)
     }
 
     fn run_one(&mut self, text: &[u8], parsed: &basalt_parser::Parsed) -> Result<()> {

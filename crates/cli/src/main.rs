@@ -39,7 +39,8 @@ fn main() -> ExitCode {
         .stack_size(STACK_BYTES)
         .spawn(run);
     match worker.map(std::thread::JoinHandle::join) {
-        Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
+        Ok(Ok(Ok(None))) => ExitCode::SUCCESS,
+        Ok(Ok(Ok(Some(e)))) => exit_code(&e),
         Ok(Ok(Err(e))) => {
             eprintln!("{e}");
             exit_code(&e)
@@ -66,15 +67,16 @@ fn exit_code(e: &Error) -> ExitCode {
     }
 }
 
-fn run() -> Result<()> {
+/// Runs the command; returns the first of the errors that it has printed and gone on after.
+fn run() -> Result<Option<Error>> {
     basalt_parser::use_stack(STACK_BYTES);
     let args = arguments::with_parameters(std::env::args_os());
     let matches = arguments::command().get_matches_from(args);
     match matches.subcommand() {
         Some(("local", options)) => local::run(options),
-        Some(("datagen", options)) => datagen::run(options),
-        Some(("format", options)) => format::run(options),
-        Some(("lab", options)) => lab::run(options),
+        Some(("datagen", options)) => datagen::run(options).map(|()| None),
+        Some(("format", options)) => format::run(options).map(|()| None),
+        Some(("lab", options)) => lab::run(options).map(|()| None),
         _ => Err(Error::bug("a command line without a command")),
     }
 }

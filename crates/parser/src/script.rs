@@ -59,7 +59,8 @@ pub fn parse_statement(text: impl AsRef<[u8]>) -> Result<Parsed> {
 /// Parses a script statement by statement.
 ///
 /// Inline data of `VALUES` ends at the next semicolon outside quotes, that of other formats at the
-/// next empty line, as in ClickHouse's clients. After an error the iterator ends.
+/// next empty line, as in ClickHouse's clients. After an error the iterator ends, unless
+/// [`Statements::skip_failed`] sets it going again.
 #[derive(Clone, Debug)]
 pub struct Statements<'a> {
     text: &'a [u8],
@@ -80,6 +81,14 @@ impl Statements<'_> {
     /// Where the next statement's text begins.
     pub fn position(&self) -> usize {
         self.pos
+    }
+
+    /// After an error, goes on behind the next semicolon.
+    pub fn skip_failed(&mut self) {
+        let mut tokens = Lexer::starting_at(self.text, self.pos);
+        let end = tokens.find(|t| t.kind == TokenKind::Semicolon);
+        self.pos = end.map_or(self.text.len(), |t| t.span.end as usize);
+        self.failed = false;
     }
 
     fn parse_next(&mut self) -> Result<Option<Parsed>> {

@@ -185,6 +185,17 @@ fn deep_trees_below_the_limit_are_safe_to_walk() {
 }
 
 #[test]
+fn scripts_go_on_after_an_error() {
+    let mut statements = parse_statements("SELEC 'a;b'; SELECT 2; SELECT (");
+    assert!(statements.next().unwrap().is_err());
+    statements.skip_failed();
+    assert!(statements.next().unwrap().is_ok());
+    assert!(statements.next().unwrap().is_err());
+    statements.skip_failed();
+    assert!(statements.next().is_none());
+}
+
+#[test]
 fn scripts_and_inline_data() {
     let data_of = |text: &str| -> Vec<Option<String>> {
         let parsed: Result<Vec<_>, _> = parse_statements(text).collect();

@@ -16,6 +16,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::{Case, InList};
 
 use super::native::fold_if;
+use super::native::like_argument;
 use super::subquery::Subquery;
 use super::value_set::ValueSet;
 use super::{Resolver, literal};
@@ -79,6 +80,7 @@ impl Resolver<'_> {
             let case = Case::new(None, cases, Some(Box::new(result.expr)));
             result = fold_if(constant, Typed::new(Expr::Case(case), DataType::UInt8))?;
         }
+        let result = like_argument(&as_type, result);
         if negated {
             self.not(vec![result])
         } else {

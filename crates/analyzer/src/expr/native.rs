@@ -45,7 +45,7 @@ impl Resolver<'_> {
         if is_bool(&arg) {
             typed.data_type = bool_type(nullable);
         }
-        fold_if(arg.constant.is_some(), typed)
+        fold_if(arg.constant.is_some(), like_argument(&arg.data_type, typed))
     }
 
     pub(crate) fn is_null(&self, args: Vec<Typed>, is_null: bool) -> Result<Typed> {
@@ -176,10 +176,12 @@ impl Resolver<'_> {
             _ => Operator::GtEq,
         };
         let expr = Expr::BinaryExpr(BinaryExpr::new(Box::new(a), operator, Box::new(b)));
-        let mut typed = Typed::from_predicate(expr, nullable);
-        if low_cardinality {
-            typed.data_type = DataType::LowCardinality(std::sync::Arc::new(typed.data_type));
-        }
+        let typed = Typed::from_predicate(expr, nullable);
+        let typed = if low_cardinality {
+            low_cardinality_of(typed)
+        } else {
+            typed
+        };
         fold_if(constant, typed)
     }
 
@@ -222,6 +224,19 @@ impl Resolver<'_> {
             common.clone()
         };
         Ok(typed.cast_to(&to, self.analyzer)?.expr)
+    }
+}
+
+fn low_cardinality_of(mut typed: Typed) -> Typed {
+    typed.data_type = DataType::LowCardinality(std::sync::Arc::new(typed.data_type));
+    typed
+}
+
+/// What a function of a single LowCardinality argument gives is LowCardinality, too.
+pub(super) fn like_argument(argument: &DataType, result: Typed) -> Typed {
+    match argument {
+        DataType::LowCardinality(_) => low_cardinality_of(result),
+        _ => result,
     }
 }
 

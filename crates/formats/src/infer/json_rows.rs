@@ -39,10 +39,13 @@ pub(super) fn arrays(
     arrays.finish()
 }
 
-/// A document that tells its types, or has rows.
+/// A document that tells its types, or has rows; or rows alone.
 pub(super) fn document(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
     let mut cursor = Cursor::new(&sample.bytes);
-    if let Some(meta) = rows::find_data(&mut cursor)? {
+    let Some(meta) = rows::find_data(&mut cursor)? else {
+        return objects(sample, settings);
+    };
+    if let Some(meta) = meta {
         let (names, types): (Vec<_>, Vec<_>) = meta.into_iter().unzip();
         return typed(&names, &types);
     }

@@ -9,9 +9,11 @@
 //! | [`text`] | the type of a field of TSV or CSV, of a literal |
 //! | [`json`] | the type of a JSON value |
 //! | [`json_rows`] | rows of JSON |
+//! | [`lines`] | lines of fields, and whether the first is a header |
 
 mod json;
 mod json_rows;
+mod lines;
 mod merge;
 mod text;
 
@@ -27,6 +29,7 @@ use crate::input::csv::Dialect;
 use crate::input::{Source, arrow_schema, native, row_binary, tsv};
 use crate::registry::{Header, Kind, lookup};
 use crate::{Columns, FormatSettings};
+use lines::infer_lines;
 use merge::{finish, is_known, merge_text, without_nullable};
 use text::{infer_field, infer_literal};
 
@@ -288,50 +291,6 @@ impl Found {
     }
 }
 
-/// Whether the first of two rows is names: all its fields are text, and not all of the second's.
-fn is_header(first: &[DataType], second: &[DataType]) -> bool {
-    let is_text = |t: &DataType| *t == DataType::String;
-    first.len() == second.len()
-        && first.iter().all(is_text)
-        && second
-            .iter()
-            .any(|t| !is_text(t) && *t != DataType::Nothing)
-}
-
-/// Takes the next line's values and their types.
-type TakeLine<'f> = &'f dyn Fn(&mut Cursor<'_>) -> Result<(Vec<Vec<u8>>, Vec<DataType>)>;
-
-/// Reads lines of fields with or without a header.
-fn infer_lines(
-    sample: &Sample,
-    mut cursor: Cursor<'_>,
-    header: Header,
-    detect: bool,
-    line: TakeLine<'_>,
-) -> Result<Columns> {
-    if header == Header::NamesAndTypes {
-        let names = line(&mut cursor)?.0;
-        return typed(&names, &line(&mut cursor)?.0);
-    }
-    let mut found = Found::new(None);
-    if header == Header::Names {
-        found.names = Some(line(&mut cursor)?.0);
-    } else if detect {
-        let mut ahead = cursor;
-        let (names, first) = line(&mut ahead)?;
-        let behind_header = ahead;
-        if !ahead.is_at_end() && is_header(&first, &line(&mut ahead)?.1) {
-            found.names = Some(names);
-            cursor = behind_header;
-        }
-    }
-    sample.rows(&mut cursor, |cursor| found.add(line(cursor)?.1))?;
-    for data_type in found.types.iter_mut().filter(|t| !is_known(t)) {
-        *data_type = DataType::String;
-    }
-    found.finish()
-}
-
 fn infer_csv(sample: &Sample, header: Header, settings: &FormatSettings) -> Result<Columns> {
     let dialect = Dialect::new(settings);
     let mut cursor = Cursor::new(&sample.bytes);
@@ -396,7 +355,7 @@ fn infer_tsv(
             } else {
                 unescape(field, &mut value)?;
             }
-            types.push(if field == null {
+            types.push(if field.is_empty() || field == null {
                 DataType::Nothing
             } else {
                 infer_field(field, text::Origin::Tsv, settings)

@@ -316,7 +316,8 @@ impl RowParser for ArrayRows {
     }
 }
 
-/// The rows of one document: JSON and JSONCompact; what is around `data` is not looked at.
+/// The rows of one document: JSON and JSONCompact; what is around `data` is not looked at. Text that is
+/// no such document is rows as of JSONEachRow.
 pub(super) struct DocumentRows {
     objects: ObjectRows,
     arrays: ArrayRows,
@@ -334,10 +335,26 @@ impl DocumentRows {
 /// Names and types of the columns of a document.
 pub(crate) type Meta = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Goes to what `data` holds in a document; reads `meta` on the way.
-pub(crate) fn find_data(cursor: &mut Cursor<'_>) -> Result<Option<Meta>> {
-    let mut meta = None;
+/// Goes to what `data` holds in a document; reads `meta` on the way. `None` if the text is no document
+/// with data, but rows.
+pub(crate) fn find_data(cursor: &mut Cursor<'_>) -> Result<Option<Option<Meta>>> {
     cursor.skip_space();
+    let mut copy = *cursor;
+    let found = go_to_data(&mut copy);
+    // What begins with `meta` is a document, though it may go on behind the bytes that are there.
+    let is_document = cursor
+        .rest()
+        .get(1..)
+        .is_some_and(|r| r.trim_ascii_start().starts_with(b"\"meta\""));
+    if found.is_err() && !is_document {
+        return Ok(None);
+    }
+    *cursor = copy;
+    found.map(Some)
+}
+
+fn go_to_data(cursor: &mut Cursor<'_>) -> Result<Option<Meta>> {
+    let mut meta = None;
     cursor.expect(b'{')?;
     loop {
         cursor.skip_space();
@@ -392,9 +409,11 @@ fn read_meta(cursor: &mut Cursor<'_>) -> Result<Meta> {
 }
 
 impl RowParser for DocumentRows {
-    fn header(&mut self, text: &[u8], _target: &Target) -> Result<usize> {
+    fn header(&mut self, text: &[u8], target: &Target) -> Result<usize> {
         let mut cursor = Cursor::new(text);
-        find_data(&mut cursor)?;
+        if find_data(&mut cursor)?.is_none() {
+            return self.objects.header(text, target);
+        }
         cursor.expect(b'[')?;
         Ok(text.len() - cursor.rest().len())
     }

@@ -122,7 +122,15 @@ impl VerticalWriter {
     /// Parts the rows from what follows.
     fn end_rows(&mut self, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.has_ended, true) {
+            self.write_left_out(out);
             out.push(b'\n');
+        }
+    }
+
+    /// Says so if rows were left out.
+    fn write_left_out(&self, out: &mut Vec<u8>) {
+        if self.rows > self.max_rows {
+            out.extend_from_slice(format!("\nShowed first {}.\n", self.max_rows).as_bytes());
         }
     }
 
@@ -176,8 +184,8 @@ impl Writer for VerticalWriter {
     }
 
     fn end(&mut self, _statistics: &Statistics, out: &mut Vec<u8>) -> Result<()> {
-        if self.rows > self.max_rows {
-            out.extend_from_slice(format!("Showed first {}.\n", self.max_rows).as_bytes());
+        if !self.has_ended {
+            self.write_left_out(out);
         }
         Ok(())
     }

@@ -2,10 +2,19 @@
 
 use super::Writer;
 use super::text::{identifier, quoted};
-use crate::ast::{ColumnMatcher, ColumnTransformer, Expr, MatcherPattern};
+use crate::ast::{ColumnMatcher, ColumnTransformer, Expr, ExprKind, MatcherPattern};
 
 impl Writer {
     pub(super) fn matcher(&mut self, matcher: &ColumnMatcher) {
+        self.matcher_in(matcher, false);
+    }
+
+    /// A matcher that is a whole column of SELECT: no operator follows that a lambda could take in.
+    pub(super) fn matcher_column(&mut self, matcher: &ColumnMatcher) {
+        self.matcher_in(matcher, true);
+    }
+
+    fn matcher_in(&mut self, matcher: &ColumnMatcher, is_column: bool) {
         if let Some(qualifier) = &matcher.qualifier {
             self.identifier_parts(qualifier);
             self.put(".");
@@ -24,7 +33,7 @@ impl Writer {
             }
         }
         for transformer in &matcher.transformers {
-            self.transformer(transformer);
+            self.transformer(transformer, is_column);
         }
     }
 
@@ -36,7 +45,7 @@ impl Writer {
         }
     }
 
-    fn transformer(&mut self, transformer: &ColumnTransformer) {
+    fn transformer(&mut self, transformer: &ColumnTransformer, is_column: bool) {
         match transformer {
             ColumnTransformer::Except { strict, columns } => {
                 self.put(" EXCEPT ");
@@ -80,9 +89,15 @@ impl Writer {
                 }
             }
             ColumnTransformer::ApplyLambda(lambda) => {
-                self.put(" APPLY (");
+                let takes_more = matches!(
+                    lambda.body.kind,
+                    ExprKind::Matcher(_) | ExprKind::Lambda(_) | ExprKind::Alias { .. }
+                );
+                let parentheses = !is_column || takes_more;
+                self.put(" APPLY ");
+                self.put_if(parentheses, "(");
                 self.lambda(lambda);
-                self.put(")");
+                self.put_if(parentheses, ")");
             }
         }
     }

@@ -80,7 +80,12 @@ impl Writer {
         let mut index = 0;
         self.indented_if(columns.len() == 1, |w| {
             w.list(columns, |w, e| {
-                w.element(index, e);
+                match &e.kind {
+                    ExprKind::Matcher(matcher) if !e.span.parenthesised => {
+                        w.matcher_column(matcher)
+                    }
+                    _ => w.element(index, e),
+                }
                 index += 1;
             });
         });

@@ -193,11 +193,22 @@ impl<'a> Lexer<'a> {
         self.take(len, K::Comment)
     }
 
+    /// Comments nest: each `/*` inside wants a `*/` of its own.
     fn block_comment(&mut self) -> TokenKind {
-        match find(&self.rest()[2..], b"*/") {
-            Some(at) => self.take(at + 4, K::Comment),
-            None => self.take(self.rest().len(), K::Error(LexError::UnclosedComment)),
+        let rest = self.rest();
+        let (mut at, mut depth) = (2, 1_usize);
+        while let Some(next) = rest[at..].iter().position(|b| matches!(b, b'*' | b'/')) {
+            at += next;
+            match (rest[at], rest.get(at + 1)) {
+                (b'/', Some(b'*')) => (at, depth) = (at + 2, depth + 1),
+                (b'*', Some(b'/')) => (at, depth) = (at + 2, depth - 1),
+                _ => at += 1,
+            }
+            if depth == 0 {
+                return self.take(at, K::Comment);
+            }
         }
+        self.take(rest.len(), K::Error(LexError::UnclosedComment))
     }
 
     fn non_ascii(&mut self) -> TokenKind {

@@ -55,6 +55,9 @@ fn strings_and_comments() {
     assert_eq!(kinds("$$a'b$$ $t$ $$ $t$"), [K::Heredoc, K::Heredoc]);
     assert_eq!(kinds("'abc"), [K::Error(LexError::UnclosedQuote)]);
     assert_eq!(kinds("/* abc"), [K::Error(LexError::UnclosedComment)]);
+    assert_eq!(kinds("/* a /* b */"), [K::Error(LexError::UnclosedComment)]);
+    assert_eq!(kinds("/* a /*/ b */ c */ x /*/ */"), [K::Word]);
+    assert_eq!(kinds("/* */ */"), [K::Asterisk, K::Slash]);
     assert_eq!(
         kinds("\u{a0}‘a’ − “b”"),
         [K::String, K::Minus, K::QuotedIdentifier]

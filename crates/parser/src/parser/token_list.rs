@@ -45,8 +45,12 @@ impl Parser<'_> {
                 },
                 _ => {}
             }
-            let is_apart = self.start_span().start > last_end || text.ends_with(',');
-            let token = self.one_token()?;
+            let is_equals = self.kind() == K::Equals || text.ends_with(" =");
+            let is_apart = self.start_span().start > last_end || text.ends_with(',') || is_equals;
+            let mut token = self.one_token()?;
+            if is_unit_of_quota(&text) {
+                token.make_ascii_lowercase();
+            }
             if is_apart || would_join(&text, &token) {
                 text.push(' ');
             }
@@ -89,6 +93,12 @@ impl Parser<'_> {
             _ => String::from_utf8_lossy(text).into_owned(),
         })
     }
+}
+
+/// Whether the next token is the unit in `QUOTA .. FOR INTERVAL 1 hour`, which is in lower case there.
+fn is_unit_of_quota(text: &str) -> bool {
+    let is_quota = text.starts_with("CREATE QUOTA ") || text.starts_with("ALTER QUOTA ");
+    is_quota && text.rsplit(' ').nth(1) == Some("INTERVAL")
 }
 
 /// Whether two tokens, written without a space, would be read as one: quotes that a name does not

@@ -11,6 +11,7 @@ use basalt_types::{DataType, branch_supertype, least_supertype};
 
 use super::cast::{ArrayCast, array_cast};
 use super::logic::truths;
+use super::mixed_extreme::mixed_extreme;
 use super::numeric::{Chunk, Native, Num, Source, array_of, chunks, values, with_native};
 use crate::function::with_nulls;
 use crate::{Arg, BoundFunction, Call, Column, Context, Nulls, Resolved, ScalarFunction};
@@ -383,7 +384,10 @@ fn null_if(call: &Call<'_>) -> Result<Resolved> {
 fn extreme(call: &Call<'_>, keeps: &str) -> Result<Resolved> {
     call.expect_args(1..=usize::MAX)?;
     let types = call.data_types();
-    let result = least_supertype(&types)?;
+    let result = match least_supertype(&types) {
+        Ok(result) => result,
+        Err(e) => return mixed_extreme(call, keeps == "greaterOrEquals").unwrap_or(Err(e)),
+    };
     if call.args.len() == 1 {
         return Resolved::new(result, |columns, num_rows| columns[0].expand(num_rows));
     }

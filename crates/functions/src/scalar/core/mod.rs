@@ -30,6 +30,7 @@ pub mod first_non_default;
 pub mod logic;
 pub mod math;
 pub mod middle;
+mod mixed_extreme;
 pub(crate) mod num;
 pub(crate) mod numeric;
 pub mod primes;
