@@ -287,7 +287,8 @@ impl Parser<'_> {
         } else {
             self.expect_symbol(K::CloseRound)?;
         }
-        let name = String::from_utf8_lossy(self.slice(start)).into_owned();
+        // Whatever case these words are in, the functions' names are in lower case.
+        let name = String::from_utf8_lossy(self.slice(start)).to_ascii_lowercase();
         Ok(self.call_expr(&name, args, start))
     }
 
