@@ -72,13 +72,7 @@ impl Analyzer<'_> {
         }
         let plan = project(plan, projected)?;
         let mut shown = all_columns(&plan);
-        for (output, (internal, element)) in outputs.iter().zip(elements) {
-            let mut expr = column(output);
-            if left && !element.is_nullable() {
-                expr = default_where_null(expr, &element)?;
-            }
-            shown.push(expr.alias(internal));
-        }
+        shown.extend(shown_elements(&outputs, elements, left)?);
         let operator = StreamOperator::ArrayJoin {
             left,
             columns,
@@ -136,6 +130,26 @@ impl Analyzer<'_> {
         };
         stream_node(plan, operator).map_err(plan_error)
     }
+}
+
+/// The elements under the names and with the types that the scope has for them; with `left`, the
+/// NULL of an empty array is the type's default.
+fn shown_elements(
+    outputs: &[String],
+    elements: Vec<(String, DataType)>,
+    left: bool,
+) -> Result<Vec<Expr>> {
+    let shown = outputs
+        .iter()
+        .zip(elements)
+        .map(|(output, (name, element))| {
+            let mut expr = column(output);
+            if left && !element.is_nullable() {
+                expr = default_where_null(expr, &element)?;
+            }
+            Ok(expr.alias(name))
+        });
+    shown.collect()
 }
 
 /// The expressions with each name of a Nested (`n`, where there are `n.a` and `n.b`) as its columns.
