@@ -3,8 +3,10 @@
 //! `1 + x` is `plus(1, x)`, `x::UInt8` is `CAST(x, 'UInt8')`, `[a, 1]` stays as it is, an aliased
 //! expression has its alias wherever it stands, subqueries are `_subquery_1`, `_subquery_2` and so on.
 
-use crate::ast::{Expr, ExprKind, Function, Literal, NullsAction, WindowRef};
-use crate::format::{float, format_expr, format_window, quoted};
+use crate::ast::{
+    Expr, ExprKind, FrameBound, Function, Literal, NullsAction, WindowRef, WindowSpec,
+};
+use crate::format::{float, format_expr, format_order_suffix, identifier, quoted};
 
 /// The name of a result column that stands alone; see [`column_names`] for several.
 pub fn column_name(expr: &Expr) -> String {
@@ -115,10 +117,53 @@ impl Namer {
             Some(WindowRef::Named(name)) => self.out.push_str(&format!(" OVER {name}")),
             Some(WindowRef::Spec(spec)) => {
                 self.out.push_str(" OVER ");
-                self.out.push_str(&format_window(spec));
+                self.window(spec);
             }
             None => {}
         }
+    }
+
+    fn window(&mut self, spec: &WindowSpec) {
+        let mut separator = "(";
+        let mut clause = |namer: &mut Self, start: &str| {
+            namer.out.push_str(separator);
+            namer.out.push_str(start);
+            separator = " ";
+        };
+        if let Some(parent) = &spec.parent {
+            clause(self, &identifier(parent));
+        }
+        if !spec.partition_by.is_empty() {
+            clause(self, "PARTITION BY ");
+            self.list("", &spec.partition_by, "");
+        }
+        for (i, item) in spec.order_by.iter().enumerate() {
+            match i {
+                0 => clause(self, "ORDER BY "),
+                _ => self.out.push_str(", "),
+            }
+            self.expr(&item.expr);
+            self.out.push_str(&format_order_suffix(item));
+        }
+        if let Some(frame) = &spec.frame {
+            clause(self, frame.unit.start());
+            self.frame_bound(&frame.start);
+            self.out.push_str(" AND ");
+            self.frame_bound(&frame.end);
+        }
+        self.out.push_str(if separator == "(" { "()" } else { ")" });
+    }
+
+    fn frame_bound(&mut self, bound: &FrameBound) {
+        let (offset, rest) = match bound {
+            FrameBound::CurrentRow => (None, "CURRENT ROW"),
+            FrameBound::UnboundedPreceding => (None, "UNBOUNDED PRECEDING"),
+            FrameBound::UnboundedFollowing => (None, "UNBOUNDED FOLLOWING"),
+            FrameBound::Preceding(e) => (Some(e), " PRECEDING"),
+            FrameBound::Following(e) => (Some(e), " FOLLOWING"),
+        };
+        offset.iter().for_each(|e| self.expr(e));
+        self.out.push_str(rest);
     }
 }
 

@@ -3,6 +3,7 @@
 use basalt_error::{Error, ErrorCode, Result};
 
 use basalt_parser::ast;
+use basalt_types::DataType;
 
 use super::{Resolver, literal};
 use crate::Typed;
@@ -116,14 +117,40 @@ impl Resolver<'_> {
         Ok(Some(typed))
     }
 
-    /// `t.a.b`: elements of tuples by name.
+    /// `t.a.b`: elements of tuples by name, and what other types are made of.
     fn elements(&self, mut typed: Typed, names: &[String]) -> Result<Typed> {
         for name in names {
+            if let Some(part) = self.subcolumn(&typed, name)? {
+                typed = part;
+                continue;
+            }
             let element = literal::string(name.as_bytes())?;
             let found = self.call_by_name("tupleElement", vec![typed, element]);
             typed = found.map_err(|e| Error::new(ErrorCode::UNKNOWN_IDENTIFIER, e.message()))?;
         }
         Ok(typed)
+    }
+}
+
+impl Resolver<'_> {
+    /// The part of that name that values of a type have which is no tuple: `array.size0`.
+    fn subcolumn(&self, typed: &Typed, name: &str) -> Result<Option<Typed>> {
+        let call = |function| self.call_by_name(function, vec![typed.clone()]);
+        let part = match (&typed.data_type, name) {
+            (DataType::Nullable(_), "null") => call("isNull")?,
+            (DataType::Array(_) | DataType::Map(..), "size0") => call("length")?,
+            (DataType::Map(..), "keys") => call("mapKeys")?,
+            (DataType::Map(..), "values") => call("mapValues")?,
+            (DataType::String, "size") => call("length")?,
+            (DataType::Nullable(inner), "size") if **inner == DataType::String => call("length")?,
+            (DataType::Map(key, _), _) if name.starts_with("key_") => {
+                let text = literal::string(name["key_".len()..].as_bytes())?;
+                let key = text.cast_to(key, self.analyzer)?;
+                self.call_by_name("arrayElement", vec![typed.clone(), key])?
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(part))
     }
 }
 

@@ -94,7 +94,11 @@ impl Resolver<'_> {
                 for column in columns.iter_mut() {
                     if let Some((expr, _)) = items.iter().find(|(_, n)| *n == column.name) {
                         column.expr = expr.clone();
-                        column.shown = identifier(std::slice::from_ref(&column.name));
+                        let kind = ExprKind::Alias {
+                            expr: Box::new(expr.unaliased().clone()),
+                            name: column.name.clone(),
+                        };
+                        column.shown = ast::Expr::new(kind, expr.span);
                     }
                 }
             }
@@ -147,7 +151,7 @@ impl Candidate {
 
     fn wrap(&mut self, f: impl Fn(ast::Expr) -> ast::Expr) {
         self.expr = f(self.expr.clone());
-        self.shown = f(self.shown.clone());
+        self.shown = f(self.shown.unaliased().clone());
     }
 }
 

@@ -69,6 +69,9 @@ pub enum StreamOperator {
     Window(Window),
     /// Keeps all rows for other plans with the same step.
     Shared(SharedRows),
+    /// The rows as they are, without what is known of their order: DataFusion sorts the inputs of a
+    /// UNION ALL one by one where it can, and loses there which of their columns are equal.
+    Unordered,
 }
 
 /// The columns of an ASOF JOIN over the rows of both sides.
@@ -172,6 +175,7 @@ impl StreamOperator {
             StreamOperator::WithFill { .. } => "WithFill",
             StreamOperator::Window(_) => "Window",
             StreamOperator::Shared(_) => "Shared",
+            StreamOperator::Unordered => "Unordered",
         }
     }
 
@@ -188,7 +192,7 @@ impl StreamOperator {
                 columns, prefix, ..
             } => columns.iter().map(|c| &c.name).chain(prefix).collect(),
             StreamOperator::Window(window) => used_by(window),
-            StreamOperator::Shared(_) => Vec::new(),
+            StreamOperator::Shared(_) | StreamOperator::Unordered => Vec::new(),
         }
     }
 
@@ -263,7 +267,7 @@ impl fmt::Display for StreamOperator {
                 let names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();
                 write!(f, ": {}", names.join(", "))
             }
-            StreamOperator::Shared(_) => Ok(()),
+            StreamOperator::Shared(_) | StreamOperator::Unordered => Ok(()),
             StreamOperator::Window(window) => {
                 let names: Vec<&str> = window.functions.iter().map(|w| w.output.as_str()).collect();
                 write!(f, ": {}", names.join(", "))?;

@@ -6,6 +6,7 @@ use basalt_types::DataType;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use super::from::Source;
+use super::join::{all_columns, default_where_null};
 use super::{Analyzer, Outer};
 use crate::expr::aliases::Aliases;
 use crate::expr::call::array_element;
@@ -13,7 +14,7 @@ use crate::expr::{ArrayJoinCall, Resolver};
 use crate::plan::{StreamOperator, project, stream_node};
 use crate::plan_error;
 use crate::scope::{Scope, ScopeColumn};
-use crate::typed::Typed;
+use crate::typed::{Typed, column};
 
 impl Analyzer<'_> {
     /// `[LEFT] ARRAY JOIN a, b AS x`: a column under its own name becomes its element, an alias a
@@ -36,6 +37,7 @@ impl Analyzer<'_> {
             .map(|(q, f)| Expr::from((q, f)))
             .collect();
         let (mut columns, mut outputs) = (Vec::new(), Vec::new());
+        let mut elements = Vec::new();
         for (expr, typed, element) in arrays {
             let list = self.fresh("array");
             projected.push(typed.expr.alias(&list));
@@ -46,15 +48,16 @@ impl Analyzer<'_> {
                 _ => basalt_parser::column_name(expr),
             };
             let internal = self.fresh(&name);
-            outputs.push(internal.clone());
+            outputs.push(self.fresh(&name));
+            elements.push((internal.clone(), element.clone()));
             let replaced = expr
                 .alias()
                 .is_none()
                 .then(|| scope.columns.iter_mut().find(|c| c.name == name));
             match replaced.flatten() {
-                Some(column) => {
-                    column.internal = internal;
-                    column.data_type = element;
+                Some(c) => {
+                    c.internal = internal;
+                    c.data_type = element;
                 }
                 None => scope.columns.push(ScopeColumn {
                     qualifier: Vec::new(),
@@ -68,12 +71,14 @@ impl Analyzer<'_> {
             }
         }
         let plan = project(plan, projected)?;
+        let mut shown = all_columns(&plan);
+        shown.extend(shown_elements(&outputs, elements, left)?);
         let operator = StreamOperator::ArrayJoin {
             left,
             columns,
             outputs,
         };
-        let plan = stream_node(plan, operator).map_err(plan_error)?;
+        let plan = project(stream_node(plan, operator).map_err(plan_error)?, shown)?;
         Ok(Source {
             plan,
             scope,
@@ -125,6 +130,26 @@ impl Analyzer<'_> {
         };
         stream_node(plan, operator).map_err(plan_error)
     }
+}
+
+/// The elements under the names and with the types that the scope has for them; with `left`, the
+/// NULL of an empty array is the type's default.
+fn shown_elements(
+    outputs: &[String],
+    elements: Vec<(String, DataType)>,
+    left: bool,
+) -> Result<Vec<Expr>> {
+    let shown = outputs
+        .iter()
+        .zip(elements)
+        .map(|(output, (name, element))| {
+            let mut expr = column(output);
+            if left && !element.is_nullable() {
+                expr = default_where_null(expr, &element)?;
+            }
+            Ok(expr.alias(name))
+        });
+    shown.collect()
 }
 
 /// The expressions with each name of a Nested (`n`, where there are `n.a` and `n.b`) as its columns.

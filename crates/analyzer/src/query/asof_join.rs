@@ -59,8 +59,9 @@ impl Analyzer<'_> {
         order.push(column(&is_left).sort(inclusive, false));
         let both = LogicalPlanBuilder::from(left)
             .union(right)
-            .and_then(|b| b.sort(order))
             .and_then(|b| b.build())
+            .and_then(|b| stream_node(b, StreamOperator::Unordered))
+            .and_then(|b| LogicalPlanBuilder::from(b).sort(order)?.build())
             .map_err(plan_error)?;
         let of_right = sides.right.plan.schema().fields().iter();
         let operator = StreamOperator::AsofJoin(AsofColumns {

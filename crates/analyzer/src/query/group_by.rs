@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, GroupBy, GroupByKind};
+use basalt_types::DataType;
 use datafusion::arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{
@@ -53,7 +54,11 @@ impl Analyzer<'_> {
             }
             Some(GroupBy::Exprs { kind, exprs }) => {
                 let mut positions = Vec::new();
-                for key in self.keys(resolver, exprs, items, "GROUP BY")? {
+                let mut keys = self.keys(resolver, exprs, items, "GROUP BY")?;
+                if *kind != GroupByKind::Plain || !select.with_totals {
+                    keys = without_tuples(keys)?;
+                }
+                for key in keys {
                     let position = grouping.add(key);
                     // A key that is written twice is one.
                     if !positions.contains(&position) {
@@ -76,7 +81,8 @@ impl Analyzer<'_> {
                 grouping.keeps_empty = true;
                 for set in sets {
                     let keys = self.keys(resolver, set, items, "GROUP BY")?;
-                    let positions = keys.into_iter().map(|k| grouping.add(k)).collect();
+                    let keys = without_tuples(keys)?.into_iter();
+                    let positions = keys.map(|k| grouping.add(k)).collect();
                     grouping.sets.push(positions);
                 }
             }
@@ -341,6 +347,30 @@ impl Grouping {
         self.keys.push(key);
         self.keys.len() - 1
     }
+}
+
+/// The keys with the elements of each `tuple(…)` in its place: each is a key of its own.
+fn without_tuples(keys: Vec<Typed>) -> Result<Vec<Typed>> {
+    let mut all = Vec::with_capacity(keys.len());
+    for key in keys {
+        match (&key.expr, &key.data_type) {
+            (Expr::ScalarFunction(call), DataType::Tuple(elements))
+                if call.func.name() == "tuple" =>
+            {
+                for (element, data_type) in call.args.iter().zip(elements.types.iter()) {
+                    all.push(match element {
+                        Expr::Literal(value, _) => {
+                            let value = value.to_array().map_err(plan_error)?;
+                            Typed::constant(value, data_type.clone())?
+                        }
+                        _ => Typed::new(element.clone(), data_type.clone()),
+                    });
+                }
+            }
+            _ => all.push(key),
+        }
+    }
+    Ok(all)
 }
 
 /// A key and its column behind the aggregation.

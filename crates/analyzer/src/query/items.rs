@@ -150,19 +150,18 @@ impl Resolver<'_> {
         None
     }
 
-    /// A column's name where several tables may have it: the first is plain, the others qualified.
+    /// A column's name where several tables may have it: of one join the first is plain, the others
+    /// qualified, of more joins all are qualified.
     fn shown_column(&self, internal: &str) -> Option<String> {
         let index = self.names.position(internal)?;
         let columns = &self.scope.columns;
         let column = &columns[index];
         // Merged columns are no tables' of their own.
         let has_table = |c: &ScopeColumn| !c.qualifier.is_empty() || c.merged;
-        let before = self
-            .names
-            .of_name(&column.name)
-            .iter()
-            .take_while(|i| **i < index);
-        let taken = before
+        let are_several = column.origin.is_some();
+        let others = self.names.of_name(&column.name).iter();
+        let taken = others
+            .filter(|i| **i < index || (are_several && **i > index))
             .map(|i| &columns[*i])
             .any(|c| has_table(c) || !column.merged);
         match column.qualifier.last() {

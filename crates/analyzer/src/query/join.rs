@@ -227,8 +227,7 @@ impl Analyzer<'_> {
         if !fill {
             return Ok((c, expr));
         }
-        let can_be_null = c.data_type.can_be_nullable() || c.data_type.is_nullable();
-        if self.flag("join_use_nulls") && can_be_null {
+        if self.flag("join_use_nulls") {
             c.data_type = c.data_type.to_nullable();
         }
         if is_anti {
@@ -351,7 +350,8 @@ pub(crate) fn all_columns(plan: &LogicalPlan) -> Vec<Expr> {
     plan.schema().iter().map(Expr::from).collect()
 }
 
-fn default_where_null(expr: Expr, data_type: &basalt_types::DataType) -> Result<Expr> {
+/// The expression, a default of its type where it is NULL.
+pub(super) fn default_where_null(expr: Expr, data_type: &basalt_types::DataType) -> Result<Expr> {
     let default = Typed::constant(default_array(data_type)?, data_type.clone())?;
     Ok(when_null(expr, default.expr))
 }

@@ -85,7 +85,7 @@ impl Step for ArrayJoinStep {
     }
 }
 
-/// The elements of all rows; with `left`, one default element for each empty list.
+/// The elements of all rows; with `left`, one NULL for each empty list.
 fn elements(array: &ArrayRef, left: bool) -> Result<ArrayRef> {
     let list = array.as_list::<i32>();
     let is_dense = list.null_count() == 0 && !left;
@@ -111,27 +111,5 @@ fn elements(array: &ArrayRef, left: bool) -> Result<ArrayRef> {
         }
     }
     let taken = take(list.values(), &UInt32Array::from(indices), None);
-    let taken = taken.map_err(|e| Error::bug(e.to_string()))?;
-    Ok(default_where_null(taken))
-}
-
-/// Numbers that stand for no element are 0, not NULL (the buffers hold zeros there); a nullable
-/// element stays NULL.
-fn default_where_null(array: ArrayRef) -> ArrayRef {
-    if array.null_count() == 0 {
-        return array;
-    }
-    let default = arrow::array::ArrayData::new_null(array.data_type(), 1);
-    let default = arrow::array::make_array(
-        default
-            .into_builder()
-            .nulls(None)
-            .build()
-            .unwrap_or_else(|_| array.to_data()),
-    );
-    let arrays: [&dyn Array; 2] = [&array, &default];
-    let pick: Vec<(usize, usize)> = (0..array.len())
-        .map(|i| if array.is_null(i) { (1, 0) } else { (0, i) })
-        .collect();
-    arrow::compute::interleave(&arrays, &pick).unwrap_or(array)
+    taken.map_err(|e| Error::bug(e.to_string()))
 }

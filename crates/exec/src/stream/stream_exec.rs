@@ -54,7 +54,7 @@ impl StreamExec {
     /// If the input lacks a column of the step.
     pub fn try_new(input: Arc<dyn ExecutionPlan>, operator: StreamOperator) -> Result<Self> {
         let order = match &operator {
-            StreamOperator::ArrayJoin { .. } => None,
+            StreamOperator::ArrayJoin { .. } | StreamOperator::Unordered => None,
             _ => input
                 .output_ordering()
                 .cloned()
@@ -94,7 +94,10 @@ impl StreamExec {
     }
 
     fn is_row_by_row(&self) -> bool {
-        matches!(self.operator, StreamOperator::ArrayJoin { .. })
+        matches!(
+            self.operator,
+            StreamOperator::ArrayJoin { .. } | StreamOperator::Unordered
+        )
     }
 
     fn step(&self) -> basalt_error::Result<Box<dyn Step>> {
@@ -137,7 +140,17 @@ impl StreamExec {
                 Box::new(WindowStep::new(input, schema, window.clone()))
             }
             StreamOperator::Shared(rows) => Box::new(SharedStep::new(input, rows.clone())),
+            StreamOperator::Unordered => Box::new(Unchanged),
         })
+    }
+}
+
+/// The step that gives every batch as it is.
+struct Unchanged;
+
+impl Step for Unchanged {
+    fn push(&mut self, batch: RecordBatch) -> basalt_error::Result<RecordBatch> {
+        Ok(batch)
     }
 }
 
@@ -145,7 +158,7 @@ impl StreamExec {
 fn keeps_order(operator: &StreamOperator) -> bool {
     !matches!(
         operator,
-        StreamOperator::AsofJoin(_) | StreamOperator::WithFill { .. }
+        StreamOperator::AsofJoin(_) | StreamOperator::WithFill { .. } | StreamOperator::Unordered
     )
 }
 

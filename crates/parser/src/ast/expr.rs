@@ -223,6 +223,17 @@ pub enum FrameUnit {
     Range,
 }
 
+impl FrameUnit {
+    /// The words before a frame's ends.
+    pub(crate) fn start(&self) -> &'static str {
+        match self {
+            FrameUnit::Rows => "ROWS BETWEEN ",
+            FrameUnit::Groups => "GROUPS BETWEEN ",
+            FrameUnit::Range => "RANGE BETWEEN ",
+        }
+    }
+}
+
 /// An end of a frame.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrameBound {

@@ -3,8 +3,8 @@
 use super::Writer;
 use super::text::{backticked, expression_name, float, identifier, is_clause_word, quoted};
 use crate::ast::{
-    Expr, ExprKind, FrameBound, FrameUnit, Function, FunctionForm, Lambda, Literal, NullsAction,
-    WindowFrame, WindowRef, WindowSpec,
+    Expr, ExprKind, FrameBound, Function, FunctionForm, Lambda, Literal, NullsAction, WindowFrame,
+    WindowRef, WindowSpec,
 };
 
 /// Where an expression stands, which decides about parentheses.
@@ -219,11 +219,7 @@ impl Writer {
     }
 
     fn window_frame(&mut self, frame: &WindowFrame) {
-        self.put(match frame.unit {
-            FrameUnit::Rows => "ROWS BETWEEN ",
-            FrameUnit::Groups => "GROUPS BETWEEN ",
-            FrameUnit::Range => "RANGE BETWEEN ",
-        });
+        self.put(frame.unit.start());
         self.frame_bound(&frame.start);
         self.put(" AND ");
         self.frame_bound(&frame.end);

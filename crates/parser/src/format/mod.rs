@@ -23,7 +23,7 @@ mod statement;
 mod text;
 mod writer;
 
-use crate::ast::{DataType, Expr, Statement, WindowSpec};
+use crate::ast::{DataType, Expr, OrderItem, Statement};
 use writer::Writer;
 
 pub(crate) use text::{backticked, float, identifier, quoted, shortest};
@@ -56,9 +56,9 @@ pub fn format_data_type(data_type: &DataType) -> String {
     w.finish()
 }
 
-/// A window's definition in its parentheses.
-pub(crate) fn format_window(spec: &WindowSpec) -> String {
+/// What stands behind an expression of ORDER BY.
+pub(crate) fn format_order_suffix(item: &OrderItem) -> String {
     let mut w = Writer::one_line();
-    w.window_spec(spec);
+    w.order_suffix(item);
     w.finish()
 }

@@ -230,7 +230,7 @@ impl Writer {
         self.order_suffix(item);
     }
 
-    fn order_suffix(&mut self, item: &OrderItem) {
+    pub(super) fn order_suffix(&mut self, item: &OrderItem) {
         self.put(if item.descending { " DESC" } else { " ASC" });
         match item.nulls_first {
             Some(true) => self.put(" NULLS FIRST"),

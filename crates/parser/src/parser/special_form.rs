@@ -201,7 +201,8 @@ impl Parser<'_> {
     fn extract(&mut self, start: Span) -> Result<Option<Expr>> {
         self.expect_symbol(K::OpenRound)?;
         if !self.is_word(1, "FROM") {
-            return Ok(None);
+            let first = vec![self.aliased_expr()?];
+            return self.rest_of_call(first, start).map(Some);
         }
         let word = String::from_utf8_lossy(self.token_text(0)).to_ascii_uppercase();
         let part = super::interval::unit_of(&word).map_or(word, str::to_ascii_uppercase);
@@ -287,7 +288,8 @@ impl Parser<'_> {
         } else {
             self.expect_symbol(K::CloseRound)?;
         }
-        let name = String::from_utf8_lossy(self.slice(start)).into_owned();
+        // Whatever case these words are in, the functions' names are in lower case.
+        let name = String::from_utf8_lossy(self.slice(start)).to_ascii_lowercase();
         Ok(self.call_expr(&name, args, start))
     }
 
