@@ -30,8 +30,8 @@ use arrow::buffer::NullBuffer;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, Tz};
 
-pub use functions::FUNCTIONS;
 pub(crate) use functions::unit_size;
+pub use functions::{FUNCTIONS, keep_zone};
 pub use reinterpret::FUNCTIONS as REINTERPRET_FUNCTIONS;
 pub(crate) use write_text::trim_zeros;
 
