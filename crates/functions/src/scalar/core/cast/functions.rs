@@ -238,8 +238,8 @@ fn decimal(call: &Call<'_>, name: &str) -> Result<DataType> {
 
 fn conversion(call: &Call<'_>) -> Result<Resolved> {
     let (name, mode) = target_and_mode(call.name);
-    let from = call.data_type(0);
     let mut target = target(call, name, mode)?;
+    let from = call.data_type(0);
     target.to = keep_zone(from, target.to);
     let from = match target.zone {
         Some(zone) if !target.to.is_date_time() => with_zone(from, zone),
