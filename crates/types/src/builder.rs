@@ -145,8 +145,14 @@ impl ColumnBuilder {
 
     /// Appends the type's default: NULL for a nullable one, else 0, the empty text, no elements.
     pub fn append_default(&mut self) {
+        self.append_null();
+    }
+
+    /// As [`Self::append_default`], but a `Date32` is the first day of its range, which is what
+    /// ClickHouse gives to columns that an INSERT leaves out.
+    pub fn append_type_default(&mut self) {
         if self.data_type == DataType::Date32 {
-            // The first day of the type's range, as ClickHouse has it; a day's bytes always fit.
+            // A day's bytes always fit.
             let _ = self.append_raw(&crate::calendar::DATE32_MIN.to_le_bytes());
             return;
         }

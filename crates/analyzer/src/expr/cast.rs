@@ -1,7 +1,7 @@
 //! Writes conversions out: natively where only a number's width changes, else by a function.
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_functions::scalar::core::cast::{CastMode, cast_function};
+use basalt_functions::scalar::core::cast::{CastMode, cast_function, keep_zone};
 use basalt_types::DataType;
 use datafusion::logical_expr::{Cast, Expr};
 
@@ -86,7 +86,7 @@ impl Resolver<'_> {
                 "Second argument of CAST must be a constant string, the name of a type",
             )
         })?;
-        let mut to = basalt_types::parse_data_type(&name)?;
+        let mut to = keep_zone(&value.data_type, basalt_types::parse_data_type(&name)?);
         if keep_nullable && value.data_type.is_nullable() {
             to = to.to_nullable();
         }

@@ -134,10 +134,13 @@ impl Resolver<'_> {
                 )
             })?;
             let converted = self.convert(&array, &typed.data_type, wanted)?;
-            if *typed.data_type.base() == DataType::String
-                && wanted.is_number()
-                && converted.null_count() > array.null_count()
-            {
+            let is_bad_text = *typed.data_type.base() == DataType::String
+                && converted.null_count() > array.null_count();
+            if is_bad_text && wanted.is_date_or_time() {
+                // Text that is no date at all is an error, unlike a day that does not exist.
+                typed.clone().cast_to(wanted, self.analyzer)?;
+            }
+            if is_bad_text && wanted.is_number() {
                 let text = crate::expr::cast::constant_text(&typed).unwrap_or_default();
                 return Err(Error::new(
                     ErrorCode::TYPE_MISMATCH,

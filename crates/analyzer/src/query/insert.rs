@@ -8,7 +8,7 @@ use basalt_types::DataType;
 use datafusion::logical_expr::LogicalPlan;
 
 use super::from::{Source, subquery_source};
-use super::{Analyzer, Outer, Planned, default_array};
+use super::{Analyzer, Outer, Planned};
 use crate::Typed;
 use crate::expr::Resolver;
 use crate::expr::aliases::Aliases;
@@ -154,6 +154,8 @@ impl Analyzer<'_> {
     }
 
     fn type_default(&self, data_type: &DataType) -> Result<Typed> {
-        Typed::constant(default_array(data_type)?, data_type.clone())
+        let mut builder = basalt_types::ColumnBuilder::new(data_type, 1)?;
+        builder.append_type_default();
+        Typed::constant(builder.finish()?, data_type.clone())
     }
 }

@@ -12,7 +12,7 @@ use basalt_types::DataType;
 use basalt_types::physical::item_field;
 
 use crate::aggregate::collected::{RowsFunction, bind_collected};
-use crate::aggregate::defaults::{bug, default_array};
+use crate::aggregate::defaults::bug;
 use crate::aggregate::row_keys::row_keys;
 use crate::aggregate::row_log::{Sealed, list_of};
 use crate::aggregate::sum::sum_type;
@@ -20,6 +20,7 @@ use crate::aggregate::values::{
     Primitive, PrimitiveVisitor, Value, primitive, primitive_array, visit_primitive, wrong_array,
 };
 use crate::aggregate::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate};
+use crate::scalar::core::defaults::type_default_array;
 
 /// The functions of this file.
 pub(super) const FUNCTIONS: &[AggregateFunction] = &[
@@ -163,7 +164,7 @@ fn resolve_insert(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     call.expect_type(1, DataType::is_unsigned)?;
     let element = call.types[0].clone();
     let default = match call.params.first().and_then(|p| p.constant.as_ref()) {
-        None => default_array(&element, 1)?,
+        None => type_default_array(&element, 1)?,
         Some(value) if value.data_type() == &element.physical() => Arc::clone(value),
         Some(value) => {
             arrow::compute::cast(value, &element.physical()).map_err(|e| call.bad_param(0, &e))?

@@ -8,7 +8,7 @@ use basalt_types::DataType;
 use super::integers::Integers;
 use super::lists::{Lists, OffsetsBuilder, Picks, bad_arguments, concat, list_of};
 use super::unify::{Unify, element_type, null_result};
-use crate::scalar::core::defaults::default_array;
+use crate::scalar::core::defaults::type_default_array;
 use crate::{Call, Column, Nulls, Resolved, ScalarFunction};
 
 /// The functions of this file.
@@ -193,7 +193,7 @@ fn resolve_shift(call: &Call<'_>, direction: i128) -> Result<Resolved> {
         let shifts = Integers::of(&columns[1])?;
         let fill = match &fill {
             Some(cast) => cast.column(&columns[2])?,
-            None => Column::constant(default_array(&element, 1)?),
+            None => Column::constant(type_default_array(&element, 1)?),
         };
         let base = lists.values().len();
         let values = concat(lists.values(), &fill.array)?;

@@ -1,4 +1,7 @@
 //! Makes the default values of types: 0, the empty text, no elements, the first name of an enum.
+//!
+//! As in ClickHouse a `Date32` has two: what fills a column is day 0, 1970-01-01, but what a
+//! function takes from the type is the first day of the range, 1900-01-01.
 
 use std::sync::Arc;
 
@@ -15,8 +18,17 @@ use basalt_types::calendar::DATE32_MIN;
 use super::decimals::decimal_array;
 use super::numeric::{FromNum, Num, array_of, with_native};
 
-/// An array of `num_rows` defaults of a type; NULLs where it may be NULL.
+/// An array of `num_rows` values as columns are filled with; NULLs where it may be NULL.
 pub(crate) fn default_array(data_type: &DataType, num_rows: usize) -> Result<ArrayRef> {
+    filled(data_type, num_rows, 0)
+}
+
+/// As [`default_array`], with the default that the type itself names.
+pub(crate) fn type_default_array(data_type: &DataType, num_rows: usize) -> Result<ArrayRef> {
+    filled(data_type, num_rows, DATE32_MIN)
+}
+
+fn filled(data_type: &DataType, num_rows: usize, date32: i32) -> Result<ArrayRef> {
     if data_type.is_nullable() {
         return Ok(new_null_array(&data_type.physical(), num_rows));
     }
@@ -27,7 +39,7 @@ pub(crate) fn default_array(data_type: &DataType, num_rows: usize) -> Result<Arr
                 .values()
                 .first()
                 .map_or(0, |(_, number)| i32::from(*number)),
-            DataType::Date32 => DATE32_MIN,
+            DataType::Date32 => date32,
             _ => 0,
         };
         return Ok(
@@ -56,7 +68,7 @@ pub(crate) fn default_array(data_type: &DataType, num_rows: usize) -> Result<Arr
             let DataType::Tuple(tuple) = base else {
                 return Err(Error::bug("a struct is a tuple"));
             };
-            let columns = tuple.types.iter().map(|t| default_array(t, num_rows));
+            let columns = tuple.types.iter().map(|t| filled(t, num_rows, date32));
             let columns = columns.collect::<Result<Vec<_>>>()?;
             let array = StructArray::try_new_with_length(fields, columns, None, num_rows);
             Arc::new(array.map_err(bug)?)

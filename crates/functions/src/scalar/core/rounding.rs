@@ -2,7 +2,7 @@
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::i256;
-use basalt_error::{Error, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, least_supertype};
 
 use super::decimals::{Ticks, Width, decimal_array, digits, ticks_of};
@@ -100,6 +100,12 @@ fn to_digits(call: &Call<'_>, mode: Mode) -> Result<Resolved> {
         2 => call.constant_i64(1)?,
         _ => 0,
     };
+    if i16::try_from(digits).is_err() {
+        return Err(Error::new(
+            ErrorCode::ARGUMENT_OUT_OF_BOUND,
+            "Scale argument for rounding function is too large",
+        ));
+    }
     let digits = i32::try_from(digits.clamp(-1000, 1000)).unwrap_or(0);
     let data_type = call.data_type(0).clone();
     if data_type.is_decimal() {

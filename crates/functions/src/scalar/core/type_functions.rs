@@ -7,7 +7,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, parse_data_type};
 
 use super::conditional::strip_nulls;
-use super::defaults::default_array;
+use super::defaults::type_default_array;
 use super::numeric::{Num, array_of, map1, with_native};
 use crate::{Call, Column, Nulls, Purity, Resolved, ScalarFunction};
 
@@ -208,7 +208,7 @@ fn constant(value: u8, data_type: DataType) -> Result<Resolved> {
 
 fn default(data_type: DataType) -> Result<Resolved> {
     Resolved::new(data_type.clone(), move |_, num_rows| {
-        default_array(&data_type, num_rows)
+        type_default_array(&data_type, num_rows)
     })
 }
 

@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, AsArray, StructArray};
 use arrow::datatypes::{Decimal128Type, Int64Type};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::calendar::{
-    CivilDate, SECONDS_PER_DAY, days_in_month, from_local_seconds, to_local_seconds,
+    CivilDate, DATE32_MAX, SECONDS_PER_DAY, days_in_month, from_local_seconds, to_local_seconds,
 };
 use basalt_types::{DataType, IntervalUnit, Tz};
 
@@ -227,6 +227,8 @@ enum Step {
 struct Clock {
     zone: Tz,
     ticks_per_second: i64,
+    /// Whether the calendar ends with the years 0 and 9999, not by wrapping behind 2299.
+    is_wide: bool,
 }
 
 /// A date or time (or its text) plus or minus a column of intervals of one unit.
@@ -246,6 +248,7 @@ pub(crate) fn shifted(
     let clock = Clock {
         zone,
         ticks_per_second: 10_i64.pow(u32::from(precision_of(&result))),
+        is_wide: matches!(result, DataType::Date32 | DataType::DateTime64(..)),
     };
     let step = step_of(&result, unit, clock);
     let cast = crate::scalar::core::cast::array_cast(t, &result, context)?;
@@ -311,29 +314,73 @@ fn step_of(result: &DataType, unit: IntervalUnit, clock: Clock) -> Step {
 
 fn shift(step: Step, clock: Clock, value: i64, amount: i64) -> i64 {
     match step {
+        Step::Days(n) if clock.is_wide => days_later(value, amount.saturating_mul(n)),
         Step::Days(n) | Step::Ticks(n) => value.wrapping_add(amount.wrapping_mul(n)),
-        Step::Months(n) => add_months(value, amount.saturating_mul(n)),
+        Step::Months(n) => months_later(clock, value, (amount, n)).0,
         Step::LocalDays(n) => at_local_days(clock, value, |days| {
-            days.saturating_add(amount.saturating_mul(n))
+            let days_more = amount.saturating_mul(n);
+            if clock.is_wide {
+                (days_later(days, days_more), None)
+            } else {
+                (days.saturating_add(days_more), None)
+            }
         }),
-        Step::LocalMonths(n) => at_local_days(clock, value, |days| {
-            add_months(days, amount.saturating_mul(n))
-        }),
+        Step::LocalMonths(n) => {
+            at_local_days(clock, value, |days| months_later(clock, days, (amount, n)))
+        }
+    }
+}
+
+/// Day of 0000-01-01, where sums of wide types stop.
+const FIRST_DAY: i64 = -719_528;
+
+/// Day of 9999-12-31, where sums of wide types stop.
+const LAST_DAY: i64 = 2_932_896;
+
+fn days_later(days: i64, more: i64) -> i64 {
+    days.saturating_add(more).clamp(FIRST_DAY, LAST_DAY)
+}
+
+/// A day some times `unit` months later; also the second of the day if the calendar's end sets it.
+///
+/// As in ClickHouse years that end at its edge keep month and day, while months go to the very
+/// first or last second.
+fn months_later(clock: Clock, days: i64, (amount, unit): (i64, i64)) -> (i64, Option<i64>) {
+    let moved = add_months(days, amount.saturating_mul(unit));
+    if !clock.is_wide {
+        return (moved.min(i64::from(DATE32_MAX)), None);
+    }
+    let is_before = moved < FIRST_DAY;
+    if !is_before && moved <= LAST_DAY {
+        return (moved, None);
+    }
+    if unit == 12 {
+        let date = CivilDate::from_days(days.clamp(FIRST_DAY, LAST_DAY) as i32);
+        let year = if is_before { 0 } else { 9999 };
+        let day = date.day.min(days_in_month(year, date.month));
+        let edge = CivilDate { year, day, ..date };
+        return (i64::from(edge.to_days()), None);
+    }
+    if is_before {
+        (FIRST_DAY, Some(0))
+    } else {
+        (LAST_DAY, Some(SECONDS_PER_DAY - 1))
     }
 }
 
 /// Far outside the calendar, where sums with offsets of time zones still do not overflow.
 const MAX_SECONDS: i64 = 1 << 55;
 
-/// Changes the day of a moment, keeping the time on the clock.
-fn at_local_days(clock: Clock, value: i64, change: impl Fn(i64) -> i64) -> i64 {
+/// Changes the day of a moment, keeping the time on the clock unless the change sets its second.
+fn at_local_days(clock: Clock, value: i64, change: impl Fn(i64) -> (i64, Option<i64>)) -> i64 {
     let seconds = value.div_euclid(clock.ticks_per_second);
     let fraction = value.rem_euclid(clock.ticks_per_second);
     let local = to_local_seconds(clock.zone, seconds.clamp(-MAX_SECONDS, MAX_SECONDS));
     let days = local.div_euclid(SECONDS_PER_DAY);
-    let local = change(days)
+    let (days, second) = change(days);
+    let local = days
         .saturating_mul(SECONDS_PER_DAY)
-        .saturating_add(local.rem_euclid(SECONDS_PER_DAY));
+        .saturating_add(second.unwrap_or(local.rem_euclid(SECONDS_PER_DAY)));
     let local = local.clamp(-MAX_SECONDS, MAX_SECONDS);
     from_local_seconds(clock.zone, local)
         .wrapping_mul(clock.ticks_per_second)

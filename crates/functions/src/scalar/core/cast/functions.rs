@@ -238,8 +238,9 @@ fn decimal(call: &Call<'_>, name: &str) -> Result<DataType> {
 
 fn conversion(call: &Call<'_>) -> Result<Resolved> {
     let (name, mode) = target_and_mode(call.name);
-    let target = target(call, name, mode)?;
+    let mut target = target(call, name, mode)?;
     let from = call.data_type(0);
+    target.to = keep_zone(from, target.to);
     let from = match target.zone {
         Some(zone) if !target.to.is_date_time() => with_zone(from, zone),
         _ => from.clone(),
@@ -279,6 +280,18 @@ fn with_zone(data_type: &DataType, zone: Tz) -> DataType {
         DataType::DateTime64(precision, _) => DataType::DateTime64(*precision, Some(zone)),
         DataType::Nullable(inner) => with_zone(inner, zone).to_nullable(),
         t => t.clone(),
+    }
+}
+
+/// The type a value becomes: a time that is told no zone stays in the one it has. Elements of
+/// arrays, tuples and maps do not keep theirs.
+pub fn keep_zone(from: &DataType, to: DataType) -> DataType {
+    match (from.base(), to.base()) {
+        (
+            DataType::DateTime(Some(zone)) | DataType::DateTime64(_, Some(zone)),
+            DataType::DateTime(None) | DataType::DateTime64(_, None),
+        ) => with_zone(&to, *zone),
+        _ => to,
     }
 }
 
@@ -447,8 +460,8 @@ pub(crate) fn unit_size(unit: IntervalUnit) -> (bool, i64) {
 
 fn cast(call: &Call<'_>, mode: CastMode) -> Result<Resolved> {
     call.expect_args(2..=2 + usize::from(mode == CastMode::OrDefault))?;
-    let to = parse_data_type(&call.constant_str(1)?)?;
     let from = call.data_type(0);
+    let to = keep_zone(from, parse_data_type(&call.constant_str(1)?)?);
     match mode {
         CastMode::OrDefault => {
             let target = Target {

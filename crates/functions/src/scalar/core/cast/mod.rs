@@ -30,8 +30,8 @@ use arrow::buffer::NullBuffer;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, Tz};
 
-pub use functions::FUNCTIONS;
 pub(crate) use functions::unit_size;
+pub use functions::{FUNCTIONS, keep_zone};
 pub use reinterpret::FUNCTIONS as REINTERPRET_FUNCTIONS;
 pub(crate) use write_text::trim_zeros;
 
@@ -255,7 +255,7 @@ fn checked_cast(
         if gives_default && from.is_nullable() && !to.is_nullable() {
             let to = to.clone();
             return Ok(Arc::new(move |array| {
-                super::defaults::default_array(&to, array.len())
+                super::defaults::type_default_array(&to, array.len())
             }));
         }
         return from_nothing(from, to);
@@ -284,7 +284,7 @@ fn soft_cast(from: &DataType, to: &DataType, context: &Context) -> Result<SoftCa
     if *from.base() == DataType::Nothing {
         let to = to.clone();
         return Ok(Arc::new(move |array| {
-            let values = super::defaults::default_array(&to, array.len())?;
+            let values = super::defaults::type_default_array(&to, array.len())?;
             Ok((values, BooleanArray::from(vec![true; array.len()])))
         }));
     }

@@ -31,29 +31,45 @@ pub(super) fn decimals(op: Op, a: &DataType, b: &DataType) -> Option<Eval> {
     let scale = scale_a.max(scale_b);
     let (up_a, up_b) = (scale - scale_a, scale - scale_b);
     let narrow = (precision_a + up_a).max(precision_b + up_b) <= 38;
+    let width = width_of(a).max(width_of(b));
     Some(Arc::new(move |columns, num_rows| {
         let ups = (u32::from(up_a), u32::from(up_b));
         if narrow {
-            ticks::<i128>(op, columns, num_rows, ups)
+            ticks::<i128>(op, columns, num_rows, (ups, width))
         } else {
-            ticks::<i256>(op, columns, num_rows, ups)
+            ticks::<i256>(op, columns, num_rows, (ups, width))
         }
     }))
+}
+
+/// The signed integer in which ClickHouse compares: as wide as the wider side. It notices what does
+/// not fit 32 or 64 bits, but not 128.
+fn width_of(t: &DataType) -> Width {
+    match digits(t) {
+        Some((precision, _)) => Width::of(precision),
+        None if t.fixed_size_bytes().is_some_and(|n| n > 4) => Width::W64,
+        None => Width::W32,
+    }
 }
 
 fn ticks<T: Ticks>(
     op: Op,
     columns: &[Column],
     num_rows: usize,
-    ups: (u32, u32),
+    (ups, width): ((u32, u32), Width),
 ) -> Result<ArrayRef> {
     let scaled = |column: &Column, up: u32| -> Result<Vec<T>> {
         let factor = T::power_of_ten(up).ok_or_else(|| Error::bug("scale of a decimal"))?;
         let ticks = ticks_of::<T>(column, Width::W128)?;
-        // 76 digits and a scale of 76 more do not fit 256 bits: ClickHouse's error as well.
         let product = |t: T| {
-            t.mul_checked(factor)
-                .map_err(|_| Error::new(ErrorCode::DECIMAL_OVERFLOW, "Can't compare: overflow"))
+            let fits = |t: &T| width >= Width::W128 || t.fits(width);
+            let product = t.mul_checked(factor).ok().filter(fits);
+            product.ok_or_else(|| {
+                Error::new(
+                    ErrorCode::DECIMAL_OVERFLOW,
+                    "Can't compare decimal number due to overflow",
+                )
+            })
         };
         ticks.into_iter().map(product).collect()
     };
