@@ -5,12 +5,17 @@ use std::sync::Arc;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::Arg;
 use basalt_types::DataType;
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType as ArrowType, Schema};
 use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::execution::context::ExecutionProps;
-use datafusion::logical_expr::{Cast, Expr, lit};
+use datafusion::logical_expr::{Cast, ColumnarValue, Expr, lit};
 use datafusion::physical_expr::planner::create_physical_expr;
+
+use crate::udf;
+
+/// Larger values of folded expressions are no literals of the plan.
+const MAX_LITERAL_BYTES: usize = 1 << 20;
 
 /// An analyzed expression.
 #[derive(Clone, Debug)]
@@ -112,8 +117,35 @@ impl Typed {
     /// What the expression's functions report.
     pub fn folded(self) -> Result<Self> {
         let array = evaluate_constant(&self.expr)?;
+        if size_bytes(&array) > MAX_LITERAL_BYTES {
+            let constant = Some(Arc::clone(&array));
+            return Ok(Self {
+                expr: udf::large_constant(&self.expr, array, self.data_type.clone()),
+                data_type: self.data_type,
+                constant,
+            });
+        }
         Self::constant(array, self.data_type)
     }
+}
+
+/// Bytes of the values of `array`, without those beside them in shared buffers.
+fn size_bytes(array: &ArrayRef) -> usize {
+    if let Some(strings) = array.as_binary_view_opt() {
+        return strings.lengths().map(|len| len as usize).sum::<usize>() + 16 * array.len();
+    }
+    if let Some(list) = array.as_list_opt::<i32>() {
+        return (0..list.len()).map(|i| size_bytes(&list.value(i))).sum();
+    }
+    if let Some(map) = array.as_map_opt() {
+        let entries = |i| -> ArrayRef { Arc::new(map.value(i)) };
+        return (0..map.len()).map(|i| size_bytes(&entries(i))).sum();
+    }
+    if let Some(tuple) = array.as_struct_opt() {
+        return tuple.columns().iter().map(size_bytes).sum();
+    }
+    let size_bytes = array.to_data().get_slice_memory_size();
+    size_bytes.unwrap_or_else(|_| array.get_array_memory_size())
 }
 
 fn is_boolean(expr: &Expr) -> bool {
@@ -156,6 +188,25 @@ pub(crate) fn evaluate_constant(expr: &Expr) -> Result<ArrayRef> {
     } else {
         Err(Error::bug("a constant has one value"))
     }
+}
+
+/// The value as an array of `num_rows` rows.
+///
+/// # Errors
+/// `TOO_LARGE_ARRAY_SIZE` if no array can hold that many copies of a constant.
+pub(crate) fn expanded(value: ColumnarValue, num_rows: usize) -> Result<ArrayRef> {
+    let (len, what) = match &value {
+        ColumnarValue::Scalar(ScalarValue::List(list)) => {
+            (list.value_length(0), "elements of arrays")
+        }
+        ColumnarValue::Scalar(ScalarValue::Map(map)) => (map.value_length(0), "entries of maps"),
+        _ => (0, ""),
+    };
+    if (len as usize).saturating_mul(num_rows) > i32::MAX as usize {
+        let message = format!("Too many {what} for one block: {len} in each of {num_rows} rows");
+        return Err(Error::new(ErrorCode::TOO_LARGE_ARRAY_SIZE, message));
+    }
+    value.into_array(num_rows).map_err(plan_error)
 }
 
 /// The engine's error inside an error of DataFusion, or a bug if it is DataFusion's own.

@@ -4,8 +4,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use basalt_functions::{BoundFunction, Column, Purity};
+use basalt_types::DataType;
+use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
 use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::{ScalarFunction, schema_name_from_exprs};
 use datafusion::logical_expr::{
@@ -17,6 +20,9 @@ use crate::typed::into_plan_error;
 
 /// Longer names of calls stand for themselves as a hash.
 const MAX_NAME_BYTES: usize = 400;
+
+/// Name of the functions that hold large constants.
+const LARGE_CONSTANT: &str = "largeConstant";
 
 /// A bound function as DataFusion's plans hold it.
 ///
@@ -74,6 +80,35 @@ pub fn call(key: String, bound: BoundFunction, args: Vec<Expr>) -> Expr {
         signature,
     });
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(udf), args))
+}
+
+/// The value of `folded`, too large for a literal: plans name, compare, hash and print literals by
+/// their whole text.
+///
+/// It counts as volatile, or DataFusion's rules would make a literal of it.
+pub(crate) fn large_constant(folded: &Expr, array: ArrayRef, data_type: DataType) -> Expr {
+    let mut hasher = DefaultHasher::new();
+    folded.hash(&mut hasher);
+    let key = format!("{LARGE_CONSTANT}(#{:016x})->{data_type}", hasher.finish());
+    let value = move |_: &[Column], _| Ok(Arc::clone(&array));
+    let udf = ScalarUDF::new_from_impl(FunctionUdf {
+        schema_name: key.clone(),
+        key,
+        bound: BoundFunction::from_parts(LARGE_CONSTANT, data_type, Arc::new(value)),
+        signature: any_arguments(Volatility::Volatile),
+    });
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(udf), Vec::new()))
+}
+
+/// Whether a function may give something else each time it is called, whatever its arguments do.
+pub(crate) fn is_volatile_function(f: &ScalarFunction) -> bool {
+    f.func.signature().volatility == Volatility::Volatile && f.func.name() != LARGE_CONSTANT
+}
+
+/// Whether a call of such a function is in `expr`.
+pub(crate) fn is_volatile(expr: &Expr) -> bool {
+    let is_call = |e: &Expr| matches!(e, Expr::ScalarFunction(f) if is_volatile_function(f));
+    expr.exists(|e| Ok(is_call(e))).unwrap_or(true)
 }
 
 /// As DataFusion names calls, but short: the names of the calls around it hold this one.

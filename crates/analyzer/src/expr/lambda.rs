@@ -13,12 +13,12 @@ use datafusion::arrow::datatypes::{DataType as ArrowType, Field, Schema, SchemaR
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::execution::context::ExecutionProps;
-use datafusion::logical_expr::{Expr, Volatility};
+use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::planner::create_physical_expr;
 
 use super::Resolver;
-use crate::typed::column;
+use crate::typed::{column, expanded};
 use crate::{Typed, plan_error, udf};
 
 impl Resolver<'_> {
@@ -143,7 +143,7 @@ impl Resolver<'_> {
                 physical,
                 schema,
                 text,
-                is_volatile: expr.is_volatile(),
+                is_volatile: udf::is_volatile(&expr),
             },
         ))
     }
@@ -162,7 +162,7 @@ impl Resolver<'_> {
                 Expr::AggregateFunction(_) | Expr::WindowFunction(_) => true,
                 // One draw for all elements, as each draw is one value of a row.
                 Expr::ScalarFunction(f) => {
-                    f.func.signature().volatility == Volatility::Volatile
+                    udf::is_volatile_function(f)
                         && !e.column_refs().iter().any(|c| params.contains(&c.name))
                 }
                 _ => false,
@@ -260,7 +260,7 @@ impl LambdaBody for Captured<'_> {
             .physical
             .evaluate(&batch)
             .map_err(plan_error)?;
-        let array = value.into_array(rows.len()).map_err(plan_error)?;
+        let array = expanded(value, rows.len())?;
         if array.len() == rows.len() {
             Ok(array)
         } else {

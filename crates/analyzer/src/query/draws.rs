@@ -5,7 +5,7 @@
 
 use basalt_error::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
+use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use super::Analyzer;
 use super::group_by::Grouping;
@@ -16,6 +16,7 @@ use crate::expr::aggregate::has_aggregate;
 use crate::plan::project;
 use crate::plan_error;
 use crate::typed::column;
+use crate::udf::{is_volatile, is_volatile_function};
 
 /// The calls in some expressions, each once, with the number of its places.
 #[derive(Default)]
@@ -172,10 +173,7 @@ impl<'s> Stage<'s> {
 /// Whether it is a call that gives something else each time, of arguments that do not.
 fn is_draw(expr: &Expr) -> bool {
     match expr {
-        Expr::ScalarFunction(f) => {
-            f.func.signature().volatility == Volatility::Volatile
-                && !f.args.iter().any(Expr::is_volatile)
-        }
+        Expr::ScalarFunction(f) => is_volatile_function(f) && !f.args.iter().any(is_volatile),
         _ => false,
     }
 }

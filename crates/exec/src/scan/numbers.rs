@@ -6,6 +6,8 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt8Array, UInt64
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use basalt_error::{Error, Result};
 use basalt_kernels::widest::{Loop, widest};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
 use super::{BatchIter, MorselSource, ScanRequest, TableKind};
 
@@ -49,14 +51,19 @@ impl TableKind for NumbersTable {
         Arc::new(Schema::new(vec![field]))
     }
 
+    fn uses_filters(&self) -> bool {
+        matches!(self.kind, NumbersKind::Numbers { .. })
+    }
+
     fn source(&self, request: &ScanRequest) -> Result<Arc<dyn MorselSource>> {
         let limit = request.limit.map_or(u64::MAX, |l| l as u64);
         let in_order = request.control.keeps_order() && !self.is_parallel;
         let schema = self.schema().project(&request.projection);
+        let narrow = self.within(&request.filters);
         Ok(Arc::new(NumbersSource {
             table: NumbersTable {
-                num_rows: self.num_rows.min(limit),
-                ..*self
+                num_rows: narrow.num_rows.min(limit),
+                ..narrow
             },
             morsel_rows: if in_order {
                 u64::MAX
@@ -65,6 +72,81 @@ impl TableKind for NumbersTable {
             },
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
         }))
+    }
+}
+
+impl NumbersTable {
+    /// The rows whose numbers can fulfil `filters`, as far as these compare the number with constants.
+    fn within(&self, filters: &[Expr]) -> Self {
+        let NumbersKind::Numbers { start, step } = self.kind else {
+            return *self;
+        };
+        let (from, distance) = (u128::from(start), u128::from(step));
+        let num_rows = u128::from(self.num_rows);
+        let largest = from + num_rows.saturating_sub(1) * distance;
+        if step == 0 || largest > u128::from(u64::MAX) {
+            return *self;
+        }
+        let mut bounds = Bounds {
+            min: from,
+            end: largest + 1,
+        };
+        for filter in filters {
+            bounds.narrow(filter, self.column);
+        }
+        let first = bounds.min.saturating_sub(from).div_ceil(distance);
+        let end = bounds.end.saturating_sub(from).div_ceil(distance);
+        let end = end.min(num_rows);
+        let first = first.min(end);
+        let narrow = |rows: u128| u64::try_from(rows).unwrap_or(u64::MAX);
+        Self {
+            kind: NumbersKind::Numbers {
+                start: start.wrapping_add(narrow(first).wrapping_mul(step)),
+                step,
+            },
+            num_rows: narrow(end - first),
+            ..*self
+        }
+    }
+}
+
+/// Numbers from `min` up to but without `end`.
+struct Bounds {
+    min: u128,
+    end: u128,
+}
+
+impl Bounds {
+    /// Leaves out what a comparison of `column` with a constant rules out, and what each of several
+    /// conditions does.
+    fn narrow(&mut self, filter: &Expr, column: &str) {
+        let Expr::BinaryExpr(BinaryExpr { left, op, right }) = filter else {
+            return;
+        };
+        let is_column = |e: &Expr| matches!(e, Expr::Column(c) if c.name == column);
+        let (op, value) = match (left.as_ref(), right.as_ref()) {
+            (left, right) if *op == Operator::And => {
+                self.narrow(left, column);
+                return self.narrow(right, column);
+            }
+            (left, Expr::Literal(ScalarValue::UInt64(Some(v)), _)) if is_column(left) => {
+                (Some(*op), u128::from(*v))
+            }
+            (Expr::Literal(ScalarValue::UInt64(Some(v)), _), right) if is_column(right) => {
+                (op.swap(), u128::from(*v))
+            }
+            _ => return,
+        };
+        let (min, end) = match op {
+            Some(Operator::Eq) => (value, value + 1),
+            Some(Operator::Gt) => (value + 1, u128::MAX),
+            Some(Operator::GtEq) => (value, u128::MAX),
+            Some(Operator::Lt) => (0, value),
+            Some(Operator::LtEq) => (0, value + 1),
+            _ => return,
+        };
+        self.min = self.min.max(min);
+        self.end = self.end.min(end);
     }
 }
 

@@ -12,6 +12,7 @@ use datafusion::common::internal_err;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{
     EquivalenceProperties, LexOrdering, OrderingRequirements, PhysicalExpr, PhysicalSortExpr,
@@ -100,7 +101,7 @@ impl StreamExec {
         )
     }
 
-    fn step(&self) -> basalt_error::Result<Box<dyn Step>> {
+    fn step(&self, context: &TaskContext) -> basalt_error::Result<Box<dyn Step>> {
         let input = self.input.schema();
         let schema = self.schema();
         Ok(match &self.operator {
@@ -137,7 +138,8 @@ impl StreamExec {
                 },
             )?),
             StreamOperator::Window(window) => {
-                Box::new(WindowStep::new(input, schema, window.clone()))
+                let memory = MemoryConsumer::new("Window").register(context.memory_pool());
+                Box::new(WindowStep::new(input, schema, window.clone(), memory))
             }
             StreamOperator::Shared(rows) => Box::new(SharedStep::new(input, rows.clone())),
             StreamOperator::Unordered => Box::new(Unchanged),
@@ -310,7 +312,7 @@ impl ExecutionPlan for StreamExec {
             return Ok(self.stream(State::Emitting(batch), &context));
         }
         let input = self.input.execute(partition, Arc::clone(&context))?;
-        let step = self.step().map_err(into_plan_error)?;
+        let step = self.step(&context).map_err(into_plan_error)?;
         Ok(self.stream(State::Running(input, step), &context))
     }
 }

@@ -13,10 +13,11 @@ use arrow::datatypes::{DataType, Int64Type, UInt64Type};
 use basalt_analyzer::udaf::AggregateUdf;
 use basalt_error::{Error, Result};
 use basalt_functions::aggregate::{BoundAggregate, Groups, Shortcut};
+use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::logical_expr::AggregateUDF;
 
 use super::frames::Frames;
-use super::step::bug;
+use super::step::{bug, reserve};
 use super::tree;
 
 /// Frames of this many rows on average are fed anew for each row, those of functions whose states
@@ -31,7 +32,12 @@ const FRAMES_AT_ONCE: usize = 32;
 const GATHERED_ROWS: usize = 1 << 18;
 
 /// The result of an aggregate function for each row.
-pub(super) fn column(udaf: &AggregateUDF, args: &[ArrayRef], frames: &Frames) -> Result<ArrayRef> {
+pub(super) fn column(
+    udaf: &AggregateUDF,
+    args: &[ArrayRef],
+    frames: &Frames,
+    memory: &MemoryReservation,
+) -> Result<ArrayRef> {
     let udaf = udaf
         .inner()
         .downcast_ref::<AggregateUdf>()
@@ -51,17 +57,54 @@ pub(super) fn column(udaf: &AggregateUDF, args: &[ArrayRef], frames: &Frames) ->
         as_groups(bound, args, &runs)?
     } else if growing(&runs) {
         if short_state {
-            running_at_once(bound, args, &runs)?
+            running_at_once(bound, args, &runs, memory)?
         } else {
-            running(bound, args, &runs)?
+            running(bound, args, &runs, memory)?
         }
     } else if total(&runs) <= runs.len().saturating_mul(short_frame) {
-        gathered(bound, args, &runs)?
+        gathered(bound, args, &runs, memory)?
     } else {
         tree::results(bound, args, &runs)?
     };
     let order = UInt64Array::from_iter_values(run_of_row.into_iter().map(|r| r as u64));
+    if runs.len() < order.len() {
+        let copied = results.get_array_memory_size() / runs.len().max(1);
+        reserve(memory, copied.saturating_mul(order.len()))?;
+    }
     take(&results, &order, None).map_err(bug)
+}
+
+/// Results of the frames so far, whose memory counts: each of them may be as long as its frame.
+struct Results<'a> {
+    arrays: Vec<ArrayRef>,
+    size_bytes: usize,
+    memory: &'a MemoryReservation,
+}
+
+impl<'a> Results<'a> {
+    fn new(memory: &'a MemoryReservation) -> Self {
+        Self {
+            arrays: Vec::new(),
+            size_bytes: 0,
+            memory,
+        }
+    }
+
+    fn push(&mut self, array: ArrayRef) -> Result<()> {
+        let size_bytes = array.get_array_memory_size();
+        reserve(self.memory, size_bytes)?;
+        self.size_bytes += size_bytes;
+        self.arrays.push(array);
+        Ok(())
+    }
+
+    fn joined(self) -> Result<ArrayRef> {
+        reserve(self.memory, self.size_bytes)?;
+        let arrays: Vec<&dyn Array> = self.arrays.iter().map(AsRef::as_ref).collect();
+        let joined = concat(&arrays).map_err(bug)?;
+        self.memory.shrink(self.size_bytes);
+        Ok(joined)
+    }
 }
 
 /// Counts and integer sums: what is up to the end less what is up to the start.
@@ -162,8 +205,13 @@ fn rows_of(args: &[ArrayRef], runs: &[Range<usize>]) -> Result<Vec<ArrayRef>> {
 }
 
 /// One result for each of the frames, each of which holds the one before or starts anew.
-fn running(bound: &BoundAggregate, args: &[ArrayRef], runs: &[Range<usize>]) -> Result<ArrayRef> {
-    let mut results: Vec<ArrayRef> = Vec::with_capacity(runs.len());
+fn running(
+    bound: &BoundAggregate,
+    args: &[ArrayRef],
+    runs: &[Range<usize>],
+    memory: &MemoryReservation,
+) -> Result<ArrayRef> {
+    let mut results = Results::new(memory);
     let mut states = (bound.factory)();
     let mut fed = 0..0;
     let mut zeros: Vec<usize> = Vec::new();
@@ -182,10 +230,9 @@ fn running(bound: &BoundAggregate, args: &[ArrayRef], runs: &[Range<usize>]) -> 
         };
         states.update(&slices(args, &more), groups)?;
         fed.end = rows.end;
-        results.push(states.finish(0..1)?);
+        results.push(states.finish(0..1)?)?;
     }
-    let results: Vec<&dyn Array> = results.iter().map(AsRef::as_ref).collect();
-    concat(&results).map_err(bug)
+    results.joined()
 }
 
 /// As [`running`], many frames at a time: each has a group of its own that starts with the state of
@@ -195,8 +242,9 @@ fn running_at_once(
     bound: &BoundAggregate,
     args: &[ArrayRef],
     runs: &[Range<usize>],
+    memory: &MemoryReservation,
 ) -> Result<ArrayRef> {
-    let mut results: Vec<ArrayRef> = Vec::new();
+    let mut results = Results::new(memory);
     // No frame starts there, so that the first one has no state before it.
     let mut fed = usize::MAX..usize::MAX;
     let mut carried: Vec<ArrayRef> = Vec::new();
@@ -245,17 +293,21 @@ fn running_at_once(
             num_rows: ids.len(),
         };
         states.update(&rows_of(args, &more)?, groups)?;
-        results.push(states.finish(0..chunk.len())?);
+        results.push(states.finish(0..chunk.len())?)?;
         carried = states.states(chunk.len() - 1..chunk.len())?;
         fed = chunk[chunk.len() - 1].clone();
     }
-    let results: Vec<&dyn Array> = results.iter().map(AsRef::as_ref).collect();
-    concat(&results).map_err(bug)
+    results.joined()
 }
 
 /// One result for each of the frames, which are short: all of their rows are fed.
-fn gathered(bound: &BoundAggregate, args: &[ArrayRef], runs: &[Range<usize>]) -> Result<ArrayRef> {
-    let mut results: Vec<ArrayRef> = Vec::new();
+fn gathered(
+    bound: &BoundAggregate,
+    args: &[ArrayRef],
+    runs: &[Range<usize>],
+    memory: &MemoryReservation,
+) -> Result<ArrayRef> {
+    let mut results = Results::new(memory);
     let mut rest = runs;
     while !rest.is_empty() {
         let (mut taken, mut num_rows) = (0, 0);
@@ -276,8 +328,7 @@ fn gathered(bound: &BoundAggregate, args: &[ArrayRef], runs: &[Range<usize>]) ->
         };
         let mut states = (bound.factory)();
         states.update(&rows_of(args, chunk)?, groups)?;
-        results.push(states.finish(0..chunk.len())?);
+        results.push(states.finish(0..chunk.len())?)?;
     }
-    let results: Vec<&dyn Array> = results.iter().map(AsRef::as_ref).collect();
-    concat(&results).map_err(bug)
+    results.joined()
 }

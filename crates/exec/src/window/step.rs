@@ -5,7 +5,9 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use basalt_analyzer::plan::{Frame, Unit, Window, WindowColumn, WindowFunction};
+use basalt_analyzer::plan_error;
 use basalt_error::{Error, Result};
+use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::frames::{Frames, Layout};
 use super::{aggregate, rows};
@@ -18,15 +20,22 @@ pub(crate) struct WindowStep {
     input: SchemaRef,
     output: SchemaRef,
     batches: Vec<RecordBatch>,
+    memory: MemoryReservation,
 }
 
 impl WindowStep {
-    pub(crate) fn new(input: SchemaRef, output: SchemaRef, window: Window) -> Self {
+    pub(crate) fn new(
+        input: SchemaRef,
+        output: SchemaRef,
+        window: Window,
+        memory: MemoryReservation,
+    ) -> Self {
         Self {
             window,
             input,
             output,
             batches: Vec::new(),
+            memory,
         }
     }
 
@@ -70,7 +79,9 @@ impl WindowStep {
         let args = self.columns(batch, &column.args)?;
         let frames = || self.frames(batch, layout, &column.frame);
         match &column.function {
-            WindowFunction::Aggregate(udaf) => aggregate::column(udaf, &args, &frames()?),
+            WindowFunction::Aggregate(udaf) => {
+                aggregate::column(udaf, &args, &frames()?, &self.memory)
+            }
             WindowFunction::Offset { lead } => rows::offset(&args, &frames()?, *lead),
             WindowFunction::NthValue => rows::nth_value(&args, &frames()?),
             WindowFunction::NonNegativeDerivative { ticks } => {
@@ -83,6 +94,7 @@ impl WindowStep {
 
 impl Step for WindowStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
+        reserve(&self.memory, batch.get_array_memory_size())?;
         self.batches.push(batch);
         Ok(RecordBatch::new_empty(Arc::clone(&self.output)))
     }
@@ -103,6 +115,11 @@ impl Step for WindowStep {
             .map(Some)
             .map_err(bug)
     }
+}
+
+/// Counts memory that the step holds until its end.
+pub(super) fn reserve(memory: &MemoryReservation, size_bytes: usize) -> Result<()> {
+    memory.try_grow(size_bytes).map_err(plan_error)
 }
 
 pub(super) fn bug(e: arrow::error::ArrowError) -> Error {
