@@ -57,9 +57,7 @@ impl SwapOperators {
             let place = place.unwrap_or(rules.len());
             rules.insert(place, Arc::new(SwapSorts::new(strategy)));
         }
-        if group_by.is_some() {
-            rules.push(Arc::new(SwapFilters));
-        }
+        rules.push(Arc::new(SwapFilters));
         rules
     }
 }
