@@ -144,7 +144,7 @@ impl Resolver<'_> {
             (DataType::String, "size") => call("length")?,
             (DataType::Nullable(inner), "size") if **inner == DataType::String => call("length")?,
             (DataType::Map(key, _), _) if name.starts_with("key_") => {
-                let text = literal::string(name["key_".len()..].as_bytes())?;
+                let text = literal::string(&name.as_bytes()["key_".len()..])?;
                 let key = text.cast_to(key, self.analyzer)?;
                 self.call_by_name("arrayElement", vec![typed.clone(), key])?
             }
