@@ -17,6 +17,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{
     EquivalenceProperties, LexOrdering, OrderingRequirements, PhysicalExpr, PhysicalSortExpr,
 };
+use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties,
@@ -56,10 +57,7 @@ impl StreamExec {
     pub fn try_new(input: Arc<dyn ExecutionPlan>, operator: StreamOperator) -> Result<Self> {
         let order = match &operator {
             StreamOperator::ArrayJoin { .. } | StreamOperator::Unordered => None,
-            _ => input
-                .output_ordering()
-                .cloned()
-                .map(OrderingRequirements::from),
+            _ => order_of(&input),
         };
         Self::with_order(input, operator, order)
     }
@@ -154,6 +152,16 @@ impl Step for Unchanged {
     fn push(&mut self, batch: RecordBatch) -> basalt_error::Result<RecordBatch> {
         Ok(batch)
     }
+}
+
+/// The order that a plan was given: a sort's own, also by what is the same in all rows of a partition,
+/// which is no order to DataFusion.
+fn order_of(input: &Arc<dyn ExecutionPlan>) -> Option<OrderingRequirements> {
+    let order = match input.downcast_ref::<SortExec>() {
+        Some(sort) => Some(sort.expr()),
+        None => input.output_ordering(),
+    };
+    order.cloned().map(OrderingRequirements::from)
 }
 
 /// Whether rows come out in the order of the input, their columns unchanged.
