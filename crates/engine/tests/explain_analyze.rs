@@ -124,14 +124,14 @@ ORDER BY
    │      Stage (result): time N N (N %)
    └──Filter
       │  About: number >= 10
-      │  I/O: rows 40.00 thousand → 39.99 thousand · 320.00 KB → 319.92 KB
+      │  I/O: rows 39.99 thousand → 39.99 thousand · 319.92 KB → 319.92 KB
       │    time N N (N %) · N N a row
       └──Read
-            Source: numbers, 40000 rows
+            Source: numbers, 39990 rows
             Columns: number
             Morsels: 1
-            Bytes: 320.00 KB
-            I/O: rows 0 → 40.00 thousand · 0 B → 320.00 KB
+            Bytes: 319.92 KB
+            I/O: rows 0 → 39.99 thousand · 0 B → 319.92 KB
               time N N (N %) · N N a row
 ";
 
