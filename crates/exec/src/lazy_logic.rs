@@ -35,8 +35,6 @@ const FALLIBLE: &[&str] = &[
     "arrayResize",
     "IPv4StringToNum",
     "IPv6StringToNum",
-    "dictGet",
-    "joinGet",
     "dateDiff",
     "toDecimal32",
     "toDecimal64",

@@ -65,20 +65,19 @@ impl Predicate {
         if comparisons.is_empty() {
             return None;
         }
-        let rest = (!rest.is_empty()).then(|| conjunction(rest));
-        let rest = rest.map(|expr| {
+        let rest = if rest.is_empty() {
+            None
+        } else {
+            let expr = conjunction(rest);
             Some(Rest {
                 may_fail: may_fail(&expr, schema),
                 expr: lazy(expr, schema).ok()?.data,
             })
-        });
+        };
         Some(Self {
             whole: Arc::clone(whole),
             comparisons,
-            rest: match rest {
-                Some(rest) => Some(rest?),
-                None => None,
-            },
+            rest,
         })
     }
 
