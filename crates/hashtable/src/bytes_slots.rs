@@ -3,11 +3,9 @@
 use std::ops::Deref;
 
 use crate::hash::HashBytes;
+use crate::runs::CHUNK;
 use crate::views::{Arena, INLINE_LEN, Views, view_len};
 use crate::{MAX_GROUPS, TableFull};
-
-/// Rows that go through the small loops together.
-pub(crate) const CHUNK: usize = 256;
 
 const MIN_SLOTS: usize = 2 * CHUNK;
 
@@ -48,11 +46,11 @@ impl BytesKeys {
     }
 
     /// Adds a group that no key finds.
-    pub(crate) fn push_unkeyed(&mut self) -> Result<usize, TableFull> {
+    pub(crate) fn push_unkeyed(&mut self) -> Result<u32, TableFull> {
         self.check_room(1)?;
         self.views.push(0);
         self.hashes.push(0);
-        Ok(self.views.len() - 1)
+        Ok(self.views.len() as u32 - 1)
     }
 
     fn push<B: Deref<Target = [u8]>>(&mut self, row: &Row<'_, '_, B>) -> u32 {
@@ -80,6 +78,18 @@ impl BytesKeys {
         // Length and first bytes, then the rest.
         key as u64 == row.view as u64 && equal(self.arena.get(key), row.rows.long(row.view))
     }
+}
+
+/// Whether two views of the same rows stand for the same string.
+#[inline]
+pub(crate) fn is_same_string<B: Deref<Target = [u8]>>(
+    rows: &Views<'_, B>,
+    a: u128,
+    b: u128,
+) -> bool {
+    // Length and first bytes, then the rest.
+    let is_long = view_len(a) > INLINE_LEN;
+    a == b || (is_long && a as u64 == b as u64 && equal(rows.long(a), rows.long(b)))
 }
 
 /// Whether long strings are the same, without a call: most keys are only a little too long for a
@@ -125,6 +135,11 @@ impl BytesSlots {
     /// Memory held, in bytes.
     pub(crate) fn size_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>()
+    }
+
+    /// Whether there are no slots, which there are from the first key on.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
     }
 
     /// Groups of the keys in slots, in no order.

@@ -3,10 +3,12 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use crate::TableFull;
-use crate::bytes_slots::{BytesKeys, BytesSlots, CHUNK, Row, hash_view};
+use crate::bytes_probe::{FirstMatch, first_matches, hashes_of};
+use crate::bytes_slots::{BytesKeys, BytesSlots, Row, hash_view, is_same_string};
 use crate::hash::{Fold, HashBytes};
-use crate::views::{Arena, INLINE_LEN, Views, view_len};
+use crate::runs::{CHUNK, RunFinder};
+use crate::views::{Arena, Views};
+use crate::{NOT_FOUND, TableFull};
 
 /// Groups by byte string.
 #[derive(Clone, Debug)]
@@ -14,7 +16,8 @@ pub struct BytesTable<H = Fold> {
     slots: BytesSlots,
     keys: BytesKeys,
     /// The group of the empty string.
-    empty: Option<usize>,
+    empty: Option<u32>,
+    runs: RunFinder,
     hash: PhantomData<H>,
 }
 
@@ -24,6 +27,7 @@ impl<H: HashBytes> Default for BytesTable<H> {
             slots: BytesSlots::default(),
             keys: BytesKeys::default(),
             empty: None,
+            runs: RunFinder::default(),
             hash: PhantomData,
         }
     }
@@ -70,7 +74,7 @@ impl<H: HashBytes> BytesTable<H> {
     ///
     /// # Errors
     /// If there are too many groups.
-    pub fn add_unkeyed(&mut self) -> Result<usize, TableFull> {
+    pub fn add_unkeyed(&mut self) -> Result<u32, TableFull> {
         self.keys.push_unkeyed()
     }
 
@@ -83,54 +87,52 @@ impl<H: HashBytes> BytesTable<H> {
     /// Appends the group of each row to `groups`; keys that are new become groups.
     ///
     /// # Errors
-    /// If there are too many groups; `groups` may then have got some.
+    /// If there are too many groups; `groups` may then have got any.
     pub fn intern<B: Deref<Target = [u8]>>(
         &mut self,
         rows: &Views<'_, B>,
-        groups: &mut Vec<usize>,
+        groups: &mut Vec<u32>,
     ) -> Result<(), TableFull> {
-        groups.reserve(rows.views.len());
-        for chunk in rows.views.chunks(CHUNK) {
-            self.keys.check_room(chunk.len())?;
-            self.slots
-                .reserve(self.keys.views.len() + chunk.len(), &self.keys.hashes);
-            let start = groups.len();
-            groups.resize(start + chunk.len(), self.empty.unwrap_or(0));
-            self.intern_chunk(rows, chunk, &mut groups[start..]);
-        }
-        Ok(())
+        let mut runs = std::mem::take(&mut self.runs);
+        let is_same = |a, b| is_same_string(rows, a, b);
+        let done = runs.intern(rows.views, groups, is_same, |chunk, groups| {
+            self.intern_chunk(rows, chunk, groups)
+        });
+        self.runs = runs;
+        done
     }
 
-    /// Writes the group of each row of a chunk; those of empty strings stand there already, if
-    /// these have one.
+    /// Writes the group of each row of a chunk.
     fn intern_chunk<B: Deref<Target = [u8]>>(
         &mut self,
         rows: &Views<'_, B>,
         chunk: &[u128],
-        groups: &mut [usize],
-    ) {
+        groups: &mut [u32],
+    ) -> Result<(), TableFull> {
+        self.keys.check_room(chunk.len())?;
+        self.slots
+            .reserve(self.keys.views.len() + chunk.len(), &self.keys.hashes);
+        groups[..chunk.len()].fill(self.empty.unwrap_or(0));
         let (places, num_sought) = self.sought(chunk);
         let sought = &places[..num_sought];
-        let mut hashes = [0; CHUNK];
-        for (hash, place) in hashes.iter_mut().zip(sought) {
-            *hash = Self::hash(rows, chunk[usize::from(*place)]);
-        }
+        let view_at = |place: &u8| chunk[usize::from(*place)];
+        let hashes = hashes_of::<H, B>(rows, sought.iter().map(view_at));
         let first = self.first_matches(&hashes[..num_sought]);
         for ((place, hash), first) in sought.iter().zip(hashes).zip(&first) {
-            let view = chunk[usize::from(*place)];
+            let view = view_at(place);
             let row = Row { rows, view, hash };
-            let is_first = first.group_plus_one != 0 && first.is_key(&self.keys, &row);
-            let group_plus_one = if is_first {
+            let group_plus_one = if first.is_group_of(&self.keys, &row) {
                 first.group_plus_one
             } else {
                 self.slots.find_or_insert(&row, &mut self.keys)
             };
-            let group = group_plus_one as usize - 1;
+            let group = group_plus_one - 1;
             groups[usize::from(*place)] = group;
             if view == EMPTY {
                 self.empty = Some(group);
             }
         }
+        Ok(())
     }
 
     /// The places of the rows that must be looked for, all but empty strings, and their number.
@@ -146,74 +148,39 @@ impl<H: HashBytes> BytesTable<H> {
         (places, num_sought)
     }
 
-    /// What stands where each hash starts probing. Loads that depend on nothing but the round
-    /// before: the processor waits for many of them at once.
     fn first_matches(&self, hashes: &[u64]) -> [FirstMatch; CHUNK] {
-        let mut first = [FirstMatch::default(); CHUNK];
-        for (first, hash) in first.iter_mut().zip(hashes) {
-            first.group_plus_one = self.slots.first(*hash).group_plus_one;
-        }
-        let first_sought = &mut first[..hashes.len()];
-        for first in first_sought.iter_mut() {
-            let group = (first.group_plus_one as usize).wrapping_sub(1);
-            first.key = self.keys.views.get(group).copied().unwrap_or(0);
-        }
-        for first in first_sought {
-            if view_len(first.key) > INLINE_LEN {
-                first.head = head(self.keys.arena.get(first.key));
-            }
-        }
-        first
+        first_matches(hashes, &self.keys, |hash| {
+            self.slots.first(hash).group_plus_one
+        })
     }
 
     /// Appends the group of each row to `groups`, [`NOT_FOUND`](crate::NOT_FOUND) for keys that
     /// have none.
-    pub fn find<B: Deref<Target = [u8]>>(&self, rows: &Views<'_, B>, groups: &mut Vec<usize>) {
-        groups.extend(rows.views.iter().map(|view| {
-            let hash = Self::hash(rows, *view);
-            let row = Row {
-                rows,
-                view: *view,
-                hash,
-            };
-            (self.slots.find(&row, &self.keys) as usize).wrapping_sub(1)
-        }));
+    pub fn find<B: Deref<Target = [u8]>>(&self, rows: &Views<'_, B>, groups: &mut Vec<u32>) {
+        if self.slots.is_empty() {
+            groups.extend(rows.views.iter().map(|_| NOT_FOUND));
+            return;
+        }
+        groups.reserve(rows.views.len());
+        for chunk in rows.views.chunks(CHUNK) {
+            let hashes = hashes_of::<H, B>(rows, chunk.iter().copied());
+            let first = self.first_matches(&hashes[..chunk.len()]);
+            for ((view, hash), first) in chunk.iter().zip(hashes).zip(&first) {
+                let view = *view;
+                let row = Row { rows, view, hash };
+                let group_plus_one = if first.is_group_of(&self.keys, &row) {
+                    first.group_plus_one
+                } else {
+                    self.slots.find(&row, &self.keys)
+                };
+                groups.push(group_plus_one.wrapping_sub(1));
+            }
+        }
     }
 }
 
 /// The view of the empty string.
 const EMPTY: u128 = 0;
-
-/// The group at which a search starts.
-#[derive(Clone, Copy, Debug, Default)]
-struct FirstMatch {
-    /// Its number plus one; 0 if there is none.
-    group_plus_one: u32,
-    key: u128,
-    /// First bytes of a key that its view does not hold.
-    head: u64,
-}
-
-impl FirstMatch {
-    /// Whether it is the group of `row`.
-    #[inline]
-    fn is_key<B: Deref<Target = [u8]>>(&self, keys: &BytesKeys, row: &Row<'_, '_, B>) -> bool {
-        if view_len(row.view) <= INLINE_LEN {
-            return self.key == row.view;
-        }
-        // Length and first bytes, then some more, then all.
-        self.key as u64 == row.view as u64
-            && self.head == head(row.rows.long(row.view))
-            && keys.is_key(self.group_plus_one, row)
-    }
-}
-
-/// The first bytes of a long string.
-#[inline]
-fn head(long: &[u8]) -> u64 {
-    long.first_chunk()
-        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
-}
 
 #[cfg(test)]
 mod tests {
@@ -227,7 +194,7 @@ mod tests {
 
     fn check<H: HashBytes>(batches: &[Vec<Vec<u8>>]) {
         let mut table = BytesTable::<H>::default();
-        let mut model: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut model: HashMap<Vec<u8>, u32> = HashMap::new();
         for batch in batches {
             let mut arena = Arena::default();
             let view = |s: &Vec<u8>| {
@@ -244,10 +211,10 @@ mod tests {
                 buffers: arena.buffers(),
             };
             table.intern(&rows, &mut groups).unwrap();
-            let expected: Vec<usize> = batch
+            let expected: Vec<u32> = batch
                 .iter()
                 .map(|key| {
-                    let next = model.len();
+                    let next = model.len() as u32;
                     *model.entry(key.clone()).or_insert(next)
                 })
                 .collect();
@@ -257,7 +224,7 @@ mod tests {
             assert_eq!(found, expected);
         }
         for (key, group) in model {
-            let view = table.keys()[group];
+            let view = table.keys()[group as usize];
             if key.len() <= INLINE_LEN {
                 assert_eq!(view, inline_view(&key));
             } else {

@@ -43,15 +43,16 @@ impl<W: Word> DirectTable<W> {
     }
 
     /// Adds a group that no key finds, such as that of NULL.
-    pub fn add_unkeyed(&mut self) -> usize {
+    pub fn add_unkeyed(&mut self) -> u32 {
         self.keys.push(W::default());
-        self.keys.len() - 1
+        // At most one group more than the array has elements.
+        self.keys.len() as u32 - 1
     }
 
     /// Appends the group of each key to `groups`; keys that are new become groups.
     ///
     /// Bits beyond those that the table was made for are ignored.
-    pub fn intern(&mut self, keys: &[W], groups: &mut Vec<usize>) {
+    pub fn intern(&mut self, keys: &[W], groups: &mut Vec<u32>) {
         let mask = self.groups_plus_one.len() - 1;
         groups.extend(keys.iter().map(|key| {
             let group = &mut self.groups_plus_one[key.extract(0) as usize & mask];
@@ -60,14 +61,14 @@ impl<W: Word> DirectTable<W> {
                 // At most one group for each of the array's few elements.
                 *group = self.keys.len() as u32;
             }
-            *group as usize - 1
+            *group - 1
         }));
     }
 
     /// Appends the group of each key to `groups`, [`NOT_FOUND`](crate::NOT_FOUND) for keys that have none.
-    pub fn find(&self, keys: &[W], groups: &mut Vec<usize>) {
+    pub fn find(&self, keys: &[W], groups: &mut Vec<u32>) {
         let mask = self.groups_plus_one.len() - 1;
-        let group = |key: &W| self.groups_plus_one[key.extract(0) as usize & mask] as usize;
+        let group = |key: &W| self.groups_plus_one[key.extract(0) as usize & mask];
         groups.extend(keys.iter().map(|key| group(key).wrapping_sub(1)));
     }
 }

@@ -6,7 +6,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`hash`] | hashes of words and bytes, and how a table is told which to use |
-//! | [`word`] | [`Word`]: keys of 32, 64 or 128 bits |
+//! | [`word`] | [`Word`]: keys of 32, 64, 128 or 256 bits |
 //! | [`direct`] | [`DirectTable`]: keys of few bits index an array |
 //! | [`word_table`] | [`WordTable`]: open addressing over words |
 //! | [`two_level_word_table`] | [`TwoLevelWordTable`]: many small tables over words |
@@ -27,7 +27,9 @@ pub mod views;
 pub mod word;
 pub mod word_table;
 
+mod bytes_probe;
 mod bytes_slots;
+mod runs;
 mod word_slots;
 
 pub use bytes_table::BytesTable;
@@ -37,7 +39,7 @@ pub use radix::{Partitions, fast_range, partition, partition_by};
 pub use two_level_bytes_table::TwoLevelBytesTable;
 pub use two_level_word_table::TwoLevelWordTable;
 pub use views::{Arena, Views};
-pub use word::Word;
+pub use word::{Word, Word256};
 pub use word_table::WordTable;
 
 /// A table has no number left for a new group.
@@ -56,4 +58,7 @@ impl std::error::Error for TableFull {}
 pub const MAX_GROUPS: usize = u32::MAX as usize - 1;
 
 /// What a search gives for a key that has no group.
-pub const NOT_FOUND: usize = usize::MAX;
+pub const NOT_FOUND: u32 = u32::MAX;
+
+#[cfg(test)]
+mod tests;

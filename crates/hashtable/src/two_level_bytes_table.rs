@@ -6,9 +6,11 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use crate::TableFull;
-use crate::bytes_slots::{BytesKeys, BytesSlots, Row, hash_view};
+use crate::bytes_probe::{FirstMatch, first_matches, hashes_of};
+use crate::bytes_slots::{BytesKeys, BytesSlots, Row, is_same_string};
 use crate::hash::{Fold, HashBytes};
 use crate::radix::{Partitions, partition_of};
+use crate::runs::{CHUNK, RunFinder};
 use crate::views::{Arena, Views};
 
 /// Groups by byte string in 2^`bits` tables.
@@ -17,6 +19,7 @@ pub struct TwoLevelBytesTable<H = Fold> {
     bits: u32,
     tables: Vec<Small>,
     keys: BytesKeys,
+    runs: RunFinder,
     hash: PhantomData<H>,
 }
 
@@ -34,6 +37,7 @@ impl<H: HashBytes> TwoLevelBytesTable<H> {
             bits,
             tables: vec![Small::default(); 1 << bits],
             keys: BytesKeys::default(),
+            runs: RunFinder::default(),
             hash: PhantomData,
         }
     }
@@ -68,59 +72,100 @@ impl<H: HashBytes> TwoLevelBytesTable<H> {
     ///
     /// # Errors
     /// If there are too many groups.
-    pub fn add_unkeyed(&mut self) -> Result<usize, TableFull> {
+    pub fn add_unkeyed(&mut self) -> Result<u32, TableFull> {
         self.keys.push_unkeyed()
     }
 
     /// Appends the group of each row to `groups`; keys that are new become groups.
     ///
     /// # Errors
-    /// If there are too many groups; `groups` may then have got some.
+    /// If there are too many groups; `groups` may then have got any.
     pub fn intern<B: Deref<Target = [u8]>>(
         &mut self,
         rows: &Views<'_, B>,
-        groups: &mut Vec<usize>,
+        groups: &mut Vec<u32>,
     ) -> Result<(), TableFull> {
-        self.keys.check_room(rows.views.len())?;
-        groups.reserve(rows.views.len());
-        for view in rows.views {
-            let hash = hash_view::<H, B>(rows, *view);
-            let table = &mut self.tables[partition_of(hash, self.bits)];
-            table.slots.reserve(table.num_keys + 1, &self.keys.hashes);
-            let row = Row {
-                rows,
-                view: *view,
-                hash,
+        let mut runs = std::mem::take(&mut self.runs);
+        let is_same = |a, b| is_same_string(rows, a, b);
+        let done = runs.intern(rows.views, groups, is_same, |chunk, groups| {
+            self.intern_chunk(rows, chunk, groups)
+        });
+        self.runs = runs;
+        done
+    }
+
+    /// Writes the group of each row of a chunk.
+    fn intern_chunk<B: Deref<Target = [u8]>>(
+        &mut self,
+        rows: &Views<'_, B>,
+        chunk: &[u128],
+        groups: &mut [u32],
+    ) -> Result<(), TableFull> {
+        self.keys.check_room(chunk.len())?;
+        let hashes = hashes_of::<H, B>(rows, chunk.iter().copied());
+        let first = self.first_matches(&hashes[..chunk.len()]);
+        let found = chunk.iter().zip(hashes).zip(&first);
+        for (((view, hash), first), group) in found.zip(groups) {
+            let view = *view;
+            let row = Row { rows, view, hash };
+            // A group that held the key is right even if its table has grown since.
+            let group_plus_one = if first.is_group_of(&self.keys, &row) {
+                first.group_plus_one
+            } else {
+                self.find_or_insert(&row)
             };
-            let num_before = self.keys.views.len();
-            let group_plus_one = table.slots.find_or_insert(&row, &mut self.keys);
-            table.num_keys += self.keys.views.len() - num_before;
-            groups.push(group_plus_one as usize - 1);
+            *group = group_plus_one - 1;
         }
         Ok(())
     }
 
+    /// What stands where each hash starts probing; nothing for tables that have no keys.
+    fn first_matches(&self, hashes: &[u64]) -> [FirstMatch; CHUNK] {
+        first_matches(hashes, &self.keys, |hash| {
+            let table = &self.tables[partition_of(hash, self.bits)];
+            match table.num_keys {
+                0 => 0,
+                _ => table.slots.first(hash).group_plus_one,
+            }
+        })
+    }
+
+    fn find_or_insert<B: Deref<Target = [u8]>>(&mut self, row: &Row<'_, '_, B>) -> u32 {
+        let table = &mut self.tables[partition_of(row.hash, self.bits)];
+        table.slots.reserve(table.num_keys + 1, &self.keys.hashes);
+        let num_before = self.keys.views.len();
+        let group_plus_one = table.slots.find_or_insert(row, &mut self.keys);
+        table.num_keys += self.keys.views.len() - num_before;
+        group_plus_one
+    }
+
     /// Appends the group of each row to `groups`, [`NOT_FOUND`](crate::NOT_FOUND) for keys that
     /// have none.
-    pub fn find<B: Deref<Target = [u8]>>(&self, rows: &Views<'_, B>, groups: &mut Vec<usize>) {
-        groups.extend(rows.views.iter().map(|view| {
-            let hash = hash_view::<H, B>(rows, *view);
-            let row = Row {
-                rows,
-                view: *view,
-                hash,
-            };
-            let table = &self.tables[partition_of(hash, self.bits)];
-            (table.slots.find(&row, &self.keys) as usize).wrapping_sub(1)
-        }));
+    pub fn find<B: Deref<Target = [u8]>>(&self, rows: &Views<'_, B>, groups: &mut Vec<u32>) {
+        groups.reserve(rows.views.len());
+        for chunk in rows.views.chunks(CHUNK) {
+            let hashes = hashes_of::<H, B>(rows, chunk.iter().copied());
+            let first = self.first_matches(&hashes[..chunk.len()]);
+            for ((view, hash), first) in chunk.iter().zip(hashes).zip(&first) {
+                let view = *view;
+                let row = Row { rows, view, hash };
+                let group_plus_one = if first.is_group_of(&self.keys, &row) {
+                    first.group_plus_one
+                } else {
+                    let table = &self.tables[partition_of(hash, self.bits)];
+                    table.slots.find(&row, &self.keys)
+                };
+                groups.push(group_plus_one.wrapping_sub(1));
+            }
+        }
     }
 
     /// Groups of each table; the group of no key, if any, is in the first.
-    pub fn partitions(&self, unkeyed: Option<usize>) -> Partitions {
+    pub fn partitions(&self, unkeyed: Option<u32>) -> Partitions {
         let mut split = Partitions::default();
         split.offsets.push(0);
         for (i, table) in self.tables.iter().enumerate() {
-            let unkeyed = unkeyed.filter(|_| i == 0).map(|group| group as u32);
+            let unkeyed = unkeyed.filter(|_| i == 0);
             split.rows.extend(table.slots.groups().chain(unkeyed));
             split.offsets.push(split.rows.len() as u32);
         }
@@ -156,9 +201,9 @@ mod tests {
         let mut table = TwoLevelBytesTable::<H>::new(bits);
         let mut groups = Vec::new();
         table.intern(&rows(), &mut groups).unwrap();
-        let mut model: HashMap<&[u8], usize> = HashMap::new();
+        let mut model: HashMap<&[u8], u32> = HashMap::new();
         for (key, group) in keys.iter().zip(&groups) {
-            let next = model.len();
+            let next = model.len() as u32;
             assert_eq!(*model.entry(key).or_insert(next), *group);
         }
         let mut found = Vec::new();

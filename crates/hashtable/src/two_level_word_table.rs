@@ -6,8 +6,9 @@
 
 use crate::hash::{Fold, HashWord};
 use crate::radix::{Partitions, partition_of};
-use crate::word_slots::{CHUNK, Slot, WordSlots};
-use crate::{MAX_GROUPS, NOT_FOUND, TableFull, Word};
+use crate::runs::{CHUNK, RunFinder};
+use crate::word_slots::{Slot, WordSlots};
+use crate::{MAX_GROUPS, TableFull, Word};
 
 /// Groups by key in 2^`bits` tables.
 #[derive(Clone, Debug)]
@@ -15,6 +16,7 @@ pub struct TwoLevelWordTable<W, H = Fold> {
     bits: u32,
     tables: Vec<Small<W, H>>,
     keys: Vec<W>,
+    runs: RunFinder,
 }
 
 #[derive(Clone, Debug)]
@@ -35,6 +37,7 @@ impl<W: Word, H: HashWord<W>> TwoLevelWordTable<W, H> {
             bits,
             tables: std::iter::repeat_with(empty).take(1 << bits).collect(),
             keys: Vec::new(),
+            runs: RunFinder::default(),
         }
     }
 
@@ -58,38 +61,44 @@ impl<W: Word, H: HashWord<W>> TwoLevelWordTable<W, H> {
     ///
     /// # Errors
     /// If there are too many groups.
-    pub fn add_unkeyed(&mut self) -> Result<usize, TableFull> {
+    pub fn add_unkeyed(&mut self) -> Result<u32, TableFull> {
         if self.keys.len() >= MAX_GROUPS {
             return Err(TableFull);
         }
         self.keys.push(W::default());
-        Ok(self.keys.len() - 1)
+        Ok(self.keys.len() as u32 - 1)
     }
 
     /// Appends the group of each key to `groups`; keys that are new become groups.
     ///
     /// # Errors
-    /// If there are too many groups; `groups` may then have got some.
-    pub fn intern(&mut self, keys: &[W], groups: &mut Vec<usize>) -> Result<(), TableFull> {
-        groups.reserve(keys.len());
-        for chunk in keys.chunks(CHUNK) {
-            if self.keys.len() + chunk.len() > MAX_GROUPS {
-                return Err(TableFull);
-            }
-            let mut hashes = [0; CHUNK];
-            for (hash, key) in hashes.iter_mut().zip(chunk) {
-                *hash = H::hash(*key);
-            }
-            let first = self.load_first(&hashes[..chunk.len()]);
-            for ((key, hash), slot) in chunk.iter().zip(hashes).zip(first) {
-                // A copy of a slot that held the key is right even if its table has grown since.
-                let group_plus_one = if slot.holds(*key) {
-                    slot.group_plus_one
-                } else {
-                    self.find_or_insert(*key, hash)
-                };
-                groups.push(group_plus_one as usize - 1);
-            }
+    /// If there are too many groups; `groups` may then have got any.
+    pub fn intern(&mut self, keys: &[W], groups: &mut Vec<u32>) -> Result<(), TableFull> {
+        let mut runs = std::mem::take(&mut self.runs);
+        let is_same = |a, b| a == b;
+        let done = runs.intern(keys, groups, is_same, |chunk, groups| {
+            self.intern_chunk(chunk, groups)
+        });
+        self.runs = runs;
+        done
+    }
+
+    /// Writes the group of each key of a chunk.
+    fn intern_chunk(&mut self, chunk: &[W], groups: &mut [u32]) -> Result<(), TableFull> {
+        if self.keys.len() + chunk.len() > MAX_GROUPS {
+            return Err(TableFull);
+        }
+        let hashes = hashes_of::<W, H>(chunk);
+        let first = self.load_first(&hashes[..chunk.len()]);
+        let rows = chunk.iter().zip(hashes).zip(first).zip(groups);
+        for (((key, hash), slot), group) in rows {
+            // A copy of a slot that held the key is right even if its table has grown since.
+            let group_plus_one = if slot.holds(*key) {
+                slot.group_plus_one
+            } else {
+                self.find_or_insert(*key, hash)
+            };
+            *group = group_plus_one - 1;
         }
         Ok(())
     }
@@ -117,31 +126,48 @@ impl<W: Word, H: HashWord<W>> TwoLevelWordTable<W, H> {
         group
     }
 
-    /// Appends the group of each key to `groups`, [`NOT_FOUND`] for keys that have none.
-    pub fn find(&self, keys: &[W], groups: &mut Vec<usize>) {
-        groups.extend(keys.iter().map(|key| {
-            let hash = H::hash(*key);
-            let table = &self.tables[partition_of(hash, self.bits)];
-            if table.num_keys == 0 {
-                return NOT_FOUND;
+    /// Appends the group of each key to `groups`, [`NOT_FOUND`](crate::NOT_FOUND) for keys that have none.
+    pub fn find(&self, keys: &[W], groups: &mut Vec<u32>) {
+        groups.reserve(keys.len());
+        for chunk in keys.chunks(CHUNK) {
+            let hashes = hashes_of::<W, H>(chunk);
+            let first = self.load_first(&hashes[..chunk.len()]);
+            for ((key, hash), slot) in chunk.iter().zip(hashes).zip(first) {
+                let group_plus_one = match slot.group_plus_one {
+                    0 => 0,
+                    group_plus_one if slot.key == *key => group_plus_one,
+                    _ => {
+                        let slots = &self.tables[partition_of(hash, self.bits)].slots;
+                        slots.find(*key, slots.position(hash))
+                    }
+                };
+                groups.push(group_plus_one.wrapping_sub(1));
             }
-            let group_plus_one = table.slots.find(*key, table.slots.position(hash));
-            (group_plus_one as usize).wrapping_sub(1)
-        }));
+        }
     }
 
     /// Groups of each table; the group of no key, if any, is with the default word's.
-    pub fn partitions(&self, unkeyed: Option<usize>) -> Partitions {
+    pub fn partitions(&self, unkeyed: Option<u32>) -> Partitions {
         let mut split = Partitions::default();
         split.offsets.push(0);
         let home = partition_of(H::hash(W::default()), self.bits);
         for (i, table) in self.tables.iter().enumerate() {
-            let unkeyed = unkeyed.filter(|_| i == home).map(|group| group as u32);
+            let unkeyed = unkeyed.filter(|_| i == home);
             split.rows.extend(table.slots.groups().chain(unkeyed));
             split.offsets.push(split.rows.len() as u32);
         }
         split
     }
+}
+
+/// The hashes of a chunk of keys.
+#[inline]
+fn hashes_of<W: Copy, H: HashWord<W>>(chunk: &[W]) -> [u64; CHUNK] {
+    let mut hashes = [0; CHUNK];
+    for (hash, key) in hashes.iter_mut().zip(chunk) {
+        *hash = H::hash(*key);
+    }
+    hashes
 }
 
 #[cfg(test)]
@@ -156,12 +182,12 @@ mod tests {
 
     fn check<H: HashWord<u64>>(batches: &[Vec<u64>], bits: u32) {
         let mut table = TwoLevelWordTable::<u64, H>::new(bits);
-        let mut model: HashMap<u64, usize> = HashMap::new();
+        let mut model: HashMap<u64, u32> = HashMap::new();
         for batch in batches {
             let mut groups = Vec::new();
             table.intern(batch, &mut groups).unwrap();
             for (key, group) in batch.iter().zip(groups) {
-                let next = model.len();
+                let next = model.len() as u32;
                 assert_eq!(*model.entry(*key).or_insert(next), group);
             }
             let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Defines [`Word`]: a key that fits a machine word or two.
+//! Defines [`Word`]: a key of up to 256 bits.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -16,12 +16,6 @@ pub trait Word: Copy + Eq + Hash + Ord + Default + Debug + Send + Sync + 'static
 
     /// Bits that are set in either.
     fn union(self, other: Self) -> Self;
-
-    /// The word as 128 bits.
-    fn to_u128(self) -> u128;
-
-    /// The low bits of `bits`.
-    fn from_u128(bits: u128) -> Self;
 }
 
 macro_rules! words {
@@ -43,18 +37,71 @@ macro_rules! words {
             fn union(self, other: Self) -> Self {
                 self | other
             }
-
-            #[inline]
-            fn to_u128(self) -> u128 {
-                u128::from(self)
-            }
-
-            #[inline]
-            fn from_u128(bits: u128) -> Self {
-                bits as $word
-            }
         }
     )*};
 }
 
 words!(u32, u64, u128);
+
+/// A key of 256 bits, the lowest 64 of them first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Word256(pub [u64; 4]);
+
+impl Word for Word256 {
+    const BITS: u32 = 256;
+
+    #[inline]
+    fn place(bits: u64, shift: u32) -> Self {
+        let mut words = [0; 4];
+        let (first, shift) = (shift as usize / 64, shift % 64);
+        if let Some(word) = words.get_mut(first) {
+            *word = bits << shift;
+        }
+        if let Some(word) = words.get_mut(first + 1) {
+            *word = bits.checked_shr(64 - shift).unwrap_or(0);
+        }
+        Self(words)
+    }
+
+    #[inline]
+    fn extract(self, shift: u32) -> u64 {
+        let (first, shift) = (shift as usize / 64, shift % 64);
+        let word = |i: usize| self.0.get(i).copied().unwrap_or(0);
+        word(first) >> shift | word(first + 1).checked_shl(64 - shift).unwrap_or(0)
+    }
+
+    #[inline]
+    fn union(self, other: Self) -> Self {
+        let (a, b) = (self.0, other.0);
+        Self([a[0] | b[0], a[1] | b[1], a[2] | b[2], a[3] | b[3]])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Word, Word256};
+
+    fn check<W: Word>() {
+        let bits = 0x8765_4321_9ABC_DEF1;
+        for shift in 0..W::BITS - 8 {
+            // Bits beyond the end are gone, those below come back.
+            let width = (W::BITS - shift).min(64);
+            let expected = bits & (u64::MAX >> (64 - width));
+            let word = W::place(bits, shift);
+            assert_eq!(word.extract(shift), expected, "{shift}");
+            let below = W::place(0b101, 0);
+            if shift >= 3 {
+                assert_eq!(word.union(below).extract(0) & 0b111, 0b101);
+            }
+            assert_eq!(W::place(bits, shift), word.union(word));
+        }
+    }
+
+    #[test]
+    fn bits_come_back_from_where_they_were_placed() {
+        check::<u32>();
+        check::<u64>();
+        check::<u128>();
+        check::<Word256>();
+    }
+}

@@ -4,10 +4,7 @@ use std::marker::PhantomData;
 
 use crate::Word;
 use crate::hash::HashWord;
-
-/// Rows that go through the small loops together. Their hashes and first slots stay in the L1
-/// cache, and a table is grown at most once for them.
-pub(crate) const CHUNK: usize = 256;
+use crate::runs::CHUNK;
 
 const MIN_SLOTS: usize = 2 * CHUNK;
 
@@ -47,6 +44,11 @@ impl<W: Word, H: HashWord<W>> WordSlots<W, H> {
     /// Memory held, in bytes.
     pub(crate) fn size_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot<W>>()
+    }
+
+    /// Whether there are no slots, which there are from the first key on.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
     }
 
     /// Empties all slots.

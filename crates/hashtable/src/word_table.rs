@@ -1,8 +1,13 @@
 //! Numbers groups by a word: open addressing, linear probing, at most half full.
 
 use crate::hash::{Fold, HashWord};
-use crate::word_slots::{CHUNK, Slot, WordSlots};
+use crate::runs::{CHUNK, RunFinder};
+use crate::word_slots::{Slot, WordSlots};
 use crate::{MAX_GROUPS, NOT_FOUND, TableFull, Word};
+
+/// Slots of this size are in the second-level cache, where a load waits for less than it costs to
+/// load ahead. Pays in bench `intern`.
+const NEAR_BYTES: usize = 256 << 10;
 
 /// Groups by key.
 ///
@@ -13,6 +18,7 @@ use crate::{MAX_GROUPS, NOT_FOUND, TableFull, Word};
 pub struct WordTable<W, H = Fold> {
     slots: WordSlots<W, H>,
     keys: Vec<W>,
+    runs: RunFinder,
 }
 
 impl<W: Word, H: HashWord<W>> Default for WordTable<W, H> {
@@ -20,6 +26,7 @@ impl<W: Word, H: HashWord<W>> Default for WordTable<W, H> {
         Self {
             slots: WordSlots::default(),
             keys: Vec::new(),
+            runs: RunFinder::default(),
         }
     }
 }
@@ -55,49 +62,66 @@ impl<W: Word, H: HashWord<W>> WordTable<W, H> {
     ///
     /// # Errors
     /// If there are too many groups.
-    pub fn add_unkeyed(&mut self) -> Result<usize, TableFull> {
+    pub fn add_unkeyed(&mut self) -> Result<u32, TableFull> {
         if self.keys.len() >= MAX_GROUPS {
             return Err(TableFull);
         }
         self.keys.push(W::default());
-        Ok(self.keys.len() - 1)
+        Ok(self.keys.len() as u32 - 1)
     }
 
     /// Appends the group of each key to `groups`; keys that are new become groups.
     ///
     /// # Errors
-    /// If there are too many groups; `groups` may then have got some.
-    pub fn intern(&mut self, keys: &[W], groups: &mut Vec<usize>) -> Result<(), TableFull> {
-        groups.reserve(keys.len());
-        for chunk in keys.chunks(CHUNK) {
-            let needed = self.keys.len() + chunk.len();
-            if needed > MAX_GROUPS {
-                return Err(TableFull);
+    /// If there are too many groups; `groups` may then have got any.
+    pub fn intern(&mut self, keys: &[W], groups: &mut Vec<u32>) -> Result<(), TableFull> {
+        let mut runs = std::mem::take(&mut self.runs);
+        let is_same = |a, b| a == b;
+        let done = runs.intern(keys, groups, is_same, |chunk, groups| {
+            self.intern_chunk(chunk, groups)
+        });
+        self.runs = runs;
+        done
+    }
+
+    /// Writes the group of each key of a chunk.
+    fn intern_chunk(&mut self, chunk: &[W], groups: &mut [u32]) -> Result<(), TableFull> {
+        let needed = self.keys.len() + chunk.len();
+        if needed > MAX_GROUPS {
+            return Err(TableFull);
+        }
+        self.slots.reserve(needed);
+        if self.slots.size_bytes() <= NEAR_BYTES {
+            for (key, group) in chunk.iter().zip(groups) {
+                let position = self.slots.position(H::hash(*key));
+                *group = self.group_of(*key, position, self.slots.slot(position));
             }
-            self.slots.reserve(needed);
-            self.intern_chunk(chunk, groups);
+            return Ok(());
+        }
+        let mut positions = [0; CHUNK];
+        let mut first = [Slot::default(); CHUNK];
+        self.slots.load_first(chunk, &mut positions, &mut first);
+        let rows = chunk.iter().zip(&positions).zip(&first).zip(groups);
+        for (((key, position), slot), group) in rows {
+            *group = self.group_of(*key, *position, *slot);
         }
         Ok(())
     }
 
-    /// There is room for all keys of the chunk.
-    fn intern_chunk(&mut self, chunk: &[W], groups: &mut Vec<usize>) {
-        let mut positions = [0; CHUNK];
-        let mut first = [Slot::default(); CHUNK];
-        self.slots.load_first(chunk, &mut positions, &mut first);
-        for ((key, position), slot) in chunk.iter().zip(positions).zip(first) {
-            let group_plus_one = if slot.holds(*key) {
-                slot.group_plus_one
-            } else {
-                self.slots.find_or_insert(*key, position, &mut self.keys)
-            };
-            groups.push(group_plus_one as usize - 1);
-        }
+    /// The group of a key whose search starts at `position`, where `slot` lies or lay.
+    #[inline]
+    fn group_of(&mut self, key: W, position: usize, slot: Slot<W>) -> u32 {
+        let group_plus_one = if slot.holds(key) {
+            slot.group_plus_one
+        } else {
+            self.slots.find_or_insert(key, position, &mut self.keys)
+        };
+        group_plus_one - 1
     }
 
     /// Appends the group of each key to `groups`, [`NOT_FOUND`] for keys that have none.
-    pub fn find(&self, keys: &[W], groups: &mut Vec<usize>) {
-        if self.keys.is_empty() {
+    pub fn find(&self, keys: &[W], groups: &mut Vec<u32>) {
+        if self.slots.is_empty() {
             groups.extend(keys.iter().map(|_| NOT_FOUND));
             return;
         }
@@ -112,7 +136,7 @@ impl<W: Word, H: HashWord<W>> WordTable<W, H> {
                 } else {
                     self.slots.find(*key, position)
                 };
-                groups.push((group_plus_one as usize).wrapping_sub(1));
+                groups.push(group_plus_one.wrapping_sub(1));
             }
         }
     }
@@ -129,14 +153,14 @@ mod tests {
 
     fn check<W: Word, H: HashWord<W>>(batches: &[Vec<W>]) {
         let mut table = WordTable::<W, H>::default();
-        let mut model: HashMap<W, usize> = HashMap::new();
+        let mut model: HashMap<W, u32> = HashMap::new();
         for batch in batches {
             let mut groups = Vec::new();
             table.intern(batch, &mut groups).unwrap();
-            let expected: Vec<usize> = batch
+            let expected: Vec<u32> = batch
                 .iter()
                 .map(|key| {
-                    let next = model.len();
+                    let next = model.len() as u32;
                     *model.entry(*key).or_insert(next)
                 })
                 .collect();
@@ -157,7 +181,7 @@ mod tests {
             assert!(absent.iter().all(|group| *group == NOT_FOUND));
         }
         for (group, key) in table.keys().iter().enumerate() {
-            assert_eq!(model[key], group);
+            assert_eq!(model[key], group as u32);
         }
     }
 

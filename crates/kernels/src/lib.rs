@@ -4,11 +4,12 @@
 //! |---|---|
 //! | [`bitmap`] | [`Bitmap`]: which rows have a value |
 //! | [`average`] | sum and count of values by keys of eight bits |
+//! | [`seen`] | which bytes occur |
 //! | [`sum`] | sums of floating-point numbers |
 //! | [`compare`] | comparisons into bits |
+//! | [`counting`] | rows in the order of small codes |
 //! | [`fold`] | folding a slice in a fixed order of lanes |
 //! | [`divide`] | quotients and remainders by one divisor, without division |
-//! | [`hash`] | hashes of 64-bit words |
 //! | [`widest`] | a loop compiled for several levels, of which the widest runs |
 //!
 //! A folder holds one kernel: `mod.rs` lists its forms, `scalar.rs` specifies the result, and files
@@ -23,12 +24,13 @@
 pub mod average;
 pub mod bitmap;
 pub mod compare;
+pub mod counting;
 pub mod divide;
 pub mod fold;
-pub mod hash;
 #[cfg(target_arch = "x86_64")]
 mod isa;
 mod masks;
+pub mod seen;
 pub mod sum;
 pub mod widest;
 

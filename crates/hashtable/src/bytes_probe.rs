@@ -1,0 +1,86 @@
+//! Looks at the groups at which searches for byte strings start, those of many rows at once.
+
+use std::ops::Deref;
+
+use crate::bytes_slots::{BytesKeys, Row, hash_view};
+use crate::hash::HashBytes;
+use crate::runs::CHUNK;
+use crate::views::{INLINE_LEN, Views, view_len};
+
+/// The group at which a search starts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FirstMatch {
+    /// Its number plus one; 0 if there is none.
+    pub(crate) group_plus_one: u32,
+    key: u128,
+    /// First bytes of a key that its view does not hold.
+    head: u64,
+}
+
+impl FirstMatch {
+    /// Whether there is a group, and it is that of `row`.
+    #[inline]
+    pub(crate) fn is_group_of<B: Deref<Target = [u8]>>(
+        &self,
+        keys: &BytesKeys,
+        row: &Row<'_, '_, B>,
+    ) -> bool {
+        if self.group_plus_one == 0 {
+            return false;
+        }
+        if view_len(row.view) <= INLINE_LEN {
+            return self.key == row.view;
+        }
+        // Length and first bytes, then some more, then all.
+        self.key as u64 == row.view as u64
+            && self.head == head(row.rows.long(row.view))
+            && keys.is_key(self.group_plus_one, row)
+    }
+}
+
+/// The first bytes of a long string.
+#[inline]
+fn head(long: &[u8]) -> u64 {
+    long.first_chunk()
+        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// The hashes of at most [`CHUNK`] rows.
+#[inline]
+pub(crate) fn hashes_of<H: HashBytes, B: Deref<Target = [u8]>>(
+    rows: &Views<'_, B>,
+    views: impl Iterator<Item = u128>,
+) -> [u64; CHUNK] {
+    let mut hashes = [0; CHUNK];
+    for (hash, view) in hashes.iter_mut().zip(views) {
+        *hash = hash_view::<H, B>(rows, view);
+    }
+    hashes
+}
+
+/// What stands where each hash starts probing; `group_plus_one` gives what a slot there says.
+///
+/// Loads that depend on nothing but the round before: the processor waits for many of them at
+/// once.
+#[inline]
+pub(crate) fn first_matches(
+    hashes: &[u64],
+    keys: &BytesKeys,
+    group_plus_one: impl Fn(u64) -> u32,
+) -> [FirstMatch; CHUNK] {
+    let mut first = [FirstMatch::default(); CHUNK];
+    for (first, hash) in first.iter_mut().zip(hashes) {
+        first.group_plus_one = group_plus_one(*hash);
+    }
+    let sought = &mut first[..hashes.len().min(CHUNK)];
+    for first in sought.iter_mut() {
+        let group = (first.group_plus_one as usize).wrapping_sub(1);
+        first.key = keys.views.get(group).copied().unwrap_or(0);
+    }
+    for first in sought {
+        if view_len(first.key) > INLINE_LEN {
+            first.head = head(keys.arena.get(first.key));
+        }
+    }
+    first
+}
