@@ -1,0 +1,110 @@
+//! Compresses bytes as the last step of a chain.
+
+use crate::error::{DecodeError, Result};
+use crate::lz4;
+use crate::padded::PaddedBuffer;
+
+/// How encoded bytes are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// LZ4, fast.
+    Lz4,
+    /// LZ4, thorough: levels 1 to 12. Decompressed as [`Compression::Lz4`].
+    Lz4High(u8),
+    /// ZSTD: levels -100 to 22.
+    Zstd(i8),
+}
+
+impl Compression {
+    /// What blocks have instead of levels, which decompression need not know.
+    pub(crate) const fn id(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Lz4 | Self::Lz4High(_) => 1,
+            Self::Zstd(_) => 2,
+        }
+    }
+
+    pub(crate) fn from_id(id: u8) -> Result<Self> {
+        match id {
+            0 => Ok(Self::None),
+            1 => Ok(Self::Lz4),
+            2 => Ok(Self::Zstd(1)),
+            _ => Err(DecodeError::BadHeader("compression")),
+        }
+    }
+
+    /// Its name in `CODEC(…)`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "NONE",
+            Self::Lz4 => "LZ4",
+            Self::Lz4High(_) => "LZ4HC",
+            Self::Zstd(_) => "ZSTD",
+        }
+    }
+
+    /// Appends the compressed `bytes` to `out`; nothing, and false, if they do not get smaller.
+    pub fn compress(self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        let is_compressed = match self {
+            Self::None => false,
+            Self::Lz4 => lz4::reference::compress_fast(bytes, 1, out),
+            Self::Lz4High(level) => lz4::reference::compress_high(bytes, level, out),
+            Self::Zstd(level) => compress_zstd(bytes, level, out),
+        };
+        let is_smaller = is_compressed && out.len() - start < bytes.len();
+        if !is_smaller {
+            out.truncate(start);
+        }
+        is_smaller
+    }
+}
+
+fn compress_zstd(bytes: &[u8], level: i8, out: &mut Vec<u8>) -> bool {
+    let compressed = zstd::bulk::compress(bytes, i32::from(level));
+    let is_compressed = compressed.is_ok();
+    out.extend(compressed.unwrap_or_default());
+    is_compressed
+}
+
+/// Decompresses the blocks of one column.
+#[derive(Debug, Default)]
+pub(crate) struct Decompressor {
+    lz4: lz4::Decoder,
+}
+
+impl Decompressor {
+    /// Decompresses `bytes` into `out`, which they must fill exactly.
+    pub(crate) fn decompress(
+        &mut self,
+        compression: Compression,
+        bytes: &[u8],
+        out: &mut PaddedBuffer,
+    ) -> Result<()> {
+        match compression {
+            Compression::None if bytes.len() == out.len() => {
+                out.copy_from_slice(bytes);
+                Ok(())
+            }
+            Compression::None => Err(DecodeError::Truncated),
+            Compression::Lz4 | Compression::Lz4High(_) => self.lz4.decompress(bytes, out),
+            Compression::Zstd(_) => {
+                let len = out.len();
+                let written = zstd::bulk::decompress_to_buffer(bytes, out);
+                match written {
+                    Ok(written) if written == len => Ok(()),
+                    Ok(_) => Err(DecodeError::Truncated),
+                    Err(_) => Err(DecodeError::Corrupt),
+                }
+            }
+        }
+    }
+
+    /// What decompresses LZ4.
+    pub(crate) fn lz4(&self) -> &lz4::Decoder {
+        &self.lz4
+    }
+}
