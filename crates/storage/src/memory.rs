@@ -10,6 +10,8 @@ use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
 use parking_lot::RwLock;
 
+use crate::squash::squashed;
+
 /// Rows of a stored batch at most: ClickHouse's default block.
 pub const MAX_BATCH_ROWS: usize = 65_505;
 
@@ -55,18 +57,11 @@ impl MemoryTable {
     }
 
     fn pieces(&self, batches: Vec<RecordBatch>) -> Result<Vec<RecordBatch>> {
-        let mut pieces = Vec::with_capacity(batches.len());
-        for batch in batches {
-            let typed = RecordBatch::try_new(Arc::clone(&self.schema), batch.columns().to_vec())
-                .map_err(|e| Error::bug(e.to_string()))?;
-            let mut start = 0;
-            while start < typed.num_rows() {
-                let len = MAX_BATCH_ROWS.min(typed.num_rows() - start);
-                pieces.push(typed.slice(start, len));
-                start += len;
-            }
-        }
-        Ok(pieces)
+        let typed = |batch: RecordBatch| {
+            RecordBatch::try_new(Arc::clone(&self.schema), batch.columns().to_vec())
+                .map_err(|e| Error::bug(e.to_string()))
+        };
+        squashed(batches.into_iter().map(typed).collect::<Result<_>>()?)
     }
 
     /// The rows as they are now.

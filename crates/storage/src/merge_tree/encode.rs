@@ -1,0 +1,285 @@
+//! Writes arrays as blocks: flags and lengths first, then the values.
+//!
+//! ```text
+//! Nullable(T)         a byte for each row, 1 = there is a value; then T, with another value in gaps
+//! String              the lengths as UInt32; then all bytes
+//! Array(T), Map(K, V) the lengths as UInt32; then the elements, or keys and values
+//! Tuple(T, …)         the elements
+//! all else            the values
+//! ```
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::DataType as ArrowType;
+use basalt_codec::block::CHECKSUM_BYTES;
+use basalt_codec::word::bytes_of;
+use basalt_codec::{BlockEncoder, Element, Kind, Statistics};
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::DataType;
+
+use super::layout::ColumnCodec;
+
+/// Encodes the groups of one column.
+pub(super) struct ColumnEncoder {
+    codec: ColumnCodec,
+    /// An encoder for each kind of blocks, in the order in which a group has them.
+    encoders: Vec<BlockEncoder>,
+    next: usize,
+}
+
+/// What is known of an encoded group.
+pub(super) struct Encoded {
+    pub(super) statistics: Statistics,
+    pub(super) decoded_bytes: u64,
+    /// Steps of the last block, which holds the values.
+    pub(super) chain: String,
+    /// Checksums of the blocks.
+    pub(super) checksums: Vec<u8>,
+}
+
+impl ColumnEncoder {
+    pub(super) fn new(codec: ColumnCodec) -> Self {
+        Self {
+            codec,
+            encoders: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// Appends the blocks of a group.
+    pub(super) fn encode(
+        &mut self,
+        array: &ArrayRef,
+        data_type: &DataType,
+        out: &mut Vec<u8>,
+    ) -> Result<Encoded> {
+        self.next = 0;
+        let mut encoded = Encoded {
+            statistics: Statistics::default(),
+            decoded_bytes: 0,
+            chain: String::new(),
+            checksums: Vec::new(),
+        };
+        self.array((array, data_type), out, &mut encoded)?;
+        encoded.statistics.null_count = count(array.null_count())?;
+        Ok(encoded)
+    }
+
+    fn array(
+        &mut self,
+        (array, data_type): (&ArrayRef, &DataType),
+        out: &mut Vec<u8>,
+        encoded: &mut Encoded,
+    ) -> Result<()> {
+        if data_type.is_nullable() {
+            self.validity(array, out, encoded)?;
+        }
+        let children = children(data_type);
+        match array.data_type() {
+            ArrowType::BinaryView => {
+                let views = array.as_binary_view();
+                let mut lengths: Vec<u32> = Vec::with_capacity(views.len());
+                let mut bytes = Vec::with_capacity(views.total_bytes_len());
+                for value in views {
+                    let value = value.unwrap_or_default();
+                    lengths.push(count(value.len())?);
+                    bytes.extend_from_slice(value);
+                }
+                self.lengths(&lengths, out, encoded)?;
+                self.block(Element::BYTES, &bytes, out, encoded)
+            }
+            ArrowType::List(_) => {
+                let lists = array.as_list::<i32>();
+                let offsets = lists.value_offsets();
+                let lengths = offsets.windows(2).map(|o| (o[1] - o[0]).cast_unsigned());
+                self.lengths(&lengths.collect::<Vec<_>>(), out, encoded)?;
+                let (first, last) = (offsets[0], offsets[lists.len()]);
+                let [first, last] = [first, last].map(|o| usize::try_from(o).unwrap_or(0));
+                let elements = lists.values().slice(first, last - first);
+                match (elements.as_struct_opt(), &children[..]) {
+                    // The entries of a map.
+                    (Some(entries), [key, value]) => {
+                        self.array((entries.column(0), key), out, encoded)?;
+                        self.array((entries.column(1), value), out, encoded)
+                    }
+                    (_, [element]) => self.array((&elements, element), out, encoded),
+                    _ => Err(Error::bug(format!("an array of {data_type}"))),
+                }
+            }
+            ArrowType::Struct(_) => {
+                let fields = array.as_struct().columns().iter();
+                let mut fields = fields.zip(children);
+                fields.try_for_each(|(field, child)| self.array((field, child), out, encoded))
+            }
+            _ => {
+                let (element, width) = element(array.data_type())?;
+                let values = fixed_values(array, width);
+                self.block(element, &values, out, encoded)
+            }
+        }
+    }
+
+    /// A flag for each row, 1 = there is a value.
+    fn validity(
+        &mut self,
+        array: &ArrayRef,
+        out: &mut Vec<u8>,
+        encoded: &mut Encoded,
+    ) -> Result<()> {
+        let flags: Vec<u8> = match array.nulls() {
+            Some(nulls) => nulls.iter().map(u8::from).collect(),
+            None => vec![1; array.len()],
+        };
+        let flag = Element::try_new(Kind::Unsigned, 1).unwrap_or(Element::BYTES);
+        self.side_block(flag, &flags, out, encoded)
+    }
+
+    fn lengths(&mut self, lengths: &[u32], out: &mut Vec<u8>, encoded: &mut Encoded) -> Result<()> {
+        let length = Element::try_new(Kind::Unsigned, 4).unwrap_or(Element::BYTES);
+        self.side_block(length, bytes_of(lengths), out, encoded)
+    }
+
+    /// A block of what is not the values: always as looks best.
+    fn side_block(
+        &mut self,
+        element: Element,
+        values: &[u8],
+        out: &mut Vec<u8>,
+        encoded: &mut Encoded,
+    ) -> Result<()> {
+        if self.next == self.encoders.len() {
+            let codec = ColumnCodec::Auto.codec();
+            self.encoders.push(BlockEncoder::new(element, codec));
+        }
+        self.append(values, Statistics::default(), out, encoded)
+    }
+
+    fn block(
+        &mut self,
+        element: Element,
+        values: &[u8],
+        out: &mut Vec<u8>,
+        encoded: &mut Encoded,
+    ) -> Result<()> {
+        if self.next == self.encoders.len() {
+            let encoder = BlockEncoder::new(element, self.codec.codec());
+            self.encoders.push(encoder);
+        }
+        let statistics = Statistics::of(values, element);
+        encoded.statistics = statistics;
+        self.append(values, statistics, out, encoded)
+    }
+
+    fn append(
+        &mut self,
+        values: &[u8],
+        statistics: Statistics,
+        out: &mut Vec<u8>,
+        encoded: &mut Encoded,
+    ) -> Result<()> {
+        let start = out.len();
+        let chain = self.encoders[self.next].encode_with(values, statistics, out);
+        let chain = chain.map_err(|_| {
+            Error::new(
+                ErrorCode::TOO_LARGE_STRING_SIZE,
+                format!("A value of {} bytes is too large for a block", values.len()),
+            )
+        })?;
+        self.next += 1;
+        encoded.chain = chain.to_string();
+        encoded.decoded_bytes += values.len() as u64;
+        let checksum = &out[start..start + CHECKSUM_BYTES];
+        encoded.checksums.extend_from_slice(checksum);
+        Ok(())
+    }
+}
+
+/// The types inside a type.
+pub(super) fn children(data_type: &DataType) -> Vec<&DataType> {
+    match data_type {
+        DataType::Array(element) => vec![element],
+        DataType::Map(key, value) => vec![key, value],
+        DataType::Tuple(tuple) => tuple.types.iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What the values of a physical type are to a block, and their width in bytes.
+pub(super) fn element(physical: &ArrowType) -> Result<(Element, usize)> {
+    let (kind, width) = match physical {
+        ArrowType::UInt8 => (Kind::Unsigned, 1),
+        ArrowType::UInt16 => (Kind::Unsigned, 2),
+        ArrowType::UInt32 => (Kind::Unsigned, 4),
+        ArrowType::UInt64 => (Kind::Unsigned, 8),
+        ArrowType::Int8 => (Kind::Signed, 1),
+        ArrowType::Int16 => (Kind::Signed, 2),
+        ArrowType::Int32 => (Kind::Signed, 4),
+        ArrowType::Int64 => (Kind::Signed, 8),
+        ArrowType::Float32 => (Kind::Float, 4),
+        ArrowType::Float64 => (Kind::Float, 8),
+        ArrowType::Decimal128(..) => (Kind::Signed, 16),
+        ArrowType::Decimal256(..) => (Kind::Signed, 32),
+        ArrowType::FixedSizeBinary(width) => {
+            let width = usize::try_from(*width).unwrap_or(0);
+            // A block's values are narrower: wider ones are bytes to it.
+            let element = u16::try_from(width)
+                .ok()
+                .and_then(|width| Element::try_new(Kind::Bytes, width));
+            return Ok((element.unwrap_or(Element::BYTES), width));
+        }
+        other => return Err(Error::bug(format!("no blocks of {other}"))),
+    };
+    let element = Element::try_new(kind, width).ok_or_else(|| Error::bug("no such element"))?;
+    Ok((element, usize::from(width)))
+}
+
+/// The bytes of an array's values; a NULL has the value of some other row, so that bounds and
+/// encodings see no others.
+fn fixed_values(array: &ArrayRef, width: usize) -> Vec<u8> {
+    let array_data = array.to_data();
+    let start = array_data.offset() * width;
+    let mut values =
+        array_data.buffers()[0].as_slice()[start..start + array.len() * width].to_vec();
+    if array.null_count() > 0
+        && let Some(nulls) = array.nulls()
+    {
+        let valid = nulls.valid_indices().next();
+        let filler =
+            valid.map_or_else(|| vec![0; width], |i| values[i * width..][..width].to_vec());
+        let gaps = nulls.iter().enumerate().filter(|(_, is_valid)| !is_valid);
+        for (i, _) in gaps {
+            values[i * width..][..width].copy_from_slice(&filler);
+        }
+    }
+    values
+}
+
+/// About the bytes that the largest block of an array will have.
+pub(super) fn value_bytes(array: &ArrayRef) -> usize {
+    match array.data_type() {
+        ArrowType::BinaryView => {
+            let views = array.as_binary_view();
+            views.lengths().map(|length| length as usize).sum()
+        }
+        ArrowType::List(_) => {
+            let lists = array.as_list::<i32>();
+            let offsets = lists.value_offsets();
+            let (first, last) = (offsets[0], offsets[lists.len()]);
+            let [first, last] = [first, last].map(|o| usize::try_from(o).unwrap_or(0));
+            value_bytes(&lists.values().slice(first, last - first)).max(4 * array.len())
+        }
+        ArrowType::Struct(_) => {
+            let fields = array.as_struct().columns().iter();
+            fields.map(value_bytes).max().unwrap_or(0)
+        }
+        other => element(other).map_or(0, |(_, width)| width * array.len()),
+    }
+}
+
+fn count(number: usize) -> Result<u32> {
+    u32::try_from(number).map_err(|_| {
+        Error::new(
+            ErrorCode::TOO_LARGE_STRING_SIZE,
+            format!("{number} is too large for a block"),
+        )
+    })
+}

@@ -1,0 +1,79 @@
+//! Says what a table's parts hold: columns, how they are encoded, and which are keys.
+
+use basalt_codec::auto::Policy;
+use basalt_codec::{Auto, Chain, Codec};
+use basalt_error::{Error, Result};
+use basalt_types::DataType;
+
+/// How a column's values are encoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColumnCodec {
+    /// Each block as looks best.
+    #[default]
+    Auto,
+    /// All blocks by the same steps.
+    Fixed(Chain),
+}
+
+impl ColumnCodec {
+    /// A fresh codec for the values of a part.
+    pub(super) fn codec(self) -> Codec {
+        match self {
+            ColumnCodec::Auto => Codec::Auto(Box::new(Auto::new(Policy::default()))),
+            ColumnCodec::Fixed(chain) => Codec::Fixed(chain),
+        }
+    }
+}
+
+/// A column as parts store it.
+#[derive(Clone, Debug)]
+pub struct StoredColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+    /// How its values are encoded.
+    pub codec: ColumnCodec,
+}
+
+/// Columns and keys of a table.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// The table's columns, and behind them what is calculated for the keys.
+    pub columns: Vec<StoredColumn>,
+    /// How many of the columns are the table's.
+    pub num_visible: usize,
+    /// Columns by which rows are sorted within a part.
+    pub sorting_key: Vec<usize>,
+    /// Columns whose values are the same in all rows of a part.
+    pub partition_key: Vec<usize>,
+}
+
+impl Layout {
+    /// Refuses types whose values cannot be kept on disk.
+    ///
+    /// # Errors
+    /// `NOT_IMPLEMENTED` with the name of the type.
+    pub fn check_type(data_type: &DataType) -> Result<()> {
+        match data_type {
+            DataType::Nullable(inner)
+            | DataType::LowCardinality(inner)
+            | DataType::Array(inner) => Self::check_type(inner),
+            DataType::Map(key, value) => {
+                Self::check_type(key)?;
+                Self::check_type(value)
+            }
+            DataType::Tuple(tuple) if !tuple.types.is_empty() => {
+                tuple.types.iter().try_for_each(Self::check_type)
+            }
+            DataType::Tuple(_)
+            | DataType::AggregateFunction(_)
+            | DataType::Variant(_)
+            | DataType::Interval(_)
+            | DataType::Nothing => Err(Error::not_implemented(format!(
+                "Type {data_type} in a MergeTree table"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}

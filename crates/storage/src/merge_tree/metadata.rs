@@ -1,0 +1,201 @@
+//! Writes and reads what a part tells of itself: its rows, columns and groups.
+
+use basalt_error::{Error, ErrorCode, Result};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Name of the file.
+pub(super) const FILE: &str = "part.meta";
+
+const MAGIC: &[u8] = b"BSLTPART";
+const VERSION: u32 = 1;
+const CHECKSUM_BYTES: usize = 16;
+
+/// A part's rows and columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PartMetadata {
+    /// The partition's key as text.
+    pub partition: String,
+    /// Rows of each group.
+    pub group_rows: Vec<u32>,
+    /// The columns, in the order of their files.
+    pub columns: Vec<ColumnMetadata>,
+}
+
+/// A column of a part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnMetadata {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub data_type: String,
+    /// Steps by which its first group was encoded.
+    pub codec: String,
+    /// Bytes of its values.
+    pub decoded_bytes: u64,
+    /// Its groups.
+    pub groups: Vec<GroupMetadata>,
+}
+
+/// A column's blocks for a group of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupMetadata {
+    /// Where they begin in the file.
+    pub offset: u64,
+    /// How many bytes they have.
+    pub num_bytes: u64,
+    /// XXH3 of their checksums.
+    pub checksum: u64,
+    /// Least and greatest value, where they are numbers.
+    pub bounds: Bounds,
+    /// How many of the values are NULL.
+    pub null_count: u32,
+}
+
+/// Least and greatest value of a group that are not NULL, as `codec` widens them; none if unknown.
+pub type Bounds = Option<(u64, u64)>;
+
+impl PartMetadata {
+    /// Rows of the part.
+    pub fn num_rows(&self) -> usize {
+        self.group_rows.iter().map(|rows| *rows as usize).sum()
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![0; CHECKSUM_BYTES];
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        put_text(&mut bytes, &self.partition);
+        put_count(&mut bytes, self.group_rows.len());
+        for rows in &self.group_rows {
+            bytes.extend_from_slice(&rows.to_le_bytes());
+        }
+        put_count(&mut bytes, self.columns.len());
+        for column in &self.columns {
+            for text in [&column.name, &column.data_type, &column.codec] {
+                put_text(&mut bytes, text);
+            }
+            bytes.extend_from_slice(&column.decoded_bytes.to_le_bytes());
+            for group in &column.groups {
+                let (least, greatest) = group.bounds.unwrap_or_default();
+                let numbers = [group.offset, group.num_bytes, group.checksum];
+                for number in numbers.into_iter().chain([least, greatest]) {
+                    bytes.extend_from_slice(&number.to_le_bytes());
+                }
+                bytes.extend_from_slice(&group.null_count.to_le_bytes());
+                bytes.push(u8::from(group.bounds.is_some()));
+            }
+        }
+        let checksum = xxh3_128(&bytes[CHECKSUM_BYTES..]).to_le_bytes();
+        bytes[..CHECKSUM_BYTES].copy_from_slice(&checksum);
+        bytes
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let (checksum, rest) = bytes.split_at_checked(CHECKSUM_BYTES).ok_or_else(ends)?;
+        if xxh3_128(rest).to_le_bytes() != checksum {
+            return Err(damaged("the checksum does not match the bytes"));
+        }
+        let mut reader = Reader { rest };
+        if reader.take(MAGIC.len())? != MAGIC {
+            return Err(damaged("it does not begin as a part does"));
+        }
+        let version = reader.u32()?;
+        if version != VERSION {
+            let why = format!("version {version} of the format is not known");
+            return Err(damaged(&why));
+        }
+        let partition = reader.text()?;
+        let num_groups = reader.u32()? as usize;
+        let mut group_rows = Vec::new();
+        for _ in 0..num_groups {
+            group_rows.push(reader.u32()?);
+        }
+        let num_columns = reader.u32()?;
+        let mut columns = Vec::new();
+        for _ in 0..num_columns {
+            columns.push(reader.column(num_groups)?);
+        }
+        if !reader.rest.is_empty() {
+            return Err(damaged("there is more than a part's columns"));
+        }
+        Ok(Self {
+            partition,
+            group_rows,
+            columns,
+        })
+    }
+}
+
+fn put_count(bytes: &mut Vec<u8>, count: usize) {
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    bytes.extend_from_slice(&count.to_le_bytes());
+}
+
+fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    put_count(bytes, text.len());
+    bytes.extend_from_slice(text.as_bytes());
+}
+
+fn ends() -> Error {
+    damaged("it ends too early")
+}
+
+fn damaged(why: &str) -> Error {
+    let message = format!("File {FILE} is damaged: {why}");
+    Error::new(ErrorCode::CORRUPTED_DATA, message)
+}
+
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(len).ok_or_else(ends)?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn u32(&mut self) -> Result<u32> {
+        let (taken, rest) = self.rest.split_first_chunk().ok_or_else(ends)?;
+        self.rest = rest;
+        Ok(u32::from_le_bytes(*taken))
+    }
+
+    fn u64(&mut self) -> Result<u64> {
+        let (taken, rest) = self.rest.split_first_chunk().ok_or_else(ends)?;
+        self.rest = rest;
+        Ok(u64::from_le_bytes(*taken))
+    }
+
+    fn text(&mut self) -> Result<String> {
+        let len = self.u32()? as usize;
+        let text = std::str::from_utf8(self.take(len)?);
+        text.map(str::to_owned)
+            .map_err(|_| damaged("a name is no text"))
+    }
+
+    fn column(&mut self, num_groups: usize) -> Result<ColumnMetadata> {
+        let mut column = ColumnMetadata {
+            name: self.text()?,
+            data_type: self.text()?,
+            codec: self.text()?,
+            decoded_bytes: self.u64()?,
+            groups: Vec::new(),
+        };
+        for _ in 0..num_groups {
+            let (offset, num_bytes, checksum) = (self.u64()?, self.u64()?, self.u64()?);
+            let bounds = (self.u64()?, self.u64()?);
+            let null_count = self.u32()?;
+            let has_bounds = self.take(1)? == [1];
+            column.groups.push(GroupMetadata {
+                offset,
+                num_bytes,
+                checksum,
+                bounds: has_bounds.then_some(bounds),
+                null_count,
+            });
+        }
+        Ok(column)
+    }
+}

@@ -1,0 +1,155 @@
+//! Puts rows in the order of their keys, and finds where partitions end.
+
+use arrow::array::{Array, ArrayRef, UInt32Array};
+use arrow::compute::SortOptions;
+use arrow::row::{RowConverter, Rows, SortField};
+use basalt_error::{Error, Result};
+use basalt_types::DataType;
+use basalt_types::text::{ColumnText, Style, TextOptions};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Bytes of keys that are compared as one number.
+const WORD_BYTES: usize = 16;
+
+/// Rows in the order of some columns; equal ones stay as they are.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// The rows in their order; none if they are in order already.
+    pub(super) indices: Option<UInt32Array>,
+}
+
+/// The order of rows by `columns`; NULL comes last.
+pub(super) fn order_of(columns: &[ArrayRef]) -> Result<Order> {
+    if columns.is_empty() || columns[0].len() < 2 {
+        return Ok(Order { indices: None });
+    }
+    let rows = comparable(columns)?;
+    let num_rows = rows.num_rows();
+    let is_sorted = (1..num_rows).all(|i| rows.row(i - 1) <= rows.row(i));
+    if is_sorted {
+        return Ok(Order { indices: None });
+    }
+    let count = u32::try_from(num_rows).map_err(|_| Error::bug("too many rows for a part"))?;
+    let indices = match words(&rows) {
+        Some(words) => {
+            let mut keyed: Vec<(u128, u32)> = words.into_iter().zip(0..count).collect();
+            // The number of the row makes keys distinct, so that the sort need not be stable.
+            keyed.sort_unstable();
+            keyed.into_iter().map(|(_, row)| row).collect()
+        }
+        None => {
+            let mut indices: Vec<u32> = (0..count).collect();
+            // Stable, and quick where rows come as a few sorted runs: merges.
+            indices.sort_by(|a, b| rows.row(*a as usize).cmp(&rows.row(*b as usize)));
+            indices
+        }
+    };
+    Ok(Order {
+        indices: Some(UInt32Array::from(indices)),
+    })
+}
+
+fn comparable(columns: &[ArrayRef]) -> Result<Rows> {
+    let options = SortOptions {
+        descending: false,
+        nulls_first: false,
+    };
+    let field = |c: &ArrayRef| SortField::new_with_options(c.data_type().clone(), options);
+    let converter = RowConverter::new(columns.iter().map(field).collect());
+    let rows = converter.and_then(|converter| converter.convert_columns(columns));
+    rows.map_err(|e| Error::bug(e.to_string()))
+}
+
+/// The rows as numbers of the same order, if they are short and of the same length.
+fn words(rows: &Rows) -> Option<Vec<u128>> {
+    let len = rows.row(0).as_ref().len();
+    if len > WORD_BYTES {
+        return None;
+    }
+    let word = |i: usize| {
+        let row = rows.row(i);
+        let bytes: &[u8] = row.as_ref();
+        let mut word = [0; WORD_BYTES];
+        word.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        (bytes.len() == len).then(|| u128::from_be_bytes(word))
+    };
+    (0..rows.num_rows()).map(word).collect()
+}
+
+/// Where runs of equal rows begin, and the end of the last.
+pub(super) fn boundaries(columns: &[ArrayRef], num_rows: usize) -> Result<Vec<usize>> {
+    let mut starts = vec![0];
+    if !columns.is_empty() {
+        let rows = comparable(columns)?;
+        starts.extend((1..num_rows).filter(|i| rows.row(i - 1) != rows.row(*i)));
+    }
+    starts.push(num_rows);
+    Ok(starts)
+}
+
+/// A partition as text and as it is called in names of parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Partition {
+    pub(super) text: String,
+    pub(super) id: String,
+}
+
+/// The partition of a row of the partition key's columns.
+pub(super) fn partition(columns: &[(ArrayRef, &DataType)], row: usize) -> Result<Partition> {
+    if columns.is_empty() {
+        return Ok(Partition {
+            text: "tuple()".to_owned(),
+            id: "all".to_owned(),
+        });
+    }
+    let style = match columns {
+        [_] => Style::Plain,
+        _ => Style::Quoted,
+    };
+    let mut texts = Vec::with_capacity(columns.len());
+    let mut ids = Vec::with_capacity(columns.len());
+    for (array, data_type) in columns {
+        let mut text = Vec::new();
+        ColumnText::new(data_type, array, TextOptions::default())?.write(row, style, &mut text);
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let is_short = matches!(data_type, DataType::Date) || data_type.is_integer();
+        let plain = match data_type {
+            DataType::Date => text.replace(['-', '\''], ""),
+            _ => text.clone(),
+        };
+        ids.push(Some(plain).filter(|_| is_short && !data_type.is_nullable()));
+        texts.push(text);
+    }
+    let text = match &texts[..] {
+        [text] => text.clone(),
+        texts => format!("({})", texts.join(",")),
+    };
+    let id = match ids.into_iter().collect::<Option<Vec<_>>>() {
+        Some(ids) => ids.join("-"),
+        None => format!("{:032x}", xxh3_128(text.as_bytes())),
+    };
+    Ok(Partition { text, id })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, BinaryViewArray, Int32Array, UInt32Array};
+
+    use super::order_of;
+
+    #[test]
+    fn rows_are_sorted_stably_whatever_the_keys() {
+        let short: ArrayRef = Arc::new(Int32Array::from(vec![3, -1, 3, 0]));
+        let text = ["long enough for a row of its own", "a", "c", "b"];
+        let text: ArrayRef = Arc::new(BinaryViewArray::from_iter_values(text));
+        let indices = |columns: &[ArrayRef]| order_of(columns).unwrap().indices;
+        let expected = |rows: &[u32]| Some(UInt32Array::from(rows.to_vec()));
+        assert_eq!(indices(&[Arc::clone(&short)]), expected(&[1, 3, 0, 2]));
+        assert_eq!(indices(&[Arc::clone(&text)]), expected(&[1, 3, 2, 0]));
+        assert_eq!(indices(&[short, text]), expected(&[1, 3, 2, 0]));
+        let sorted: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), Some(1), Some(2), None]));
+        assert_eq!(indices(&[sorted]), None);
+    }
+}

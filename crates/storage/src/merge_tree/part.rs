@@ -1,0 +1,223 @@
+//! Reads a part: a folder with a file of blocks for each column.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use arrow::array::ArrayRef;
+use basalt_codec::PaddedBuffer;
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_types::DataType;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::decode::GroupDecoder;
+use super::layout::Layout;
+use super::metadata::{self, PartMetadata};
+
+/// A part whose metadata has been read.
+#[derive(Debug)]
+pub struct Part {
+    name: PartName,
+    folder: PathBuf,
+    types: Vec<DataType>,
+    metadata: PartMetadata,
+    metadata_bytes: u64,
+    modified: SystemTime,
+    is_obsolete: AtomicBool,
+}
+
+/// `partition_min_max_level`: the inserts that a part comes from, and how often it was merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PartName {
+    pub(super) partition_id: String,
+    pub(super) min_block: u64,
+    pub(super) max_block: u64,
+    pub(super) level: u32,
+}
+
+impl PartName {
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let mut pieces = text.rsplitn(4, '_');
+        let level = pieces.next()?.parse().ok()?;
+        let max_block = pieces.next()?.parse().ok()?;
+        let min_block = pieces.next()?.parse().ok()?;
+        let partition_id = pieces.next()?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let is_plain = !partition_id.is_empty() && partition_id.chars().all(is_plain);
+        is_plain.then(|| Self {
+            partition_id: partition_id.to_owned(),
+            min_block,
+            max_block,
+            level,
+        })
+    }
+}
+
+impl std::fmt::Display for PartName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            partition_id,
+            min_block,
+            max_block,
+            level,
+        } = self;
+        write!(f, "{partition_id}_{min_block}_{max_block}_{level}")
+    }
+}
+
+/// Name of the file of a column.
+pub(super) fn column_file(column: usize) -> String {
+    format!("{column}.blocks")
+}
+
+impl Part {
+    /// Reads the metadata of a part of a table's folder.
+    pub(super) fn open(table: &Path, name: PartName, layout: &Layout) -> Result<Self> {
+        let folder = table.join(name.to_string());
+        let file = folder.join(metadata::FILE);
+        let bytes = fs::read(&file).map_err(|e| missing(&file, &e))?;
+        let modified = fs::metadata(&file).and_then(|m| m.modified());
+        let metadata = PartMetadata::from_bytes(&bytes);
+        let metadata = metadata.map_err(|e| e.within(format!("Part {name}")))?;
+        let is_same = metadata.columns.len() == layout.columns.len()
+            && metadata
+                .columns
+                .iter()
+                .zip(&layout.columns)
+                .all(|(c, l)| c.name == l.name && c.data_type == l.data_type.to_string());
+        if !is_same {
+            let message = format!("Part {name} has other columns than its table");
+            return Err(Error::new(ErrorCode::CORRUPTED_DATA, message));
+        }
+        Ok(Self {
+            name,
+            folder,
+            types: layout.columns.iter().map(|c| c.data_type.clone()).collect(),
+            metadata,
+            metadata_bytes: bytes.len() as u64,
+            modified: modified.unwrap_or(SystemTime::UNIX_EPOCH),
+            is_obsolete: AtomicBool::new(false),
+        })
+    }
+
+    pub(super) fn name_parts(&self) -> &PartName {
+        &self.name
+    }
+
+    /// Its name, which is that of its folder.
+    pub fn name(&self) -> String {
+        self.name.to_string()
+    }
+
+    /// What its partition is called in names.
+    pub fn partition_id(&self) -> &str {
+        &self.name.partition_id
+    }
+
+    /// The first and the last of the inserts that it comes from.
+    pub fn block_numbers(&self) -> (u64, u64) {
+        (self.name.min_block, self.name.max_block)
+    }
+
+    /// How often its rows were merged.
+    pub fn level(&self) -> u32 {
+        self.name.level
+    }
+
+    /// Where it lies.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// When it was written.
+    pub fn modified(&self) -> SystemTime {
+        self.modified
+    }
+
+    /// Rows, columns and groups.
+    pub fn metadata(&self) -> &PartMetadata {
+        &self.metadata
+    }
+
+    /// Bytes of a column's file.
+    pub fn column_bytes(&self, column: usize) -> u64 {
+        let groups = &self.metadata.columns[column].groups;
+        groups.iter().map(|g| g.num_bytes).sum()
+    }
+
+    /// Bytes of all its files.
+    pub fn bytes_on_disk(&self) -> u64 {
+        let columns = 0..self.metadata.columns.len();
+        let blocks: u64 = columns.map(|c| self.column_bytes(c)).sum();
+        blocks + self.metadata_bytes
+    }
+
+    /// Has the folder be removed when nobody reads the part any more.
+    pub(super) fn set_obsolete(&self) {
+        self.is_obsolete.store(true, Ordering::Relaxed);
+    }
+
+    /// The values of a column for a group of rows.
+    ///
+    /// # Errors
+    /// `CORRUPTED_DATA` with part, column and block if the blocks are damaged.
+    pub fn read(&self, column: usize, group: usize) -> Result<ArrayRef> {
+        let described = &self.metadata.columns[column];
+        let known = &described.groups[group];
+        let path = self.folder.join(column_file(column));
+        let place = |block: usize| {
+            let name = &described.name;
+            format!(
+                "part {}, column `{name}`, block {block} of group {group}",
+                self.name
+            )
+        };
+        let damaged = |block: usize, why: &dyn std::fmt::Display| {
+            let message = format!("Damaged data in {}: {why}", place(block));
+            Error::new(ErrorCode::CORRUPTED_DATA, message)
+        };
+        let stored = read_range(&path, known.offset, known.num_bytes).map_err(|e| {
+            if e.kind() == ErrorKind::UnexpectedEof {
+                return damaged(0, &"the file ends too early");
+            }
+            missing(&path, &e).within(place(0))
+        })?;
+        let num_rows = self.metadata.group_rows[group] as usize;
+        let decoded = GroupDecoder::new(stored).decode(&self.types[column], num_rows);
+        let (array, checksums) = decoded.map_err(|e| damaged(e.block, &e.why))?;
+        if xxh3_64(&checksums) != known.checksum {
+            return Err(damaged(0, &"the blocks are not those of this part"));
+        }
+        Ok(array)
+    }
+}
+
+fn read_range(path: &Path, offset: u64, num_bytes: u64) -> std::io::Result<PaddedBuffer> {
+    let mut file = File::open(path)?;
+    let end = offset.checked_add(num_bytes);
+    let is_there = end.is_some_and(|end| file.metadata().is_ok_and(|m| m.len() >= end));
+    let (true, Ok(len)) = (is_there, usize::try_from(num_bytes)) else {
+        return Err(ErrorKind::UnexpectedEof.into());
+    };
+    file.seek(SeekFrom::Start(offset))?;
+    let mut stored = PaddedBuffer::zeroed(len);
+    file.read_exact(&mut stored)?;
+    Ok(stored)
+}
+
+/// The error for a file of a part that cannot be read.
+fn missing(path: &Path, e: &std::io::Error) -> Error {
+    let message = format!("Cannot read {}: {e}", path.display());
+    Error::new(ErrorCode::CANNOT_OPEN_FILE, message)
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if *self.is_obsolete.get_mut() {
+            // What is left is removed when the table is opened to write.
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}

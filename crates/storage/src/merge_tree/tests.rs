@@ -1,0 +1,169 @@
+//! Tests of tables on disk: what is there after restarts, crashes and damage.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BinaryViewArray, Int32Array, RecordBatch};
+use arrow::compute::concat_batches;
+use arrow::datatypes::{Schema, SchemaRef};
+use basalt_types::DataType;
+
+use super::{ColumnCodec, Layout, MergeTree, StoredColumn};
+
+/// A folder that is removed at the end of a test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("parts-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn layout() -> Layout {
+    let column = |name: &str, data_type: DataType| StoredColumn {
+        name: name.to_owned(),
+        data_type,
+        codec: ColumnCodec::Auto,
+    };
+    Layout {
+        columns: vec![
+            column("k", DataType::Int32),
+            column("s", DataType::String.to_nullable()),
+        ],
+        num_visible: 2,
+        sorting_key: vec![0],
+        partition_key: Vec::new(),
+    }
+}
+
+fn schema() -> SchemaRef {
+    let columns = layout().columns;
+    let fields: Vec<_> = columns.iter().map(|c| c.data_type.field(&c.name)).collect();
+    Arc::new(Schema::new(fields))
+}
+
+fn batch(keys: &[i32]) -> RecordBatch {
+    let text = |k: &i32| (k % 3 != 0).then(|| format!("the text of row {k}"));
+    let texts: Vec<Option<String>> = keys.iter().map(text).collect();
+    let texts = BinaryViewArray::from_iter(texts.iter().map(|t| t.as_ref().map(String::as_bytes)));
+    let columns: Vec<ArrayRef> = vec![Arc::new(Int32Array::from(keys.to_vec())), Arc::new(texts)];
+    RecordBatch::try_new(schema(), columns).unwrap()
+}
+
+fn opened(folder: &Path) -> MergeTree {
+    let table = MergeTree::new(folder.to_owned(), layout());
+    table.own();
+    table
+}
+
+fn insert(table: &MergeTree, keys: &[i32]) {
+    let mut insert = table.insert().unwrap();
+    insert.push(&batch(keys)).unwrap();
+    insert.finish().unwrap();
+}
+
+fn rows(table: &MergeTree) -> basalt_error::Result<RecordBatch> {
+    let mut batches = Vec::new();
+    for part in table.parts()?.iter() {
+        for group in 0..part.metadata().group_rows.len() {
+            let columns = (0..2).map(|c| part.read(c, group));
+            let columns = columns.collect::<basalt_error::Result<Vec<_>>>()?;
+            batches.push(RecordBatch::try_new(schema(), columns).unwrap());
+        }
+    }
+    Ok(concat_batches(&schema(), &batches).unwrap())
+}
+
+#[test]
+fn rows_are_there_after_a_restart_and_a_merge() {
+    let folder = Folder::new("restart");
+    let table = opened(&folder.0);
+    insert(&table, &[3, 1, 2]);
+    insert(&table, &[5, 0]);
+    assert_eq!(rows(&table).unwrap(), batch(&[1, 2, 3, 0, 5]));
+    let reader = MergeTree::new(folder.0.clone(), layout());
+    let before = reader.parts().unwrap();
+    assert_eq!(before.len(), 2);
+    table.merge(false).unwrap();
+    assert_eq!(rows(&table).unwrap(), batch(&[0, 1, 2, 3, 5]));
+    assert_eq!(rows(&reader).unwrap(), batch(&[0, 1, 2, 3, 5]));
+    drop(table);
+    let table = opened(&folder.0);
+    assert_eq!(rows(&table).unwrap(), batch(&[0, 1, 2, 3, 5]));
+    assert_eq!(table.parts().unwrap()[0].name(), "all_1_2_1");
+    table.truncate().unwrap();
+    assert_eq!(table.num_rows(), Some(0));
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "the list");
+}
+
+#[test]
+fn what_a_killed_process_leaves_is_no_row() {
+    let folder = Folder::new("killed");
+    let table = opened(&folder.0);
+    insert(&table, &[1]);
+    // Not finished: what was written goes.
+    let mut unfinished = table.insert().unwrap();
+    unfinished.push(&batch(&vec![7; super::PART_ROWS])).unwrap();
+    assert!(folder.0.join("tmp_1").is_dir());
+    drop(unfinished);
+    assert!(!folder.0.join("tmp_1").exists());
+    // Killed: a part that is not complete, and one that has its name and is not listed.
+    for name in ["tmp_9", "all_2_2_0"] {
+        fs::create_dir(folder.0.join(name)).unwrap();
+        fs::write(folder.0.join(name).join("0.blocks"), "half").unwrap();
+    }
+    fs::write(folder.0.join("parts.txt.new"), "half").unwrap();
+    let reader = MergeTree::new(folder.0.clone(), layout());
+    assert_eq!(rows(&reader).unwrap(), batch(&[1]));
+    assert!(folder.0.join("tmp_9").exists(), "a reader removes nothing");
+    drop(table);
+    let table = opened(&folder.0);
+    assert_eq!(rows(&table).unwrap(), batch(&[1]));
+    assert!(!folder.0.join("tmp_9").exists() && !folder.0.join("all_2_2_0").exists());
+    insert(&table, &[2]);
+    assert_eq!(rows(&table).unwrap(), batch(&[1, 2]));
+}
+
+#[test]
+fn every_changed_byte_is_an_error_that_says_where() {
+    let folder = Folder::new("damage");
+    let table = opened(&folder.0);
+    insert(&table, &(0..50).collect::<Vec<_>>());
+    drop(table);
+    let part = folder.0.join("all_1_1_0");
+    let files = [
+        (part.join("0.blocks"), "part all_1_1_0, column `k`, block 0"),
+        (part.join("1.blocks"), "part all_1_1_0, column `s`, block "),
+        (part.join("part.meta"), "Part all_1_1_0"),
+        (folder.0.join("parts.txt"), "list of parts"),
+    ];
+    for (file, place) in files {
+        let bytes = fs::read(&file).unwrap();
+        for i in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[i] ^= 0xFF;
+            fs::write(&file, &damaged).unwrap();
+            let error = rows(&MergeTree::new(folder.0.clone(), layout())).unwrap_err();
+            assert!(error.to_string().contains(place), "byte {i}: {error}");
+        }
+        for len in 0..bytes.len() {
+            fs::write(&file, &bytes[..len]).unwrap();
+            match rows(&MergeTree::new(folder.0.clone(), layout())) {
+                Ok(rows) => assert!(len == 0 && rows.num_rows() == 0, "{place}, {len} bytes"),
+                Err(error) => assert!(error.to_string().contains(place), "{len}: {error}"),
+            }
+        }
+        fs::write(&file, &bytes).unwrap();
+    }
+    let whole = rows(&opened(&folder.0)).unwrap();
+    assert_eq!(whole, batch(&(0..50).collect::<Vec<_>>()));
+}
