@@ -15,6 +15,8 @@
 //! 2. The first pulls of an arm pay for cold code and are not counted, unless another chooser of the
 //!    same choice has already paid. Then the mean over all choosers is a first guess, with the least
 //!    weight: what was slow elsewhere is tried later, and what is measured here soon counts more.
+//!    Guesses only tell arms apart: what is measured here sets their scale, because the same work may
+//!    cost thirty times as much on other data.
 //! 3. Weights fade by `1 / WINDOW` a pull, so arms that lost are tried again now and then.
 //! 4. When the recent cost of an arm leaves its mean by a quarter and stays there, the data have
 //!    changed: all weights drop to almost nothing and every arm has its chance again.
@@ -130,6 +132,8 @@ struct Arm {
     is_measured: bool,
     weight: f64,
     mean_ns: f64,
+    /// Mean over all choosers when this one began; 0 if there was none.
+    guess_ns: f64,
     recent_ns: f64,
     /// Pulls in a row whose recent cost was far from the mean.
     pulls_outside: u32,
@@ -166,6 +170,7 @@ impl Chooser {
                 Some(mean_ns) => {
                     state.weight = PRIOR_WEIGHT;
                     state.mean_ns = mean_ns;
+                    state.guess_ns = mean_ns;
                 }
                 None => state.trials_left = WARM_UP_PULLS + MIN_SAMPLES,
             }
@@ -267,11 +272,38 @@ impl Chooser {
             return;
         }
         self.choice.count_measured(arm, work.units, elapsed_ns);
-        let has_changed = state.learn(elapsed_ns as f64 / work.units as f64, work.weight());
+        let cost_ns = elapsed_ns as f64 / work.units as f64;
+        if !self.arms[arm].is_measured {
+            // A guess for this arm counts as a cost on the scale of this data.
+            self.arms[arm].mean_ns = self.scale(cost_ns, arm) * self.arms[arm].guess_ns;
+        }
+        let has_changed = self.arms[arm].learn(cost_ns, work.weight());
+        let scale = self.scale(cost_ns, arm);
+        for state in self.arms.iter_mut().filter(|state| !state.is_measured) {
+            state.mean_ns = state.guess_ns * scale;
+        }
         for arm in self.allowed_arms() {
             self.arms[arm].fade(has_changed);
         }
         self.best = self.least_mean();
+    }
+
+    /// How many times as much this data costs as what others measured: the least over measured arms,
+    /// or by `cost_ns` of `arm` if there is none, because an interruption only makes costs larger.
+    fn scale(&self, cost_ns: f64, arm: usize) -> f64 {
+        let known = self
+            .arms
+            .iter()
+            .filter(|state| state.is_measured && state.guess_ns > 0.0);
+        let least = known
+            .map(|state| state.mean_ns / state.guess_ns)
+            .reduce(f64::min);
+        let guess_ns = self.arms[arm].guess_ns;
+        least.unwrap_or(if guess_ns > 0.0 {
+            cost_ns / guess_ns
+        } else {
+            1.0
+        })
     }
 
     /// The arm of the least mean cost so far.

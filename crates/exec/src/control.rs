@@ -5,6 +5,55 @@ use std::time::{Duration, Instant};
 
 use basalt_error::{Error, ErrorCode, Result};
 
+/// What a query may read from sources that know beforehand how much they give: `numbers` and the like.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadLimits {
+    /// `max_rows_to_read`; 0 is no limit.
+    pub max_rows: u64,
+    /// `max_bytes_to_read`; 0 is no limit.
+    pub max_bytes: u64,
+    /// Whether reading ends at the limit, instead of in an error.
+    pub breaks: bool,
+    /// Rows of a block: reading ends only between blocks.
+    pub block_rows: u64,
+}
+
+impl ReadLimits {
+    /// The rows of `num_rows`, of `row_bytes` each, that may be read.
+    ///
+    /// # Errors
+    /// `TOO_MANY_ROWS`, `TOO_MANY_BYTES`.
+    pub fn allowed(&self, num_rows: u64, row_bytes: u64) -> Result<u64> {
+        let num_bytes = num_rows.saturating_mul(row_bytes);
+        let block = self.block_rows.max(1);
+        let mut allowed = num_rows;
+        if self.max_rows > 0 && num_rows > self.max_rows {
+            if !self.breaks {
+                let text = "Raise max_rows_to_read or read fewer rows";
+                let text = format!(
+                    "{text}: {num_rows} are to be read, allowed are {}",
+                    self.max_rows
+                );
+                return Err(Error::new(ErrorCode::TOO_MANY_ROWS, text));
+            }
+            allowed = self.max_rows.div_ceil(block).saturating_mul(block);
+        }
+        if self.max_bytes > 0 && num_bytes > self.max_bytes {
+            if !self.breaks {
+                let text = "Raise max_bytes_to_read or read fewer rows";
+                let text = format!(
+                    "{text}: {num_bytes} are to be read, allowed are {}",
+                    self.max_bytes
+                );
+                return Err(Error::new(ErrorCode::TOO_MANY_BYTES, text));
+            }
+            let rows = self.max_bytes.div_ceil(row_bytes.max(1));
+            allowed = allowed.min(rows.div_ceil(block).saturating_mul(block));
+        }
+        Ok(allowed.min(num_rows))
+    }
+}
+
 /// Shared by all threads of one query.
 #[derive(Debug)]
 pub struct QueryControl {
@@ -16,6 +65,7 @@ pub struct QueryControl {
     rows_to_read: AtomicU64,
     peak_memory_bytes: AtomicU64,
     keep_order: AtomicBool,
+    read_limits: ReadLimits,
 }
 
 impl QueryControl {
@@ -30,7 +80,21 @@ impl QueryControl {
             rows_to_read: AtomicU64::new(0),
             peak_memory_bytes: AtomicU64::new(0),
             keep_order: AtomicBool::new(false),
+            read_limits: ReadLimits::default(),
         }
+    }
+
+    /// The same with limits of what may be read.
+    pub fn with_read_limits(self, read_limits: ReadLimits) -> Self {
+        Self {
+            read_limits,
+            ..self
+        }
+    }
+
+    /// What the query may read.
+    pub fn read_limits(&self) -> &ReadLimits {
+        &self.read_limits
     }
 
     /// Makes the query end with `QUERY_WAS_CANCELLED` at its next batch.

@@ -10,6 +10,7 @@
 //! | [`window`] | window functions over sorted rows |
 //! | [`group_by`] | grouping rows by any keys, in parallel |
 //! | [`sort`] | putting rows in order, in parallel |
+//! | [`spill`] | what operators need to go on in temporary files |
 //! | [`report`] | what operators tell of their runs |
 //! | [`rule`] | swaps DataFusion's operators for ours where ours are better |
 //! | [`temporary`] | temporary files, gone with their last user |
@@ -32,10 +33,12 @@ pub mod report;
 pub mod rule;
 pub mod scan;
 pub mod sort;
+mod spill;
 pub mod stream;
 pub mod temporary;
 mod window;
 
-pub use control::QueryControl;
+pub use control::{QueryControl, ReadLimits};
 pub use planner::StreamPlanner;
+pub use spill::PlanFiles;
 pub use temporary::TemporaryFiles;

@@ -15,7 +15,7 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::sorts::sort::SortExec;
 
 use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options, Thresholds};
-use crate::sort::Strategy;
+use crate::sort;
 
 mod filters;
 mod sorts;
@@ -45,17 +45,17 @@ impl SwapOperators {
     /// DataFusion's rules with ours at their places; `sort` says how rows are sorted.
     pub fn rules(
         group_by: Option<Options>,
-        sort: Option<Strategy>,
+        sort: Option<sort::Options>,
     ) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
         let mut rules = PhysicalOptimizer::new().rules;
         let place = rules.iter().position(|r| r.name() == DISTRIBUTION_RULE);
         if let Some(place) = place {
             rules.insert(place, Arc::new(Self::new(group_by)));
         }
-        if let Some(strategy) = sort {
+        if let Some(options) = sort {
             let place = rules.iter().position(|r| r.name() == LAST_RULE);
             let place = place.unwrap_or(rules.len());
-            rules.insert(place, Arc::new(SwapSorts::new(strategy)));
+            rules.insert(place, Arc::new(SwapSorts::new(options)));
         }
         rules.push(Arc::new(SwapFilters));
         rules

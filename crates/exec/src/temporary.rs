@@ -67,18 +67,33 @@ impl TemporaryFiles {
         self.try_create().map_err(|e| write_error(&self.parent, &e))
     }
 
+    /// A place for a folder: one that does not exist yet.
+    ///
+    /// # Errors
+    /// `CANNOT_WRITE_TO_FILE_DESCRIPTOR` if there cannot be one.
+    pub fn create_folder(&self) -> Result<TemporaryFolder> {
+        let folder = self.folder().map_err(|e| write_error(&self.parent, &e))?;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = folder.path.join(number.to_string());
+        Ok(TemporaryFolder {
+            path,
+            _folder: folder,
+        })
+    }
+
+    /// The folder of this process.
+    fn folder(&self) -> io::Result<Arc<Folder>> {
+        let mut current = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = current.upgrade() {
+            return Ok(folder);
+        }
+        let folder = Arc::new(Folder::create(&self.parent)?);
+        *current = Arc::downgrade(&folder);
+        Ok(folder)
+    }
+
     fn try_create(&self) -> io::Result<TemporaryFile> {
-        let folder = {
-            let mut current = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
-            match current.upgrade() {
-                Some(folder) => folder,
-                None => {
-                    let folder = Arc::new(Folder::create(&self.parent)?);
-                    *current = Arc::downgrade(&folder);
-                    folder
-                }
-            }
-        };
+        let folder = self.folder()?;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = folder.path.join(number.to_string());
         let mut options = OpenOptions::new();
@@ -124,6 +139,27 @@ impl Drop for TemporaryFile {
     fn drop(&mut self) {
         // If it cannot be removed now, the folder's end or the next start tries again.
         let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// A folder that is removed with all that is in it when it is dropped.
+#[derive(Debug)]
+pub struct TemporaryFolder {
+    path: PathBuf,
+    _folder: Arc<Folder>,
+}
+
+impl TemporaryFolder {
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        // As for files.
+        let _ = fs::remove_dir_all(&self.path);
     }
 }
 

@@ -155,6 +155,30 @@ fn decisions_are_logged() {
 }
 
 #[test]
+fn guesses_take_the_scale_of_the_data() {
+    static CHOICE: Choice = Choice::new("scale", "", WorkUnit::Byte, &["a", "b", "c", "d", "e"]);
+    let costs = [4.0, 5.0, 1.0, 6.0, 3.0];
+    simulate(
+        &mut Chooser::with_random(&CHOICE, Random::new(1)),
+        &costs,
+        1000,
+    );
+    let mean_of_trials = |factor: f64| {
+        let costs = costs.map(|cost| cost * factor);
+        let means = (0..40).map(|seed| {
+            let mut chooser = Chooser::with_random(&CHOICE, Random::new(seed));
+            let pulls = simulate(&mut chooser, &costs, 25);
+            assert_eq!(chooser.best(), 2, "seed {seed}: {pulls:?}");
+            mean_cost(&costs, &pulls) / factor
+        });
+        means.sum::<f64>() / 40.0
+    };
+    let [cheap, equal, dear] = [0.01, 1.0, 100.0].map(mean_of_trials);
+    assert!(cheap < equal * 1.15, "{cheap} {equal}");
+    assert!(dear < equal * 1.15, "{dear} {equal}");
+}
+
+#[test]
 fn what_other_choosers_measured_saves_trials() {
     static CHOICE: Choice = Choice::new("prior", "", WorkUnit::Row, &["a", "b", "c", "d"]);
     let costs = [4.0, 5.0, 1.0, 6.0];

@@ -16,6 +16,7 @@ use super::observed::{Change, GROUPING_TIME, MERGING_TIME, Observed, Way};
 use super::strategy::Strategy;
 use crate::report::memory::PEAK_MEMORY;
 use crate::report::{Account, DecidedArm, Decision, figures};
+use crate::spill::spilled;
 
 /// Ways to merge the tasks' groups.
 const MERGES: [&str; 4] = ["dense", "table", "partitions", "files"];
@@ -132,7 +133,7 @@ impl GroupByExec {
                     facts.push(("Way", format!("{}: {rows}, {ns}", way.name())));
                 }
             }
-            facts.extend(changed(&run.changes()));
+            facts.extend(changed(&run.changes(), run.num_tasks()));
             if run.changes().is_empty() {
                 facts.push(("Why", self.why(run)));
             }
@@ -140,15 +141,7 @@ impl GroupByExec {
         if let Some(merging) = run.merging() {
             facts.push(("Merge", format!("{}: {}", merging.way, merging.reason)));
         }
-        let spilled = metrics.spilled_bytes().unwrap_or(0) as u64;
-        if spilled > 0 {
-            let files = sum(metrics, "spilled_files").unwrap_or(0) as u64;
-            let files = figures::counted(files, "file");
-            let blocks = metrics.spill_count().unwrap_or(0) as u64;
-            let blocks = figures::counted(blocks, "block");
-            let bytes = figures::bytes(spilled);
-            facts.push(("Spilled", format!("{files}, {blocks}, {bytes}")));
-        }
+        facts.extend(spilled(metrics));
         facts
     }
 
@@ -249,22 +242,26 @@ impl GroupByExec {
     }
 }
 
-/// A fact for each way that tasks changed to: one task's reason stands for all.
-fn changed(changes: &[Change]) -> Vec<(&'static str, String)> {
+/// A fact for each way that tasks changed to, in the order of time: one task's reason stands for all.
+fn changed(changes: &[Change], num_tasks: usize) -> Vec<(&'static str, String)> {
     let fact = |way: Way| {
         let mut same = changes.iter().filter(|change| change.to == way);
         let first = same.next()?;
-        let num_tasks = 1 + same.count();
-        let tasks = if num_tasks > 1 {
-            format!(", so in {num_tasks} tasks")
-        } else {
-            String::new()
+        let others = match 1 + same.count() {
+            1 => String::new(),
+            n if n <= num_tasks => format!(", so in {n} tasks"),
+            n => format!(", {n} times in all tasks"),
         };
         let (to, at) = (way.name(), figures::quantity(first.at_rows));
-        let text = format!("to {to} after {at} rows in all: {}{tasks}", first.reason);
-        Some(("Changed", text))
+        let text = format!("to {to} after {at} rows in all: {}{others}", first.reason);
+        Some((first.at_rows, text))
     };
-    Way::ALL.into_iter().filter_map(fact).collect()
+    let mut facts: Vec<(u64, String)> = Way::ALL.into_iter().filter_map(fact).collect();
+    facts.sort_by_key(|(at_rows, _)| *at_rows);
+    facts
+        .into_iter()
+        .map(|(_, text)| ("Changed", text))
+        .collect()
 }
 
 fn stages(metrics: &MetricsSet) -> Vec<(&'static str, Duration)> {

@@ -131,25 +131,21 @@ impl<H: HashKeys> Index<H> {
         }
     }
 
-    fn add_unkeyed(&mut self) -> Result<usize, TableFull> {
+    fn add_unkeyed(&mut self) -> Result<u32, TableFull> {
         match self {
             Index::Single(table) => table.add_unkeyed(),
             Index::TwoLevel(table) => table.add_unkeyed(),
         }
     }
 
-    fn intern(
-        &mut self,
-        rows: &Views<'_, Buffer>,
-        groups: &mut Vec<usize>,
-    ) -> Result<(), TableFull> {
+    fn intern(&mut self, rows: &Views<'_, Buffer>, groups: &mut Vec<u32>) -> Result<(), TableFull> {
         match self {
             Index::Single(table) => table.intern(rows, groups),
             Index::TwoLevel(table) => table.intern(rows, groups),
         }
     }
 
-    fn find(&self, rows: &Views<'_, Buffer>, groups: &mut Vec<usize>) {
+    fn find(&self, rows: &Views<'_, Buffer>, groups: &mut Vec<u32>) {
         match self {
             Index::Single(table) => table.find(rows, groups),
             Index::TwoLevel(table) => table.find(rows, groups),
@@ -168,7 +164,7 @@ impl<H: HashKeys> Index<H> {
 #[derive(Debug)]
 pub(super) struct BytesGroups<H> {
     table: Index<H>,
-    null_group: Option<usize>,
+    null_group: Option<u32>,
     /// The long keys, once the table is finished.
     buffers: Vec<Buffer>,
 }
@@ -209,7 +205,7 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
         &mut self,
         keys: &BinaryViewArray,
         rows: Range<usize>,
-        groups: &mut Vec<usize>,
+        groups: &mut Vec<u32>,
     ) -> Result<()> {
         let nulls = keys.nulls().map(|n| n.slice(rows.start, rows.len()));
         let (views, buffers) = (&keys.views()[rows], keys.data_buffers());
@@ -231,7 +227,7 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
         })
     }
 
-    fn find(&self, keys: &BinaryViewArray, groups: &mut Vec<usize>) {
+    fn find(&self, keys: &BinaryViewArray, groups: &mut Vec<u32>) {
         let start = groups.len();
         let (views, buffers) = (keys.views(), keys.data_buffers());
         self.table.find(&Views { views, buffers }, groups);
@@ -271,10 +267,8 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
     fn keys_of(&self, groups: &[u32]) -> Result<BinaryViewArray> {
         let keys = self.table.keys();
         let views: Vec<u128> = groups.iter().map(|g| keys[*g as usize]).collect();
-        let null = self
-            .null_group
-            .filter(|null| groups.iter().any(|g| *g as usize == *null));
-        let nulls = null.map(|null| groups.iter().map(|g| *g as usize != null).collect());
+        let null = self.null_group.filter(|null| groups.contains(null));
+        let nulls = null.map(|null| groups.iter().map(|g| *g != null).collect());
         Ok(BinaryViewArray::try_new(
             views.into(),
             self.buffers.clone(),

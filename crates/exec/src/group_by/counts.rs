@@ -50,7 +50,7 @@ impl Counts {
         // A batch has fewer than 2^32 rows.
         self.make_room(num_rows as u32);
         let counts = self.narrow.as_mut_slice();
-        ids.iter().for_each(|id| counts[*id] += 1);
+        ids.iter().for_each(|id| counts[*id as usize] += 1);
     }
 
     /// Adds the rows of a batch, of which row `i` belongs to group `keys[i]`: in four tables in
@@ -81,13 +81,13 @@ impl Counts {
             let count = |row: &u32| from.narrow.get(*row as usize).copied().unwrap_or(0);
             self.make_room(rows.iter().map(count).max().unwrap_or(0));
             for (row, id) in rows.iter().zip(ids) {
-                self.narrow[*id] += count(row);
+                self.narrow[*id as usize] += count(row);
             }
             return;
         }
         grow(&mut self.carried, groups.num_groups);
         for (row, id) in rows.iter().zip(ids) {
-            self.carried[*id] += from.get(*row as usize);
+            self.carried[*id as usize] += from.get(*row as usize);
         }
     }
 
@@ -161,7 +161,7 @@ mod tests {
 
     use super::Counts;
 
-    fn groups(ids: &[usize]) -> Groups<'_> {
+    fn groups(ids: &[u32]) -> Groups<'_> {
         Groups {
             ids: Some(ids),
             num_groups: 3,

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow::array::{ArrayRef, RecordBatch};
 use basalt_functions::aggregate::Groups;
 use basalt_kernels::average::NUM_KEYS;
+use basalt_kernels::seen;
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
@@ -35,7 +36,7 @@ pub(super) struct Dense {
     /// Which ordinals are groups, if no count says so.
     seen: Option<Vec<bool>>,
     num_changes: usize,
-    ordinals: Vec<usize>,
+    ordinals: Vec<u32>,
 }
 
 impl Dense {
@@ -108,6 +109,32 @@ impl Dense {
             return self.push_bytes(keys, columns, args);
         }
         self.layout.ordinals(columns, &mut self.ordinals)?;
+        self.push_ordinals(args)
+    }
+
+    /// Adds rows if their keys fit the layout with at most `max_len` ordinals; whether it did.
+    ///
+    /// Where keys are in the bounds of those before, this saves the look for their own.
+    pub(super) fn push_if_fits(
+        &mut self,
+        columns: &[ArrayRef],
+        args: &AggregateArgs,
+        max_len: usize,
+    ) -> Result<bool> {
+        let has_nulls = columns.iter().any(|c| c.null_count() > 0);
+        if has_nulls || self.layout.byte_ordinals(columns).is_some() {
+            return Ok(false);
+        }
+        let len = self.layout.ordinals(columns, &mut self.ordinals)?;
+        let Some(len) = len.filter(|len| *len <= max_len) else {
+            return Ok(false);
+        };
+        self.len = self.len.max(len);
+        self.push_ordinals(args).map(|()| true)
+    }
+
+    /// Adds rows of which the ordinals are known.
+    fn push_ordinals(&mut self, args: &AggregateArgs) -> Result<()> {
         self.mark();
         let groups = Groups {
             ids: Some(&self.ordinals),
@@ -126,7 +153,9 @@ impl Dense {
     ) -> Result<()> {
         if let Some(seen) = &mut self.seen {
             seen.resize(seen.len().max(NUM_KEYS), false);
-            keys.iter().for_each(|key| seen[usize::from(*key)] = true);
+            if let Some(seen) = seen.first_chunk_mut() {
+                seen::mark(keys, seen);
+            }
         }
         let (layout, ordinals) = (&self.layout, &mut self.ordinals);
         let len = self.len;
@@ -147,7 +176,7 @@ impl Dense {
             }
             self.ordinals
                 .iter()
-                .for_each(|ordinal| seen[*ordinal] = true);
+                .for_each(|ordinal| seen[*ordinal as usize] = true);
         }
     }
 
@@ -180,7 +209,7 @@ impl Dense {
     /// Memory held, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
         let seen = self.seen.as_ref().map_or(0, Vec::capacity);
-        seen + self.states.size_bytes() + self.ordinals.capacity() * size_of::<usize>()
+        seen + self.states.size_bytes() + self.ordinals.capacity() * size_of::<u32>()
     }
 }
 

@@ -85,11 +85,11 @@ impl<'a> MergeRange<'a> {
         }
         let mut groups = vec![0; self.range.len()];
         for (group, row) in self.rows.iter().enumerate() {
-            groups[self.place(*row)] = group;
+            groups[self.place(*row)] = group as u32;
         }
         for part in self.parts {
             let rows = part.rows(self.range.clone());
-            let ids: Vec<usize> = rows.iter().map(|row| groups[self.place(*row)]).collect();
+            let ids: Vec<u32> = rows.iter().map(|row| groups[self.place(*row)]).collect();
             let groups = Groups {
                 ids: Some(&ids),
                 num_groups: self.rows.len(),

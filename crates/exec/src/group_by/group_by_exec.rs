@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use basalt_hashtable::{Fold, HashKeys, Zero};
+use basalt_hashtable::{Fold, HashKeys, Word256, Zero};
 use datafusion::common::internal_err;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result};
@@ -12,6 +12,7 @@ use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::EmissionType;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, Partitioning,
@@ -53,7 +54,7 @@ pub struct GroupByExec {
     predicate: Option<Predicate>,
     pub(super) form: Form,
     pub(super) options: Options,
-    tuning: Tuning,
+    forced_tuning: Option<Tuning>,
     run: Mutex<Run>,
     /// Notes of the last run.
     pub(super) observed: Mutex<Option<Arc<Observed>>>,
@@ -114,7 +115,7 @@ impl GroupByExec {
             predicate: None,
             form,
             options: Options::default(),
-            tuning: Tuning::default(),
+            forced_tuning: None,
             run: Mutex::default(),
             observed: Mutex::default(),
             metrics: ExecutionPlanMetricsSet::new(),
@@ -125,7 +126,7 @@ impl GroupByExec {
     /// The same with some things forced.
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
-        self.tuning = options.thresholds.tuning();
+        self.forced_tuning = options.thresholds.forced_tuning();
         Arc::make_mut(&mut self.grouping).thresholds = options.thresholds;
         self
     }
@@ -145,7 +146,7 @@ impl GroupByExec {
         Ok(Some(Self {
             predicate: Some(fused.predicate),
             options: self.options,
-            tuning: self.tuning,
+            forced_tuning: self.forced_tuning,
             ..new
         }))
     }
@@ -173,7 +174,7 @@ impl GroupByExec {
         Ok(Some(Self {
             predicate: self.predicate.clone(),
             options: self.options,
-            tuning: self.tuning,
+            forced_tuning: self.forced_tuning,
             ..Self::try_new(input, Arc::new(grouping), num_partitions)?
         }))
     }
@@ -195,14 +196,14 @@ impl GroupByExec {
         let new = Self::try_new(Arc::clone(&self.input), Arc::new(grouping), num_partitions);
         Some(Self {
             options: self.options,
-            tuning: self.tuning,
+            forced_tuning: self.forced_tuning,
             ..new.ok()?
         })
     }
 
     #[cfg(test)]
     pub(super) fn with_tuning(mut self, tuning: Tuning) -> Self {
-        self.tuning = tuning;
+        self.forced_tuning = Some(tuning);
         self
     }
 
@@ -249,8 +250,11 @@ impl GroupByExec {
             Form::Words { bits: 64, places } => {
                 self.start_form(context, WordForm::<u64, H>::new(places, None))
             }
-            Form::Words { places, .. } => {
+            Form::Words { bits: 128, places } => {
                 self.start_form(context, WordForm::<u128, H>::new(places, None))
+            }
+            Form::Words { places, .. } => {
+                self.start_form(context, WordForm::<Word256, H>::new(places, None))
             }
             Form::Bytes => self.start_form(context, BytesForm::<H>::default()),
             Form::Rows(types) => self.start_form(context, RowForm::<H>::try_new(types)?),
@@ -258,7 +262,8 @@ impl GroupByExec {
     }
 
     fn start_form<F: KeyForm>(&self, context: &Arc<TaskContext>, form: F) -> Result<MergedFuture> {
-        let (inputs, observed) = self.inputs(context)?;
+        let tuning = self.tuning()?;
+        let (inputs, observed) = self.inputs(context, tuning)?;
         let pool = OperatorPool::over(context.memory_pool(), &self.metrics);
         let memory = |i: usize| consumer(i).register(&pool);
         let max_bytes = self.options.external_bytes;
@@ -266,7 +271,7 @@ impl GroupByExec {
         let job = Job {
             grouping: Arc::new(self.grouping.fresh()),
             form: Arc::new(form),
-            tuning: self.tuning,
+            tuning,
             budget,
             memory: (0..inputs.len()).map(memory).collect(),
             inputs,
@@ -277,7 +282,7 @@ impl GroupByExec {
     }
 
     fn start_without_keys(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
-        let (inputs, observed) = self.inputs(context)?;
+        let (inputs, observed) = self.inputs(context, Tuning::default())?;
         let grouping = Arc::clone(&self.grouping);
         let max_bytes = self.options.external_bytes;
         let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
@@ -294,13 +299,28 @@ impl GroupByExec {
         })))
     }
 
+    /// What is forced, or what fits the size of the input.
+    fn tuning(&self) -> Result<Tuning> {
+        if let Some(tuning) = self.forced_tuning {
+            return Ok(tuning);
+        }
+        let statistics = StatisticsContext::new();
+        let statistics = statistics.compute(self.input.as_ref(), &StatisticsArgs::new())?;
+        let tuning = Tuning::default();
+        Ok(match statistics.num_rows.get_value() {
+            Some(num_rows) => tuning.for_rows(*num_rows),
+            None => tuning,
+        })
+    }
+
     /// The inputs of a new run, and its notes.
     fn inputs(
         &self,
         context: &Arc<TaskContext>,
+        tuning: Tuning,
     ) -> Result<(Vec<SendableRecordBatchStream>, Arc<Observed>)> {
         let num_inputs = self.input.output_partitioning().partition_count();
-        let observed = Observed::new(num_inputs, self.tuning, &self.metrics);
+        let observed = Observed::new(num_inputs, tuning, &self.metrics);
         let input = |i: usize| {
             let input = self.input.execute(i, Arc::clone(context))?;
             Ok(observed.input(i, input))
@@ -394,7 +414,7 @@ impl ExecutionPlan for GroupByExec {
                 Ok(Arc::new(Self {
                     predicate: self.predicate.clone(),
                     options: self.options,
-                    tuning: self.tuning,
+                    forced_tuning: self.forced_tuning,
                     ..new
                 }))
             }

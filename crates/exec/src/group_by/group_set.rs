@@ -19,7 +19,7 @@ pub(super) struct GroupSet<F: KeyForm> {
     pub(super) table: F::Table,
     pub(super) states: States,
     /// Groups of the rows at hand; here so that its memory is used again.
-    ids: Vec<usize>,
+    ids: Vec<u32>,
 }
 
 impl<F: KeyForm> GroupSet<F> {
@@ -39,9 +39,7 @@ impl<F: KeyForm> GroupSet<F> {
 
     /// Memory held, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
-        self.table.size_bytes()
-            + self.states.size_bytes()
-            + self.ids.capacity() * size_of::<usize>()
+        self.table.size_bytes() + self.states.size_bytes() + self.ids.capacity() * size_of::<u32>()
     }
 
     /// Adds all rows.

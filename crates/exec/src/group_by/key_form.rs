@@ -47,12 +47,12 @@ pub(super) trait GroupTable: Debug + Send + Sync {
         &mut self,
         keys: &Self::Keys,
         rows: Range<usize>,
-        groups: &mut Vec<usize>,
+        groups: &mut Vec<u32>,
     ) -> Result<()>;
 
     /// Appends the groups of all rows, [`NOT_FOUND`](basalt_hashtable::NOT_FOUND) for keys that
     /// have none.
-    fn find(&self, keys: &Self::Keys, groups: &mut Vec<usize>);
+    fn find(&self, keys: &Self::Keys, groups: &mut Vec<u32>);
 
     /// The table without groups, if its memory can be used again.
     fn recycle(self) -> Option<Self>
@@ -105,7 +105,7 @@ pub(super) enum Form {
     NoKeys,
     /// An array indexed by so many bits.
     Direct { bits: u32, places: Vec<Place> },
-    /// A word of 32, 64 or 128 bits.
+    /// A word of 32, 64, 128 or 256 bits.
     Words { bits: u32, places: Vec<Place> },
     /// One string.
     Bytes,
@@ -115,6 +115,9 @@ pub(super) enum Form {
 
 /// Most bits of a key that indexes an array.
 const MAX_DIRECT_BITS: u32 = 16;
+
+/// Most bits of a key that is a word.
+const MAX_WORD_BITS: u32 = 256;
 
 impl Form {
     /// The form for keys of these types, each with whether it may be NULL.
@@ -126,7 +129,7 @@ impl Form {
         }
         match places(keys) {
             Some((bits, places)) if bits <= MAX_DIRECT_BITS => Form::Direct { bits, places },
-            Some((bits, places)) if bits <= 128 => Form::Words {
+            Some((bits, places)) if bits <= MAX_WORD_BITS => Form::Words {
                 bits: bits.next_power_of_two().max(32),
                 places,
             },
@@ -135,7 +138,9 @@ impl Form {
     }
 
     /// All shapes that keys can take.
-    pub(super) const SHAPES: [&str; 7] = ["none", "direct", "u32", "u64", "u128", "string", "row"];
+    pub(super) const SHAPES: [&str; 8] = [
+        "none", "direct", "u32", "u64", "u128", "u256", "string", "row",
+    ];
 
     /// Its shape.
     pub(super) fn shape(&self) -> &'static str {
@@ -144,7 +149,8 @@ impl Form {
             Form::Direct { .. } => "direct",
             Form::Words { bits: 32, .. } => "u32",
             Form::Words { bits: 64, .. } => "u64",
-            Form::Words { .. } => "u128",
+            Form::Words { bits: 128, .. } => "u128",
+            Form::Words { .. } => "u256",
             Form::Bytes => "string",
             Form::Rows(_) => "row",
         }
@@ -214,9 +220,9 @@ fn places(keys: &[(ArrowType, bool)]) -> Option<(u32, Vec<Place>)> {
 /// Interns rows of which some have no key: `intern` gets the keys that are valid.
 pub(super) fn intern_valid<K: Copy>(
     (keys, nulls): (&[K], &NullBuffer),
-    null_group: usize,
-    groups: &mut Vec<usize>,
-    intern: impl FnOnce(&[K], &mut Vec<usize>) -> Result<()>,
+    null_group: u32,
+    groups: &mut Vec<u32>,
+    intern: impl FnOnce(&[K], &mut Vec<u32>) -> Result<()>,
 ) -> Result<()> {
     let valid: Vec<K> = nulls.valid_indices().map(|row| keys[row]).collect();
     let mut found = Vec::with_capacity(valid.len());
@@ -234,7 +240,9 @@ pub(super) fn intern_valid<K: Copy>(
 }
 
 /// Validity of the groups in `range` if one of them is the group of NULL.
-pub(super) fn group_nulls(null_group: Option<usize>, range: &Range<usize>) -> Option<NullBuffer> {
-    let null = null_group.filter(|group| range.contains(group))?;
+pub(super) fn group_nulls(null_group: Option<u32>, range: &Range<usize>) -> Option<NullBuffer> {
+    let null = null_group
+        .map(|group| group as usize)
+        .filter(|group| range.contains(group))?;
     Some(range.clone().map(|group| group != null).collect())
 }

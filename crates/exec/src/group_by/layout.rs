@@ -13,7 +13,7 @@ use super::pack::{Native, NativeVisitor, visit_native};
 /// Most bits of an ordinal.
 const MAX_BITS: u32 = 31;
 
-/// Values of a column below this start at 0 in a layout.
+/// A column whose values start above this many others has a base other than 0.
 const LOW: u64 = 1 << 16;
 
 /// Where the values of a column lie in an ordinal.
@@ -99,12 +99,13 @@ impl Layout {
         max_len: usize,
     ) -> Option<Self> {
         let mut digits = Vec::with_capacity(bounds.len());
+        // One column starts at 0 if it can: tasks that see other values first agree then.
+        let low = match bounds {
+            [_] => LOW.max(max_len as u64),
+            _ => LOW,
+        };
         for (arrow, (min, max)) in types.zip(bounds) {
-            let base = if (*min).max(*max) < LOW {
-                0
-            } else {
-                min & !(LOW - 1)
-            };
+            let base = base(&arrow, (*min, *max), low);
             let bits = u64::BITS - max.wrapping_sub(base).leading_zeros();
             digits.push(Digit {
                 arrow,
@@ -140,11 +141,7 @@ impl Layout {
         let mut len = 0;
         for (i, (digit, (min, max))) in self.digits.iter().zip(bounds).enumerate() {
             let (min, max) = (min.wrapping_sub(digit.base), max.wrapping_sub(digit.base));
-            let limit = if i == self.last {
-                1 << (MAX_BITS - digit.shift)
-            } else {
-                1 << digit.bits
-            };
+            let limit = self.limit(i);
             if min >= limit || max >= limit {
                 return None;
             }
@@ -153,6 +150,16 @@ impl Layout {
             }
         }
         (len <= max_len).then_some(len)
+    }
+
+    /// What values of a column minus its base are less than.
+    fn limit(&self, column: usize) -> u64 {
+        let digit = &self.digits[column];
+        if column == self.last {
+            1 << (MAX_BITS - digit.shift)
+        } else {
+            1 << digit.bits
+        }
     }
 
     /// Bounds of the values that `len` ordinals stand for.
@@ -186,10 +193,16 @@ impl Layout {
         self.digits.iter().map(|d| d.arrow.clone())
     }
 
-    /// The ordinal of each row; all values lie in the layout.
-    pub(super) fn ordinals(&self, columns: &[ArrayRef], ordinals: &mut Vec<usize>) -> Result<()> {
+    /// The ordinal of each row of columns without NULLs; gives the number of ordinals up to the
+    /// largest value of the last column, `None` if a value lies outside of the layout.
+    pub(super) fn ordinals(
+        &self,
+        columns: &[ArrayRef],
+        ordinals: &mut Vec<u32>,
+    ) -> Result<Option<usize>> {
+        let mut largest = 0;
         let num_rows = columns.first().map_or(0, |c| c.len());
-        ordinals.clear();
+        // The first digit is put over what was there.
         ordinals.resize(num_rows, 0);
         // All digits of some rows before the next ones: these stay in the L1 cache.
         for (i, ordinals) in ordinals.chunks_mut(CHUNK).enumerate() {
@@ -201,12 +214,17 @@ impl Layout {
                     is_first: d == 0,
                     ordinals: &mut *ordinals,
                 };
-                visit_native(column.data_type(), add).ok_or_else(|| {
+                let bits = visit_native(column.data_type(), add).ok_or_else(|| {
                     internal_datafusion_err!("no integer: {}", column.data_type())
                 })?;
+                if bits >= self.limit(d) {
+                    return Ok(None);
+                }
             }
+            largest = largest.max(widest(Largest(ordinals)));
         }
-        Ok(())
+        let shift = self.digits[self.last].shift;
+        Ok(Some(((largest as usize >> shift) + 1) << shift))
     }
 
     /// The key columns of some ordinals.
@@ -231,22 +249,46 @@ impl Layout {
     }
 }
 
+/// The value of a column that counts as 0 if it has these bounds; 0 itself if both are below `low`.
+fn base(arrow: &ArrowType, (min, max): Bounds, low: u64) -> u64 {
+    match arrow {
+        _ if min.max(max) < low => 0,
+        // Narrow types have no more bits below zero than above.
+        ArrowType::Int8 => i64::from(i8::MIN).cast_unsigned(),
+        ArrowType::Int16 => i64::from(i16::MIN).cast_unsigned(),
+        _ => min & !(LOW - 1),
+    }
+}
+
 /// Rows whose ordinals are computed together.
 const CHUNK: usize = 2048;
 
-/// Computes one digit of the ordinals of the rows from `start` on.
+/// Finds the largest number.
+struct Largest<'a>(&'a [u32]);
+
+impl Loop for Largest<'_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run(self) -> u32 {
+        self.0.iter().fold(0, |largest, o| largest.max(*o))
+    }
+}
+
+/// Computes one digit of the ordinals of the rows from `start` on; gives all bits that are set in
+/// one of the values minus the base.
 struct AddDigit<'a> {
     digit: &'a Digit,
     column: &'a ArrayRef,
     start: usize,
     is_first: bool,
-    ordinals: &'a mut [usize],
+    ordinals: &'a mut [u32],
 }
 
 impl NativeVisitor for AddDigit<'_> {
-    type Output = ();
+    type Output = u64;
 
-    fn visit<T: Native>(self) {
+    fn visit<T: Native>(self) -> u64 {
         let values = self.column.as_primitive::<T>().values();
         widest(AddShifted::<T> {
             values: &values[self.start..self.start + self.ordinals.len()],
@@ -254,7 +296,7 @@ impl NativeVisitor for AddDigit<'_> {
             shift: self.digit.shift,
             is_first: self.is_first,
             ordinals: self.ordinals,
-        });
+        })
     }
 }
 
@@ -263,21 +305,24 @@ struct AddShifted<'a, T: Native> {
     base: u64,
     shift: u32,
     is_first: bool,
-    ordinals: &'a mut [usize],
+    ordinals: &'a mut [u32],
 }
 
 impl<T: Native> Loop for AddShifted<'_, T> {
-    type Output = ();
+    type Output = u64;
 
     #[inline(always)]
-    fn run(self) {
+    fn run(self) -> u64 {
         let Self { base, shift, .. } = self;
-        let rows = self.ordinals.iter_mut().zip(self.values);
-        if self.is_first {
-            rows.for_each(|(o, v)| *o = (T::widen(*v).wrapping_sub(base) << shift) as usize);
-        } else {
-            rows.for_each(|(o, v)| *o |= (T::widen(*v).wrapping_sub(base) << shift) as usize);
+        let mut bits = 0;
+        // Whether all values fit is asked once for many rows, not for each.
+        for (ordinal, value) in self.ordinals.iter_mut().zip(self.values) {
+            let digit = T::widen(*value).wrapping_sub(base);
+            bits |= digit;
+            let before = if self.is_first { 0 } else { *ordinal };
+            *ordinal = before | (digit as u32) << shift;
         }
+        bits
     }
 }
 
@@ -304,7 +349,7 @@ impl NativeVisitor for TakeDigit<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use arrow::array::{Array, ArrayRef, Int64Array, UInt8Array, UInt32Array};
+    use arrow::array::{Array, ArrayRef, Int8Array, Int64Array, UInt8Array, UInt32Array};
 
     use super::{Layout, bounds};
 
@@ -323,8 +368,8 @@ mod tests {
         let columns = &columns[..2];
         let layout = layout(columns, 1 << 20).unwrap();
         let mut ordinals = Vec::new();
-        layout.ordinals(columns, &mut ordinals).unwrap();
-        let ordinals: Vec<u32> = ordinals.into_iter().map(|o| o as u32).collect();
+        let len = layout.ordinals(columns, &mut ordinals).unwrap();
+        assert_eq!(len, layout.len_for(&bounds(columns).unwrap(), 1 << 20));
         assert_eq!(layout.columns(&ordinals).unwrap(), columns);
     }
 
@@ -345,6 +390,37 @@ mod tests {
         let bounds = layout.bounds(404);
         assert_eq!(bounds, [(0, 100), (0, 3)]);
         assert_eq!(layout.join(&bounds, &[(0, 50), (1, 9)]), [(0, 100), (0, 9)]);
+    }
+
+    #[test]
+    fn values_outside_of_the_layout_have_no_ordinals() {
+        let column = |values: &[i64]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
+        let small = |values: &[u8]| Arc::new(UInt8Array::from(values.to_vec())) as ArrayRef;
+        let layout = layout(&[column(&[3, 1000, 5]), small(&[0, 3, 2])], 1 << 20).unwrap();
+        let ordinals = |values: &[i64], others: &[u8]| {
+            let mut ordinals = Vec::new();
+            let columns = [column(values), small(others)];
+            layout.ordinals(&columns, &mut ordinals).unwrap()
+        };
+        assert_eq!(ordinals(&[3, 7], &[0, 1]), Some(8 << 2));
+        // The widest column may grow, the other may not.
+        assert_eq!(ordinals(&[3, 70_000], &[0, 1]), Some(70_001 << 2));
+        assert_eq!(ordinals(&[3, 1 << 29], &[0, 1]), None);
+        assert_eq!(ordinals(&[3, -1], &[0, 1]), None);
+        assert_eq!(ordinals(&[3, 7], &[0, 4]), None);
+        let mut late = vec![0; 5000];
+        late[4999] = 1 << 40;
+        assert_eq!(ordinals(&late, &[0; 5000]), None);
+    }
+
+    #[test]
+    fn signed_bytes_take_eight_bits() {
+        let bytes = || Arc::new(Int8Array::from(vec![-128, 127, 0])) as ArrayRef;
+        let columns = [bytes(), bytes(), bytes()];
+        let layout = layout(&columns, 1 << 24).unwrap();
+        let mut ordinals = Vec::new();
+        layout.ordinals(&columns, &mut ordinals).unwrap();
+        assert_eq!(layout.columns(&ordinals).unwrap(), columns);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
-use basalt_hashtable::partition;
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
@@ -17,6 +16,7 @@ use super::observed::{Seen, TaskNotes, Way};
 use super::options::Tuning;
 use super::rows::{Rows, SplitRows};
 use super::spill::{Share, Spiller};
+use super::staging::Staging;
 
 /// Ordinals whose groups go to a file together: enough for blocks of some size.
 const SPILLED_ORDINALS: usize = 256 << 10;
@@ -31,10 +31,11 @@ pub(super) struct Local<F: KeyForm> {
     may_be_dense: bool,
     groups: GroupSet<F>,
     /// Rows that are only split by the hash of their keys.
-    staged: Vec<SplitRows<F>>,
+    staging: Staging<F>,
     is_staging: bool,
     num_rows: usize,
-    staged_bytes: usize,
+    /// Rows and groups when the table was last asked whether it pays.
+    last_asked: (usize, usize),
     spiller: Spiller<F>,
     share: Share,
     notes: Option<TaskNotes>,
@@ -48,10 +49,10 @@ impl<F: KeyForm> Local<F> {
             dense: None,
             may_be_dense: !grouping.keys.is_empty(),
             groups: GroupSet::new(form.table(), &grouping),
-            staged: Vec::new(),
+            staging: Staging::new(&form, tuning),
             is_staging: false,
             num_rows: 0,
-            staged_bytes: 0,
+            last_asked: (0, 0),
             spiller: Spiller::new(&grouping, &form, share.budget(), bits),
             grouping,
             form,
@@ -77,8 +78,7 @@ impl<F: KeyForm> Local<F> {
         self.num_rows += batch.num_rows();
         let was_staging = self.is_staging;
         if !self.may_be_dense || !self.push_dense(&columns, &args)? {
-            let keys = self.form.encode(columns)?;
-            self.push_rows(&Rows { keys, args })?;
+            self.push_rows(columns, args)?;
         }
         self.note(was_staging);
         if self.share.hold(self.size_bytes())? {
@@ -113,8 +113,7 @@ impl<F: KeyForm> Local<F> {
             })?;
         }
         self.spiller.spill_groups(&mut self.groups)?;
-        let staged = std::mem::take(&mut self.staged);
-        self.staged_bytes = 0;
+        let staged = self.staging.take()?;
         self.spiller.spill_rows(&staged, self.tuning.staging_bits)?;
         drop(staged);
         self.share.keep(self.size_bytes())
@@ -123,6 +122,11 @@ impl<F: KeyForm> Local<F> {
     /// Adds rows whose keys index arrays; false if they cannot.
     fn push_dense(&mut self, columns: &[ArrayRef], args: &AggregateArgs) -> Result<bool> {
         let max_len = self.tuning.max_dense_len(self.num_rows);
+        if let Some(dense) = &mut self.dense
+            && dense.push_if_fits(columns, args, max_len)?
+        {
+            return Ok(true);
+        }
         let fits = match bounds(columns) {
             None => false,
             Some(bounds) => {
@@ -154,29 +158,54 @@ impl<F: KeyForm> Local<F> {
         })
     }
 
-    fn push_rows(&mut self, rows: &Rows<F>) -> Result<()> {
+    fn push_rows(&mut self, columns: Vec<ArrayRef>, args: AggregateArgs) -> Result<()> {
         if self.is_staging {
-            let split = rows.split(partition(&rows.hashes(), self.tuning.staging_bits))?;
-            self.staged_bytes += split.rows.size_bytes();
-            self.staged.push(split);
-            return Ok(());
+            self.staging.push(columns, args)?;
+            return self.leave_staging();
         }
-        self.groups.push(rows)?;
-        let num_groups = self.groups.len();
-        self.is_staging = num_groups > self.tuning.staging_groups
-            && self.num_rows / self.tuning.rows_per_group < num_groups;
+        let keys = self.form.encode(columns)?;
+        self.groups.push(&Rows { keys, args })?;
+        self.is_staging = self.is_table_in_vain();
+        Ok(())
+    }
+
+    /// Whether the table no longer fits the cache and few of the last rows found their group.
+    fn is_table_in_vain(&mut self) -> bool {
+        let (num_rows, num_groups) = (self.num_rows, self.groups.len());
+        let new_rows = num_rows - self.last_asked.0;
+        if new_rows < self.tuning.asked_rows {
+            return false;
+        }
+        let new_groups = num_groups.saturating_sub(self.last_asked.1);
+        self.last_asked = (num_rows, num_groups);
+        let is_vain = |rows_per_group| new_rows < new_groups.saturating_mul(rows_per_group);
+        (num_groups > self.tuning.cached_groups && is_vain(2))
+            || (num_groups > self.tuning.staging_groups && is_vain(self.tuning.rows_per_group))
+    }
+
+    /// Goes back to the table if the staged rows turn out to have few groups.
+    fn leave_staging(&mut self) -> Result<()> {
+        let (num_groups, num_rows) = self.staging.estimate();
+        let is_few = num_groups <= self.tuning.staging_groups;
+        if is_few && num_rows / self.tuning.rows_per_group / 2 > num_groups {
+            self.is_staging = false;
+            for split in self.staging.take()? {
+                self.groups.push(&split.rows)?;
+            }
+            self.last_asked = (self.num_rows, self.groups.len());
+        }
         Ok(())
     }
 
     fn size_bytes(&self) -> usize {
         let dense = self.dense.as_ref().map_or(0, Dense::size_bytes);
-        dense + self.groups.size_bytes() + self.staged_bytes
+        dense + self.groups.size_bytes() + self.staging.size_bytes()
     }
 
     /// Whether there are no groups at all.
     pub(super) fn is_empty(&self) -> bool {
         let has_groups = self.dense.is_some() || self.groups.len() > 0;
-        !has_groups && self.staged.is_empty() && !self.has_spilled()
+        !has_groups && self.staging.is_empty() && !self.has_spilled()
     }
 
     /// Whether groups or rows are in a file.
@@ -207,14 +236,14 @@ impl<F: KeyForm> Local<F> {
 
     /// Whether rows are staged.
     pub(super) fn has_staged(&self) -> bool {
-        !self.staged.is_empty()
+        !self.staging.is_empty()
     }
 
     /// Splits the groups into 2^`bits` partitions, to be merged with those of others.
-    pub(super) fn split(self, bits: u32) -> Result<Part<F>> {
+    pub(super) fn split(mut self, bits: u32) -> Result<Part<F>> {
         Ok(Part {
             groups: self.groups.split(bits)?,
-            staged: self.staged,
+            staged: self.staging.take()?,
             _memory: self.share.into_memory(),
         })
     }

@@ -204,6 +204,7 @@ pub(super) async fn merge_sets<F: KeyForm>(
     };
     let mut groups = sets.swap_remove(largest);
     for other in sets {
+        let _ordering = other.states.reserve_ordering(memory.first())?;
         other.split(0)?.merge_into(0, &mut groups)?;
     }
     if let Some(memory) = memory.first() {
@@ -348,6 +349,7 @@ impl<F: KeyForm> GroupsOf<F> {
 
     /// Columns of the result for some groups.
     fn columns(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        let _ordering = self.groups.states.reserve_ordering(self.memory.first())?;
         let mut columns = self.form.decode(&self.groups.table, range.clone())?;
         columns.extend(self.groups.states.finish(range)?);
         Ok(columns)

@@ -23,6 +23,7 @@
 //! | [`rows`], [`group_set`] | rows on their way to a table; a table with its states |
 //! | [`strategy`] | how tasks share the work |
 //! | [`local`] | one task's groups, if the strategy is to adapt |
+//! | [`staging`] | its rows that are only split by hash |
 //! | [`top`] | groups that a LIMIT above does not want |
 //! | [`merged`] | the tasks' groups, merged and handed out |
 //! | [`spill`] | groups and rows in temporary files |
@@ -51,6 +52,7 @@ mod observed;
 mod pack;
 mod rows;
 mod spill;
+mod staging;
 mod states;
 mod strategy;
 mod top;

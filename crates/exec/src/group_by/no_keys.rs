@@ -88,7 +88,10 @@ pub(super) async fn merge(grouping: Arc<Grouping>, totals: Vec<Totals>) -> Resul
             num_groups: 1,
             num_rows: 1,
         };
+        let memory = other.share.new_memory();
+        let ordering = other.states.reserve_ordering(Some(&memory))?;
         first.merge(&other.states.export(1)?, &[0], groups)?;
+        drop(ordering);
         if first.has_distinct() {
             shares.push(other.share);
         } else if let Some(share) = &mut share {
@@ -99,9 +102,11 @@ pub(super) async fn merge(grouping: Arc<Grouping>, totals: Vec<Totals>) -> Resul
     if let Some(share) = &share {
         first.settle(num_tasks, &share.new_memory()).await?;
     }
-    drop((share, shares));
-    let mut columns = Vec::with_capacity(grouping.aggregates.len());
-    columns.extend(first.finish(0..1)?);
+    drop(shares);
+    let memory = share.as_ref().map(Share::new_memory);
+    let ordering = first.reserve_ordering(memory.as_ref())?;
+    let columns = first.finish(0..1)?;
+    drop((share, ordering));
     let row = result_batch(&grouping, columns, 1)?;
     Ok(Arc::new(OneRow(Mutex::new(Some(row)))))
 }

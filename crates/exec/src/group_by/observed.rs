@@ -198,9 +198,9 @@ impl Observed {
                 format!("keys of {rows} span more than {most} values")
             }
             (_, Way::Staging) => {
-                let few = self.tuning.rows_per_group;
-                format!("{groups} in {rows} of a task: fewer than {few} rows a group")
+                format!("{groups} in {rows} of a task, few of the last rows found theirs")
             }
+            (Way::Staging, _) => format!("only about {groups} in {rows} of a task"),
             (_, to) => format!("{} after {rows} of a task", to.name()),
         }
     }

@@ -26,20 +26,24 @@ pub enum Thresholds {
 }
 
 impl Thresholds {
-    pub(super) fn tuning(self) -> Tuning {
+    /// The tuning that does not depend on the input, if there is one.
+    pub(super) fn forced_tuning(self) -> Option<Tuning> {
         match self {
-            Thresholds::Usual => Tuning::default(),
-            Thresholds::Tiny => Tuning {
+            Thresholds::Usual => None,
+            Thresholds::Tiny => Some(Tuning {
+                cached_groups: 1,
                 staging_groups: 2,
+                asked_rows: 2,
                 rows_per_group: 2,
                 staging_bits: 2,
+                staged_rows: 3,
                 partitioned_groups: 2,
                 dense_len: 4,
                 dense_len_per_row: 1,
                 local_groups: 2,
                 shared_bits: 2,
                 spill_bits: 2,
-            },
+            }),
         }
     }
 }
@@ -47,12 +51,18 @@ impl Thresholds {
 /// When to change the way of working. Tests set these so low that little data does it all.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tuning {
-    /// Groups of one table from which on it no longer fits the cache.
+    /// Groups of one table from which on it no longer fits the fastest caches.
+    pub(super) cached_groups: usize,
+    /// Groups of one table from which on every row is a cache miss.
     pub(super) staging_groups: usize,
-    /// Rows that a group must have found on average for the table to be worth its misses.
+    /// Rows after which it is looked at again whether a table pays.
+    pub(super) asked_rows: usize,
+    /// Rows that a group must find on average for the table to be worth its misses.
     pub(super) rows_per_group: usize,
     /// Bits of the hash that split staged rows.
     pub(super) staging_bits: u32,
+    /// Rows that are split together.
+    pub(super) staged_rows: usize,
     /// Groups in all tables from which on they are merged in partitions.
     pub(super) partitioned_groups: usize,
     /// Ordinals that integer keys may always have to index arrays instead of a table.
@@ -75,14 +85,35 @@ impl Tuning {
             .saturating_mul(self.dense_len_per_row)
             .max(self.dense_len)
     }
+
+    /// The same for an input of about `num_rows` rows: a partition's table should fit the second
+    /// cache, a partition's piece of the rows that are split together should be worth a call.
+    pub(super) fn for_rows(self, num_rows: usize) -> Self {
+        let num_partitions = (num_rows / PARTITION_ROWS).next_power_of_two();
+        let staging_bits = num_partitions.trailing_zeros().clamp(8, 11);
+        Self {
+            staging_bits,
+            staged_rows: PIECE_ROWS << staging_bits,
+            ..self
+        }
+    }
 }
+
+/// Rows of a partition whose table takes about a MiB if all keys differ.
+const PARTITION_ROWS: usize = 24 << 10;
+
+/// Rows of a partition among those that are split together.
+const PIECE_ROWS: usize = 256;
 
 impl Default for Tuning {
     fn default() -> Self {
         Self {
+            cached_groups: 32 << 10,
             staging_groups: 128 << 10,
+            asked_rows: 32 << 10,
             rows_per_group: 8,
             staging_bits: 9,
+            staged_rows: 256 << 10,
             partitioned_groups: 128 << 10,
             dense_len: 64 << 10,
             dense_len_per_row: 8,

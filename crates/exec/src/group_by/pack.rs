@@ -7,8 +7,8 @@ use arrow::array::{
 };
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
-    DataType as ArrowType, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    DataType as ArrowType, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type, i256,
 };
 use basalt_hashtable::Word;
 use datafusion::common::internal_datafusion_err;
@@ -119,7 +119,9 @@ pub(super) fn width(arrow: &ArrowType) -> Option<u32> {
         ArrowType::UInt16 | ArrowType::Int16 => Some(16),
         ArrowType::UInt32 | ArrowType::Int32 | ArrowType::Float32 => Some(32),
         ArrowType::UInt64 | ArrowType::Int64 | ArrowType::Float64 => Some(64),
-        ArrowType::Decimal128(..) | ArrowType::FixedSizeBinary(16) => Some(128),
+        ArrowType::Decimal128(..) => Some(128),
+        ArrowType::Decimal256(..) => Some(256),
+        ArrowType::FixedSizeBinary(size @ 1..=32) => Some(8 * size.unsigned_abs()),
         _ => None,
     }
 }
@@ -147,41 +149,82 @@ pub(super) fn pack<W: Word>(column: &ArrayRef, place: &Place, words: &mut [W]) -
     }
     match &place.arrow {
         ArrowType::Decimal128(..) => {
-            let values = column.as_primitive::<Decimal128Type>().values();
-            let bits = values.iter().map(|v| v.cast_unsigned());
-            words
-                .iter_mut()
-                .zip(bits)
-                .for_each(|(w, b)| *w = W::from_u128(b));
+            let values = column.as_primitive::<Decimal128Type>().values().iter();
+            let pieces = values.map(|v| pieces_of(&v.to_le_bytes()));
+            pack_pieces::<W, 2>(pieces, column, place, words);
         }
-        ArrowType::FixedSizeBinary(_) => {
-            let (values, _) = column.as_fixed_size_binary().value_data().as_chunks::<16>();
-            let bits = values.iter().map(|v| u128::from_le_bytes(*v));
-            words
-                .iter_mut()
-                .zip(bits)
-                .for_each(|(w, b)| *w = W::from_u128(b));
+        ArrowType::Decimal256(..) => {
+            let values = column.as_primitive::<Decimal256Type>().values().iter();
+            let pieces = values.map(|v| pieces_of(&v.to_le_bytes()));
+            pack_pieces::<W, 4>(pieces, column, place, words);
+        }
+        ArrowType::FixedSizeBinary(size) => {
+            // A column with a place has values of at least one byte.
+            let size = usize::try_from(*size).unwrap_or(1).max(1);
+            let values = column.as_fixed_size_binary().value_data();
+            let values = values.chunks_exact(size);
+            if size <= 16 {
+                pack_pieces::<W, 2>(values.map(pieces_of), column, place, words);
+            } else {
+                pack_pieces::<W, 4>(values.map(pieces_of), column, place, words);
+            }
         }
         arrow => {
-            visit_native(
-                arrow,
-                PackInto {
-                    column,
-                    place,
-                    words,
-                },
-            )
-            .ok_or_else(|| internal_datafusion_err!("{arrow} has no place in a word"))?;
-            return Ok(());
+            let pack = PackInto {
+                column,
+                place,
+                words,
+            };
+            visit_native(arrow, pack)
+                .ok_or_else(|| internal_datafusion_err!("{arrow} has no place in a word"))?;
         }
     }
-    if let Some(nulls) = column.nulls().filter(|n| n.null_count() > 0) {
-        let words = words.iter_mut().zip(nulls.iter());
-        words
-            .filter(|(_, is_valid)| !is_valid)
-            .for_each(|(w, _)| *w = W::default());
-    }
     Ok(())
+}
+
+/// Bytes as words of 64 bits, zeros behind them.
+#[inline]
+fn pieces_of<const N: usize>(bytes: &[u8]) -> [u64; N] {
+    let mut pieces = [0; N];
+    for (piece, bytes) in pieces.iter_mut().zip(bytes.chunks(8)) {
+        let mut padded = [0; 8];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        *piece = u64::from_le_bytes(padded);
+    }
+    pieces
+}
+
+/// Puts values of more than 64 bits into `words`, or the bit that says NULL.
+fn pack_pieces<W: Word, const N: usize>(
+    values: impl Iterator<Item = [u64; N]>,
+    column: &ArrayRef,
+    place: &Place,
+    words: &mut [W],
+) {
+    let nulls = column.nulls().filter(|n| n.null_count() > 0);
+    let null = place.null_shift.map_or(W::default(), |s| W::place(1, s));
+    for (row, (word, pieces)) in words.iter_mut().zip(values).enumerate() {
+        if nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            *word = word.union(null);
+            continue;
+        }
+        let shifts = (place.shift..W::BITS).step_by(64);
+        for (piece, shift) in pieces.into_iter().zip(shifts) {
+            *word = word.union(W::place(piece, shift));
+        }
+    }
+}
+
+/// Takes values of `size` bytes out of `words`.
+fn unpack_bytes<W: Word>(words: &[W], place: &Place, size: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(words.len() * size);
+    for word in words {
+        for (i, start) in (0..size).step_by(8).enumerate() {
+            let piece = word.extract(place.shift + 64 * i as u32).to_le_bytes();
+            bytes.extend_from_slice(&piece[..8.min(size - start)]);
+        }
+    }
+    bytes
 }
 
 struct PackInto<'a, W> {
@@ -232,15 +275,27 @@ pub(super) fn unpack<W: Word>(
     };
     Ok(match &place.arrow {
         ArrowType::Decimal128(..) => {
-            let values = words.iter().map(|w| w.to_u128().cast_signed()).collect();
-            let array = PrimitiveArray::<Decimal128Type>::new(values, nulls);
+            let bytes = unpack_bytes(words, place, 16);
+            let values = bytes
+                .as_chunks::<16>()
+                .0
+                .iter()
+                .map(|b| i128::from_le_bytes(*b));
+            let array = PrimitiveArray::<Decimal128Type>::new(values.collect(), nulls);
+            Arc::new(array.with_data_type(place.arrow.clone()))
+        }
+        ArrowType::Decimal256(..) => {
+            let bytes = unpack_bytes(words, place, 32);
+            let values = bytes
+                .as_chunks::<32>()
+                .0
+                .iter()
+                .map(|b| i256::from_le_bytes(*b));
+            let array = PrimitiveArray::<Decimal256Type>::new(values.collect(), nulls);
             Arc::new(array.with_data_type(place.arrow.clone()))
         }
         ArrowType::FixedSizeBinary(size) => {
-            let bytes: Vec<u8> = words
-                .iter()
-                .flat_map(|w| w.to_u128().to_le_bytes())
-                .collect();
+            let bytes = unpack_bytes(words, place, usize::try_from(*size).unwrap_or(0));
             Arc::new(FixedSizeBinaryArray::try_new(*size, bytes.into(), nulls)?)
         }
         arrow => visit_native(

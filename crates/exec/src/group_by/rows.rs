@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
-use arrow::compute::take;
+use arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array};
+use arrow::compute::{concat, take};
 use basalt_hashtable::{NOT_FOUND, Partitions};
 use datafusion::error::Result;
 
@@ -60,10 +60,34 @@ impl<F: KeyForm> Rows<F> {
 
     /// Memory that the rows hold, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
-        let columns = self.args.iter().flatten();
-        let sizes = columns.map(|c| c.to_data().get_slice_memory_size().unwrap_or(0));
-        F::Table::keys_size_bytes(&self.keys) + sizes.sum::<usize>()
+        F::Table::keys_size_bytes(&self.keys) + size_bytes_of(self.args.iter().flatten())
     }
+}
+
+/// Memory that the rows of columns take, in bytes.
+pub(super) fn size_bytes_of<'a>(columns: impl Iterator<Item = &'a ArrayRef>) -> usize {
+    let size = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
+    columns.map(size).sum()
+}
+
+/// Each column of all pieces as one.
+pub(super) fn joined(pieces: &[Vec<ArrayRef>]) -> Result<Vec<ArrayRef>> {
+    let num_columns = pieces.first().map_or(0, Vec::len);
+    let column = |i: usize| {
+        let pieces: Vec<&dyn Array> = pieces.iter().map(|piece| piece[i].as_ref()).collect();
+        Ok(concat(&pieces)?)
+    };
+    (0..num_columns).map(column).collect()
+}
+
+/// The arguments of all pieces, one after the other.
+pub(super) fn joined_args(pieces: &[AggregateArgs]) -> Result<AggregateArgs> {
+    let num_aggregates = pieces.first().map_or(0, Vec::len);
+    let of_one = |i: usize| {
+        let pieces: Vec<Vec<ArrayRef>> = pieces.iter().map(|piece| piece[i].clone()).collect();
+        joined(&pieces)
+    };
+    (0..num_aggregates).map(of_one).collect()
 }
 
 /// The arguments of some rows, in the order of `rows`.
@@ -108,13 +132,13 @@ impl<F: KeyForm> SplitRows<F> {
 /// Rows that have a group, their groups, and rows that have none.
 pub(super) struct Found {
     pub(super) hits: Vec<u32>,
-    pub(super) groups: Vec<usize>,
+    pub(super) groups: Vec<u32>,
     pub(super) misses: Vec<u32>,
 }
 
 impl Found {
     /// Tells rows apart by whether their group was found.
-    pub(super) fn of(groups: &[usize]) -> Self {
+    pub(super) fn of(groups: &[u32]) -> Self {
         let mut found = Self {
             hits: Vec::with_capacity(groups.len()),
             groups: Vec::with_capacity(groups.len()),

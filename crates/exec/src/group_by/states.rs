@@ -199,7 +199,8 @@ impl States {
                 (State::Sum { sums: to, .. }, Exported::Sums(from)) => {
                     grow(to, groups.num_groups);
                     for (row, id) in rows.iter().zip(ids) {
-                        to[*id] = to[*id].wrapping_add(from[*row as usize]);
+                        let sum = &mut to[*id as usize];
+                        *sum = sum.wrapping_add(from[*row as usize]);
                     }
                 }
                 (State::Distinct(counts), Exported::Distinct(sets)) => {
@@ -300,6 +301,22 @@ impl States {
         self.states.iter().map(size).sum()
     }
 
+    /// Reserves what results or states take for a while besides [`States::size_bytes`].
+    pub(super) fn reserve_ordering(
+        &self,
+        memory: Option<&MemoryReservation>,
+    ) -> Result<Option<MemoryReservation>> {
+        let Some(memory) = memory.map(MemoryReservation::new_empty) else {
+            return Ok(None);
+        };
+        let of_one = |state: &State| match state {
+            State::Other(states) => states.ordering_bytes(),
+            _ => 0,
+        };
+        memory.try_grow(self.states.iter().map(of_one).sum())?;
+        Ok(Some(memory))
+    }
+
     /// Counts distinct values on `num_tasks` threads; without it, that is done when the first
     /// results are asked for.
     pub(super) async fn settle(
@@ -369,7 +386,7 @@ fn sum(sums: &mut Vec<u64>, args: &[ArrayRef], groups: Groups<'_>) -> Result<()>
 struct AddTo<'a> {
     sums: &'a mut [u64],
     values: &'a ArrayRef,
-    ids: Option<&'a [usize]>,
+    ids: Option<&'a [u32]>,
 }
 
 impl NativeVisitor for AddTo<'_> {
@@ -391,12 +408,13 @@ impl NativeVisitor for AddTo<'_> {
             }
             (Some(ids), None) => {
                 for (value, id) in values.iter().zip(ids) {
-                    sums[*id] = sums[*id].wrapping_add(T::widen(*value));
+                    let sum = &mut sums[*id as usize];
+                    *sum = sum.wrapping_add(T::widen(*value));
                 }
             }
             (Some(ids), Some(valid)) => {
                 for row in valid.valid_indices() {
-                    let sum = &mut sums[ids[row]];
+                    let sum = &mut sums[ids[row] as usize];
                     *sum = sum.wrapping_add(T::widen(values[row]));
                 }
             }

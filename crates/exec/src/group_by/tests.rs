@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, BinaryViewArray, Decimal128Array, Float64Array, Int64Array, ListArray,
-    RecordBatch, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    Array, ArrayRef, BinaryViewArray, Decimal128Array, Decimal256Array, FixedSizeBinaryArray,
+    Float64Array, Int64Array, ListArray, RecordBatch, UInt8Array, UInt16Array, UInt32Array,
+    UInt64Array,
 };
 use arrow::compute::{SortColumn, concat_batches, lexsort_to_indices, take_record_batch};
-use arrow::datatypes::{Field, Int32Type, Schema};
+use arrow::datatypes::{Field, Int32Type, Schema, i256};
 use basalt_analyzer::udaf::{AggregateUdf, aggregate_udf};
 use basalt_functions::Context;
 use basalt_functions::aggregate::bind;
@@ -29,19 +30,29 @@ use super::options::Tuning;
 use super::{AggregateSpec, GroupByExec, Grouping, Options, Strategy as Way, Thresholds};
 
 /// Ways of working that little data does not reach by itself.
-const TUNINGS: [Tuning; 7] = [
+const TUNINGS: [Tuning; 8] = [
     // Tables of hashed keys, merged at once or in partitions.
     Tuning {
+        cached_groups: 1 << 20,
         staging_groups: 1 << 20,
         partitioned_groups: 1 << 20,
         ..HASHED
     },
     Tuning {
+        cached_groups: 1 << 20,
         staging_groups: 1 << 20,
         ..HASHED
     },
-    // Nearly all rows staged, and staged once in a while.
+    // Nearly all rows staged, staged once in a while, and staged until keys are found again.
     HASHED,
+    Tuning {
+        staging_groups: 1 << 20,
+        rows_per_group: 1,
+        staging_bits: 1,
+        asked_rows: 1,
+        staged_rows: 2,
+        ..HASHED
+    },
     Tuning {
         staging_groups: 3,
         rows_per_group: 2,
@@ -65,6 +76,9 @@ const TUNINGS: [Tuning; 7] = [
 ];
 
 const HASHED: Tuning = Tuning {
+    cached_groups: 0,
+    asked_rows: 0,
+    staged_rows: 5,
     staging_groups: 0,
     rows_per_group: 1_000,
     staging_bits: 3,
@@ -97,6 +111,15 @@ fn batch(rows: &[Row]) -> RecordBatch {
         .iter()
         .map(|r| r.2.map(|n| i128::from(n) << 40))
         .collect();
+    let wide: Decimal256Array = rows
+        .iter()
+        .map(|r| {
+            r.2.map(|n| i256::from_parts(u128::from(n.unsigned_abs()), i128::from(n) << 64))
+        })
+        .collect();
+    let code = |n: u16| [7, 0, n.to_le_bytes()[0], n.to_le_bytes()[1], 9];
+    let codes = rows.iter().map(|r| r.1.map(code));
+    let codes = FixedSizeBinaryArray::try_from_sparse_iter_with_size(codes, 5).unwrap();
     let lists = rows
         .iter()
         .map(|r| r.0.map(|n| vec![Some(i32::from(n)), None]));
@@ -114,6 +137,11 @@ fn batch(rows: &[Row]) -> RecordBatch {
             "decimal",
             Arc::new(decimals.with_precision_and_scale(38, 5).unwrap()),
         ),
+        (
+            "wide",
+            Arc::new(wide.with_precision_and_scale(76, 5).unwrap()),
+        ),
+        ("code", Arc::new(codes)),
         (
             "list",
             Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists)),
@@ -259,7 +287,7 @@ fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-const KEYS: [&[&str]; 17] = [
+const KEYS: [&[&str]; 22] = [
     &[],
     &["u8"],
     &["u16"],
@@ -277,6 +305,11 @@ const KEYS: [&[&str]; 17] = [
     &["float"],
     &["decimal"],
     &["list", "u8"],
+    &["code"],
+    &["i64", "code"],
+    &["wide"],
+    &["u32", "decimal", "u16"],
+    &["wide", "u8"],
 ];
 
 fn rows() -> impl Strategy<Value = Vec<Row>> {
@@ -370,7 +403,8 @@ fn forms_are_as_narrow_as_the_keys() {
     let tables: Vec<String> = KEYS.iter().map(|keys| table(keys)).collect();
     let expected = [
         "none", "direct8", "direct16", "hash32", "hash64", "hash32", "hash64", "hash128", "hash64",
-        "hash32", "hash64", "hash128", "rows", "string", "hash64", "hash128", "rows",
+        "hash32", "hash64", "hash128", "rows", "string", "hash64", "hash128", "rows", "hash64",
+        "hash128", "hash256", "hash256", "rows",
     ];
     assert_eq!(tables, expected);
 }

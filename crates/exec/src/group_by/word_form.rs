@@ -95,7 +95,7 @@ enum Index<W, H> {
 /// Groups by word.
 pub(super) struct WordGroups<W, H> {
     index: Index<W, H>,
-    null_group: Option<usize>,
+    null_group: Option<u32>,
 }
 
 impl<W, H> fmt::Debug for WordGroups<W, H> {
@@ -120,7 +120,7 @@ impl<W: Word, H: HashWord<W>> WordGroups<W, H> {
         }
     }
 
-    fn intern_words(&mut self, words: &[W], groups: &mut Vec<usize>) -> Result<()> {
+    fn intern_words(&mut self, words: &[W], groups: &mut Vec<u32>) -> Result<()> {
         match &mut self.index {
             Index::Direct(table) => {
                 table.intern(words, groups);
@@ -131,7 +131,7 @@ impl<W: Word, H: HashWord<W>> WordGroups<W, H> {
         }
     }
 
-    fn find_words(&self, words: &[W], groups: &mut Vec<usize>) {
+    fn find_words(&self, words: &[W], groups: &mut Vec<u32>) {
         match &self.index {
             Index::Direct(table) => table.find(words, groups),
             Index::Hashed(table) => table.find(words, groups),
@@ -139,7 +139,7 @@ impl<W: Word, H: HashWord<W>> WordGroups<W, H> {
         }
     }
 
-    fn null_group(&mut self) -> Result<usize> {
+    fn null_group(&mut self) -> Result<u32> {
         if let Some(group) = self.null_group {
             return Ok(group);
         }
@@ -156,12 +156,7 @@ impl<W: Word, H: HashWord<W>> WordGroups<W, H> {
 impl<W: Word, H: HashKeys + HashWord<W>> GroupTable for WordGroups<W, H> {
     type Keys = Words<W>;
 
-    fn intern(
-        &mut self,
-        keys: &Words<W>,
-        rows: Range<usize>,
-        groups: &mut Vec<usize>,
-    ) -> Result<()> {
+    fn intern(&mut self, keys: &Words<W>, rows: Range<usize>, groups: &mut Vec<u32>) -> Result<()> {
         let nulls = keys.nulls.as_ref().map(|n| n.slice(rows.start, rows.len()));
         let words = &keys.words[rows];
         let Some(nulls) = nulls.filter(|n| n.null_count() > 0) else {
@@ -173,7 +168,7 @@ impl<W: Word, H: HashKeys + HashWord<W>> GroupTable for WordGroups<W, H> {
         })
     }
 
-    fn find(&self, keys: &Words<W>, groups: &mut Vec<usize>) {
+    fn find(&self, keys: &Words<W>, groups: &mut Vec<u32>) {
         let start = groups.len();
         self.find_words(&keys.words, groups);
         if let Some(nulls) = &keys.nulls {
@@ -229,10 +224,8 @@ impl<W: Word, H: HashKeys + HashWord<W>> GroupTable for WordGroups<W, H> {
     fn keys_of(&self, groups: &[u32]) -> Result<Words<W>> {
         let keys = self.keys();
         let words = groups.iter().map(|g| keys[*g as usize]).collect();
-        let null = self
-            .null_group
-            .filter(|null| groups.iter().any(|g| *g as usize == *null));
-        let nulls = null.map(|null| groups.iter().map(|g| *g as usize != null).collect());
+        let null = self.null_group.filter(|null| groups.contains(null));
+        let nulls = null.map(|null| groups.iter().map(|g| *g != null).collect());
         Ok(Words { words, nulls })
     }
 

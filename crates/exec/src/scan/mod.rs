@@ -7,23 +7,34 @@
 //! | [`account`] | what the operator tells of its run |
 //! | [`provider`] | a source as DataFusion's table |
 //! | [`numbers`] | `numbers`, `zeros`, `system.numbers` |
+//! | [`primes`] | `primes`, `system.primes` |
 //! | [`batches`] | batches in memory |
+//! | [`repeated`] | `loop` |
+//! | [`merge_tree`] | parts on disk |
+//! | [`condition`] | conditions beside least and greatest values |
 //! | [`parquet`] | Parquet files |
 //! | [`file_fact`] | `_path` and the other facts of the file that a row comes from |
 
 mod account;
 pub mod batches;
+mod condition;
 pub mod file_fact;
+pub mod merge_tree;
 pub mod morsel;
 pub mod numbers;
 pub mod parquet;
+pub mod primes;
 pub mod provider;
+pub mod repeated;
 pub mod scan_exec;
 
 pub use batches::BatchesTable;
 pub use file_fact::FileFact;
+pub use merge_tree::MergeTreeTable;
 pub use morsel::{BatchIter, MorselSource, ScanRequest, Stored};
 pub use numbers::{NumbersKind, NumbersTable};
 pub use parquet::ParquetTable;
+pub use primes::PrimesTable;
 pub use provider::{SourceTable, TableKind};
+pub use repeated::RepeatedTable;
 pub use scan_exec::ScanExec;

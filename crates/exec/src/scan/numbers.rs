@@ -60,9 +60,14 @@ impl TableKind for NumbersTable {
         let in_order = request.control.keeps_order() && !self.is_parallel;
         let schema = self.schema().project(&request.projection);
         let narrow = self.within(&request.filters);
+        let row_bytes = match self.kind {
+            NumbersKind::Numbers { .. } => 8,
+            NumbersKind::Zeros => 1,
+        };
+        let limits = request.control.read_limits();
         Ok(Arc::new(NumbersSource {
             table: NumbersTable {
-                num_rows: narrow.num_rows.min(limit),
+                num_rows: limits.allowed(narrow.num_rows.min(limit), row_bytes)?,
                 ..narrow
             },
             morsel_rows: if in_order {

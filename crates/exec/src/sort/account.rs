@@ -10,20 +10,76 @@ use datafusion::physical_plan::metrics::{
 
 use super::Strategy;
 use super::layout::Layout;
-use super::parts::Part;
 use super::rows::Rows;
 use super::sort_exec::SortRowsExec;
-use super::word::Word;
 use crate::report::clock::Listener;
 use crate::report::memory::PEAK_MEMORY;
 use crate::report::{Account, DecidedArm, Decision, figures};
+use crate::spill::spilled;
 
 /// Names of metrics: time with the input's rows, and time of packing and splitting words.
 const READING_TIME: &str = "reading_time";
 const SPLITTING_TIME: &str = "splitting_time";
 
-/// Ways to put rows in order.
-const WAYS: [&str; 3] = ["in_order", "radix", "comparison"];
+/// A way to put rows in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Batches already are, and follow each other.
+    InOrder,
+    /// The best rows are kept, and no others.
+    Top,
+    /// Keys are counted.
+    Counting,
+    /// Digits of packed keys are counted.
+    Radix,
+    /// Packed keys are compared.
+    Comparison,
+    /// Sorted runs in files are merged.
+    Merge,
+}
+
+impl Way {
+    const ALL: [Self; 6] = [
+        Self::InOrder,
+        Self::Top,
+        Self::Counting,
+        Self::Radix,
+        Self::Comparison,
+        Self::Merge,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::InOrder => "in_order",
+            Self::Top => "top",
+            Self::Counting => "counting",
+            Self::Radix => "radix",
+            Self::Comparison => "comparison",
+            Self::Merge => "merge",
+        }
+    }
+
+    fn reason(self) -> &'static str {
+        match self {
+            Self::InOrder => "every batch is in order, and they follow each other",
+            Self::Top => "few rows are wanted",
+            Self::Counting => "few different keys are possible",
+            Self::Radix | Self::Comparison => "rows are in no order",
+            Self::Merge => "memory was short, so sorted runs are in files",
+        }
+    }
+
+    /// Whether the strategy asks for it; what rows do not allow is done in another way.
+    fn is_forced(self, strategy: Strategy) -> bool {
+        match strategy {
+            Strategy::Auto => false,
+            Strategy::Top => self == Self::Top,
+            Strategy::Counting => self == Self::Counting,
+            Strategy::Radix => self == Self::Radix,
+            Strategy::Comparison => self == Self::Comparison,
+        }
+    }
+}
 
 /// What all partitions of a sort note.
 #[derive(Clone, Debug, Default)]
@@ -31,39 +87,69 @@ pub(super) struct Notes(Arc<Mutex<Option<Outcome>>>);
 
 /// How the rows were put in order.
 #[derive(Clone, Debug)]
-struct Outcome {
-    way: &'static str,
+pub(super) struct Outcome {
+    way: Way,
     num_rows: usize,
-    num_parts: usize,
-    key_bits: u32,
-    place_bits: u32,
-    word_bits: u32,
-    is_exact: bool,
+    facts: Vec<(&'static str, String)>,
+}
+
+impl Outcome {
+    /// Rows with keys of so many bits, in codes of which there may be `num_codes`.
+    pub(super) fn counting(rows: &Rows, layout: &Layout, num_codes: usize) -> Self {
+        let bits = format!("{} bits of keys", layout.key_bits());
+        let num_codes = figures::quantity(num_codes as u64);
+        let facts = vec![("Key bits", bits), ("Possible keys", num_codes)];
+        Self::new(Way::Counting, rows.num_rows(), facts)
+    }
+
+    /// Rows that were cut into parts, with words of so many bits.
+    pub(super) fn parts(
+        way: Way,
+        (rows, layout): (&Rows, &Layout),
+        (num_parts, word_bits): (usize, usize),
+    ) -> Self {
+        let tied = tied(layout);
+        let (key, place) = (layout.key_bits(), layout.place_bits());
+        let bits =
+            format!("{key} bits of keys and {place} of places in words of {word_bits}{tied}");
+        let parts = figures::quantity(num_parts as u64);
+        let facts = vec![("Key bits", bits), ("Parts", parts)];
+        Self::new(way, rows.num_rows(), facts)
+    }
+
+    /// The best of `num_rows` rows, `num_kept` of which were left at last.
+    pub(super) fn top(num_rows: usize, num_kept: usize, layout: &Layout) -> Self {
+        let bits = format!("{} bits of keys{}", layout.key_bits(), tied(layout));
+        let kept = figures::counted(num_kept as u64, "row");
+        Self::new(Way::Top, num_rows, vec![("Key bits", bits), ("Kept", kept)])
+    }
+
+    /// Rows that are merged of so many runs.
+    pub(super) fn merged(num_rows: usize, num_runs: usize) -> Self {
+        let runs = figures::quantity(num_runs as u64);
+        Self::new(Way::Merge, num_rows, vec![("Runs", runs)])
+    }
+
+    fn new(way: Way, num_rows: usize, facts: Vec<(&'static str, String)>) -> Self {
+        Self {
+            way,
+            num_rows,
+            facts,
+        }
+    }
+}
+
+fn tied(layout: &Layout) -> &'static str {
+    if layout.is_exact {
+        ""
+    } else {
+        "; rows decide where these are equal"
+    }
 }
 
 impl Notes {
-    /// Notes the parts that rows were split into.
-    pub(super) fn split<W: Word>(
-        &self,
-        strategy: Strategy,
-        (rows, layout): (&Rows, &Layout),
-        parts: &[Part<W>],
-    ) {
-        let is_run = |part: &Part<W>| matches!(part, Part::Batch { .. });
-        let way = match strategy {
-            _ if !parts.is_empty() && parts.iter().all(is_run) => "in_order",
-            Strategy::Auto | Strategy::Radix => "radix",
-            Strategy::Comparison => "comparison",
-        };
-        let outcome = Outcome {
-            way,
-            num_rows: rows.num_rows(),
-            num_parts: parts.len(),
-            key_bits: layout.key_bits(),
-            place_bits: layout.place_bits(),
-            word_bits: 8 * size_of::<W>() as u32,
-            is_exact: layout.is_exact,
-        };
+    /// Notes what was done.
+    pub(super) fn note(&self, outcome: Outcome) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
     }
 
@@ -129,40 +215,31 @@ impl SortRowsExec {
         let own = metrics.elapsed_compute().unwrap_or(0);
         let rows = figures::counted(outcome.num_rows as u64, "row");
         let ns = own as f64 / outcome.num_rows.max(1) as f64;
-        account.summary = format!("{}, {rows}, {}", outcome.way, figures::ns_per_row(ns));
-        account.facts.extend(outcome.facts());
+        account.summary = format!(
+            "{}, {rows}, {}",
+            outcome.way.name(),
+            figures::ns_per_row(ns)
+        );
+        account.facts.extend(outcome.facts.iter().cloned());
+        account.facts.extend(spilled(&metrics));
         let elapsed = Duration::from_nanos(own as u64);
-        account.decisions = vec![outcome.decision(self.strategy, elapsed)];
+        account.decisions = vec![outcome.decision(self.options.strategy, elapsed)];
         account
     }
 }
 
 impl Outcome {
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        let tied = if self.is_exact {
-            ""
-        } else {
-            "; rows decide where these are equal"
-        };
-        let (key, place, word) = (self.key_bits, self.place_bits, self.word_bits);
-        let bits = format!("{key} bits of keys and {place} of places in words of {word}{tied}");
-        vec![
-            ("Key bits", bits),
-            ("Parts", figures::quantity(self.num_parts as u64)),
-        ]
-    }
-
     fn decision(&self, strategy: Strategy, elapsed: Duration) -> Decision {
-        let is_forced = strategy != Strategy::Auto;
-        let reason = match self.way {
-            _ if is_forced => "the setting sort_strategy",
-            "in_order" => "every batch is in order, and they follow each other",
-            _ => "rows are in no order",
+        let is_forced = self.way.is_forced(strategy);
+        let reason = if is_forced {
+            "the setting sort_strategy"
+        } else {
+            self.way.reason()
         };
-        let arm = |name| {
-            let is_chosen = name == self.way;
+        let arm = |way: Way| {
+            let is_chosen = way == self.way;
             DecidedArm {
-                name,
+                name: way.name(),
                 is_chosen,
                 num_rows: if is_chosen { self.num_rows as u64 } else { 0 },
                 elapsed: is_chosen.then_some(elapsed),
@@ -174,7 +251,7 @@ impl Outcome {
             description: "how rows are put in order",
             reason: reason.to_owned(),
             is_forced,
-            arms: WAYS.into_iter().map(arm).collect(),
+            arms: Way::ALL.into_iter().map(arm).collect(),
         }
     }
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::{interleave, take_record_batch};
 use arrow::datatypes::SchemaRef;
-use arrow::row::{RowConverter, SortField};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalSortExpr;
 
@@ -16,6 +15,7 @@ use super::pack::unpack;
 use super::parts::Part;
 use super::radix;
 use super::rows::Rows;
+use super::ties::Ties;
 use super::word::Word;
 
 /// Most rows of a batch of the result.
@@ -51,7 +51,9 @@ impl Emitter {
             words.extend_from_slice(task.words(buckets.clone()));
         }
         match self.strategy {
-            Strategy::Auto => radix::sort(&mut words, self.layout.place_bits()),
+            Strategy::Auto | Strategy::Top | Strategy::Counting => {
+                radix::sort(&mut words, self.layout.place_bits());
+            }
             Strategy::Radix => radix::sort_by_counting(&mut words, self.layout.place_bits()),
             Strategy::Comparison => words.sort_unstable(),
         }
@@ -136,11 +138,15 @@ impl Emitter {
     /// Orders rows whose words have the same keys but whose keys did not fit.
     fn order_ties<W: Word>(&self, words: &mut [W]) -> Result<()> {
         let shift = self.layout.place_bits();
+        let (first_key, is_last) = self.layout.first_open_key(self.sorts.len());
+        let last = self.layout.fields.last();
+        let is_decided =
+            |word: &W| is_last && last.is_some_and(|field| field.is_decided(word.low_u64(shift)));
         let mut runs = Vec::new();
         let mut start = 0;
         let same = |a: &W, b: &W| a.shifted(shift) == b.shifted(shift);
         for run in words.chunk_by(same) {
-            if run.len() > 1 {
+            if run.len() > 1 && !is_decided(&run[0]) {
                 runs.push(start..start + run.len());
             }
             start += run.len();
@@ -153,30 +159,25 @@ impl Emitter {
             return Ok(());
         }
         let places = self.places(&tied);
-        let num_keys = self.sorts.len();
-        let keys = (0..num_keys).map(|key| gather(self.rows.keys.iter().map(|k| &k[key]), &places));
-        let keys: Vec<ArrayRef> = keys.collect::<Result<_>>()?;
-        let field = |(key, sort): (&ArrayRef, &PhysicalSortExpr)| {
-            SortField::new_with_options(key.data_type().clone(), sort.options)
-        };
-        let fields = keys.iter().zip(self.sorts.iter()).map(field).collect();
-        let keys = RowConverter::new(fields)?.convert_columns(&keys)?;
+        let keys = (first_key..self.sorts.len()).map(|key| {
+            let values = gather(self.rows.keys.iter().map(|keys| &keys[key]), &places)?;
+            Ok((values, self.sorts[key].options))
+        });
+        let ties = Ties::new(keys.collect::<Result<_>>()?);
         let mut first = 0;
         for run in runs {
-            let mut order: Vec<usize> = (first..first + run.len()).collect();
+            // A part has fewer than 2^32 words.
+            let order = ties.order(first as u32..(first + run.len()) as u32);
             first += run.len();
-            order.sort_by(|a, b| keys.row(*a).cmp(&keys.row(*b)));
-            let run = &mut words[run];
-            run.iter_mut()
-                .zip(order)
-                .for_each(|(word, tie)| *word = tied[tie]);
+            let run = words[run].iter_mut().zip(order);
+            run.for_each(|(word, tie)| *word = tied[tie as usize]);
         }
         Ok(())
     }
 }
 
 /// The values of a column at some places.
-fn gather<'a>(
+pub(super) fn gather<'a>(
     columns: impl Iterator<Item = &'a ArrayRef>,
     places: &[(usize, usize)],
 ) -> Result<ArrayRef> {

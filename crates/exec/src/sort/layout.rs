@@ -7,8 +7,18 @@
 //! The order of words is the order of rows. Of keys that do not fit, the first bits are taken; then
 //! equal words need a look at the rows themselves. Where all columns can be read back from the word,
 //! it has no place of the row.
+//!
+//! ```text
+//! a string that does not fit:   | before, with or after what most begin with | bytes | how many |
+//! ```
+//!
+//! A few other strings, empty ones say, so do not make the first bytes of all the rest the same; and
+//! strings that end within the bytes need no further look.
+
+use std::sync::Arc;
 
 use arrow::compute::SortOptions;
+use arrow::datatypes::DataType;
 
 use super::ordinal::Kind;
 use super::range::Range;
@@ -19,11 +29,27 @@ const MAX_BITS: u32 = 128;
 /// Bytes that are taken of strings which do not fit.
 const PREFIX_BYTES: u32 = 8;
 
+/// Bits that say how many these are, or that there are more.
+const OPEN_LEN_BITS: u32 = 4;
+
+/// Bits that say how a string compares to those with the usual beginning.
+const CLASS_BITS: u32 = 2;
+
 /// A key column as far as the layout must know it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyColumn {
     pub(super) kind: Kind,
     pub(super) options: SortOptions,
+}
+
+impl KeyColumn {
+    /// A key of a type that the operator takes.
+    pub(super) fn new(data_type: &DataType, options: SortOptions) -> Self {
+        Self {
+            kind: Kind::of(data_type).unwrap_or(Kind::Bytes),
+            options,
+        }
+    }
 }
 
 /// Where a word has the value of a key column.
@@ -41,23 +67,45 @@ pub(super) struct Field {
     pub(super) dropped_bits: u32,
     /// The smallest and the largest ordinal.
     pub(super) ordinals: (u128, u128),
-    /// Bytes that all values begin with, which are left out.
-    pub(super) skipped_bytes: usize,
+    /// Bytes that are left out where a string begins with them.
+    pub(super) skipped: Arc<[u8]>,
+    /// Bits that tell whether a string is before, among or after those that begin with these bytes; 0
+    /// if all do.
+    pub(super) class_bits: u32,
     /// Bytes that are taken.
     pub(super) num_bytes: u32,
-    /// Bits that tell how long a string is; 0 if strings are not taken whole.
+    /// Bits that tell how many bytes there are, one more than are taken if there are more; 0 if nothing
+    /// tells it.
     pub(super) len_bits: u32,
+    /// Whether strings may be longer than what is taken.
+    is_open: bool,
     /// Whether the key's values are other ones than the column's.
     is_changed: bool,
 }
 
 impl Field {
-    fn total_bits(&self) -> u32 {
+    /// Bits of the value and of its NULL.
+    pub(super) fn total_bits(&self) -> u32 {
         self.bits + u32::from(self.has_null_bit)
     }
 
     fn is_whole(&self) -> bool {
-        self.dropped_bits == 0 && (self.kind != Kind::Bytes || self.len_bits > 0)
+        self.dropped_bits == 0 && !self.is_open
+    }
+
+    /// If equal fields are equal keys: those of strings that end within the bytes taken, from the
+    /// lowest bit of the field on.
+    pub(super) fn is_decided(&self, lowest: u64) -> bool {
+        if self.len_bits == 0 {
+            return self.is_whole();
+        }
+        let mask = (1 << self.len_bits) - 1;
+        let lowest = if self.options.descending {
+            !lowest
+        } else {
+            lowest
+        };
+        self.is_whole() || (lowest & mask) <= u64::from(self.num_bytes)
     }
 }
 
@@ -101,6 +149,13 @@ impl Layout {
         layout
     }
 
+    /// The first of `num_keys` keys that words do not hold whole, and whether it is the last key.
+    pub(super) fn first_open_key(&self, num_keys: usize) -> (usize, bool) {
+        let num_whole = self.fields.iter().take_while(|field| field.is_whole());
+        let key = num_whole.count();
+        (key, key + 1 == num_keys && self.fields.len() == num_keys)
+    }
+
     /// Bits of all keys.
     pub(super) fn key_bits(&self) -> u32 {
         self.fields.iter().map(Field::total_bits).sum()
@@ -141,9 +196,11 @@ fn field(key: usize, column: KeyColumn, range: &Range, room: u32) -> Option<Fiel
         bits: 0,
         dropped_bits: 0,
         ordinals,
-        skipped_bytes: 0,
+        skipped: Arc::default(),
+        class_bits: 0,
         num_bytes: 0,
         len_bits: 0,
+        is_open: false,
         is_changed: range.is_changed,
     };
     if column.kind == Kind::Bytes {
@@ -157,16 +214,26 @@ fn field(key: usize, column: KeyColumn, range: &Range, room: u32) -> Option<Fiel
 }
 
 fn take_bytes(field: &mut Field, range: &Range, room: u32) {
-    let skipped = range.prefix.as_ref().map_or(0, Vec::len);
-    field.skipped_bytes = skipped;
-    let len = (range.max_len - skipped.min(range.max_len)).min(255) as u32;
+    let prefix = range.prefix.as_deref().unwrap_or_default();
+    field.skipped = prefix.into();
+    let len = (range.max_len - prefix.len().min(range.max_len)).min(255) as u32;
     // One more than is needed, so that strings which are all the same have a length, too.
     let len_bits = (len + 1).next_power_of_two().trailing_zeros().max(1);
     if len <= 16 && 8 * len + len_bits <= room {
         field.num_bytes = len;
         field.len_bits = len_bits;
     } else {
+        field.is_open = true;
+        let usual = range.usual_prefix();
+        if usual.len() > prefix.len() && room >= CLASS_BITS + 8 {
+            field.skipped = usual.into();
+            field.class_bits = CLASS_BITS;
+        }
+        let room = room - field.class_bits;
         field.num_bytes = PREFIX_BYTES.min(room / 8);
+        if 8 * field.num_bytes + OPEN_LEN_BITS <= room {
+            field.len_bits = OPEN_LEN_BITS;
+        }
     }
-    field.bits = 8 * field.num_bytes + field.len_bits;
+    field.bits = field.class_bits + 8 * field.num_bytes + field.len_bits;
 }

@@ -14,16 +14,28 @@
 //! | [`radix`] | splitting and sorting words |
 //! | [`rows`] | the input in memory |
 //! | [`float_key`] | keys that stand for floats |
+//! | [`job`] | one run: the choice of the way, and the way |
+//! | [`top`], [`bound`] | the first rows without the others |
+//! | [`counting`] | keys of few bits: counted, then rows written to their places |
+//! | [`written`] | columns that are written run by run |
+//! | [`counted_rows`] | the result's batches, made of what tasks have written |
+//! | [`external`] | sorted runs in temporary files, and their merge |
 //! | [`parts`] | the work that is left once words are split |
 //! | [`emit`] | rows of a part in order, equal words told apart |
+//! | [`ties`] | rows told apart whose words are equal |
 //! | [`account`] | what a run notes, and what is told of it |
 //! | [`sort_exec`] | the operator in a plan |
 //!
-//! All rows stay in memory: a query with a limit of memory keeps DataFusion's operator, which spills.
+//! Where memory is short, sorted runs go to temporary files.
 
 mod account;
+mod bound;
+mod counted_rows;
+mod counting;
 mod emit;
+mod external;
 mod float_key;
+mod job;
 mod layout;
 mod options;
 mod ordinal;
@@ -33,9 +45,12 @@ mod radix;
 mod range;
 mod rows;
 mod sort_exec;
+mod ties;
+mod top;
 mod word;
+mod written;
 
-pub use options::Strategy;
+pub use options::{Options, Strategy};
 pub use sort_exec::{Limit, SortRowsExec};
 
 #[cfg(test)]

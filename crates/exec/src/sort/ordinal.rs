@@ -158,6 +158,41 @@ pub(super) fn bytes_ordinal(bytes: &[u8]) -> u128 {
     u128::from_be_bytes(padded)
 }
 
+/// The bytes of row `row`, whatever stands where a row is NULL.
+pub(super) fn bytes_at(array: &dyn Array, row: usize) -> &[u8] {
+    if let Some(values) = array.as_binary_view_opt() {
+        values.value(row)
+    } else if let Some(values) = array.as_binary_opt::<i32>() {
+        values.value(row)
+    } else {
+        array
+            .as_fixed_size_binary_opt()
+            .map_or(&[], |values| values.value(row))
+    }
+}
+
+/// The ordinals of all rows of an array that is not of bytes, whatever stands where a row is NULL.
+pub(super) fn ordinals(array: &dyn Array) -> Vec<u128> {
+    let mut all = vec![0; array.len()];
+    if visit_narrow(array.data_type(), NarrowOrdinals(array, &mut all)).is_none() {
+        for_each_wide(array, |row, ordinal| all[row] = ordinal);
+    }
+    all
+}
+
+/// Writes the ordinals of an array.
+struct NarrowOrdinals<'a>(&'a dyn Array, &'a mut [u128]);
+
+impl NarrowVisitor for NarrowOrdinals<'_> {
+    type Output = ();
+
+    fn visit<T: Ordinal>(self) {
+        let values = self.0.as_primitive::<T>().values().iter();
+        let pairs = self.1.iter_mut().zip(values);
+        pairs.for_each(|(ordinal, value)| *ordinal = T::ordinal(*value).into());
+    }
+}
+
 /// Calls `f` with the wide ordinal of each row, whatever stands where a row is NULL.
 pub(super) fn for_each_wide(array: &dyn Array, mut f: impl FnMut(usize, u128)) {
     if let Some(decimals) = array.as_primitive_opt::<Decimal128Type>() {

@@ -68,15 +68,23 @@ fn push_field<W: Word>(field: &Field, array: &dyn Array, words: &mut [W]) {
 
 /// What is taken of a string.
 fn string_ordinal(field: &Field, value: &[u8]) -> u128 {
-    let rest = value.get(field.skipped_bytes..).unwrap_or_default();
+    let skipped = field.skipped.as_ref();
+    let (class, rest) = match value.strip_prefix(skipped) {
+        Some(rest) => (1, rest),
+        None if value < skipped => (0, value),
+        None => (2, value),
+    };
     let taken = bytes_ordinal(rest)
         .checked_shr(u128::BITS - 8 * field.num_bytes)
         .unwrap_or(0);
-    let ordinal = if field.len_bits > 0 {
-        taken << field.len_bits | rest.len() as u128
-    } else {
-        taken
-    };
+    let mut ordinal = taken;
+    if field.class_bits > 0 {
+        ordinal |= class << (8 * field.num_bytes);
+    }
+    if field.len_bits > 0 {
+        let len = (rest.len() as u128).min(u128::from(field.num_bytes) + 1);
+        ordinal = ordinal << field.len_bits | len;
+    }
     if field.options.descending {
         ordinal ^ low_bits(field.bits)
     } else {

@@ -73,15 +73,15 @@ pub(super) async fn parts<W: Word>(
         .into_iter()
         .map(|batches| {
             let (rows, layout) = (Arc::clone(&rows), Arc::clone(&layout));
-            let pack = async move { Ok(Packed::<W>::new(&rows, &layout, batches)) };
+            let looks_for_runs = cut.strategy == Strategy::Auto;
+            let pack = async move { Packed::<W>::new(&rows, &layout, batches, looks_for_runs) };
             SpawnedTask::spawn(timed(clock.clone(), pack))
         });
     let packed = joined(tasks.collect()).await?;
-    if layout.is_exact
-        && cut.strategy == Strategy::Auto
-        && let Some(parts) = ordered(&packed)
+    if let Some(runs) = ordered(packed.iter().map(|p| p.runs.as_slice()), false)
+        && (layout.is_exact || follow(&rows, &layout, &runs)?)
     {
-        return Ok(parts);
+        return Ok(in_order(&runs));
     }
     let words: Vec<Vec<W>> = packed.into_iter().map(|p| p.words).collect();
     let sizes = Sizes {
@@ -97,7 +97,7 @@ pub(super) async fn parts<W: Word>(
 }
 
 /// Batches for each task, about the same number of rows.
-fn batches_of_tasks(rows: &Rows, num_tasks: usize) -> Vec<Range<usize>> {
+pub(super) fn batches_of_tasks(rows: &Rows, num_tasks: usize) -> Vec<Range<usize>> {
     let num_rows = rows.num_rows();
     let mut ranges = Vec::new();
     let (mut first, mut num_before) = (0, 0);
@@ -115,11 +115,12 @@ fn batches_of_tasks(rows: &Rows, num_tasks: usize) -> Vec<Range<usize>> {
 /// The words of some batches, and in what order those of each are.
 struct Packed<W> {
     words: Vec<W>,
-    runs: Vec<Run<W>>,
+    /// The batches that are in order, if all are.
+    runs: Vec<InOrder<W>>,
 }
 
 /// A batch that is in order.
-struct Run<W> {
+pub(super) struct InOrder<W> {
     batch: usize,
     is_reversed: bool,
     min: W,
@@ -127,7 +128,12 @@ struct Run<W> {
 }
 
 impl<W: Word> Packed<W> {
-    fn new(rows: &Rows, layout: &Layout, batches: Range<usize>) -> Self {
+    fn new(
+        rows: &Rows,
+        layout: &Layout,
+        batches: Range<usize>,
+        looks_for_runs: bool,
+    ) -> Result<Self> {
         let num_rows = rows.batches[batches.clone()].iter().map(|b| b.num_rows());
         let mut words = vec![W::default(); num_rows.sum()];
         let mut runs = Vec::new();
@@ -138,26 +144,36 @@ impl<W: Word> Packed<W> {
             let (words, after) = std::mem::take(&mut rest).split_at_mut(num_rows);
             rest = after;
             pack(layout, &rows.keys[batch], batch, words);
-            runs.extend(Run::of(words, batch, layout));
+            if looks_for_runs
+                && let Some(run) = InOrder::of(words, batch, layout)
+                && (layout.is_exact || run.is_reversed || ties_rise(rows, layout, &run, words)?)
+            {
+                runs.push(run);
+            }
         }
         if runs.len() < num_batches {
             runs.clear();
         }
-        Self { words, runs }
+        Ok(Self { words, runs })
     }
 }
 
-impl<W: Word> Run<W> {
+impl<W: Word> InOrder<W> {
+    /// A batch whose words rise; none if it is empty.
+    pub(super) fn rising(batch: usize, words: &[W]) -> Option<Self> {
+        Some(Self {
+            batch,
+            is_reversed: false,
+            min: *words.first()?,
+            max: *words.last()?,
+        })
+    }
+
     fn of(words: &[W], batch: usize, layout: &Layout) -> Option<Self> {
-        let (first, last) = (*words.first()?, *words.last()?);
         if words.is_sorted() {
-            return Some(Self {
-                batch,
-                is_reversed: false,
-                min: first,
-                max: last,
-            });
+            return Self::rising(batch, words);
         }
+        let (first, last) = (*words.first()?, *words.last()?);
         // Rows with the same key must not change places, so keys have to fall with every row.
         let shift = layout.place_bits();
         let falls = |pair: &[W]| match pair {
@@ -174,21 +190,71 @@ impl<W: Word> Run<W> {
     }
 }
 
-/// Whole batches as parts, if these are runs that follow each other.
-fn ordered<W: Word>(packed: &[Packed<W>]) -> Option<Vec<Part<W>>> {
-    if packed.iter().any(|p| p.runs.is_empty()) {
-        return None;
+/// Whether rows of a batch whose words are equal but for their places are in order.
+fn ties_rise<W: Word>(rows: &Rows, layout: &Layout, run: &InOrder<W>, words: &[W]) -> Result<bool> {
+    let shift = layout.place_bits();
+    let mut compare = None;
+    for row in 1..words.len() {
+        if words[row - 1].shifted(shift) == words[row].shifted(shift) {
+            let compare = match &compare {
+                Some(compare) => compare,
+                None => compare.insert(rows.comparator((run.batch, run.batch))?),
+            };
+            if compare(row - 1, row).is_gt() {
+                return Ok(false);
+            }
+        }
     }
-    let mut runs: Vec<&Run<W>> = packed.iter().flat_map(|p| &p.runs).collect();
+    Ok(true)
+}
+
+/// Whether batches follow each other by all of their keys, if they do by their words.
+fn follow<W: Word>(rows: &Rows, layout: &Layout, runs: &[&InOrder<W>]) -> Result<bool> {
+    let shift = layout.place_bits();
+    for pair in runs.windows(2) {
+        if let [a, b] = pair
+            && a.max.shifted(shift) == b.min.shifted(shift)
+        {
+            let last = |batch: usize| rows.batches[batch].num_rows() - 1;
+            let last_row = if a.is_reversed { 0 } else { last(a.batch) };
+            let first_row = if b.is_reversed { last(b.batch) } else { 0 };
+            if rows.comparator((a.batch, b.batch))?(last_row, first_row).is_gt() {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Whole batches as parts.
+pub(super) fn in_order<W: Word>(runs: &[&InOrder<W>]) -> Vec<Part<W>> {
+    let part = |run: &&InOrder<W>| Part::Batch {
+        batch: run.batch,
+        is_reversed: run.is_reversed,
+    };
+    runs.iter().map(part).collect()
+}
+
+/// The batches in the order of their words, if those of each task are in order and follow each other. With `keeps_ties`,
+/// rows of different batches may have the same word and are still to stay in their order.
+pub(super) fn ordered<'a, W: Word>(
+    tasks: impl Iterator<Item = &'a [InOrder<W>]>,
+    keeps_ties: bool,
+) -> Option<Vec<&'a InOrder<W>>> {
+    let mut runs: Vec<&InOrder<W>> = Vec::new();
+    for task in tasks {
+        if task.is_empty() {
+            return None;
+        }
+        runs.extend(task);
+    }
     runs.sort_by_key(|run| run.min);
-    let follows = |pair: &[&Run<W>]| matches!(pair, [a, b] if a.max <= b.min);
-    runs.windows(2).all(follows).then(|| {
-        let part = |run: &&Run<W>| Part::Batch {
-            batch: run.batch,
-            is_reversed: run.is_reversed,
-        };
-        runs.iter().map(part).collect()
-    })
+    let follows = |pair: &[&InOrder<W>]| match pair {
+        [a, b] if keeps_ties && a.max == b.min => a.batch < b.batch,
+        [a, b] => a.max <= b.min,
+        _ => true,
+    };
+    runs.windows(2).all(follows).then_some(runs)
 }
 
 /// Splits the words of each task, and buckets that are far too large once more.

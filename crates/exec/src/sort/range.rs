@@ -1,11 +1,21 @@
 //! Finds what the values of a key column have in common, so that little of them must be packed.
 
-use arrow::array::{Array, AsArray, PrimitiveArray};
+use arrow::array::{Array, ArrowNativeTypeOp, AsArray, PrimitiveArray};
+use arrow::datatypes::DataType;
 
 use super::ordinal::{Kind, NarrowVisitor, Ordinal, for_each_bytes, for_each_wide, visit_narrow};
 
 /// Longest common beginning that is looked for.
 const MAX_PREFIX_BYTES: usize = 256;
+
+/// Rows of a batch whose strings are looked at, to see what most begin with.
+const SAMPLED_ROWS: usize = 32;
+
+/// Strings that are kept of those.
+const MAX_SAMPLE: usize = 1024;
+
+/// The part at either end that may begin otherwise: one of so many.
+const FEW: usize = 20;
 
 /// What is known of the values of a column.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +26,8 @@ pub(super) struct Range {
     pub(super) ordinals: Option<(u128, u128)>,
     /// What all byte strings begin with, if there is one.
     pub(super) prefix: Option<Vec<u8>>,
+    /// What some of them begin with.
+    sample: Vec<Box<[u8]>>,
     /// Bytes of the longest.
     pub(super) max_len: usize,
     /// Whether values are other ones than those of the column that the key stands for.
@@ -23,6 +35,23 @@ pub(super) struct Range {
 }
 
 impl Range {
+    /// A range with all values of a type.
+    pub(super) fn of_type(data_type: &DataType, has_nulls: bool) -> Self {
+        let ordinals = match data_type {
+            DataType::FixedSizeBinary(size @ 1..=16) => {
+                Some((0, u128::MAX >> (u128::BITS - 8 * size.unsigned_abs())))
+            }
+            DataType::Decimal128(_, _) => Some((0, u128::MAX)),
+            other => visit_narrow(other, AllValues),
+        };
+        Self {
+            has_nulls,
+            ordinals,
+            max_len: usize::MAX,
+            ..Self::default()
+        }
+    }
+
     /// Widens the range to the values of `array`, which is of kind `kind`.
     pub(super) fn include(&mut self, kind: Kind, array: &dyn Array) {
         self.has_nulls |= array.null_count() > 0;
@@ -42,11 +71,17 @@ impl Range {
                 });
                 self.include_ordinals(range);
             }
-            Kind::Bytes => for_each_bytes(array, |i, value| {
-                if is_valid(i) {
-                    self.include_bytes(value);
-                }
-            }),
+            Kind::Bytes => {
+                let stride = array.len().div_ceil(SAMPLED_ROWS).max(1);
+                for_each_bytes(array, |i, value| {
+                    if is_valid(i) {
+                        self.include_bytes(value);
+                        if i % stride == 0 {
+                            self.sample(value);
+                        }
+                    }
+                });
+            }
         }
     }
 
@@ -58,6 +93,37 @@ impl Range {
         if let Some(prefix) = &other.prefix {
             self.include_bytes(prefix);
             self.max_len = self.max_len.max(other.max_len);
+        }
+        other.sample.iter().for_each(|value| self.sample(value));
+    }
+
+    fn sample(&mut self, value: &[u8]) {
+        // Empty strings begin with nothing and say nothing of the others.
+        if value.is_empty() {
+            return;
+        }
+        if self.sample.len() >= MAX_SAMPLE {
+            let mut is_kept = false;
+            self.sample.retain(|_| {
+                is_kept = !is_kept;
+                is_kept
+            });
+        }
+        let beginning = &value[..value.len().min(MAX_PREFIX_BYTES)];
+        self.sample.push(beginning.into());
+    }
+
+    /// What all byte strings but a few begin with.
+    pub(super) fn usual_prefix(&self) -> Vec<u8> {
+        let mut sample: Vec<&[u8]> = self.sample.iter().map(AsRef::as_ref).collect();
+        sample.sort_unstable();
+        let few = sample.len().div_ceil(FEW);
+        match (sample.get(few), sample.iter().rev().nth(few)) {
+            (Some(first), Some(last)) => {
+                let same = first.iter().zip(*last).take_while(|(a, b)| a == b).count();
+                first[..same].to_vec()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -78,6 +144,21 @@ impl Range {
             let same = prefix.iter().zip(value).take_while(|(a, b)| a == b).count();
             prefix.truncate(same);
         }
+    }
+}
+
+/// The smallest and the largest ordinal of a type.
+struct AllValues;
+
+impl NarrowVisitor for AllValues {
+    type Output = (u128, u128);
+
+    fn visit<T: Ordinal>(self) -> Self::Output {
+        let ordinal = |value| u128::from(T::ordinal(value));
+        (
+            ordinal(T::Native::MIN_TOTAL_ORDER),
+            ordinal(T::Native::MAX_TOTAL_ORDER),
+        )
     }
 }
 

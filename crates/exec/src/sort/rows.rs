@@ -1,9 +1,11 @@
 //! Holds the input of a sort in memory, with its keys and what they have in common.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow::array::{ArrayRef, RecordBatch, make_comparator};
 use arrow::compute::concat_batches;
+use datafusion::common::internal_datafusion_err;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SendableRecordBatchStream;
@@ -11,11 +13,18 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::physical_expr::PhysicalSortExpr;
 use futures::StreamExt;
 
-use super::Strategy;
+use super::external::{Run, Runs, TaskRuns};
 use super::float_key::key_values;
+use super::job::Job;
 use super::layout::{KeyColumn, Layout};
-use super::ordinal::Kind;
 use super::range::Range;
+use crate::spill::Share;
+
+/// An input, and the memory that its task holds.
+pub(super) type Input = (SendableRecordBatchStream, Share);
+
+/// Memory that the words of a row take, as they are packed and as they are split.
+const WORD_BYTES: usize = 2 * size_of::<u128>();
 
 /// Rows of some inputs.
 pub(super) struct Rows {
@@ -24,53 +33,83 @@ pub(super) struct Rows {
     pub(super) keys: Vec<Vec<ArrayRef>>,
     ranges: Vec<Range>,
     columns: Vec<KeyColumn>,
-    memory: Vec<MemoryReservation>,
+    size_bytes: usize,
+    shares: Vec<Share>,
+}
+
+/// Where the rows of all inputs are.
+pub(super) enum Collected {
+    /// In memory.
+    Rows(Rows),
+    /// In files, with memory to merge them.
+    Runs(Vec<Run>, MemoryReservation),
 }
 
 impl Rows {
-    /// Reads all inputs, each in a task of its own.
-    pub(super) async fn collect(
-        inputs: Vec<(SendableRecordBatchStream, MemoryReservation)>,
-        sorts: &Arc<[PhysicalSortExpr]>,
-        strategy: Strategy,
-    ) -> Result<Self> {
+    /// Reads all inputs, each in a task of its own; `runs` takes what is too much for memory.
+    pub(super) async fn collect(inputs: Vec<Input>, runs: &Runs) -> Result<Collected> {
         let tasks: Vec<_> = inputs
             .into_iter()
-            .map(|(mut input, memory)| {
-                let mut collector = Collector::new(Arc::clone(sorts), strategy, memory);
+            .map(|(mut input, share)| {
+                let mut collector = Collector::new(&runs.job, share);
+                let runs = runs.clone();
                 SpawnedTask::spawn(async move {
+                    let mut spilled = TaskRuns::default();
                     while let Some(batch) = input.next().await {
-                        collector.push(batch?)?;
+                        if collector.push(batch?)? {
+                            runs.spill(collector.take()?, &mut spilled).await?;
+                        }
                     }
-                    collector.flush()?;
-                    Ok::<_, DataFusionError>(collector.rows)
+                    let rows = collector.take()?;
+                    Ok::<_, DataFusionError>((rows, spilled))
                 })
             })
             .collect();
-        let mut all: Option<Self> = None;
-        for rows in joined(tasks).await? {
-            match &mut all {
-                None => all = Some(rows),
-                Some(all) => all.append(rows),
-            }
+        let tasks = joined(tasks).await?;
+        if tasks.iter().any(|(_, spilled)| !spilled.runs.is_empty()) {
+            return Self::spill_rest(tasks, runs).await;
         }
-        Ok(all.unwrap_or_else(|| Self::new(Vec::new())))
+        let mut all = Self::new(Vec::new());
+        tasks.into_iter().for_each(|(rows, _)| all.append(rows));
+        Ok(Collected::Rows(all))
     }
 
-    fn new(memory: Vec<MemoryReservation>) -> Self {
+    async fn spill_rest(tasks: Vec<(Self, TaskRuns)>, runs: &Runs) -> Result<Collected> {
+        let memory = tasks.iter().find_map(|(rows, _)| rows.shares.first());
+        let memory = memory.map(Share::new_memory);
+        let memory = memory.ok_or_else(|| internal_datafusion_err!("a run of no task"))?;
+        let tasks = tasks.into_iter().map(|(rows, mut spilled)| {
+            let runs = runs.clone();
+            SpawnedTask::spawn(async move {
+                runs.spill(rows, &mut spilled).await?;
+                Ok(spilled.runs)
+            })
+        });
+        let runs = joined(tasks.collect()).await?.into_iter().flatten();
+        Ok(Collected::Runs(runs.collect(), memory))
+    }
+
+    fn new(shares: Vec<Share>) -> Self {
         Self {
             batches: Vec::new(),
             keys: Vec::new(),
             ranges: Vec::new(),
             columns: Vec::new(),
-            memory,
+            size_bytes: 0,
+            shares,
         }
+    }
+
+    fn with_share(mut self, share: Share) -> Self {
+        self.shares.push(share);
+        self
     }
 
     fn append(&mut self, other: Self) {
         self.batches.extend(other.batches);
         self.keys.extend(other.keys);
-        self.memory.extend(other.memory);
+        self.shares.extend(other.shares);
+        self.size_bytes += other.size_bytes;
         if self.ranges.is_empty() {
             self.ranges = other.ranges;
             self.columns = other.columns;
@@ -85,23 +124,51 @@ impl Rows {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// Counts memory for the words of the rows.
+    /// Compares rows of two batches by all keys.
+    pub(super) fn comparator(
+        &self,
+        (a, b): (usize, usize),
+    ) -> Result<impl Fn(usize, usize) -> Ordering + use<>> {
+        let keys = self.keys[a].iter().zip(&self.keys[b]).zip(&self.columns);
+        let keys = keys.map(|((a, b), column)| make_comparator(a, b, column.options));
+        let keys = keys.collect::<Result<Vec<_>, _>>()?;
+        let is_other = |ordering: &Ordering| ordering.is_ne();
+        Ok(move |a, b| {
+            let mut orders = keys.iter().map(|key| key(a, b));
+            orders.find(is_other).unwrap_or(Ordering::Equal)
+        })
+    }
+
+    /// Memory of the batches.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.size_bytes
+    }
+
+    /// Counts memory for what is made of the rows, as far as it is not counted for their words already.
     pub(super) fn reserve(&mut self, size_bytes: usize) -> Result<()> {
-        self.memory
-            .first()
-            .map_or(Ok(()), |memory| memory.try_grow(size_bytes))
+        let counted = WORD_BYTES * self.num_rows();
+        let share = self.shares.first_mut();
+        share.map_or(Ok(()), |share| {
+            share.keep_more(size_bytes.saturating_sub(counted))
+        })
+    }
+
+    /// The layout of words that hold keys alone.
+    pub(super) fn layout_of_keys(&self) -> Layout {
+        let keys: Vec<_> = self.columns.iter().copied().zip(&self.ranges).collect();
+        Layout::new(&keys, None)
     }
 
     /// The layout of words for these rows, which need no place if `readable` accepts it.
     pub(super) fn layout(&self, readable: impl Fn(&Layout) -> bool) -> Layout {
-        let keys: Vec<_> = self.columns.iter().copied().zip(&self.ranges).collect();
-        let layout = Layout::new(&keys, None);
+        let layout = self.layout_of_keys();
         if layout.is_exact && readable(&layout) {
             return layout;
         }
         let most_rows = self.batches.iter().map(RecordBatch::num_rows).max();
         let bits = |count: usize| usize::BITS - count.saturating_sub(1).leading_zeros();
         let place_bits = (bits(self.batches.len()), bits(most_rows.unwrap_or(0)));
+        let keys: Vec<_> = self.columns.iter().copied().zip(&self.ranges).collect();
         Layout::new(&keys, Some(place_bits))
     }
 }
@@ -115,34 +182,50 @@ struct Collector {
     /// Small batches that are still to be joined.
     small: Vec<RecordBatch>,
     num_small_rows: usize,
+    share: Share,
 }
 
 impl Collector {
-    fn new(sorts: Arc<[PhysicalSortExpr]>, strategy: Strategy, memory: MemoryReservation) -> Self {
+    fn new(job: &Job, share: Share) -> Self {
         Self {
-            sorts,
-            rows: Rows::new(vec![memory]),
-            min_batch_rows: strategy.min_batch_rows(),
+            sorts: Arc::clone(&job.sorts),
+            rows: Rows::new(Vec::new()),
+            min_batch_rows: job.cut.strategy.min_batch_rows(),
             small: Vec::new(),
             num_small_rows: 0,
+            share,
         }
     }
 
-    fn push(&mut self, batch: RecordBatch) -> Result<()> {
-        if batch.num_rows() == 0 {
-            return Ok(());
-        }
-        self.rows.reserve(batch.get_array_memory_size())?;
-        if batch.num_rows() < self.min_batch_rows {
-            self.num_small_rows += batch.num_rows();
-            self.small.push(batch);
-            if self.num_small_rows >= self.min_batch_rows {
-                self.flush()?;
-            }
-            return Ok(());
-        }
+    /// All rows so far, with the memory that they hold.
+    fn take(&mut self) -> Result<Rows> {
         self.flush()?;
-        self.add(batch)
+        let empty = self.share.new_empty();
+        let share = std::mem::replace(&mut self.share, empty);
+        Ok(std::mem::replace(&mut self.rows, Rows::new(Vec::new())).with_share(share))
+    }
+
+    /// Takes a batch; true if the memory is full.
+    fn push(&mut self, batch: RecordBatch) -> Result<bool> {
+        if batch.num_rows() == 0 {
+            return Ok(false);
+        }
+        let size_bytes = size_bytes(&batch)?;
+        self.rows.size_bytes += size_bytes;
+        let is_full = self
+            .share
+            .grow(size_bytes + WORD_BYTES * batch.num_rows())?;
+        if batch.num_rows() >= self.min_batch_rows {
+            self.flush()?;
+            self.add(batch)?;
+            return Ok(is_full);
+        }
+        self.num_small_rows += batch.num_rows();
+        self.small.push(batch);
+        if self.num_small_rows >= self.min_batch_rows {
+            self.flush()?;
+        }
+        Ok(is_full)
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -161,10 +244,8 @@ impl Collector {
             evaluated.collect::<Result<Vec<_>>>()?.into_iter().unzip();
         if self.rows.ranges.is_empty() {
             self.rows.ranges = vec![Range::default(); keys.len()];
-            let column = |(key, sort): (&ArrayRef, &PhysicalSortExpr)| KeyColumn {
-                // The operator takes no keys of other types.
-                kind: Kind::of(key.data_type()).unwrap_or(Kind::Bytes),
-                options: sort.options,
+            let column = |(key, sort): (&ArrayRef, &PhysicalSortExpr)| {
+                KeyColumn::new(key.data_type(), sort.options)
             };
             self.rows.columns = keys.iter().zip(self.sorts.iter()).map(column).collect();
         }
@@ -177,6 +258,13 @@ impl Collector {
         self.rows.keys.push(keys);
         Ok(())
     }
+}
+
+/// Memory of a batch's rows, without what else its buffers hold.
+pub(super) fn size_bytes(batch: &RecordBatch) -> Result<usize> {
+    let columns = batch.columns().iter();
+    let sizes = columns.map(|column| column.to_data().get_slice_memory_size());
+    Ok(sizes.sum::<Result<usize, _>>()?)
 }
 
 /// What tasks give, in their order; those that are left when one fails are stopped.

@@ -1,13 +1,9 @@
 //! Sorting in a plan: all inputs into one output, or each into its own.
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
 use datafusion::common::internal_err;
-use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
@@ -20,20 +16,20 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, Partitioning,
     PlanProperties, SendableRecordBatchStream,
 };
-use futures::stream::{self, BoxStream};
-use futures::{StreamExt, TryStreamExt};
+use futures::TryStreamExt;
+use futures::stream;
 
-use super::Strategy;
+use super::Options;
 use super::account::{Clocks, Notes};
-use super::emit::Emitter;
+use super::external::Runs;
 use super::float_key::key_column;
-use super::layout::Layout;
+use super::job::Job;
 use super::ordinal::Kind;
-use super::parts::{Cut, parts};
-use super::rows::{Rows, joined_one};
-use super::word::Word;
+use super::parts::Cut;
+use super::rows::{Collected, Rows};
 use crate::report::clock::Consumed;
 use crate::report::memory::OperatorPool;
+use crate::spill::Budget;
 
 /// Which rows of the result are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +38,8 @@ pub struct Limit {
     pub skip: usize,
     /// Most rows to give; none for all.
     pub fetch: Option<usize>,
+    /// Whether rows after the last of these may be given, of which those with the same keys must be.
+    pub with_ties: bool,
 }
 
 /// Sorts the rows of `input`.
@@ -52,7 +50,7 @@ pub struct SortRowsExec {
     limit: Limit,
     /// Each partition of the input is sorted for itself.
     is_partitioned: bool,
-    pub(super) strategy: Strategy,
+    pub(super) options: Options,
     metrics: ExecutionPlanMetricsSet,
     pub(super) notes: Notes,
     properties: Arc<PlanProperties>,
@@ -96,16 +94,16 @@ impl SortRowsExec {
             ordering,
             limit: Limit::default(),
             is_partitioned,
-            strategy: Strategy::default(),
+            options: Options::default(),
             metrics: ExecutionPlanMetricsSet::new(),
             notes: Notes::default(),
             properties: Arc::new(properties),
         })
     }
 
-    /// The same with a way of working that is forced.
-    pub fn with_strategy(mut self, strategy: Strategy) -> Self {
-        self.strategy = strategy;
+    /// The same with what is forced about it.
+    pub fn with_options(mut self, options: Options) -> Self {
+        self.options = options;
         self
     }
 
@@ -120,6 +118,11 @@ impl SortRowsExec {
         &self.ordering
     }
 
+    /// Whether each partition of the input is sorted for itself.
+    pub(crate) fn is_partitioned(&self) -> bool {
+        self.is_partitioned
+    }
+
     /// Which rows it gives.
     pub fn limit(&self) -> Limit {
         self.limit
@@ -131,7 +134,16 @@ impl SortRowsExec {
     /// If the order cannot be one of the input's rows.
     pub fn over(&self, input: Arc<dyn ExecutionPlan>, is_partitioned: bool) -> Result<Self> {
         let new = Self::try_new(input, self.ordering.clone(), is_partitioned)?;
-        Ok(new.with_strategy(self.strategy).with_limit(self.limit))
+        Ok(new.with_options(self.options).with_limit(self.limit))
+    }
+
+    /// How many rows are kept, if others than the best are not.
+    fn num_top_rows(&self) -> Option<usize> {
+        let num_rows = self.limit.skip.saturating_add(self.limit.fetch?);
+        self.options
+            .strategy
+            .keeps_best(num_rows)
+            .then_some(num_rows)
     }
 
     fn job(&self, partition: usize, context: &Arc<TaskContext>) -> Job {
@@ -153,7 +165,7 @@ impl SortRowsExec {
             schema,
             limit: self.limit,
             cut: Cut {
-                strategy: self.strategy,
+                strategy: self.options.strategy,
                 num_tasks,
             },
             max_batch_rows: context.session_config().batch_size().max(1),
@@ -168,17 +180,20 @@ impl SortRowsExec {
 impl DisplayAs for SortRowsExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SortRowsExec: expr=[{}]", self.ordering)?;
-        write!(f, ", strategy={}", self.strategy.name())?;
+        write!(f, ", strategy={}", self.options.strategy.name())?;
         if self.is_partitioned {
             write!(f, ", each partition")?;
         }
         if self.limit.skip > 0 {
             write!(f, ", skip={}", self.limit.skip)?;
         }
-        match self.limit.fetch {
-            Some(fetch) => write!(f, ", fetch={fetch}"),
-            None => Ok(()),
+        if let Some(fetch) = self.limit.fetch {
+            write!(f, ", fetch={fetch}")?;
         }
+        if self.limit.with_ties {
+            write!(f, " with ties")?;
+        }
+        Ok(())
     }
 }
 
@@ -200,7 +215,7 @@ impl ExecutionPlan for SortRowsExec {
     }
 
     fn fetch(&self) -> Option<usize> {
-        self.limit.fetch
+        self.limit.fetch.filter(|_| !self.limit.with_ties)
     }
 
     fn apply_expressions(
@@ -238,15 +253,30 @@ impl ExecutionPlan for SortRowsExec {
         let job = self.job(partition, &context);
         let clocks = Arc::new(job.clocks.clone());
         let pool = OperatorPool::over(context.memory_pool(), &self.metrics);
+        let max_bytes = self.options.external_bytes;
+        let budget = Budget::new(max_bytes, partitions.len(), &context, &self.metrics);
+        let ordering = self.ordering.clone();
         let input = |i: usize| {
             let memory = MemoryConsumer::new(format!("SortRowsExec[{i}]"));
             let input = self.input.execute(i, Arc::clone(&context))?;
-            Ok((Consumed::stream(input, &clocks), memory.register(&pool)))
+            let share = budget.share(memory.register(&pool));
+            Ok((Consumed::stream(input, &clocks), share))
         };
         let inputs = partitions.map(input).collect::<Result<Vec<_>>>()?;
+        let num_top_rows = self.num_top_rows();
         let run = async move {
-            let rows = Rows::collect(inputs, &job.sorts, job.cut.strategy).await?;
-            job.run(rows).await
+            if let Some(num_rows) = num_top_rows {
+                return job.run_top(inputs, num_rows).await;
+            }
+            let runs = Runs {
+                job,
+                ordering,
+                budget,
+            };
+            match Rows::collect(inputs, &runs).await? {
+                Collected::Rows(rows) => runs.job.run(rows).await,
+                Collected::Runs(spilled, memory) => runs.merge(spilled, memory).await,
+            }
         };
         let batches = stream::once(run).try_flatten();
         Ok(Box::pin(RecordBatchStreamAdapter::new(
@@ -257,95 +287,5 @@ impl ExecutionPlan for SortRowsExec {
 
     fn metrics(&self) -> Option<MetricsSet> {
         Some(self.metrics.clone_inner())
-    }
-}
-
-/// One run of the operator.
-struct Job {
-    sorts: Arc<[PhysicalSortExpr]>,
-    schema: SchemaRef,
-    /// For each column of the result, which key it is, if it is one.
-    key_columns: Vec<Option<usize>>,
-    limit: Limit,
-    cut: Cut,
-    max_batch_rows: usize,
-    metrics: BaselineMetrics,
-    clocks: Clocks,
-    notes: Notes,
-}
-
-impl Job {
-    async fn run(self, rows: Rows) -> Result<BoxStream<'static, Result<RecordBatch>>> {
-        let is_readable = |layout: &Layout| {
-            let keys = self.key_columns.iter();
-            keys.map(|key| layout.readable((*key)?))
-                .all(|place| place.is_some())
-        };
-        let layout = rows.layout(is_readable);
-        if layout.key_bits() + layout.place_bits() <= u64::BITS {
-            self.run_words::<u64>(rows, layout).await
-        } else {
-            self.run_words::<u128>(rows, layout).await
-        }
-    }
-
-    async fn run_words<W: Word>(
-        self,
-        mut rows: Rows,
-        layout: Layout,
-    ) -> Result<BoxStream<'static, Result<RecordBatch>>> {
-        // Words as they are packed, and as they are split.
-        rows.reserve(2 * size_of::<W>() * rows.num_rows())?;
-        let (rows, layout) = (Arc::new(rows), Arc::new(layout));
-        let clock = &self.clocks.splitting;
-        let parts = parts::<W>(Arc::clone(&rows), Arc::clone(&layout), self.cut, clock).await?;
-        self.notes
-            .split(self.cut.strategy, (&rows, &layout), &parts);
-        let mut wanted = Vec::new();
-        let mut first = 0;
-        for part in parts {
-            let num_rows = part.num_rows(&rows);
-            let range = self.limit.wanted(first..first + num_rows);
-            first += num_rows;
-            if !range.is_empty() {
-                wanted.push((part, range));
-            }
-        }
-        let emitter = Arc::new(Emitter {
-            rows,
-            layout,
-            sorts: self.sorts,
-            schema: self.schema,
-            key_columns: self.key_columns,
-            strategy: self.cut.strategy,
-            max_batch_rows: self.max_batch_rows,
-        });
-        // Parts that are prepared while the first of them is read.
-        let num_ahead = 2 * self.cut.num_tasks.max(1);
-        let metrics = self.metrics;
-        let tasks = stream::iter(wanted).map(move |(part, range)| {
-            let emitter = Arc::clone(&emitter);
-            let metrics = metrics.clone();
-            joined_one(SpawnedTask::spawn(async move {
-                let _timer = metrics.elapsed_compute().timer();
-                let batches = emitter.emit(&part, range)?;
-                let num_rows = batches.iter().map(RecordBatch::num_rows).sum();
-                metrics.record_output(num_rows);
-                Ok(stream::iter(batches.into_iter().map(Ok)))
-            }))
-        });
-        Ok(tasks.buffered(num_ahead).try_flatten().boxed())
-    }
-}
-
-impl Limit {
-    /// Which rows of those at `rows` are wanted, counted from the first of them.
-    fn wanted(&self, rows: Range<usize>) -> Range<usize> {
-        let end = match self.fetch {
-            Some(fetch) => self.skip.saturating_add(fetch),
-            None => usize::MAX,
-        };
-        let within = |row: usize| row.clamp(rows.start, rows.end) - rows.start;
-        within(self.skip)..within(end)
     }
 }

@@ -14,11 +14,28 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::{ExecutionPlan, collect, collect_partitioned};
 use datafusion::prelude::SessionConfig;
-use proptest::prelude::{Strategy as Values, any, prop, prop_assert_eq, proptest};
+use proptest::prelude::{Strategy as Values, any, prop, prop_assert, prop_assert_eq, proptest};
 
-use super::{Limit, SortRowsExec, Strategy};
+use super::{Limit, Options, SortRowsExec, Strategy};
 
-const STRATEGIES: [Strategy; 3] = [Strategy::Auto, Strategy::Radix, Strategy::Comparison];
+/// All that may be forced, and memory that is full with every batch.
+fn all_options() -> Vec<Options> {
+    let strategies = [
+        Strategy::Auto,
+        Strategy::Top,
+        Strategy::Counting,
+        Strategy::Radix,
+        Strategy::Comparison,
+    ];
+    let external_bytes = [None, Some(1)];
+    let options = strategies.into_iter().flat_map(|strategy| {
+        external_bytes.map(|external_bytes| Options {
+            strategy,
+            external_bytes,
+        })
+    });
+    options.collect()
+}
 
 /// A row as numbers, from which columns of all types are made.
 type Row = (Option<u8>, Option<u16>, Option<i64>, u64);
@@ -52,6 +69,21 @@ fn text(n: u16) -> Vec<u8> {
         1 => format!("https://a.example/{n}").into_bytes(),
         2 => format!("https://a.example/{}\0", n - 1).into_bytes(),
         _ => format!("https://b{n}").into_bytes(),
+    }
+}
+
+/// Most begin with the same for long, some with something else.
+fn url(n: u16) -> Vec<u8> {
+    match n % 16 {
+        0 => Vec::new(),
+        1 => b"ftp://old.example/".to_vec(),
+        2 => b"https://www.example.com/a/long/".to_vec(),
+        _ => format!(
+            "https://www.example.com/a/long/path/{}/and/on/{}",
+            n % 7,
+            n / 16
+        )
+        .into_bytes(),
     }
 }
 
@@ -98,6 +130,7 @@ fn batch(rows: &[Row]) -> RecordBatch {
         ("short", strings(rows, short)),
         ("text", strings(rows, text)),
         ("payload", Arc::new(payload)),
+        ("url", strings(rows, url)),
     ];
     let columns = columns
         .into_iter()
@@ -117,7 +150,7 @@ fn rows(max: usize) -> impl Values<Value = Vec<Row>> {
 
 /// Columns to sort by, each with its direction and the place of NULLs.
 fn keys() -> impl Values<Value = Vec<(usize, bool, bool)>> {
-    prop::collection::vec((0usize..13, any::<bool>(), any::<bool>()), 1..5)
+    prop::collection::vec((0usize..14, any::<bool>(), any::<bool>()), 1..5)
 }
 
 fn options(key: &(usize, bool, bool)) -> SortOptions {
@@ -216,10 +249,10 @@ proptest! {
     ) {
         let all = batch(&rows);
         let expected = expected(&all, &keys);
-        for strategy in STRATEGIES {
+        for options in all_options() {
             let input = partitions(&all, inputs, 7 * threads);
-            let sort = sort(&input, &keys).with_strategy(strategy);
-            prop_assert_eq!(&run(sort, context(threads, 50)), &expected, "{:?}", strategy);
+            let sort = sort(&input, &keys).with_options(options);
+            prop_assert_eq!(&run(sort, context(threads, 50)), &expected, "{:?}", options);
         }
     }
 
@@ -234,10 +267,69 @@ proptest! {
         let end = fetch.map_or(all.num_rows(), |f| all.num_rows().min(skip + f));
         let start = skip.min(end);
         let expected = expected(&all, &keys).slice(start, end - start);
-        for strategy in STRATEGIES {
-            let sort = sort(&partitions(&all, 2, 30), &keys).with_strategy(strategy);
-            let sort = sort.with_limit(Limit { skip, fetch });
-            prop_assert_eq!(&run(sort, context(3, 9)), &expected);
+        for options in all_options() {
+            let sort = sort(&partitions(&all, 2, 30), &keys).with_options(options);
+            let sort = sort.with_limit(Limit {
+                skip,
+                fetch,
+                with_ties: false,
+            });
+            prop_assert_eq!(&run(sort, context(3, 9)), &expected, "{:?}", options);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn rows_as_good_as_the_last(
+        rows in rows(200),
+        keys in keys(),
+        fetch in 1usize..220,
+        inputs in 1usize..4,
+    ) {
+        let all = batch(&rows);
+        let (expected, keys_of) = (expected(&all, &keys), |batch: &RecordBatch| {
+            let places: Vec<usize> = keys.iter().map(|key| key.0).collect();
+            batch.project(&places).unwrap()
+        });
+        let last = fetch.min(all.num_rows()).checked_sub(1);
+        let is_tied = |row: &usize| {
+            last.is_some_and(|last| keys_of(&expected.slice(*row, 1)) == keys_of(&expected.slice(last, 1)))
+        };
+        let num_first = last.map_or(0, |last| last + 1);
+        let num_tied = (num_first..all.num_rows()).take_while(is_tied).count();
+        for options in all_options() {
+            let limit = Limit { skip: 0, fetch: Some(fetch), with_ties: true };
+            let sort = sort(&partitions(&all, inputs, 30), &keys).with_options(options).with_limit(limit);
+            let sorted = run(sort, context(3, 9));
+            prop_assert!(sorted.num_rows() >= num_first + num_tied, "{:?}", options);
+            prop_assert_eq!(&sorted, &expected.slice(0, sorted.num_rows()), "{:?}", options);
+        }
+    }
+}
+
+#[test]
+fn the_best_of_many_rows() {
+    for distinct in [3, 100_000] {
+        let all = batch(&many(300_000, distinct));
+        for keys in [
+            vec![(2, true, false)],
+            vec![(1, false, true), (11, true, false)],
+        ] {
+            let expected = expected(&all, &keys);
+            for (skip, fetch) in [(0, 1), (5, 4_000), (20_000, 30_000)] {
+                let limit = Limit {
+                    skip,
+                    fetch: Some(fetch),
+                    with_ties: false,
+                };
+                let sort = sort(&partitions(&all, 3, 5000), &keys).with_limit(limit);
+                let sorted = run(sort, context(2, 4000));
+                assert!(
+                    sorted == expected.slice(skip, fetch),
+                    "{distinct} {keys:?} {fetch}"
+                );
+            }
         }
     }
 }
@@ -260,14 +352,14 @@ fn only_keys_are_read_back_from_words() {
             .map(|p| p.iter().map(project).collect())
             .collect();
         let input = MemorySourceConfig::try_new_exec(&batches, Arc::clone(&schema), None).unwrap();
-        for strategy in STRATEGIES {
+        for options in all_options() {
             let input = Arc::clone(&input) as Arc<dyn ExecutionPlan>;
             let sort = SortRowsExec::try_new(input, ordering.clone(), false).unwrap();
-            let sorted = run(sort.with_strategy(strategy), context(2, 1000));
+            let sorted = run(sort.with_options(options), context(2, 1000));
             assert_eq!(
                 sorted,
                 project(&expected(&all, &keys)),
-                "{distinct} {strategy:?}"
+                "{distinct} {options:?}"
             );
         }
     }
@@ -275,18 +367,20 @@ fn only_keys_are_read_back_from_words() {
 
 #[test]
 fn many_rows_in_many_parts() {
-    for (distinct, threads) in [(3, 2), (1000, 16), (u64::MAX, 16), (100_000, 40)] {
-        let all = batch(&many(70_000, distinct));
+    for (distinct, threads) in [(3, 2), (1000, 16), (u64::MAX, 40)] {
+        let all = batch(&many(40_000, distinct));
         for keys in [
             vec![(2, false, false)],
             vec![(11, true, false)],
+            vec![(13, false, false)],
+            vec![(13, true, true), (0, true, false)],
             vec![(4, true, true), (8, false, true)],
         ] {
             let expected = expected(&all, &keys);
-            for strategy in STRATEGIES {
-                let sort = sort(&partitions(&all, 3, 5000), &keys).with_strategy(strategy);
+            for options in all_options() {
+                let sort = sort(&partitions(&all, 3, 5000), &keys).with_options(options);
                 let sorted = run(sort, context(threads, 4000));
-                assert!(sorted == expected, "{distinct} {keys:?} {strategy:?}");
+                assert!(sorted == expected, "{distinct} {keys:?} {options:?}");
             }
         }
     }
@@ -300,9 +394,9 @@ fn a_few_far_away_rows_leave_one_bucket_with_the_rest() {
     let all = batch(&rows);
     let keys = vec![(2, true, false)];
     let expected = expected(&all, &keys);
-    for strategy in STRATEGIES {
-        let sort = sort(&partitions(&all, 2, 6000), &keys).with_strategy(strategy);
-        assert!(run(sort, context(4, 8000)) == expected, "{strategy:?}");
+    for options in all_options() {
+        let sort = sort(&partitions(&all, 2, 6000), &keys).with_options(options);
+        assert!(run(sort, context(4, 8000)) == expected, "{options:?}");
     }
 }
 
@@ -327,9 +421,35 @@ fn batches_in_order_or_reversed_stay_whole() {
         let limited = sort(&input, &keys).with_limit(Limit {
             skip: 7_001,
             fetch: Some(20_000),
+            with_ties: false,
         });
         assert!(run(limited, context(2, 65_505)) == expected.slice(7_001, 20_000));
     }
+}
+
+#[test]
+fn strings_in_order_stay_whole_only_if_all_bytes_are() {
+    let rows: Vec<Row> = (0..40_000).map(|i| (None, Some(i), None, 0)).collect();
+    let keys = vec![(13, false, false), (12, false, false)];
+    let sorted = expected(&batch(&rows), &keys);
+    assert!(
+        run(
+            sort(&partitions(&sorted, 2, 5000), &keys),
+            context(2, 65_505)
+        ) == sorted
+    );
+    // The words of these two are the same.
+    let mut order: Vec<u64> = (0..40_000).collect();
+    order.swap(20_000, 20_050);
+    let swapped = take_record_batch(&sorted, &UInt64Array::from(order)).unwrap();
+    let expected = expected(&swapped, &keys);
+    assert!(expected != swapped);
+    assert!(
+        run(
+            sort(&partitions(&swapped, 2, 5000), &keys),
+            context(2, 65_505)
+        ) == expected
+    );
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ macro_rules! word {
 
             #[inline(always)]
             fn push(self, bits: u32, field: u64) -> Self {
-                self.checked_shl(bits).unwrap_or(0) | Self::from(field)
+                self.checked_shl(bits).unwrap_or(0) | field as Self
             }
 
             #[inline(always)]
@@ -98,5 +98,6 @@ macro_rules! word {
     };
 }
 
+word!(u16);
 word!(u64);
 word!(u128);

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`stream_exec`] | the operator: feeds batches to a step |
 //! | [`array_join`] | ARRAY JOIN |
+//! | [`at_most`] | limits of settings |
 //! | [`asof_join`] | ASOF JOIN |
 //! | [`fill_cursor`] | the values that WITH FILL inserts |
 //! | [`interpolate`] | INTERPOLATE of WITH FILL |
@@ -15,6 +16,7 @@
 
 pub mod array_join;
 pub mod asof_join;
+mod at_most;
 mod fill_cursor;
 mod interpolate;
 pub mod limit_by;

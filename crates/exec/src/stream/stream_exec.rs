@@ -28,6 +28,7 @@ use futures::StreamExt;
 use super::Step;
 use super::array_join::ArrayJoinStep;
 use super::asof_join::AsofJoinStep;
+use super::at_most::AtMostStep;
 use super::limit_by::LimitByStep;
 use super::limit_rows::LimitRowsStep;
 use super::limit_with_ties::LimitWithTiesStep;
@@ -92,6 +93,17 @@ impl StreamExec {
         })
     }
 
+    /// How many rows the step takes besides those with the same keys as the last, if it is
+    /// LIMIT … WITH TIES.
+    pub(crate) fn rows_before_ties(&self) -> Option<usize> {
+        match &self.operator {
+            StreamOperator::LimitWithTies { offset, limit, .. } => {
+                usize::try_from(offset.saturating_add(*limit)).ok()
+            }
+            _ => None,
+        }
+    }
+
     fn is_row_by_row(&self) -> bool {
         matches!(
             self.operator,
@@ -106,6 +118,7 @@ impl StreamExec {
             StreamOperator::ArrayJoin { left, columns, .. } => {
                 Box::new(ArrayJoinStep::try_new(&input, schema, columns, *left)?)
             }
+            StreamOperator::AtMost { rows, setting } => Box::new(AtMostStep::new(*rows, *setting)),
             StreamOperator::AsofJoin(columns) => Box::new(AsofJoinStep::try_new(&input, columns)?),
             StreamOperator::LimitBy {
                 keys,

@@ -12,7 +12,7 @@ use arrow::compute::{concat, take};
 use arrow::datatypes::{DataType, Int64Type, UInt64Type};
 use basalt_analyzer::udaf::AggregateUdf;
 use basalt_error::{Error, Result};
-use basalt_functions::aggregate::{BoundAggregate, Groups, Shortcut};
+use basalt_functions::aggregate::{BoundAggregate, Groups, Shortcut, group_ids};
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::logical_expr::AggregateUDF;
 
@@ -166,6 +166,15 @@ fn total(runs: &[Range<usize>]) -> usize {
     runs.iter().map(Range::len).sum()
 }
 
+/// The ids of rows of which so many belong to the first group, to the second, and so on.
+fn ids_of(lengths: impl Iterator<Item = usize>, num_groups: usize) -> Result<Vec<u32>> {
+    let groups = lengths.enumerate();
+    group_ids(
+        groups.flat_map(|(group, len)| std::iter::repeat_n(group, len)),
+        num_groups,
+    )
+}
+
 fn slices(args: &[ArrayRef], rows: &Range<usize>) -> Vec<ArrayRef> {
     args.iter()
         .map(|a| a.slice(rows.start, rows.len()))
@@ -175,10 +184,7 @@ fn slices(args: &[ArrayRef], rows: &Range<usize>) -> Vec<ArrayRef> {
 /// One result for each of the frames, which do not overlap.
 fn as_groups(bound: &BoundAggregate, args: &[ArrayRef], runs: &[Range<usize>]) -> Result<ArrayRef> {
     let mut states = (bound.factory)();
-    let mut ids = Vec::with_capacity(total(runs));
-    for (group, rows) in runs.iter().enumerate() {
-        ids.extend(std::iter::repeat_n(group, rows.len()));
-    }
+    let ids = ids_of(runs.iter().map(Range::len), runs.len())?;
     let first = runs.first().map_or(0, |r| r.start);
     let is_whole = ids.len() == runs.last().map_or(0, |r| r.end) - first;
     let args = if is_whole {
@@ -214,7 +220,7 @@ fn running(
     let mut results = Results::new(memory);
     let mut states = (bound.factory)();
     let mut fed = 0..0;
-    let mut zeros: Vec<usize> = Vec::new();
+    let mut zeros: Vec<u32> = Vec::new();
     for rows in runs {
         if rows.start != fed.start || fed.end > rows.end {
             states = (bound.factory)();
@@ -261,7 +267,8 @@ fn running_at_once(
         rest = behind;
         let continues = |run: &Range<usize>| run.start == fed.start && run.end >= fed.end;
         let mut states = (bound.factory)();
-        let heirs: Vec<usize> = (0..chunk.len()).filter(|i| continues(&chunk[*i])).collect();
+        let heirs = (0..chunk.len()).filter(|i| continues(&chunk[*i]));
+        let heirs = group_ids(heirs, chunk.len())?;
         if !carried.is_empty() && !heirs.is_empty() {
             let zeros = UInt64Array::from_value(0, heirs.len());
             let copies = carried.iter().map(|c| take(c, &zeros, None).map_err(bug));
@@ -282,11 +289,7 @@ fn running_at_once(
                 }
             })
             .collect();
-        let ids: Vec<usize> = more
-            .iter()
-            .enumerate()
-            .flat_map(|(group, rows)| std::iter::repeat_n(group, rows.len()))
-            .collect();
+        let ids = ids_of(more.iter().map(Range::len), chunk.len())?;
         let groups = Groups {
             ids: Some(&ids),
             num_groups: chunk.len(),
@@ -317,10 +320,7 @@ fn gathered(
         }
         let (chunk, behind) = rest.split_at(taken);
         rest = behind;
-        let mut ids = Vec::with_capacity(num_rows);
-        for (group, rows) in chunk.iter().enumerate() {
-            ids.extend(std::iter::repeat_n(group, rows.len()));
-        }
+        let ids = ids_of(chunk.iter().map(Range::len), chunk.len())?;
         let groups = Groups {
             ids: Some(&ids),
             num_groups: chunk.len(),

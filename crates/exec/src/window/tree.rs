@@ -7,7 +7,7 @@ use std::ops::Range;
 use arrow::array::{ArrayRef, UInt64Array};
 use arrow::compute::take;
 use basalt_error::Result;
-use basalt_functions::aggregate::{Aggregator, BoundAggregate, Groups};
+use basalt_functions::aggregate::{Aggregator, BoundAggregate, Groups, group_ids};
 
 use super::step::bug;
 
@@ -39,7 +39,7 @@ pub(super) fn results(
 }
 
 fn levels(bound: &BoundAggregate, args: &[ArrayRef], num_rows: usize) -> Result<Vec<Level>> {
-    let ids: Vec<usize> = (0..num_rows).collect();
+    let ids = group_ids(0..num_rows, num_rows)?;
     let mut states = (bound.factory)();
     let groups = Groups {
         ids: Some(&ids),
@@ -50,8 +50,8 @@ fn levels(bound: &BoundAggregate, args: &[ArrayRef], num_rows: usize) -> Result<
     let mut levels = vec![states.states(0..num_rows)?];
     let mut len = num_rows;
     while len > 1 {
-        let ids: Vec<usize> = (0..len).map(|node| node / 2).collect();
         let above = len.div_ceil(2);
+        let ids = group_ids((0..len).map(|node| node / 2), above)?;
         let mut states = (bound.factory)();
         let groups = Groups {
             ids: Some(&ids),
@@ -108,7 +108,7 @@ fn merge(
         .iter()
         .map(|column| take(column, &nodes, None).map_err(bug))
         .collect::<Result<_>>()?;
-    let ids: Vec<usize> = parts.iter().map(|(_, frame)| *frame).collect();
+    let ids = group_ids(parts.iter().map(|(_, frame)| *frame), num_groups)?;
     states.merge(
         &taken,
         Groups {

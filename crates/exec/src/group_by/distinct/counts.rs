@@ -104,8 +104,7 @@ impl<E: Entry> DistinctCounts for Counts<E> {
         let words = DistinctWords::of(args).map_err(into_plan_error)?;
         let words = E::Value::words(&words).ok_or_else(unexpected)?;
         let own = &mut self.own;
-        // A table has fewer than 2^32 groups.
-        let entry = |word: &_, group: usize| E::new(group as u32, E::Value::of_word(*word));
+        let entry = |word: &_, group: u32| E::new(group, E::Value::of_word(*word));
         match (groups.ids, rows_without_null(args)) {
             (None, None) => own.extend(words.iter().map(|word| entry(word, 0))),
             (None, Some(valid)) => {
@@ -147,8 +146,7 @@ impl<E: Entry> DistinctCounts for Counts<E> {
         };
         let ids = groups.ids.unwrap_or(&[0]);
         for (row, id) in rows.iter().zip(ids) {
-            // A table has fewer than 2^32 groups.
-            map[*row as usize] = *id as u32;
+            map[*row as usize] = *id;
         }
         Ok(())
     }
@@ -160,7 +158,7 @@ impl<E: Entry> DistinctCounts for Counts<E> {
         let values = values.as_primitive_opt::<<E::Value as Value>::Arrow>();
         let values = values.ok_or_else(unexpected)?.values();
         for (row, range) in lists.offsets().windows(2).enumerate() {
-            let group = groups.ids.map_or(0, |ids| ids[row]) as u32;
+            let group = groups.ids.map_or(0, |ids| ids[row]);
             let values = values[range[0] as usize..range[1] as usize].iter();
             let entry = |native: &_| E::new(group, E::Value::from_native(*native));
             self.own.extend(values.map(entry));

@@ -53,7 +53,7 @@ fn task(task: usize, bits: u32, batches: &Batches, spills: bool) -> Box<dyn Dist
     );
     let mut states = counts(bits, true, Thresholds::Tiny);
     for (i, rows) in batches.iter().enumerate() {
-        let ids: Vec<usize> = rows.iter().map(|row| number(task, row.0)).collect();
+        let ids: Vec<u32> = rows.iter().map(|row| number(task, row.0) as u32).collect();
         let groups = Groups {
             ids: Some(&ids),
             num_groups: NUM_GROUPS,
@@ -83,8 +83,8 @@ fn check(bits: u32, tasks: &[Batches], spills: bool, settles: bool) {
         let sets = task(i, bits, batches, spills).export(NUM_GROUPS).unwrap();
         // Some groups now, the others later.
         for groups in [0..2, 2..NUM_GROUPS] {
-            let ids: Vec<usize> = groups.collect();
-            let rows: Vec<u32> = ids.iter().map(|id| number(i, *id) as u32).collect();
+            let rows: Vec<u32> = groups.clone().map(|id| number(i, id) as u32).collect();
+            let ids: Vec<u32> = groups.map(|id| id as u32).collect();
             let groups = Groups {
                 ids: Some(&ids),
                 num_groups: NUM_GROUPS,
@@ -117,9 +117,8 @@ proptest! {
         for bits in [32, 64, 128] {
             let sets = task(0, bits, &batches, false).export(NUM_GROUPS).unwrap();
             let rows: Vec<u32> = (0..NUM_GROUPS as u32).collect();
-            let ids: Vec<usize> = (0..NUM_GROUPS).collect();
             let groups = Groups {
-                ids: Some(&ids),
+                ids: Some(&rows),
                 num_groups: NUM_GROUPS,
                 num_rows: NUM_GROUPS,
             };

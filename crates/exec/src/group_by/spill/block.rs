@@ -3,16 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, ListArray, RecordBatch, StructArray, UInt32Array, UInt64Array,
-};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array, UInt64Array};
 use arrow::compute::take;
-use arrow::datatypes::{DataType as ArrowType, Field, Schema, UInt64Type};
+use arrow::datatypes::{Field, Schema, UInt64Type};
 use basalt_functions::aggregate::Shortcut;
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
-use super::file::SpillFile;
 use crate::group_by::Grouping;
 use crate::group_by::counts::Counts;
 use crate::group_by::group_set::GroupSet;
@@ -20,6 +17,7 @@ use crate::group_by::grouping::{AggregateArgs, AggregateSpec};
 use crate::group_by::key_form::KeyForm;
 use crate::group_by::rows::Rows;
 use crate::group_by::states::Exported;
+use crate::spill::{SpillFile, compact};
 
 /// What a block holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,39 +130,4 @@ fn imported(spec: &AggregateSpec, columns: Vec<ArrayRef>) -> Result<Exported> {
         Some(Shortcut::SumInteger) => Exported::Sums(words()?),
         Some(Shortcut::UniqExact { .. }) | None => Exported::Columns(columns),
     })
-}
-
-/// The same values without bytes that no view points to: a file would get them all.
-fn compact(array: &ArrayRef) -> Result<ArrayRef> {
-    Ok(match array.data_type() {
-        ArrowType::BinaryView => Arc::new(array.as_binary_view().gc()),
-        ArrowType::List(field) if has_views(field.data_type()) => {
-            let list = array.as_list::<i32>();
-            Arc::new(ListArray::try_new(
-                Arc::clone(field),
-                list.offsets().clone(),
-                compact(list.values())?,
-                list.nulls().cloned(),
-            )?)
-        }
-        ArrowType::Struct(fields) if has_views(array.data_type()) => {
-            let array = array.as_struct();
-            let columns = array.columns().iter().map(compact);
-            Arc::new(StructArray::try_new(
-                fields.clone(),
-                columns.collect::<Result<_>>()?,
-                array.nulls().cloned(),
-            )?)
-        }
-        _ => Arc::clone(array),
-    })
-}
-
-fn has_views(arrow: &ArrowType) -> bool {
-    match arrow {
-        ArrowType::BinaryView => true,
-        ArrowType::List(field) => has_views(field.data_type()),
-        ArrowType::Struct(fields) => fields.iter().any(|f| has_views(f.data_type())),
-        _ => false,
-    }
 }

@@ -7,19 +7,14 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`budget`] | the memory that tasks may hold together |
-//! | [`file`] | a temporary file of compressed blocks |
 //! | [`block`] | keys with states or arguments, as a block and back |
 //! | [`spiller`] | what one task has written, by partition |
 //! | [`spilled`] | the partitions of all tasks, merged one by one |
 
 mod block;
-mod budget;
-mod file;
 mod spilled;
 mod spiller;
 
-pub(super) use budget::{Budget, Share};
-pub(super) use file::SpillFile;
+pub(super) use crate::spill::{Budget, Share, SpillFile};
 pub(super) use spilled::Spilled;
 pub(super) use spiller::Spiller;

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow::array::RecordBatch;
 use datafusion::error::Result;
 
+use super::Share;
 use super::block::Block;
-use super::budget::Share;
 use super::spiller::{Level, Spiller};
 use crate::group_by::group_set::GroupSet;
 use crate::group_by::key_form::KeyForm;

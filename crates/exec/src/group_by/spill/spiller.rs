@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef};
-use arrow::compute::concat;
+use arrow::array::ArrayRef;
 use basalt_hashtable::{Partitions, partition};
 use datafusion::error::Result;
 
 use super::block::{Block, Content, state_columns};
-use super::budget::Budget;
-use super::file::SpillFile;
+use super::{Budget, SpillFile};
 use crate::group_by::Grouping;
 use crate::group_by::group_set::GroupSet;
 use crate::group_by::grouping::AggregateArgs;
 use crate::group_by::key_form::{GroupTable, KeyForm};
-use crate::group_by::rows::SplitRows;
+use crate::group_by::rows::{SplitRows, joined, joined_args};
 use crate::group_by::states::Exported;
 
 /// Times that groups are split: with 2^7 partitions each, enough for any disk.
@@ -191,23 +189,4 @@ impl<F: KeyForm> Spiller<F> {
         self.partitions[partition].push(block);
         Ok(())
     }
-}
-
-/// Each column of all pieces as one.
-fn joined(pieces: &[Vec<ArrayRef>]) -> Result<Vec<ArrayRef>> {
-    let num_columns = pieces.first().map_or(0, Vec::len);
-    let column = |i: usize| {
-        let pieces: Vec<&dyn Array> = pieces.iter().map(|piece| piece[i].as_ref()).collect();
-        Ok(concat(&pieces)?)
-    };
-    (0..num_columns).map(column).collect()
-}
-
-fn joined_args(pieces: &[AggregateArgs]) -> Result<AggregateArgs> {
-    let num_aggregates = pieces.first().map_or(0, Vec::len);
-    let of_one = |i: usize| {
-        let pieces: Vec<Vec<ArrayRef>> = pieces.iter().map(|piece| piece[i].clone()).collect();
-        joined(&pieces)
-    };
-    (0..num_aggregates).map(of_one).collect()
 }

@@ -8,53 +8,12 @@ use arrow::compute::kernels::cmp;
 use basalt_types::DataType;
 use basalt_types::arrow_edge::to_physical;
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::{Expr, Operator};
+use datafusion::logical_expr::Operator;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
 
 /// Finds a table column's top-level column in the file, and its type.
 pub(super) type ColumnSource<'a> = dyn Fn(&str) -> Option<(usize, DataType)> + 'a;
-
-/// A condition as far as bounds tell something about it.
-pub(super) enum Condition<'a> {
-    And(&'a Expr, &'a Expr),
-    Or(&'a Expr, &'a Expr),
-    /// `column op value`, for one of the values.
-    Compare(&'a str, Operator, Vec<&'a ScalarValue>),
-    /// May be anything.
-    Unknown,
-}
-
-impl<'a> Condition<'a> {
-    pub(super) fn of(filter: &'a Expr) -> Self {
-        match filter {
-            Expr::BinaryExpr(binary) => match binary.op {
-                Operator::And => Self::And(&binary.left, &binary.right),
-                Operator::Or => Self::Or(&binary.left, &binary.right),
-                op => match (binary.left.as_ref(), binary.right.as_ref()) {
-                    (Expr::Column(c), Expr::Literal(v, _)) => Self::Compare(&c.name, op, vec![v]),
-                    (Expr::Literal(v, _), Expr::Column(c)) => match op.swap() {
-                        Some(op) => Self::Compare(&c.name, op, vec![v]),
-                        None => Self::Unknown,
-                    },
-                    _ => Self::Unknown,
-                },
-            },
-            Expr::InList(list) if !list.negated => {
-                let value = |item: &'a Expr| match item {
-                    Expr::Literal(v, _) => Some(v),
-                    _ => None,
-                };
-                let values: Option<Vec<_>> = list.list.iter().map(value).collect();
-                match (list.expr.as_ref(), values) {
-                    (Expr::Column(c), Some(values)) => Self::Compare(&c.name, Operator::Eq, values),
-                    _ => Self::Unknown,
-                }
-            }
-            _ => Self::Unknown,
-        }
-    }
-}
 
 /// Least and greatest values of a column's pieces, as physical arrays.
 pub(super) struct Bounds {

@@ -6,7 +6,8 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, RowSelection};
 
-use super::bounds::{Bounds, ColumnSource, Condition};
+use super::bounds::{Bounds, ColumnSource};
+use crate::scan::condition::Condition;
 
 /// The rows of pages that can fulfil all filters; `None` if nothing is known.
 pub(super) fn rows_that_can_match(

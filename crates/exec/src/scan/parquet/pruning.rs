@@ -15,7 +15,8 @@ use parquet::basic::Type;
 use parquet::bloom_filter::Sbbf;
 use parquet::file::metadata::RowGroupMetaData;
 
-use super::bounds::{Bounds, ColumnSource, Condition};
+use super::bounds::{Bounds, ColumnSource};
+use crate::scan::condition::can_match;
 
 /// Whether rows of the group can fulfil all filters.
 pub(super) fn row_group_can_match(
@@ -33,19 +34,6 @@ pub(super) fn row_group_can_match(
         bounds.can_hold_any(op, values)?.first().copied()
     };
     filters.iter().all(|f| can_match(f, &compare))
-}
-
-/// Tells whether a column can be in that relation to one of the values; `None` if it cannot tell.
-type Compare<'a> = dyn Fn(&str, Operator, &[&ScalarValue]) -> Option<bool> + 'a;
-
-/// Whether a filter can hold, if `compare` tells that of comparisons.
-fn can_match(filter: &Expr, compare: &Compare<'_>) -> bool {
-    match Condition::of(filter) {
-        Condition::And(a, b) => can_match(a, compare) && can_match(b, compare),
-        Condition::Or(a, b) => can_match(a, compare) || can_match(b, compare),
-        Condition::Compare(column, op, values) => compare(column, op, &values).unwrap_or(true),
-        Condition::Unknown => true,
-    }
 }
 
 /// Whether rows of the group can fulfil all filters, as far as Bloom filters tell.

@@ -1,4 +1,4 @@
-//! Counts the memory that the tasks of a grouping hold together.
+//! Counts the memory that the tasks of an operator hold together.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,20 +7,38 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::MemoryReservation;
-use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
+use datafusion::physical_plan::metrics::{
+    Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet,
+};
 
+use crate::report::figures;
 use crate::temporary::TemporaryFiles;
 
-/// The memory of all tasks of a grouping, and where they write what is too much.
+/// The metric that counts files.
+const FILES: &str = "spilled_files";
+
+/// What went to files, if something did.
+pub(crate) fn spilled(metrics: &MetricsSet) -> Option<(&'static str, String)> {
+    let bytes = metrics.spilled_bytes().filter(|bytes| *bytes > 0)?;
+    let files = metrics
+        .sum_by_name(FILES)
+        .map_or(0, |files| files.as_usize());
+    let files = figures::counted(files as u64, "file");
+    let blocks = figures::counted(metrics.spill_count().unwrap_or(0) as u64, "block");
+    let bytes = figures::bytes(bytes as u64);
+    Some(("Spilled", format!("{files}, {blocks}, {bytes}")))
+}
+
+/// The memory of all tasks of an operator, and where they write what is too much.
 #[derive(Debug)]
-pub(in crate::group_by) struct Budget {
-    /// Bytes from which on groups go to files; `None` if they never do.
+pub(crate) struct Budget {
+    /// Bytes from which on what is held goes to files; `None` if it never does.
     max_bytes: Option<usize>,
     num_tasks: usize,
     held_bytes: AtomicUsize,
     files: Arc<TemporaryFiles>,
     /// Files made.
-    pub(super) file_count: Count,
+    pub(crate) file_count: Count,
     /// Partitions written.
     spill_count: Count,
     /// Bytes written.
@@ -29,7 +47,7 @@ pub(in crate::group_by) struct Budget {
 
 impl Budget {
     /// A budget of `max_bytes` for so many tasks.
-    pub(in crate::group_by) fn new(
+    pub(crate) fn new(
         max_bytes: Option<usize>,
         num_tasks: usize,
         context: &TaskContext,
@@ -41,25 +59,25 @@ impl Budget {
             num_tasks: num_tasks.max(1),
             held_bytes: AtomicUsize::new(0),
             files: files.unwrap_or_default(),
-            file_count: MetricBuilder::new(metrics).global_counter("spilled_files"),
+            file_count: MetricBuilder::new(metrics).global_counter(FILES),
             spill_count: MetricBuilder::new(metrics).spill_count(0),
             spilled_bytes: MetricBuilder::new(metrics).spilled_bytes(0),
         })
     }
 
     /// Where files go.
-    pub(in crate::group_by) fn files(&self) -> &TemporaryFiles {
+    pub(crate) fn files(&self) -> &TemporaryFiles {
         &self.files
     }
 
     /// Counts a block that was written to a file, at `place`.
-    pub(in crate::group_by) fn count_block(&self, place: &Range<u64>) {
+    pub(crate) fn count_block(&self, place: &Range<u64>) {
         self.spill_count.add(1);
         self.spilled_bytes.add((place.end - place.start) as usize);
     }
 
     /// The part of a task that holds nothing yet.
-    pub(in crate::group_by) fn share(self: &Arc<Self>, memory: MemoryReservation) -> Share {
+    pub(crate) fn share(self: &Arc<Self>, memory: MemoryReservation) -> Share {
         Share {
             budget: Arc::clone(self),
             memory,
@@ -70,7 +88,7 @@ impl Budget {
 
 /// What one task holds of a budget.
 #[derive(Debug)]
-pub(in crate::group_by) struct Share {
+pub(crate) struct Share {
     budget: Arc<Budget>,
     memory: MemoryReservation,
     held_bytes: usize,
@@ -78,7 +96,7 @@ pub(in crate::group_by) struct Share {
 
 impl Share {
     /// Holds `num_bytes` from now on; true if they should go to a file first.
-    pub(in crate::group_by) fn hold(&mut self, num_bytes: usize) -> Result<bool> {
+    pub(crate) fn hold(&mut self, num_bytes: usize) -> Result<bool> {
         let Some(max_bytes) = self.budget.max_bytes else {
             self.memory.try_resize(num_bytes)?;
             return Ok(false);
@@ -89,8 +107,18 @@ impl Share {
         Ok((all > max_bytes && is_worth_it) || self.memory.try_resize(num_bytes).is_err())
     }
 
+    /// Holds `num_bytes` more from now on; true if all should go to a file first.
+    pub(crate) fn grow(&mut self, num_bytes: usize) -> Result<bool> {
+        self.hold(self.held_bytes + num_bytes)
+    }
+
+    /// Holds `num_bytes` more from now on, whatever the budget.
+    pub(crate) fn keep_more(&mut self, num_bytes: usize) -> Result<()> {
+        self.keep(self.held_bytes + num_bytes)
+    }
+
     /// Holds `num_bytes` from now on, whatever the budget.
-    pub(in crate::group_by) fn keep(&mut self, num_bytes: usize) -> Result<()> {
+    pub(crate) fn keep(&mut self, num_bytes: usize) -> Result<()> {
         self.set(num_bytes);
         self.memory.try_resize(num_bytes)
     }
@@ -106,22 +134,22 @@ impl Share {
     }
 
     /// A share of the same budget that holds nothing.
-    pub(super) fn new_empty(&self) -> Self {
+    pub(crate) fn new_empty(&self) -> Self {
         self.budget.share(self.memory.new_empty())
     }
 
     /// Memory of the same consumer, outside of the budget.
-    pub(in crate::group_by) fn new_memory(&self) -> MemoryReservation {
+    pub(crate) fn new_memory(&self) -> MemoryReservation {
         self.memory.new_empty()
     }
 
     /// The memory alone; the budget no longer counts it.
-    pub(in crate::group_by) fn into_memory(mut self) -> MemoryReservation {
+    pub(crate) fn into_memory(mut self) -> MemoryReservation {
         self.memory.take()
     }
 
     /// The budget.
-    pub(in crate::group_by) fn budget(&self) -> &Arc<Budget> {
+    pub(crate) fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 }

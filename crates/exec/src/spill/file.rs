@@ -17,17 +17,17 @@ use crate::temporary::{TemporaryFile, TemporaryFiles, write_error};
 
 /// Batches in a file; gone when it is dropped.
 #[derive(Debug)]
-pub(in crate::group_by) struct SpillFile(Mutex<TemporaryFile>);
+pub(crate) struct SpillFile(Mutex<TemporaryFile>);
 
 impl SpillFile {
     /// An empty file.
-    pub(in crate::group_by) fn create(files: &TemporaryFiles) -> Result<Self> {
+    pub(crate) fn create(files: &TemporaryFiles) -> Result<Self> {
         let file = files.create().map_err(into_plan_error)?;
         Ok(Self(Mutex::new(file)))
     }
 
     /// Appends a batch; gives where it lies.
-    pub(in crate::group_by) fn append(&self, batch: &RecordBatch) -> Result<Range<u64>> {
+    pub(crate) fn append(&self, batch: &RecordBatch) -> Result<Range<u64>> {
         let options =
             IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME))?;
         let mut writer = StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options)?;
@@ -41,7 +41,7 @@ impl SpillFile {
     }
 
     /// The batch that lies at `place`.
-    pub(in crate::group_by) fn read(&self, place: &Range<u64>) -> Result<RecordBatch> {
+    pub(crate) fn read(&self, place: &Range<u64>) -> Result<RecordBatch> {
         let mut bytes = vec![0; (place.end - place.start) as usize];
         {
             let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);

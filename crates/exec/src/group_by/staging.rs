@@ -1,0 +1,117 @@
+//! Splits rows by the hashes of their keys without grouping them, many rows at a time.
+//!
+//! ```text
+//! batches ─▶ waiting ──(many rows: concat, hash, counting sort)──▶ split: rows by partition
+//! ```
+//!
+//! A partition's share of a few batches would be a handful of rows, and every call to a table and
+//! to the aggregates has its price: rows wait until a partition gets a good piece of them.
+//!
+//! Hashes of partition 0 are remembered. They are a fair sample of the keys, not of the rows, so
+//! that they tell how many groups there are, however often one of them occurs.
+
+use std::sync::Arc;
+
+use ahash::HashSet;
+use arrow::array::ArrayRef;
+use basalt_hashtable::partition;
+use datafusion::error::Result;
+
+use super::grouping::AggregateArgs;
+use super::key_form::KeyForm;
+use super::options::Tuning;
+use super::rows::{Rows, SplitRows, joined, joined_args, size_bytes_of};
+
+/// Bytes of waiting rows from which on they are split, however few they are: wide rows fill the
+/// cache, too.
+const MAX_WAITING_BYTES: usize = 16 << 20;
+
+/// Rows of one task that are in no group yet.
+pub(super) struct Staging<F: KeyForm> {
+    form: Arc<F>,
+    tuning: Tuning,
+    /// Key columns and arguments of batches that are still as they came.
+    waiting: (Vec<Vec<ArrayRef>>, Vec<AggregateArgs>),
+    num_waiting: usize,
+    waiting_bytes: usize,
+    split: Vec<SplitRows<F>>,
+    num_split: usize,
+    split_bytes: usize,
+    /// Hashes of the keys of partition 0.
+    sample: HashSet<u64>,
+}
+
+impl<F: KeyForm> Staging<F> {
+    /// No rows yet.
+    pub(super) fn new(form: &Arc<F>, tuning: Tuning) -> Self {
+        Self {
+            form: Arc::clone(form),
+            tuning,
+            waiting: Default::default(),
+            num_waiting: 0,
+            waiting_bytes: 0,
+            split: Vec::new(),
+            num_split: 0,
+            split_bytes: 0,
+            sample: HashSet::default(),
+        }
+    }
+
+    /// Adds the rows of a batch, of which there is at least one.
+    pub(super) fn push(&mut self, columns: Vec<ArrayRef>, args: AggregateArgs) -> Result<()> {
+        self.num_waiting += columns.first().map_or(0, |column| column.len());
+        self.waiting_bytes += size_bytes_of(columns.iter().chain(args.iter().flatten()));
+        self.waiting.0.push(columns);
+        self.waiting.1.push(args);
+        let is_enough =
+            self.num_waiting >= self.tuning.staged_rows || self.waiting_bytes >= MAX_WAITING_BYTES;
+        if is_enough { self.split() } else { Ok(()) }
+    }
+
+    /// Splits the rows that wait.
+    fn split(&mut self) -> Result<()> {
+        if self.num_waiting == 0 {
+            return Ok(());
+        }
+        let (columns, args) = std::mem::take(&mut self.waiting);
+        let rows = Rows {
+            keys: self.form.encode(joined(&columns)?)?,
+            args: joined_args(&args)?,
+        };
+        let hashes = rows.hashes();
+        let partitions = partition(&hashes, self.tuning.staging_bits);
+        let sampled = partitions.rows_of(0).iter();
+        self.sample.extend(sampled.map(|row| hashes[*row as usize]));
+        let split = rows.split(partitions)?;
+        self.num_split += self.num_waiting;
+        self.split_bytes += split.rows.size_bytes();
+        self.split.push(split);
+        (self.num_waiting, self.waiting_bytes) = (0, 0);
+        Ok(())
+    }
+
+    /// About how many groups the rows that are split have, and how many rows these are.
+    pub(super) fn estimate(&self) -> (usize, usize) {
+        (
+            self.sample.len() << self.tuning.staging_bits,
+            self.num_split,
+        )
+    }
+
+    /// Whether there are no rows.
+    pub(super) fn is_empty(&self) -> bool {
+        self.num_waiting == 0 && self.split.is_empty()
+    }
+
+    /// Memory held, in bytes.
+    pub(super) fn size_bytes(&self) -> usize {
+        self.waiting_bytes + self.split_bytes
+    }
+
+    /// Takes all rows out, split.
+    pub(super) fn take(&mut self) -> Result<Vec<SplitRows<F>>> {
+        self.split()?;
+        let empty = Self::new(&self.form, self.tuning);
+        Ok(std::mem::replace(self, empty).split)
+    }
+}

@@ -1,0 +1,195 @@
+//! Reads the parts of a MergeTree table: a morsel is a group of rows that filters cannot rule out.
+
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType as ArrowType, Schema, SchemaRef};
+use basalt_error::{Error, Result};
+use basalt_storage::{Layout, Part};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{Expr, Operator};
+
+use super::condition::can_match;
+use super::{BatchIter, MorselSource, ScanRequest, Stored, TableKind};
+
+/// The parts that a query sees.
+#[derive(Clone, Debug)]
+pub struct MergeTreeTable {
+    schema: SchemaRef,
+    parts: Arc<Vec<Arc<Part>>>,
+}
+
+impl MergeTreeTable {
+    /// The parts of a table of this layout.
+    pub fn new(layout: &Layout, parts: Arc<Vec<Arc<Part>>>) -> Self {
+        let visible = layout.columns.iter().take(layout.num_visible);
+        let fields: Vec<_> = visible.map(|c| c.data_type.field(&c.name)).collect();
+        Self {
+            schema: Arc::new(Schema::new(fields)),
+            parts,
+        }
+    }
+
+    fn num_groups(&self) -> usize {
+        let groups = |part: &Arc<Part>| part.metadata().group_rows.len();
+        self.parts.iter().map(groups).sum()
+    }
+
+    /// Whether rows of a group can fulfil all filters.
+    fn group_can_match(&self, part: &Part, group: usize, filters: &[Expr]) -> bool {
+        let compare = |column: &str, op: Operator, values: &[&ScalarValue]| {
+            let (column, field) = self.schema.column_with_name(column)?;
+            let known = &part.metadata().columns[column].groups[group];
+            if known.null_count == part.metadata().group_rows[group] {
+                // A comparison with NULL holds for no row.
+                return Some(false);
+            }
+            let bounds = integers(field.data_type(), known.bounds?)?;
+            let mut any = false;
+            for value in values {
+                any |= can_hold(bounds, op, integer(field.data_type(), value)?)?;
+            }
+            Some(any)
+        };
+        filters.iter().all(|f| can_match(f, &compare))
+    }
+}
+
+/// Bounds as integers; none for other values, floats among them, whose NaN they do not count.
+fn integers(physical: &ArrowType, (least, greatest): (u64, u64)) -> Option<(i128, i128)> {
+    if physical.is_unsigned_integer() {
+        return Some((i128::from(least), i128::from(greatest)));
+    }
+    let signed = |bound: u64| i128::from(bound.cast_signed());
+    physical
+        .is_signed_integer()
+        .then(|| (signed(least), signed(greatest)))
+}
+
+/// A constant of a column's own physical type.
+fn integer(physical: &ArrowType, value: &ScalarValue) -> Option<i128> {
+    if value.data_type() != *physical {
+        return None;
+    }
+    match value {
+        ScalarValue::UInt8(v) => v.map(i128::from),
+        ScalarValue::UInt16(v) => v.map(i128::from),
+        ScalarValue::UInt32(v) => v.map(i128::from),
+        ScalarValue::UInt64(v) => v.map(i128::from),
+        ScalarValue::Int8(v) => v.map(i128::from),
+        ScalarValue::Int16(v) => v.map(i128::from),
+        ScalarValue::Int32(v) => v.map(i128::from),
+        ScalarValue::Int64(v) => v.map(i128::from),
+        _ => None,
+    }
+}
+
+fn can_hold((least, greatest): (i128, i128), op: Operator, value: i128) -> Option<bool> {
+    Some(match op {
+        Operator::Eq => least <= value && value <= greatest,
+        Operator::NotEq => least != value || greatest != value,
+        Operator::Lt => least < value,
+        Operator::LtEq => least <= value,
+        Operator::Gt => greatest > value,
+        Operator::GtEq => greatest >= value,
+        _ => return None,
+    })
+}
+
+impl TableKind for MergeTreeTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn source(&self, request: &ScanRequest) -> Result<Arc<dyn MorselSource>> {
+        let schema = self.schema.project(&request.projection);
+        let mut morsels = Vec::new();
+        let mut num_rows = 0;
+        for part in self.parts.iter() {
+            for (group, rows) in part.metadata().group_rows.iter().enumerate() {
+                if self.group_can_match(part, group, &request.filters) {
+                    morsels.push((Arc::clone(part), group));
+                    num_rows += *rows as usize;
+                }
+            }
+        }
+        Ok(Arc::new(MergeTreeSource {
+            schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
+            projection: request.projection.clone(),
+            num_parts: self.parts.len(),
+            num_groups: self.num_groups(),
+            morsels,
+            num_rows,
+        }))
+    }
+
+    fn uses_filters(&self) -> bool {
+        true
+    }
+}
+
+/// A scan of a [`MergeTreeTable`].
+#[derive(Debug)]
+struct MergeTreeSource {
+    schema: SchemaRef,
+    projection: Vec<usize>,
+    num_parts: usize,
+    num_groups: usize,
+    morsels: Vec<(Arc<Part>, usize)>,
+    num_rows: usize,
+}
+
+impl MorselSource for MergeTreeSource {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn num_morsels(&self) -> usize {
+        self.morsels.len()
+    }
+
+    fn open(&self, morsel: usize) -> Result<BatchIter> {
+        let (part, group) = &self.morsels[morsel];
+        let columns = self.projection.iter().map(|c| part.read(*c, *group));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let num_rows = part.metadata().group_rows[*group] as usize;
+        let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options);
+        let batch = batch.map_err(|e| Error::bug(e.to_string()));
+        Ok(Box::new(std::iter::once(batch)))
+    }
+
+    fn num_rows(&self) -> Option<usize> {
+        Some(self.num_rows)
+    }
+
+    fn is_counted(&self) -> bool {
+        true
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "MergeTree, {} parts, {} of {} groups",
+            self.num_parts,
+            self.morsels.len(),
+            self.num_groups
+        )
+    }
+
+    fn stored(&self) -> Option<Stored> {
+        Some(Stored {
+            num_files: self.num_parts * self.projection.len(),
+            num_row_groups: self.num_groups,
+        })
+    }
+
+    fn stored_bytes(&self, morsel: usize) -> u64 {
+        let (part, group) = &self.morsels[morsel];
+        let columns = &part.metadata().columns;
+        let bytes = self
+            .projection
+            .iter()
+            .map(|c| columns[*c].groups[*group].num_bytes);
+        bytes.sum()
+    }
+}

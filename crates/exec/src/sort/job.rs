@@ -1,0 +1,248 @@
+//! One run of the operator: chooses the way to put rows in order, and goes it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::error::Result;
+use datafusion::physical_expr::PhysicalSortExpr;
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
+
+use super::Strategy;
+use super::account::{Clocks, Notes, Outcome, Way};
+use super::counted_rows::{CountedRows, Shape};
+use super::counting::Counted;
+use super::emit::Emitter;
+use super::layout::Layout;
+use super::parts::{Cut, Part, in_order, ordered, parts};
+use super::rows::{Input, Rows, joined, joined_one};
+use super::sort_exec::Limit;
+use super::top::{TopRows, TopSpec};
+use super::word::Word;
+
+/// Batches in the order of the result.
+pub(super) type Batches = BoxStream<'static, Result<RecordBatch>>;
+
+/// What a run needs to know.
+#[derive(Clone)]
+pub(super) struct Job {
+    pub(super) sorts: Arc<[PhysicalSortExpr]>,
+    pub(super) schema: SchemaRef,
+    /// For each column of the result, which key it is, if it is one.
+    pub(super) key_columns: Vec<Option<usize>>,
+    pub(super) limit: Limit,
+    pub(super) cut: Cut,
+    pub(super) max_batch_rows: usize,
+    pub(super) metrics: BaselineMetrics,
+    pub(super) clocks: Clocks,
+    pub(super) notes: Notes,
+}
+
+impl Job {
+    /// The same for some of all rows, which are merged with others later.
+    pub(super) fn of_run(&self, max_batch_rows: usize) -> Self {
+        Self {
+            limit: Limit {
+                fetch: self.limit.num_first_rows(),
+                ..Limit::default()
+            },
+            cut: Cut {
+                num_tasks: 1,
+                ..self.cut
+            },
+            max_batch_rows,
+            // The rows are no output yet.
+            metrics: BaselineMetrics::new(&ExecutionPlanMetricsSet::new(), 0),
+            notes: Notes::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Notes that `num_rows` rows are merged of so many runs.
+    pub(super) fn note_merge(&self, num_rows: usize, num_runs: usize) {
+        self.notes.note(Outcome::merged(num_rows, num_runs));
+    }
+
+    /// The batches of the result.
+    pub(super) async fn run(self, rows: Rows) -> Result<Batches> {
+        if let Some(layout) = self.counted_layout(&rows) {
+            return self.run_counting(rows, layout).await;
+        }
+        let is_readable = |layout: &Layout| {
+            let keys = self.key_columns.iter();
+            keys.map(|key| layout.readable((*key)?))
+                .all(|place| place.is_some())
+        };
+        let layout = rows.layout(is_readable);
+        if layout.key_bits() + layout.place_bits() <= u64::BITS {
+            self.run_words::<u64>(rows, layout).await
+        } else {
+            self.run_words::<u128>(rows, layout).await
+        }
+    }
+
+    /// The batches of the result, of which the first `num_rows` rows of all inputs are part.
+    pub(super) async fn run_top(self, inputs: Vec<Input>, num_rows: usize) -> Result<Batches> {
+        let sorts = Arc::clone(&self.sorts);
+        let spec = TopSpec::try_new(sorts, &self.schema, num_rows, self.limit.with_ties)?;
+        let spec = Arc::new(spec);
+        let mut tasks = Vec::new();
+        for (mut input, share) in inputs {
+            let mut top = TopRows::new(&spec, share.into_memory())?;
+            tasks.push(SpawnedTask::spawn(async move {
+                while let Some(batch) = input.next().await {
+                    top.push(batch?)?;
+                }
+                Ok(top)
+            }));
+        }
+        let tops = joined(tasks).await?;
+        let num_seen = tops.iter().map(TopRows::num_seen).sum();
+        let num_kept = tops.iter().map(TopRows::num_kept).sum();
+        self.notes
+            .note(Outcome::top(num_seen, num_kept, &spec.layout));
+        let batches = {
+            let _timer = self.metrics.elapsed_compute().timer();
+            TopRows::merge(tops, self.limit.skip, self.max_batch_rows)?
+        };
+        for batch in &batches {
+            self.metrics.record_output(batch.num_rows());
+        }
+        Ok(stream::iter(batches.into_iter().map(Ok)).boxed())
+    }
+
+    /// The layout of keys alone, if rows of the same keys are to be counted.
+    fn counted_layout(&self, rows: &Rows) -> Option<Layout> {
+        let layout = rows.layout_of_keys();
+        let num_rows = rows.num_rows() / self.cut.num_tasks.max(1);
+        let bits = self.cut.strategy.counted_bits(num_rows);
+        (layout.is_exact && bits.is_some_and(|most| layout.key_bits() <= most)).then_some(layout)
+    }
+
+    async fn run_counting(self, mut rows: Rows, layout: Layout) -> Result<Batches> {
+        let clock = self.clocks.splitting.clone();
+        let num_rows = rows.num_rows();
+        let wanted = self.limit.wanted(0..num_rows);
+        let shape = Shape::new(&self.schema, |column| {
+            layout.readable((*self.key_columns.get(column)?)?)
+        });
+        rows.reserve(shape.row_bytes() * wanted.len())?;
+        let (rows, layout) = (Arc::new(rows), Arc::new(layout));
+        let counted = Counted::of(&rows, &layout, self.cut, &clock).await?;
+        if self.cut.strategy == Strategy::Auto
+            && let Some(runs) = ordered(counted.runs(), true)
+        {
+            let parts = in_order(&runs);
+            let outcome = Outcome::parts(Way::InOrder, (&rows, &layout), (parts.len(), 16));
+            self.notes.note(outcome);
+            return self.emit_parts(rows, layout, parts);
+        }
+        let outcome = Outcome::counting(&rows, &layout, counted.num_codes());
+        self.notes.note(outcome);
+        let written = counted.write(wanted, Arc::new(shape), &clock).await?;
+        let result = CountedRows {
+            written,
+            rows,
+            layout,
+            schema: self.schema,
+            key_columns: self.key_columns,
+        };
+        let pieces = result.pieces(self.max_batch_rows);
+        Ok(ahead(pieces, self.cut, self.metrics, move |pieces| {
+            Ok(vec![result.batch(&pieces)?])
+        }))
+    }
+
+    async fn run_words<W: Word>(self, mut rows: Rows, layout: Layout) -> Result<Batches> {
+        // Words as they are packed, and as they are split.
+        rows.reserve(2 * size_of::<W>() * rows.num_rows())?;
+        let (rows, layout) = (Arc::new(rows), Arc::new(layout));
+        let clock = &self.clocks.splitting;
+        let parts = parts::<W>(Arc::clone(&rows), Arc::clone(&layout), self.cut, clock).await?;
+        let is_run = |part: &Part<W>| matches!(part, Part::Batch { .. });
+        let way = match self.cut.strategy {
+            _ if !parts.is_empty() && parts.iter().all(is_run) => Way::InOrder,
+            Strategy::Comparison => Way::Comparison,
+            Strategy::Auto | Strategy::Top | Strategy::Radix | Strategy::Counting => Way::Radix,
+        };
+        let word_bits = 8 * size_of::<W>();
+        let outcome = Outcome::parts(way, (&rows, &layout), (parts.len(), word_bits));
+        self.notes.note(outcome);
+        self.emit_parts(rows, layout, parts)
+    }
+
+    fn emit_parts<W: Word>(
+        self,
+        rows: Arc<Rows>,
+        layout: Arc<Layout>,
+        parts: Vec<Part<W>>,
+    ) -> Result<Batches> {
+        let mut wanted = Vec::new();
+        let mut first = 0;
+        for part in parts {
+            let num_rows = part.num_rows(&rows);
+            let range = self.limit.wanted(first..first + num_rows);
+            first += num_rows;
+            if !range.is_empty() {
+                wanted.push((part, range));
+            }
+        }
+        let emitter = Emitter {
+            rows,
+            layout,
+            sorts: self.sorts,
+            schema: self.schema,
+            key_columns: self.key_columns,
+            strategy: self.cut.strategy,
+            max_batch_rows: self.max_batch_rows,
+        };
+        Ok(ahead(
+            wanted,
+            self.cut,
+            self.metrics,
+            move |(part, range)| emitter.emit(&part, range),
+        ))
+    }
+}
+
+/// What `emit` makes of each piece of work, in their order; tasks are a few pieces ahead of the reader.
+fn ahead<T: Send + 'static>(
+    work: Vec<T>,
+    cut: Cut,
+    metrics: BaselineMetrics,
+    emit: impl Fn(T) -> Result<Vec<RecordBatch>> + Send + Sync + 'static,
+) -> Batches {
+    let emit = Arc::new(emit);
+    let tasks = stream::iter(work).map(move |work| {
+        let emit = Arc::clone(&emit);
+        let metrics = metrics.clone();
+        joined_one(SpawnedTask::spawn(async move {
+            let _timer = metrics.elapsed_compute().timer();
+            let batches = emit(work)?;
+            let num_rows = batches.iter().map(RecordBatch::num_rows).sum();
+            metrics.record_output(num_rows);
+            Ok(stream::iter(batches.into_iter().map(Ok)))
+        }))
+    });
+    let num_ahead = 2 * cut.num_tasks.max(1);
+    tasks.buffered(num_ahead).try_flatten().boxed()
+}
+
+impl Limit {
+    /// How many rows from the first on are looked at; none for all.
+    pub(super) fn num_first_rows(&self) -> Option<usize> {
+        let fetch = self.fetch.filter(|_| !self.with_ties)?;
+        Some(self.skip.saturating_add(fetch))
+    }
+
+    /// Which rows of those at `rows` are wanted, counted from the first of them.
+    pub(super) fn wanted(&self, rows: Range<usize>) -> Range<usize> {
+        let end = self.num_first_rows().unwrap_or(usize::MAX);
+        let within = |row: usize| row.clamp(rows.start, rows.end) - rows.start;
+        within(self.skip)..within(end)
+    }
+}
