@@ -75,6 +75,13 @@ pub trait Environment {
     /// `UNKNOWN_FUNCTION`, and what the function finds wrong with its arguments.
     fn table_function(&self, name: &str, args: &[ConstantArg]) -> Result<TableEntry>;
 
+    /// The rows of `(EXPLAIN … SELECT …)` in FROM: the words before the query, the settings between
+    /// them as text, and the query.
+    ///
+    /// # Errors
+    /// What is wrong with the query; what cannot be explained.
+    fn explain(&self, words: &str, settings: &str, query: &ast::Query) -> Result<TableEntry>;
+
     /// Runs a subquery whose value the plan needs: scalars, sets of IN.
     ///
     /// # Errors
@@ -83,6 +90,9 @@ pub trait Environment {
 
     /// The lambda of `CREATE FUNCTION name AS lambda`.
     fn sql_function(&self, name: &str) -> Option<Arc<ast::Lambda>>;
+
+    /// Whether a table can read some columns before others, so that PREWHERE means something.
+    fn has_prewhere(&self, table: &ast::ObjectName) -> bool;
 
     /// Text of the query parameter of that name.
     fn parameter(&self, name: &str) -> Option<String>;

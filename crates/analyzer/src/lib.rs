@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`environment`] | what the analyzer asks the engine for: tables, settings, subqueries |
 //! | [`query`] | SELECT and its clauses, set operations: the shape of the plan |
+//! | [`constants`] | constants that take long |
 //! | [`expr`] | expressions: identifiers, functions, casts, IN, lambdas, aggregates, windows |
 //! | [`scope`] | columns in sight, and finding them by name |
 //! | [`plan`] | the plan's nodes that DataFusion does not have |
@@ -15,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod constants;
 pub mod environment;
 pub mod expr;
 pub mod plan;
@@ -28,6 +30,6 @@ pub mod udwf;
 pub use environment::{ConstantArg, Environment, TableColumn, TableEntry};
 pub use expr::cast::cast;
 pub use query::defaults::{DeclaredColumn, column_names};
-pub use query::insert::TargetColumn;
+pub use query::insert::{TargetColumn, given_name, given_or_default};
 pub use query::{Analyzer, FloatOrder, OutputColumn, Planned};
 pub use typed::{Typed, into_plan_error, plan_error};

@@ -12,7 +12,11 @@ use datafusion::execution::context::ExecutionProps;
 use datafusion::logical_expr::{Cast, ColumnarValue, Expr, lit};
 use datafusion::physical_expr::planner::create_physical_expr;
 
-use crate::udf;
+use crate::{constants, udf};
+
+/// Arrays and maps of more bytes are no literals of the plan: DataFusion would copy them for each row of a
+/// batch whatever that takes.
+const MAX_LIST_BYTES: usize = 1 << 15;
 
 /// Larger values of folded expressions are no literals of the plan.
 const MAX_LITERAL_BYTES: usize = 1 << 20;
@@ -117,7 +121,11 @@ impl Typed {
     /// What the expression's functions report.
     pub fn folded(self) -> Result<Self> {
         let array = evaluate_constant(&self.expr)?;
-        if size_bytes(&array) > MAX_LITERAL_BYTES {
+        let max_bytes = match array.data_type() {
+            ArrowType::List(_) | ArrowType::Struct(_) => MAX_LIST_BYTES,
+            _ => MAX_LITERAL_BYTES,
+        };
+        if size_bytes(&array) > max_bytes {
             let constant = Some(Arc::clone(&array));
             return Ok(Self {
                 expr: udf::large_constant(&self.expr, array, self.data_type.clone()),
@@ -130,7 +138,7 @@ impl Typed {
 }
 
 /// Bytes of the values of `array`, without those beside them in shared buffers.
-fn size_bytes(array: &ArrayRef) -> usize {
+pub(crate) fn size_bytes(array: &ArrayRef) -> usize {
     if let Some(strings) = array.as_binary_view_opt() {
         return strings.lengths().map(|len| len as usize).sum::<usize>() + 16 * array.len();
     }
@@ -179,10 +187,12 @@ pub(crate) fn evaluate_constant(expr: &Expr) -> Result<ArrayRef> {
     let options = RecordBatchOptions::new().with_row_count(Some(1));
     let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options);
     let batch = batch.map_err(|e| Error::bug(e.to_string()))?;
-    let value = physical
-        .and_then(|p| p.evaluate(&batch))
-        .map_err(plan_error)?;
-    let array = value.into_array(1).map_err(plan_error)?;
+    let physical = physical.map_err(plan_error)?;
+    let work = move || {
+        let value = physical.evaluate(&batch);
+        value.and_then(|v| v.into_array(1)).map_err(plan_error)
+    };
+    let array = constants::compute(expr, Box::new(work))?;
     if array.len() == 1 {
         Ok(array)
     } else {

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use basalt_error::Error;
-use basalt_functions::aggregate::{Aggregator, BoundAggregate, Groups};
+use basalt_functions::aggregate::{Aggregator, BoundAggregate, Groups, group_ids};
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
 use datafusion::arrow::compute::filter;
 use datafusion::arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
@@ -316,9 +316,10 @@ impl AllGroups {
         start..end
     }
 
-    fn shifted(&mut self, ids: &[usize], total: usize) -> Vec<usize> {
+    fn shifted(&mut self, ids: impl Iterator<Item = usize>, total: usize) -> Result<Vec<u32>> {
         self.num_groups = total;
-        ids.iter().map(|id| id + self.base).collect()
+        let groups = ids.map(|id| id + self.base);
+        group_ids(groups, self.base + total).map_err(into_plan_error)
     }
 }
 
@@ -331,16 +332,7 @@ impl GroupsAccumulator for AllGroups {
         total_num_groups: usize,
     ) -> Result<()> {
         let num_groups = self.base + total_num_groups;
-        if opt_filter.is_none() && self.base == 0 {
-            self.num_groups = total_num_groups;
-            let groups = Groups {
-                ids: Some(group_indices),
-                num_groups,
-                num_rows: group_indices.len(),
-            };
-            return self.states.update(values, groups).map_err(into_plan_error);
-        }
-        let mut ids = self.shifted(group_indices, total_num_groups);
+        let mut ids = self.shifted(group_indices.iter().copied(), total_num_groups)?;
         let mut values = values.to_vec();
         if let Some(keep) = opt_filter {
             let kept = |i: &usize| keep.is_valid(*i) && keep.value(*i);
@@ -365,7 +357,7 @@ impl GroupsAccumulator for AllGroups {
         total_num_groups: usize,
     ) -> Result<()> {
         let num_groups = self.base + total_num_groups;
-        let ids = self.shifted(group_indices, total_num_groups);
+        let ids = self.shifted(group_indices.iter().copied(), total_num_groups)?;
         let groups = Groups {
             ids: Some(&ids),
             num_groups,

@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use basalt_error::{Error, ErrorCode};
 use basalt_functions::{BoundFunction, Column, Purity};
 use basalt_types::DataType;
 use datafusion::arrow::array::ArrayRef;
@@ -16,13 +17,16 @@ use datafusion::logical_expr::{
     TypeSignature, Volatility,
 };
 
-use crate::typed::into_plan_error;
+use crate::typed::{into_plan_error, size_bytes};
 
 /// Longer names of calls stand for themselves as a hash.
 const MAX_NAME_BYTES: usize = 400;
 
+/// Most bytes that the copies of one constant may take in a batch.
+const MAX_COPIES_BYTES: usize = 1 << 31;
+
 /// Name of the functions that hold large constants.
-const LARGE_CONSTANT: &str = "largeConstant";
+pub(crate) const LARGE_CONSTANT: &str = "largeConstant";
 
 /// A bound function as DataFusion's plans hold it.
 ///
@@ -64,6 +68,15 @@ impl FunctionUdf {
     }
 }
 
+/// Name of the dialect's function that an expression calls.
+pub(crate) fn function_name(expr: &Expr) -> Option<&str> {
+    let Expr::ScalarFunction(call) = expr else {
+        return None;
+    };
+    let udf = call.func.inner().downcast_ref::<FunctionUdf>()?;
+    Some(udf.function_name())
+}
+
 /// The call of `bound` with `args`; `key` names the function and the types it is bound to.
 pub fn call(key: String, bound: BoundFunction, args: Vec<Expr>) -> Expr {
     let volatility = match bound.purity {
@@ -98,6 +111,41 @@ pub(crate) fn large_constant(folded: &Expr, array: ArrayRef, data_type: DataType
         signature: any_arguments(Volatility::Volatile),
     });
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(udf), Vec::new()))
+}
+
+/// A column of copies of a large constant that `expr` is: one that would take too much is an error, not
+/// the end of the process.
+pub(crate) fn copies(expr: &Expr) -> Option<Expr> {
+    let Expr::ScalarFunction(call) = expr else {
+        return None;
+    };
+    let udf = call.func.inner().as_ref() as &dyn std::any::Any;
+    let udf = udf.downcast_ref::<FunctionUdf>()?;
+    if udf.bound.name != LARGE_CONSTANT {
+        return None;
+    }
+    let eval = |columns: &[Column], num_rows: usize| copied(&columns[0], num_rows);
+    let return_type = udf.bound.return_type.clone();
+    let mut bound = BoundFunction::from_parts("copies", return_type, Arc::new(eval));
+    bound.purity = Purity::PerRow;
+    Some(self::call(
+        format!("copies:{}", udf.key),
+        bound,
+        vec![expr.clone()],
+    ))
+}
+
+fn copied(column: &Column, num_rows: usize) -> basalt_error::Result<ArrayRef> {
+    let size = size_bytes(&column.array);
+    if column.is_const && size.saturating_mul(num_rows) > MAX_COPIES_BYTES {
+        return Err(Error::new(
+            ErrorCode::TOO_LARGE_ARRAY_SIZE,
+            format!(
+                "Lower max_block_size: {num_rows} copies of a constant of {size} bytes are too many for a block"
+            ),
+        ));
+    }
+    column.expand(num_rows)
 }
 
 /// Whether a function may give something else each time it is called, whatever its arguments do.

@@ -65,14 +65,25 @@ pub fn generate(recipe: &Recipe, path: &Path, progress: &dyn Fn(u64)) -> Result<
 }
 
 fn write_table<S: Source>(recipe: &Recipe, path: &Path, progress: &dyn Fn(u64)) -> Result<()> {
-    let part = temporary_name(path);
+    let cannot = |error: Error| error.within(format!("Cannot write {}", path.display()));
+    // A link stays one: its target is replaced.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if is_device(path) || std::fs::metadata(&target).is_ok_and(|m| !m.is_file()) {
+        return write_part::<S>(recipe, path, progress).map_err(cannot);
+    }
+    let part = temporary_name(&target);
     let written = write_part::<S>(recipe, &part, progress)
-        .and_then(|()| std::fs::rename(&part, path).map_err(Error::from));
+        .and_then(|()| std::fs::rename(&part, &target).map_err(Error::from));
     written.map_err(|error| {
         // The file may not exist; what matters is the first error.
         drop(std::fs::remove_file(&part));
-        error.within(format!("Cannot write {}", path.display()))
+        cannot(error)
     })
+}
+
+/// Whether this is no file of its own: `/dev/stdout` may lead to one that others hold open, too.
+fn is_device(path: &Path) -> bool {
+    path.starts_with("/dev") || path.starts_with("/proc")
 }
 
 fn temporary_name(path: &Path) -> PathBuf {
@@ -324,6 +335,30 @@ mod tests {
                 std::fs::remove_file(path).unwrap();
             }
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_links_and_devices_devices() {
+        use std::os::unix::fs::{FileTypeExt, symlink};
+        let recipe = Recipe {
+            kind: Kind::BenchDbl,
+            rows: 10,
+            seed: 1,
+            threads: 1,
+        };
+        let (target, link) = (path("target"), path("link"));
+        std::fs::write(&target, "old").unwrap();
+        symlink(&target, &link).unwrap();
+        generate(&recipe, &link, &|_| {}).unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(std::fs::read(&target).unwrap().starts_with(b"PAR1"));
+        std::fs::remove_file(link).unwrap();
+        std::fs::remove_file(target).unwrap();
+        let null = PathBuf::from("/dev/null");
+        generate(&recipe, &null, &|_| {}).unwrap();
+        let kind = std::fs::symlink_metadata(null).unwrap().file_type();
+        assert!(kind.is_char_device());
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub mod settings;
 
 pub use infer::infer;
 pub use input::{
-    BlockReader, Evaluator, count_rows, header_len, input, input_with_evaluator, split_rows,
+    BlockReader, Evaluator, Extras, count_rows, header_len, input, input_with, omitted_name,
+    split_rows,
 };
 pub use output::{RowSink, Statistics, output};
 pub use registry::{FORMATS, FormatEntry, from_file_extension, lookup};

@@ -21,6 +21,7 @@ pub enum Kind {
     JsonObjectEachRow,
     JsonAsString,
     CustomSeparated(Header),
+    Regexp,
     Template,
     Values,
     SqlInsert,
@@ -87,6 +88,9 @@ pub fn lookup(name: &str) -> Result<&'static FormatEntry> {
     if let Some(entry) = FORMATS.iter().find(|f| f.name.eq_ignore_ascii_case(name)) {
         return Ok(entry);
     }
+    if let Some(known) = ABSENT.iter().find(|n| n.eq_ignore_ascii_case(name)) {
+        return Err(Error::not_implemented(format!("Format {known}")));
+    }
     let mut near: Vec<(usize, &str)> = FORMATS
         .iter()
         .map(|f| {
@@ -113,6 +117,40 @@ pub fn lookup(name: &str) -> Result<&'static FormatEntry> {
         format!("{hint}. Unknown format {name}"),
     ))
 }
+
+/// Formats of ClickHouse that are not here.
+const ABSENT: &[&str] = &[
+    "Avro",
+    "AvroConfluent",
+    "BSONEachRow",
+    "Buffers",
+    "CapnProto",
+    "CustomSeparatedIgnoreSpaces",
+    "CustomSeparatedIgnoreSpacesWithNames",
+    "CustomSeparatedIgnoreSpacesWithNamesAndTypes",
+    "DWARF",
+    "Form",
+    "GeoJSON",
+    "Hash",
+    "HiveText",
+    "JSONAsObject",
+    "LineAsStringWithNames",
+    "LineAsStringWithNamesAndTypes",
+    "MsgPack",
+    "MySQLDump",
+    "MySQLWire",
+    "Npy",
+    "ODBCDriver2",
+    "ORC",
+    "PostgreSQLWire",
+    "Prometheus",
+    "Protobuf",
+    "ProtobufConfluent",
+    "ProtobufList",
+    "ProtobufSingle",
+    "RowBinaryWithDefaults",
+    "TemplateIgnoreSpaces",
+];
 
 /// Number of single-character edits between two words.
 fn distance(a: &str, b: &str) -> usize {

@@ -237,6 +237,10 @@ settings! {
     format_custom_row_between_delimiter: String = String::new();
     format_custom_result_before_delimiter: String = String::new();
     format_custom_result_after_delimiter: String = String::new();
+    input_format_custom_detect_header: bool = true;
+    format_regexp: String = String::new();
+    format_regexp_escaping_rule: String = "Raw".to_string();
+    format_regexp_skip_unmatched: bool = false;
     format_template_row: String = String::new();
     format_template_row_format: String = String::new();
     format_template_resultset: String = String::new();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, new_null_array};
 use arrow::buffer::NullBuffer;
-use basalt_error::{Error, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
 use crate::{Arg, Call, Column, Context};
@@ -46,6 +46,8 @@ pub struct ScalarFunction {
     pub case_insensitive: bool,
     /// Whether a NULL argument makes a NULL.
     pub nulls: Nulls,
+    /// Whether it sees values of `Variant`, or else is called for each of their types.
+    pub takes_variants: bool,
     /// What the result depends on.
     pub purity: Purity,
     /// How to call it: `substring(s, offset[, length])`.
@@ -63,6 +65,7 @@ impl ScalarFunction {
         aliases: &[],
         case_insensitive: false,
         nulls: Nulls::Propagate,
+        takes_variants: false,
         purity: Purity::Pure,
         syntax: "",
         description: "",
@@ -125,6 +128,12 @@ impl BoundFunction {
     /// # Errors
     /// What the function's `resolve` finds wrong with the arguments.
     pub fn bind(function: &ScalarFunction, args: &[Arg], context: &Context) -> Result<Self> {
+        if function.nulls != Nulls::Raw
+            && !function.takes_variants
+            && let Some(bound) = crate::variant::bind(function, args, context)
+        {
+            return bound;
+        }
         if function.nulls == Nulls::Raw {
             let resolved = resolve(function, args, context)?;
             return Ok(Self {
@@ -147,8 +156,7 @@ impl BoundFunction {
             Nulls::Propagate => resolve_propagating(function, &plain, context)?,
         };
         let mut return_type = resolved.return_type;
-        let fits =
-            return_type.is_string() || return_type.is_number() || return_type.is_date_or_time();
+        let fits = fits_dictionary(&return_type) && !reads_json(function.name);
         if keeps_low_cardinality && fits && function.purity == Purity::Pure {
             return_type = DataType::LowCardinality(Arc::new(return_type));
         }
@@ -187,6 +195,23 @@ impl BoundFunction {
     }
 }
 
+/// Whether `LowCardinality` of the type exists.
+fn fits_dictionary(data_type: &DataType) -> bool {
+    let base = data_type.base();
+    let is_plain_number = base.is_number() && !base.is_decimal();
+    let is_short_time = base.is_date_or_time() && !matches!(base, DataType::DateTime64(..));
+    let is_other = matches!(
+        base,
+        DataType::Uuid | DataType::Ipv4 | DataType::Ipv6 | DataType::Interval(_)
+    );
+    base.is_string() || is_plain_number || is_short_time || is_other
+}
+
+/// The functions of JSON make plain columns of dictionaries.
+fn reads_json(name: &str) -> bool {
+    name == "isValidJSON" || (name.starts_with("JSON") && !name.starts_with("JSON_"))
+}
+
 fn resolve(function: &ScalarFunction, args: &[Arg], context: &Context) -> Result<Resolved> {
     (function.resolve)(&Call {
         name: function.name,
@@ -217,6 +242,7 @@ fn resolve_propagating(
     let only_null = |a: &Arg| *a.data_type.base() == DataType::Nothing;
     let constant_null = |a: &Arg| a.constant.as_ref().is_some_and(|c| c.is_null(0));
     if args.iter().any(|a| only_null(a) || constant_null(a)) && args.iter().any(only_null) {
+        check_count(function, args, context)?;
         let return_type = DataType::Nothing.to_nullable();
         let physical = return_type.physical();
         return Resolved::new(return_type, move |_, rows| {
@@ -249,6 +275,18 @@ fn resolve_propagating(
             Ok(array)
         }
     })
+}
+
+/// Checks the number of arguments only, which counts before what they are.
+fn check_count(function: &ScalarFunction, args: &[Arg], context: &Context) -> Result<()> {
+    let inner: Vec<Arg> = args
+        .iter()
+        .map(|a| Arg::new(a.data_type.base().clone()))
+        .collect();
+    match resolve(function, &inner, context) {
+        Err(e) if e.code() == ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH => Err(e),
+        _ => Ok(()),
+    }
 }
 
 /// `array` with the rows that are NULL in `nulls` NULL as well.

@@ -10,6 +10,7 @@
 //! | [`function`] | [`ScalarFunction`], [`BoundFunction`]: NULL and LowCardinality handling |
 //! | [`registry`] | finding functions by name, with suggestions |
 //! | [`scalar`] | the scalar functions, one folder or file per family |
+//! | [`variant`] | functions over each type of a `Variant` |
 //! | [`higher_order`] | functions that take a lambda |
 //! | [`aggregate`] | the aggregate functions and their combinators |
 
@@ -22,6 +23,7 @@ pub mod function;
 pub mod higher_order;
 pub mod registry;
 pub mod scalar;
+mod variant;
 
 pub use call::{Arg, Call, Context};
 pub use column::{Column, StringColumn};

@@ -35,6 +35,7 @@ impl Namer {
         match &e.kind {
             ExprKind::Function(f) => self.function(f),
             ExprKind::Alias { expr, name } => self.alias(expr, name),
+            ExprKind::Array(items) if is_of_floats(items) => self.floats(items),
             ExprKind::Array(items) => self.list("[", items, "]"),
             ExprKind::Tuple(items) => self.list("(", items, ")"),
             ExprKind::Lambda(lambda) => {
@@ -81,6 +82,26 @@ impl Namer {
             self.expr(item);
         }
         self.out.push_str(close);
+    }
+
+    /// An array of literals, whole numbers as the floats that they become.
+    fn floats(&mut self, items: &[Expr]) {
+        if items.is_empty() {
+            return self.out.push_str("[]");
+        }
+        for (i, item) in items.iter().enumerate() {
+            self.out.push_str(if i == 0 { "[" } else { ", " });
+            match &item.kind {
+                ExprKind::Literal(Literal::UInt(n)) => self.out.push_str(&float(*n as f64)),
+                ExprKind::Literal(Literal::Int(n)) => self.out.push_str(&float(*n as f64)),
+                ExprKind::Literal(Literal::Bool(b)) => {
+                    self.out.push_str(if *b { "1." } else { "0." });
+                }
+                ExprKind::Array(inner) => self.floats(inner),
+                _ => self.leaf(item),
+            }
+        }
+        self.out.push(']');
     }
 
     fn function(&mut self, f: &Function) {
@@ -177,6 +198,26 @@ pub fn literal_name(literal: &Literal) -> String {
         Literal::Float(f) => float(f.value),
         Literal::String(s) => quoted(s),
     }
+}
+
+/// Whether an array consists of literals, or of arrays of them, and a float is among them.
+fn is_of_floats(items: &[Expr]) -> bool {
+    holds_float(items) == Some(true)
+}
+
+/// None where something is no number and no NULL.
+fn holds_float(items: &[Expr]) -> Option<bool> {
+    items.iter().try_fold(false, |found, item| {
+        Some(
+            found
+                | match &item.kind {
+                    ExprKind::Literal(Literal::String(_)) => return None,
+                    ExprKind::Literal(literal) => matches!(literal, Literal::Float(_)),
+                    ExprKind::Array(inner) => holds_float(inner)?,
+                    _ => return None,
+                },
+        )
+    })
 }
 
 #[cfg(test)]

@@ -8,12 +8,14 @@
 //! | [`values`] | the buffers of each type |
 //! | [`slots`] | what a growing buffer can do |
 //! | [`strings`] | the growing views of strings |
+//! | [`variant`] | the alternatives of a Variant, and which of them a text is |
 //! | [`read`] | one value's text to a value at the end of the buffers |
 
 mod read;
 mod slots;
 mod strings;
 mod values;
+mod variant;
 
 use arrow::array::{Array, ArrayRef, NullBufferBuilder};
 use basalt_error::{Error, ErrorCode, Result};
@@ -57,6 +59,8 @@ pub struct ColumnBuilder {
     options: ReadOptions,
     /// Unescaped text of the value being read.
     scratch: Vec<u8>,
+    /// Rows without a value of their own, for who asked for them.
+    omitted: Option<Vec<usize>>,
 }
 
 /// The parts of a nested column; [`ColumnBuilder::finish_nested`] ends a value.
@@ -101,7 +105,18 @@ impl ColumnBuilder {
             options: *options,
             data_type: data_type.clone(),
             scratch: Vec::new(),
+            omitted: None,
         })
+    }
+
+    /// Has the column remember which rows have no value of their own.
+    pub fn track_omitted(&mut self) {
+        self.omitted = Some(Vec::new());
+    }
+
+    /// The rows without a value of their own: what was left out, and NULL where there is none.
+    pub fn take_omitted(&mut self) -> Vec<usize> {
+        self.omitted.take().unwrap_or_default()
     }
 
     /// The column's type.
@@ -133,10 +148,17 @@ impl ColumnBuilder {
         {
             nulls.truncate(len);
         }
+        if let Some(omitted) = &mut self.omitted {
+            omitted.truncate(omitted.partition_point(|row| *row < len));
+        }
     }
 
     /// Appends NULL, or the default of a type that is not nullable.
     pub fn append_null(&mut self) {
+        let row = self.len();
+        if let Some(omitted) = self.omitted.as_mut().filter(|_| self.nulls.is_none()) {
+            omitted.push(row);
+        }
         self.values.slots_mut().push_default();
         if let Some(nulls) = &mut self.nulls {
             nulls.append_null();
@@ -145,6 +167,10 @@ impl ColumnBuilder {
 
     /// Appends the type's default: NULL for a nullable one, else 0, the empty text, no elements.
     pub fn append_default(&mut self) {
+        let row = self.len();
+        if let Some(omitted) = self.omitted.as_mut().filter(|_| self.nulls.is_some()) {
+            omitted.push(row);
+        }
         self.append_null();
     }
 

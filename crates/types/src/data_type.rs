@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use chrono_tz::Tz;
 
+use crate::text::escape::write_quoted;
+
 /// A type as users see it: what `toTypeName` prints and `DESCRIBE` shows.
 ///
 /// How its values lie in memory is [`DataType::physical`]'s answer.
@@ -47,6 +49,8 @@ pub enum DataType {
     Nullable(Arc<DataType>),
     LowCardinality(Arc<DataType>),
     AggregateFunction(Arc<AggregateType>),
+    /// Values of several types, ordered by their names; every value may be NULL. See [`DataType::variant`].
+    Variant(Arc<[DataType]>),
     /// The type of no value: `[]` is an `Array(Nothing)`, `NULL` a `Nullable(Nothing)`.
     Nothing,
 }
@@ -175,6 +179,15 @@ impl DataType {
         DataType::Map(Arc::new(key), Arc::new(value))
     }
 
+    /// `Variant(types…)`: its alternatives are in the order of their names, each once.
+    pub fn variant(types: impl IntoIterator<Item = DataType>) -> Self {
+        let mut named: Vec<(String, DataType)> =
+            types.into_iter().map(|t| (t.to_string(), t)).collect();
+        named.sort_by(|(a, _), (b, _)| a.cmp(b));
+        named.dedup_by(|(a, _), (b, _)| a == b);
+        DataType::Variant(named.into_iter().map(|(_, t)| t).collect())
+    }
+
     /// `Nullable(self)` where that type exists, else `self` (arrays, tuples, maps hold no NULL).
     #[must_use]
     pub fn to_nullable(self) -> Self {
@@ -197,6 +210,7 @@ impl DataType {
                 | DataType::Tuple(_)
                 | DataType::Map(..)
                 | DataType::AggregateFunction(_)
+                | DataType::Variant(_)
         )
     }
 
@@ -205,6 +219,22 @@ impl DataType {
         match self {
             DataType::Nullable(_) => true,
             DataType::LowCardinality(inner) => inner.is_nullable(),
+            _ => false,
+        }
+    }
+
+    /// Whether rows may be without a value: those of Nullable types and of Variants.
+    pub fn holds_null(&self) -> bool {
+        self.is_nullable() || matches!(self, DataType::Variant(_))
+    }
+
+    /// Whether a Variant is the type or in it.
+    pub fn has_variant(&self) -> bool {
+        match self {
+            DataType::Variant(_) => true,
+            DataType::Array(t) => t.has_variant(),
+            DataType::Map(k, v) => k.has_variant() || v.has_variant(),
+            DataType::Tuple(tuple) => tuple.types.iter().any(DataType::has_variant),
             _ => false,
         }
     }
@@ -340,6 +370,10 @@ impl DataType {
                 format!("Tuple({})", types.collect::<Vec<_>>().join(", "))
             }
             DataType::Array(t) => format!("Array({})", t.indented_name(depth)),
+            DataType::Variant(types) => {
+                let types = types.iter().map(|t| t.indented_name(depth));
+                format!("Variant({})", types.collect::<Vec<_>>().join(", "))
+            }
             DataType::Map(k, v) => {
                 format!(
                     "Map({}, {})",
@@ -373,6 +407,10 @@ impl fmt::Display for DataType {
             DataType::Nullable(t) => write!(f, "Nullable({t})"),
             DataType::LowCardinality(t) => write!(f, "LowCardinality({t})"),
             DataType::AggregateFunction(a) => write_aggregate(f, a),
+            DataType::Variant(types) => {
+                let names: Vec<String> = types.iter().map(ToString::to_string).collect();
+                write!(f, "Variant({})", names.join(", "))
+            }
             plain => write!(f, "{plain:?}"),
         }
     }
@@ -382,8 +420,10 @@ fn write_enum(f: &mut fmt::Formatter<'_>, name: &str, values: &EnumType) -> fmt:
     write!(f, "{name}(")?;
     for (i, (value, number)) in values.values().iter().enumerate() {
         let separator = if i == 0 { "" } else { ", " };
-        let escaped = value.replace('\\', "\\\\").replace('\'', "\\'");
-        write!(f, "{separator}'{escaped}' = {number}")?;
+        let mut quoted = Vec::new();
+        write_quoted(value.as_bytes(), &mut quoted);
+        let quoted = String::from_utf8_lossy(&quoted);
+        write!(f, "{separator}{quoted} = {number}")?;
     }
     f.write_str(")")
 }
@@ -400,11 +440,18 @@ fn write_tuple(f: &mut fmt::Formatter<'_>, tuple: &TupleType) -> fmt::Result {
     f.write_str(")")
 }
 
+/// Words that are quoted as names of elements although they are plain.
+const QUOTED_WORDS: [&str; 12] = [
+    "all", "distinct", "false", "from", "inf", "nan", "select", "some", "table", "top", "true",
+    "values",
+];
+
 /// Names that are no plain identifiers are quoted with backticks.
 fn write_element_name(f: &mut impl fmt::Write, name: &str) -> fmt::Result {
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_ascii_digit())
-        && !name.is_empty();
+        && !name.is_empty()
+        && !QUOTED_WORDS.contains(&name.to_ascii_lowercase().as_str());
     if plain {
         write!(f, "{name} ")
     } else {

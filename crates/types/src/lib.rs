@@ -10,6 +10,7 @@
 //! | [`supertype`] | the least type that holds several types' values |
 //! | [`calendar`] | days, civil dates and time zones |
 //! | [`text`] | values as text, out and in |
+//! | [`variant`] | the arrays of `Variant` |
 
 #![forbid(unsafe_code)]
 
@@ -21,9 +22,10 @@ pub mod parse;
 pub mod physical;
 pub mod supertype;
 pub mod text;
+pub mod variant;
 
 pub use builder::ColumnBuilder;
 pub use chrono_tz::{TZ_VARIANTS, Tz};
 pub use data_type::{AggregateType, DataType, EnumType, IntervalUnit, TupleType};
 pub use parse::parse_data_type;
-pub use supertype::{branch_supertype, least_supertype};
+pub use supertype::{least_supertype, supertype_or_variant};

@@ -35,6 +35,7 @@ impl DataType {
                 let field = |(i, t): (usize, &DataType)| t.field(tuple.name(i));
                 ArrowType::Struct(tuple.types.iter().enumerate().map(field).collect())
             }
+            DataType::Variant(types) => ArrowType::Struct(crate::variant::fields(types)),
             DataType::Map(key, value) => ArrowType::List(Arc::new(Field::new(
                 "item",
                 ArrowType::Struct(entry_fields(key, value)),
@@ -48,7 +49,7 @@ impl DataType {
     /// A field of this type's physical arrays, nullable where the type is.
     pub fn field(&self, name: impl Into<String>) -> FieldRef {
         let physical = self.physical();
-        let nullable = self.is_nullable() || physical == ArrowType::Null;
+        let nullable = self.holds_null() || physical == ArrowType::Null;
         Arc::new(Field::new(name, physical, nullable))
     }
 }

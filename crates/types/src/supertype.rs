@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use basalt_error::{Error, ErrorCode, Result};
 
+use crate::variant::MAX_ALTERNATIVES;
 use crate::{DataType, IntervalUnit, TupleType};
 
 /// The least type that every value of `types` fits into without loss.
@@ -25,7 +26,7 @@ pub fn least_supertype(types: &[DataType]) -> Result<DataType> {
     for t in rest {
         common = common_of_two(&common, t.base()).ok_or_else(|| no_common_type(types))?;
     }
-    if nullable {
+    if nullable && !common.holds_null() {
         if !common.can_be_nullable() {
             return Err(no_common_type(types));
         }
@@ -37,24 +38,28 @@ pub fn least_supertype(types: &[DataType]) -> Result<DataType> {
     Ok(common)
 }
 
-/// The type of a choice between values of several types: that of [`least_supertype`], and Float64 for
-/// floats beside integers of 64 bits, of which ClickHouse makes a Variant.
+/// The type of a choice between values of several types: that of [`least_supertype`], else a Variant
+/// of them all.
 ///
 /// # Errors
-/// As [`least_supertype`].
-pub fn branch_supertype(types: &[DataType]) -> Result<DataType> {
+/// `NO_COMMON_TYPE` for more types than a Variant has room for, and for intervals without a common unit.
+pub fn supertype_or_variant(types: &[DataType]) -> Result<DataType> {
     least_supertype(types).or_else(|e| {
-        let is_plain = |t: &DataType| t.is_float() || t.is_integer() || *t == DataType::Nothing;
-        let has_float = types.iter().any(|t| t.base().is_float());
-        if !has_float || !types.iter().all(|t| is_plain(t.base())) {
+        let intervals = types
+            .iter()
+            .all(|t| matches!(t.base(), DataType::Interval(_)));
+        let mut alternatives: Vec<DataType> = Vec::new();
+        for data_type in types {
+            match data_type {
+                DataType::Variant(inner) => alternatives.extend(inner.iter().cloned()),
+                _ if *data_type.base() == DataType::Nothing => {}
+                other => alternatives.push(other.base().clone()),
+            }
+        }
+        if intervals || alternatives.is_empty() || alternatives.len() > MAX_ALTERNATIVES {
             return Err(e);
         }
-        let nullable = types.iter().any(DataType::is_nullable);
-        Ok(if nullable {
-            DataType::Float64.to_nullable()
-        } else {
-            DataType::Float64
-        })
+        Ok(DataType::variant(alternatives))
     })
 }
 
@@ -77,11 +82,15 @@ fn common_of_two(a: &DataType, b: &DataType) -> Option<DataType> {
     }
     match (a, b) {
         (T::Nothing, t) | (t, T::Nothing) => Some(t.clone()),
+        (T::Variant(x), T::Variant(y)) => Some(T::variant(x.iter().chain(y.iter()).cloned())),
+        (T::Variant(x), t) | (t, T::Variant(x)) => x.contains(t).then(|| T::Variant(Arc::clone(x))),
         (T::Array(x), T::Array(y)) => Some(T::array(element(x, y)?)),
         (T::Tuple(x), T::Tuple(y)) => common_tuple(x, y),
         (T::Map(k1, v1), T::Map(k2, v2)) => Some(T::map(element(k1, k2)?, element(v1, v2)?)),
         (T::Interval(x), T::Interval(y)) => common_interval(*x, *y),
         (T::Bool, t) | (t, T::Bool) if t.is_number() => common_number(&T::UInt8, t, true),
+        (T::Ipv4, T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64) => common_integer(&T::UInt32, b),
+        (T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64, T::Ipv4) => common_integer(a, &T::UInt32),
         _ if a.is_string() && b.is_string() => Some(T::String),
         _ if a.is_enum() && b.is_string() || a.is_string() && b.is_enum() => Some(T::String),
         _ if a.is_enum() && b.is_enum() => common_number(&integer_of(a), &integer_of(b), false),

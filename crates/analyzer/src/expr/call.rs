@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::aggregate::is_aggregate;
-use basalt_functions::{BoundFunction, Purity, higher_order, registry};
+use basalt_functions::{Arg, BoundFunction, Purity, ScalarFunction, higher_order, registry};
 use basalt_parser::ast::{self, ExprKind};
+use basalt_types::DataType;
 
 use super::format_query::is_format_query;
 use super::format_row::is_format_row;
+use super::normalize_query::is_normalize_query;
 use super::window::needs_window;
 use super::{ArrayJoinCall, Resolver};
 use crate::{Typed, udf};
@@ -76,8 +78,34 @@ impl Resolver<'_> {
             ));
         }
         // An unknown name is the first thing to say, before what is wrong inside.
-        registry::get_scalar(&f.name)?;
+        let function = registry::get_scalar(&f.name)?;
+        if f.args.iter().any(is_lambda) {
+            return Err(self.misplaced_lambda(function, &f.args)?);
+        }
         self.call_by_name(&f.name, self.resolve_all(&f.args)?)
+    }
+
+    /// The error for a lambda among the arguments of a function that takes values.
+    fn misplaced_lambda(&self, function: &ScalarFunction, args: &[ast::Expr]) -> Result<Error> {
+        let mut types = Vec::with_capacity(args.len());
+        for arg in args {
+            types.push(match is_lambda(arg) {
+                true => Arg::new(DataType::Nothing),
+                false => self.resolve(arg)?.arg(),
+            });
+        }
+        let context = self.analyzer.environment.context();
+        let count = ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH;
+        Ok(match BoundFunction::bind(function, &types, context) {
+            Err(e) if e.code() == count => e,
+            _ => Error::new(
+                ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+                format!(
+                    "Function {} takes no lambda: only higher-order functions do",
+                    function.name
+                ),
+            ),
+        })
     }
 
     /// Calls whose arguments are not simply values, or that DataFusion runs itself.
@@ -111,10 +139,12 @@ impl Resolver<'_> {
                 self.cast_call(args()?, self.analyzer.flag("cast_keep_nullable"))?
             }
             "exists" => self.exists(&f.args)?,
+            "getSubcolumn" => self.get_subcolumn(args()?)?,
             "arrayJoin" => self.array_join_call(&f.args)?,
             "grouping" => self.grouping_call(args()?)?,
             _ if is_format_row(name) => self.format_row(name, &f.args)?,
             _ if is_format_query(name) => self.format_query(name, args()?)?,
+            _ if is_normalize_query(name) => self.normalize_query(name, args()?)?,
             _ => return Ok(None),
         }))
     }
@@ -237,9 +267,13 @@ impl Resolver<'_> {
     }
 }
 
+fn is_lambda(expr: &ast::Expr) -> bool {
+    matches!(expr.unaliased().kind, ExprKind::Lambda(_))
+}
+
 /// Type of the rows that joining an array (or a map, as its pairs) gives.
-pub(crate) fn array_element(data_type: &basalt_types::DataType) -> Option<basalt_types::DataType> {
-    use basalt_types::{DataType, TupleType};
+pub(crate) fn array_element(data_type: &DataType) -> Option<DataType> {
+    use basalt_types::TupleType;
     match data_type {
         DataType::Array(element) => Some(element.as_ref().clone()),
         DataType::Map(key, value) => Some(DataType::Tuple(std::sync::Arc::new(TupleType {

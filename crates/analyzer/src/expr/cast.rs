@@ -90,7 +90,8 @@ impl Resolver<'_> {
         if keep_nullable && value.data_type.is_nullable() {
             to = to.to_nullable();
         }
-        value.cast_to(&to, self.analyzer)
+        let context = self.analyzer.environment.context();
+        cast(value, &to, CastMode::Reading, context)
     }
 }
 

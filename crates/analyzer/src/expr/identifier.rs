@@ -5,6 +5,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast;
 use basalt_types::DataType;
 
+use super::cast::constant_text;
 use super::{Resolver, literal};
 use crate::Typed;
 
@@ -148,9 +149,86 @@ impl Resolver<'_> {
                 let key = text.cast_to(key, self.analyzer)?;
                 self.call_by_name("arrayElement", vec![typed.clone(), key])?
             }
+            (DataType::Array(element), _) if is_part_of_elements(element, name) => {
+                self.of_elements(typed, name)?
+            }
+            (DataType::Variant(types), _) if types.iter().any(|t| t.to_string() == name) => {
+                let wanted = literal::string(name.as_bytes())?;
+                self.call_by_name("variantElement", vec![typed.clone(), wanted])?
+            }
             _ => return Ok(None),
         };
         Ok(Some(part))
+    }
+}
+
+impl Resolver<'_> {
+    /// `array.size1`, `array.null`: the part of each element.
+    fn of_elements(&self, array: &Typed, name: &str) -> Result<Typed> {
+        let part = match name.strip_prefix("size").map(str::parse::<usize>) {
+            Some(Ok(depth)) => format!("size{}", depth.saturating_sub(1)),
+            _ => name.to_owned(),
+        };
+        let at = |kind| ast::Expr {
+            kind,
+            span: ast::Span::default(),
+        };
+        let (all, each) = ("\u{3bb}array".to_owned(), "\u{3bb}element".to_owned());
+        let body = at(ast::ExprKind::Identifier(vec![each.clone(), part]));
+        let lambda = ast::Lambda {
+            params: vec![each],
+            body,
+        };
+        let call = ast::Function {
+            name: "arrayMap".to_owned(),
+            params: None,
+            args: vec![
+                at(ast::ExprKind::Lambda(Box::new(lambda))),
+                at(ast::ExprKind::Identifier(vec![all.clone()])),
+            ],
+            form: ast::FunctionForm::Call,
+            nulls: None,
+            over: None,
+        };
+        let call = at(ast::ExprKind::Function(Box::new(call)));
+        self.with_frame(vec![(all, array.clone())], || self.resolve(&call))
+    }
+
+    /// `getSubcolumn(x, 'a.b')`.
+    pub(crate) fn get_subcolumn(&self, args: Vec<Typed>) -> Result<Typed> {
+        let [value, name] = <[Typed; 2]>::try_from(args).map_err(|_| {
+            Error::new(
+                ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                "Function getSubcolumn takes 2 arguments: a value and a name",
+            )
+        })?;
+        let name = constant_text(&name).ok_or_else(|| {
+            Error::new(
+                ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+                "The second argument of getSubcolumn must be a constant string",
+            )
+        })?;
+        let data_type = value.data_type.clone();
+        let names: Vec<String> = name.split('.').map(str::to_owned).collect();
+        self.elements(value, &names).map_err(|_| {
+            Error::new(
+                ErrorCode::ILLEGAL_COLUMN,
+                format!("There is no subcolumn {name} in type {data_type}"),
+            )
+        })
+    }
+}
+
+/// Whether `name` is a part that the elements of an array have.
+fn is_part_of_elements(element: &DataType, name: &str) -> bool {
+    match (element, name.strip_prefix("size").map(str::parse::<usize>)) {
+        (DataType::Array(_) | DataType::Map(..), Some(Ok(1))) => true,
+        (DataType::Array(inner), Some(Ok(depth))) if depth > 1 => {
+            is_part_of_elements(inner, &format!("size{}", depth - 1))
+        }
+        (DataType::Nullable(_), None) => name == "null",
+        (DataType::Variant(types), None) => types.iter().any(|t| t.to_string() == name),
+        _ => false,
     }
 }
 

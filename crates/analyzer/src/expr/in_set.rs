@@ -3,14 +3,17 @@
 //! Values that are none of the left type (`300 IN (…)` for a `UInt8`) cannot match and are left
 //! out, NULL too: only a NULL on the left gives NULL.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_functions::scalar::core::cast::{CastMode, cast_function};
 use basalt_functions::{Arg, BoundFunction, Column, registry};
 use basalt_parser::ast::{self, ExprKind};
 use basalt_types::DataType;
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, StructArray};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, StructArray, new_null_array};
 use datafusion::arrow::compute::{concat, is_not_null};
+use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::{Case, InList};
@@ -67,6 +70,7 @@ impl Resolver<'_> {
             };
         }
         let values = self.set_values(&as_type, right)?;
+        self.check_size(&values)?;
         let has_null = values.null_count() > 0;
         let left = left.cast_to(&as_type, self.analyzer)?;
         let expr = left.expr.clone();
@@ -86,6 +90,29 @@ impl Resolver<'_> {
         } else {
             Ok(result)
         }
+    }
+
+    /// Refuses sets of more different values than `max_rows_in_set` allows.
+    fn check_size(&self, values: &ArrayRef) -> Result<()> {
+        let limit = self.analyzer.environment.settings().get("max_rows_in_set");
+        let limit: usize = limit.and_then(|l| l.parse().ok()).unwrap_or(0);
+        if limit == 0 || values.len() <= limit {
+            return Ok(());
+        }
+        let converter = RowConverter::new(vec![SortField::new(values.data_type().clone())]);
+        let rows = converter.and_then(|c| c.convert_columns(&[Arc::clone(values)]));
+        let rows = rows.map_err(|e| Error::bug(e.to_string()))?;
+        let num_values = rows.iter().collect::<HashSet<_>>().len();
+        if num_values <= limit {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorCode::SET_SIZE_LIMIT_EXCEEDED,
+            format!(
+                "Raise max_rows_in_set or use a JOIN: the set of IN has {num_values} values, \
+                 allowed are {limit}"
+            ),
+        ))
     }
 
     /// The values of a set that is not the same in all rows.
@@ -259,6 +286,14 @@ impl Resolver<'_> {
             let columns = array.as_struct().columns().to_vec();
             return self.convert_rows((columns, source.types.clone()), to);
         }
+        if to.has_variant() || from.has_variant() {
+            let context = self.analyzer.environment.context();
+            return Ok(match cast_function(from, to, context, CastMode::Normal) {
+                Ok(cast) => cast.call(&[Column::new(Arc::clone(array))], array.len())?,
+                // Values of a type that is not among those of the Variant.
+                Err(_) => new_null_array(&to.physical(), array.len()),
+            });
+        }
         let type_name = literal::string(to.to_string().as_bytes())?;
         let args = [Arg::new(from.clone()), type_name.arg()];
         let function = registry::get_scalar("accurateCastOrNull")?;
@@ -275,7 +310,7 @@ impl Resolver<'_> {
     /// Whether the set has a value; a tuple with a NULL inside is only there if `null_matches`.
     fn member(&self, left: Typed, (values, null_matches): (ArrayRef, bool)) -> Result<Typed> {
         let constant = left.constant.is_some();
-        let nullable = left.data_type.is_nullable();
+        let nullable = left.data_type.holds_null();
         if *left.data_type.base() == DataType::Nothing {
             return literal::null();
         }
@@ -294,7 +329,7 @@ impl Resolver<'_> {
                 return fold_if(constant, Typed::from_predicate(expr, nullable));
             }
         }
-        let set = ValueSet::new(&values, null_matches)?;
+        let set = ValueSet::new(&values, null_matches, left.data_type.has_variant())?;
         let return_type = if nullable {
             DataType::UInt8.to_nullable()
         } else {

@@ -9,6 +9,8 @@
 //! | [`native`] | what DataFusion runs itself: comparisons, logic, conditions |
 //! | [`cast`] | conversions |
 //! | [`format_query`] | functions that lay out queries |
+//! | `normalize_query` | functions that make queries comparable |
+//! | `special` | names of the functions that are resolved here |
 //! | [`format_row`] | functions that write rows in a format |
 //! | [`in_set`] | IN with constants, tables and subqueries |
 //! | [`in_row`] | IN with columns |
@@ -31,10 +33,14 @@ pub mod lambda;
 pub mod literal;
 pub mod matcher;
 pub mod native;
+mod normalize_query;
+mod special;
 pub mod subquery;
 pub(crate) mod value_set;
 pub mod window;
 mod window_frame;
+
+pub use special::SPECIAL_FUNCTIONS;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -84,6 +90,8 @@ struct State {
     alias_cache: HashMap<String, Typed>,
     /// Parameters of the lambdas around the expression, innermost last.
     lambda_frames: Vec<Vec<(String, Typed)>>,
+    /// Scalar subqueries with their values: the same text has the same value, also of `rand()`.
+    scalars: Vec<(ast::Query, Typed)>,
     /// Depth of aggregate calls around the expression.
     aggregate_depth: usize,
     /// Depth of window functions around the expression.
@@ -156,7 +164,7 @@ impl<'a> Resolver<'a> {
     fn resolve_kind(&self, expr: &ast::Expr) -> Result<Typed> {
         match &expr.kind {
             ExprKind::Literal(literal) => literal::literal(literal),
-            ExprKind::Array(items) => self.call_by_name("array", self.resolve_all(items)?),
+            ExprKind::Array(items) => self.array(items),
             ExprKind::Tuple(items) => self.call_by_name("tuple", self.resolve_all(items)?),
             ExprKind::Identifier(parts) => self.identifier(parts),
             ExprKind::Matcher(_) => Err(Error::new(
@@ -173,6 +181,23 @@ impl<'a> Resolver<'a> {
             ExprKind::Alias { expr, name } => self.aliased(expr, name),
             ExprKind::QueryParameter(parameter) => self.parameter(parameter),
         }
+    }
+
+    /// `[a, b]`: the function `array`; literals that are a whole column have one type for all elements.
+    fn array(&self, items: &[ast::Expr]) -> Result<Typed> {
+        fn is_literal(expr: &ast::Expr) -> bool {
+            match &expr.kind {
+                ExprKind::Literal(_) => true,
+                ExprKind::Array(items) => items.iter().all(is_literal),
+                _ => false,
+            }
+        }
+        let resolved = self.resolve_all(items)?;
+        if self.state.borrow().depth == 1 && items.iter().all(is_literal) {
+            let types: Vec<_> = resolved.iter().map(|t| t.data_type.clone()).collect();
+            basalt_types::least_supertype(&types)?;
+        }
+        self.call_by_name("array", resolved)
     }
 
     pub(crate) fn resolve_all(&self, exprs: &[ast::Expr]) -> Result<Vec<Typed>> {

@@ -3,13 +3,15 @@
 //! Short circuit comes with it: a branch that is not taken is not evaluated.
 
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_functions::scalar::core::cast::CastMode;
 use basalt_functions::scalar::core::comparison::read_constant;
-use basalt_types::{DataType, branch_supertype, least_supertype};
+use basalt_types::{DataType, least_supertype, supertype_or_variant};
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
 use super::{Resolver, literal};
 use crate::Typed;
+use crate::expr::cast::cast;
 
 impl Resolver<'_> {
     /// `AND` and `OR` of any number of conditions, three-valued.
@@ -17,7 +19,7 @@ impl Resolver<'_> {
         let name = if is_and { "and" } else { "or" };
         if args.len() < 2 {
             return Err(Error::new(
-                ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
+                ErrorCode::TOO_FEW_ARGUMENTS_FOR_FUNCTION,
                 format!(
                     "Function {name} takes at least 2 arguments, got {}",
                     args.len()
@@ -38,6 +40,9 @@ impl Resolver<'_> {
     }
 
     pub(crate) fn not(&self, args: Vec<Typed>) -> Result<Typed> {
+        if matches!(args.as_slice(), [arg] if arg.data_type.has_variant()) {
+            return self.call_by_name("not", args);
+        }
         let [arg] = one("not", args)?;
         let predicate = Expr::Not(Box::new(logical(&arg)?));
         let nullable = arg.data_type.is_nullable();
@@ -50,7 +55,7 @@ impl Resolver<'_> {
 
     pub(crate) fn is_null(&self, args: Vec<Typed>, is_null: bool) -> Result<Typed> {
         let [arg] = one(if is_null { "isNull" } else { "isNotNull" }, args)?;
-        if !arg.data_type.is_nullable() {
+        if !arg.data_type.holds_null() {
             return literal::unsigned(u64::from(!is_null));
         }
         let constant = arg.constant.is_some();
@@ -87,19 +92,33 @@ impl Resolver<'_> {
                 values.push(arg);
             }
         }
-        self.case(conditions, values)
+        self.case(conditions, values, supertype_or_variant)
     }
 
-    fn case(&self, conditions: Vec<Typed>, values: Vec<Typed>) -> Result<Typed> {
+    fn case(
+        &self,
+        conditions: Vec<Typed>,
+        values: Vec<Typed>,
+        supertype: fn(&[DataType]) -> Result<DataType>,
+    ) -> Result<Typed> {
         let types: Vec<DataType> = values.iter().map(|v| v.data_type.clone()).collect();
-        let common = branch_supertype(&types)?;
+        let common = supertype(&types)?;
         let constant = conditions
             .iter()
             .chain(&values)
             .all(|t| t.constant.is_some());
+        // A choice between more than two goes its own way in ClickHouse.
+        let mode = if conditions.len() == 1 {
+            CastMode::Branch
+        } else {
+            CastMode::Normal
+        };
         let mut values = values
             .into_iter()
-            .map(|v| v.cast_to(&common, self.analyzer).map(|t| Box::new(t.expr)))
+            .map(|v| {
+                let context = self.analyzer.environment.context();
+                cast(v, &common, mode, context).map(|t| Box::new(t.expr))
+            })
             .collect::<Result<Vec<_>>>()?;
         let last = values.pop();
         let mut when_then = Vec::with_capacity(values.len());
@@ -114,26 +133,43 @@ impl Resolver<'_> {
 
     /// `CASE x WHEN v THEN r … ELSE e END`; a NULL matches a NULL.
     pub(crate) fn case_with_expression(&self, args: Vec<Typed>) -> Result<Typed> {
+        if args.len() < 4 || args.len() % 2 == 1 {
+            let code = match args.is_empty() {
+                true => ErrorCode::TOO_FEW_ARGUMENTS_FOR_FUNCTION,
+                false => ErrorCode::BAD_ARGUMENTS,
+            };
+            return Err(Error::new(
+                code,
+                "Function caseWithExpression takes an expression, pairs of values and a last value",
+            ));
+        }
         let mut args = args.into_iter();
         let subject = args
             .next()
             .ok_or_else(|| Error::bug("CASE without expression"))?;
         let rest: Vec<Typed> = args.collect();
+        let compared = rest.iter().step_by(2).take(rest.len() / 2);
+        let only_texts = compared.clone().all(is_constant_text);
         let (mut conditions, mut values) = (Vec::new(), Vec::new());
         let mut rest = rest.into_iter().peekable();
         while let Some(first) = rest.next() {
             match rest.next() {
                 Some(value) => {
-                    conditions.push(self.matches(subject.clone(), first)?);
+                    conditions.push(self.matches(subject.clone(), first, only_texts)?);
                     values.push(value);
                 }
                 None => values.push(first),
             }
         }
-        self.case(conditions, values)
+        self.case(conditions, values, least_supertype)
     }
 
-    fn matches(&self, a: Typed, b: Typed) -> Result<Typed> {
+    /// Whether a value of `CASE` is that of a WHEN; `only_texts` if all of them are constant texts.
+    fn matches(&self, a: Typed, b: Typed, only_texts: bool) -> Result<Typed> {
+        let (b, is_other) = self.case_value(&a, b, only_texts)?;
+        if is_other {
+            return literal::unsigned(0);
+        }
         let both_null = match (a.data_type.is_nullable(), b.data_type.is_nullable()) {
             (true, true) => Some(a.expr.clone().is_null().and(b.expr.clone().is_null())),
             _ => None,
@@ -147,6 +183,27 @@ impl Resolver<'_> {
             Some(both) => Ok(Typed::from_predicate(both.or(equal.to_predicate()?), true)),
             None => Ok(equal),
         }
+    }
+
+    /// The value of a WHEN in a type that compares with the subject's, and whether it can never be equal:
+    /// numbers and texts are read as each other, but a text is no date, as in ClickHouse.
+    fn case_value(&self, subject: &Typed, value: Typed, only_texts: bool) -> Result<(Typed, bool)> {
+        let base = subject.data_type.base();
+        let is_day_or_time = base.is_date() || matches!(base, DataType::DateTime(_));
+        if only_texts && is_day_or_time {
+            // A text that is no date at all is an error all the same.
+            value.clone().cast_to(base, self.analyzer)?;
+            return Ok((value, true));
+        }
+        let is_number = base.is_integer() || base.is_float();
+        let value_is_number = value.data_type.is_integer() || value.data_type.is_float();
+        if is_constant_text(&value) && is_number {
+            return Ok((value.cast_to(base, self.analyzer)?, false));
+        }
+        if value_is_number && value.constant.is_some() && base.is_string() {
+            return Ok((value.cast_to(&DataType::String, self.analyzer)?, false));
+        }
+        Ok((value, false))
     }
 
     /// `=`, `<` and the others: natively where Arrow's order of values is the dialect's.
@@ -322,6 +379,10 @@ fn logical(typed: &Typed) -> Result<Expr> {
             ),
         )
     })
+}
+
+fn is_constant_text(typed: &Typed) -> bool {
+    typed.constant.is_some() && typed.data_type.is_string()
 }
 
 fn check_condition(name: &str, condition: Typed) -> Result<Typed> {

@@ -63,12 +63,23 @@ impl Resolver<'_> {
 
     /// `(SELECT …)` as a value: one row, several columns make a tuple, no row is NULL.
     pub(crate) fn scalar_subquery(&self, query: &ast::Query) -> Result<Typed> {
-        let planned = match self.subquery(query)? {
-            Subquery::Plain(planned) => planned,
+        let known = self.state.borrow();
+        if let Some((_, value)) = known.scalars.iter().find(|(q, _)| q == query) {
+            return Ok(value.clone());
+        }
+        drop(known);
+        let value = match self.subquery(query)? {
+            Subquery::Plain(planned) => self.scalar_value(planned)?,
             Subquery::Correlated { planned, columns } => {
                 return self.correlated_scalar(planned, columns);
             }
         };
+        let known = &mut self.state.borrow_mut().scalars;
+        known.push((query.clone(), value.clone()));
+        Ok(value)
+    }
+
+    fn scalar_value(&self, planned: Planned) -> Result<Typed> {
         let names: Vec<String> = planned.columns.iter().map(|c| c.name.clone()).collect();
         let (columns, types) = self.rows_of(planned, Some(2))?;
         let num_rows = columns.first().map_or(0, |c| c.len());

@@ -13,13 +13,15 @@ pub(crate) struct ValueSet {
     converter: RowConverter,
     /// Whether a tuple with a NULL inside is a value like any other; else it is no member.
     null_matches: bool,
+    /// Whether structs are values as a whole: those of a Variant are no tuples.
+    is_whole: bool,
     rows: HashSet<Box<[u8]>, RandomState>,
 }
 
 impl ValueSet {
     /// The set of the values of `array`, which has no NULLs.
-    pub(crate) fn new(array: &ArrayRef, null_matches: bool) -> Result<Self> {
-        let columns = columns(array);
+    pub(crate) fn new(array: &ArrayRef, null_matches: bool, is_whole: bool) -> Result<Self> {
+        let columns = columns(array, is_whole);
         let fields = columns
             .iter()
             .map(|c| SortField::new(c.data_type().clone()))
@@ -30,13 +32,14 @@ impl ValueSet {
         Ok(Self {
             converter,
             null_matches,
+            is_whole,
             rows,
         })
     }
 
     /// 1 where the value is in the set, 0 where not, NULL where it is NULL.
     pub(crate) fn contains(&self, array: &ArrayRef) -> Result<UInt8Array> {
-        let columns = columns(array);
+        let columns = columns(array, self.is_whole);
         let rows = self
             .converter
             .convert_columns(&columns)
@@ -59,10 +62,13 @@ impl ValueSet {
 }
 
 /// The elements of tuples one by one, so that it does not matter which of them may be NULL.
-fn columns(array: &ArrayRef) -> Vec<ArrayRef> {
+fn columns(array: &ArrayRef, is_whole: bool) -> Vec<ArrayRef> {
     match array.as_struct_opt() {
-        Some(tuples) => tuples.columns().iter().flat_map(columns).collect(),
-        None => vec![Arc::clone(array)],
+        Some(tuples) if !is_whole => {
+            let parts = tuples.columns().iter();
+            parts.flat_map(|part| columns(part, is_whole)).collect()
+        }
+        _ => vec![Arc::clone(array)],
     }
 }
 

@@ -58,11 +58,12 @@ impl Resolver<'_> {
 
     fn window_parts(&self, f: &ast::Function, spec: &WindowSpec) -> Result<Typed> {
         let mut definition = self.definition(f, spec)?;
-        let partition_by: Vec<Expr> = self
-            .resolve_all(&spec.partition_by)?
-            .into_iter()
-            .map(|t| t.expr)
-            .collect();
+        let partition_by = self.resolve_all(&spec.partition_by)?;
+        for key in &partition_by {
+            let setting = "allow_suspicious_types_in_group_by";
+            self.analyzer.check_key(&key.data_type, setting)?;
+        }
+        let partition_by: Vec<Expr> = partition_by.into_iter().map(|t| t.expr).collect();
         let (mut order_by, mut keys): (Vec<SortExpr>, Vec<Typed>) = (Vec::new(), Vec::new());
         for item in &spec.order_by {
             let key = self.resolve(&item.expr)?;

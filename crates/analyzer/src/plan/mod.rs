@@ -11,7 +11,7 @@ pub(crate) use build::{aggregate, filter, project};
 pub use prune::{is_wide, pruned};
 pub use shared::SharedRows;
 pub use stream_node::{
-    AsofColumns, FillColumn, FillDefault, FillStep, Interpolated, RowBound, StreamNode,
+    AsofColumns, FillColumn, FillDefault, FillStep, Interpolated, RowBound, RowLimit, StreamNode,
     StreamOperator, stream_node,
 };
 pub use window::{Bound, Frame, Unit, Window, WindowColumn, WindowFunction, WindowOrder};

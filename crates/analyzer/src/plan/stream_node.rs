@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
+use basalt_error::ErrorCode;
 use datafusion::arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::{DFSchema, DFSchemaRef, ScalarValue, plan_err};
 use datafusion::error::Result;
@@ -25,6 +26,13 @@ pub enum StreamOperator {
         columns: Vec<String>,
         /// Names of the elements' columns.
         outputs: Vec<String>,
+    },
+    /// The rows as they are; more than a number of them are an error.
+    AtMost {
+        /// Rows that are allowed.
+        rows: u64,
+        /// The limit's setting, which names the error.
+        setting: RowLimit,
     },
     /// Rows of two sides, sorted by keys and time: each of the left takes the columns of the last
     /// one of the right before it, and those of the right go.
@@ -72,6 +80,40 @@ pub enum StreamOperator {
     /// The rows as they are, without what is known of their order: DataFusion sorts the inputs of a
     /// UNION ALL one by one where it can, and loses there which of their columns are equal.
     Unordered,
+}
+
+/// A setting that limits the rows of an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd)]
+pub enum RowLimit {
+    /// `max_rows_in_distinct`
+    Distinct,
+    /// `max_rows_in_join`
+    Join,
+    /// `max_rows_to_group_by`
+    GroupBy,
+    /// `max_rows_to_sort`
+    Sort,
+}
+
+impl RowLimit {
+    /// Name of the setting.
+    pub fn name(self) -> &'static str {
+        match self {
+            RowLimit::Distinct => "max_rows_in_distinct",
+            RowLimit::Join => "max_rows_in_join",
+            RowLimit::GroupBy => "max_rows_to_group_by",
+            RowLimit::Sort => "max_rows_to_sort",
+        }
+    }
+
+    /// The code of the error.
+    pub fn code(self) -> ErrorCode {
+        match self {
+            RowLimit::Distinct | RowLimit::Join => ErrorCode::SET_SIZE_LIMIT_EXCEEDED,
+            RowLimit::GroupBy => ErrorCode::TOO_MANY_ROWS,
+            RowLimit::Sort => ErrorCode::TOO_MANY_ROWS_OR_BYTES,
+        }
+    }
 }
 
 /// The columns of an ASOF JOIN over the rows of both sides.
@@ -168,6 +210,7 @@ impl StreamOperator {
     pub fn name(&self) -> &'static str {
         match self {
             StreamOperator::ArrayJoin { .. } => "ArrayJoin",
+            StreamOperator::AtMost { .. } => "AtMost",
             StreamOperator::AsofJoin(_) => "AsofJoin",
             StreamOperator::LimitBy { .. } => "LimitBy",
             StreamOperator::LimitRows { .. } => "LimitRows",
@@ -187,7 +230,7 @@ impl StreamOperator {
             StreamOperator::LimitBy { keys, .. } | StreamOperator::LimitWithTies { keys, .. } => {
                 keys.iter().collect()
             }
-            StreamOperator::LimitRows { .. } => Vec::new(),
+            StreamOperator::LimitRows { .. } | StreamOperator::AtMost { .. } => Vec::new(),
             StreamOperator::WithFill {
                 columns, prefix, ..
             } => columns.iter().map(|c| &c.name).chain(prefix).collect(),
@@ -245,6 +288,7 @@ impl fmt::Display for StreamOperator {
                     columns.join(", ")
                 )
             }
+            StreamOperator::AtMost { rows, setting } => write!(f, ": {rows}, {}", setting.name()),
             StreamOperator::AsofJoin(c) => write!(f, ": {}, {}", c.keys.join(", "), c.time),
             StreamOperator::LimitBy {
                 keys,

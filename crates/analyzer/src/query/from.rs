@@ -12,7 +12,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use super::correlated::Domain;
 use super::insert::cast_call;
 use super::{Analyzer, Outer, Planned};
-use crate::environment::{ConstantArg, TableColumn, TableEntry};
+use crate::environment::{ConstantArg, Environment, TableColumn, TableEntry};
 use crate::expr::Resolver;
 use crate::expr::aliases::Aliases;
 use crate::plan::project;
@@ -123,7 +123,28 @@ impl Analyzer<'_> {
         Ok(source)
     }
 
+    /// A name whose parts may be identifier parameters: `{database:Identifier}.{table:Identifier}`.
+    fn without_parameters(&self, name: &ast::ObjectName) -> Result<ast::ObjectName> {
+        let value = |parameter: &str| {
+            self.environment.parameter(parameter).ok_or_else(|| {
+                Error::new(
+                    ErrorCode::UNKNOWN_QUERY_PARAMETER,
+                    format!("Substitution `{parameter}` is not set"),
+                )
+            })
+        };
+        let mut name = name.clone();
+        if std::mem::take(&mut name.name_is_parameter) {
+            name.name = value(&name.name)?;
+        }
+        if std::mem::take(&mut name.database_is_parameter) {
+            name.database = name.database.as_deref().map(value).transpose()?;
+        }
+        Ok(name)
+    }
+
     fn named_table(&self, name: &ast::ObjectName, outer: &Outer) -> Result<Source> {
+        let name = &self.without_parameters(name)?;
         if name.database.is_none()
             && let Some(table) = outer.work_table(&name.name)
         {
@@ -265,18 +286,24 @@ impl Analyzer<'_> {
     }
 
     fn function_by_name(&self, name: &str, args: &[ast::Expr], outer: &Outer) -> Result<Source> {
-        if name == "view" || name == "viewExplain" {
+        if name == "view" {
             let Some(ExprKind::Subquery(query)) = args.first().map(|a| &a.kind) else {
                 return Err(Error::new(
-                    ErrorCode::BAD_ARGUMENTS,
+                    ErrorCode::SYNTAX_ERROR,
                     "Table function view takes a query",
                 ));
             };
             return Ok(subquery_source(self.query(query, outer)?));
         }
+        if name == "viewExplain" {
+            return self.explained(args);
+        }
         let args = args
             .iter()
-            .map(|a| self.table_argument(a, outer))
+            .map(|a| match &a.kind {
+                ExprKind::Function(_) if name == "loop" => called_table(a),
+                _ => self.table_argument(a, outer),
+            })
             .collect::<Result<Vec<_>>>()?;
         if let Ok(TableEntry::View(query)) = self.environment.table(&ast::ObjectName::bare(name)) {
             return self.view_with_parameters(&query, &args);
@@ -292,6 +319,35 @@ impl Analyzer<'_> {
         }
         qualify(&mut source.scope, &[name.to_owned()]);
         Ok(source)
+    }
+
+    /// `viewExplain('EXPLAIN …', 'settings', (SELECT …))`
+    fn explained(&self, args: &[ast::Expr]) -> Result<Source> {
+        let text = |e: &ast::Expr| {
+            e.as_string()
+                .map(|s| String::from_utf8_lossy(s).into_owned())
+        };
+        let wrong = || {
+            Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                "Table function viewExplain takes the words of EXPLAIN, its settings and a query",
+            )
+        };
+        let (words, settings, query) = match args {
+            [words] => (text(words), None, None),
+            [words, settings, query] => (text(words), text(settings), Some(query)),
+            _ => return Err(wrong()),
+        };
+        let nothing = ast::Query::new(ast::SetExpr::Select(Box::default()));
+        let query = match query.map(|q| &q.kind) {
+            Some(ExprKind::Subquery(query)) => query.as_ref(),
+            Some(_) => return Err(wrong()),
+            None => &nothing,
+        };
+        let words = words.ok_or_else(wrong)?;
+        let settings = settings.unwrap_or_default();
+        let entry = self.environment.explain(&words, &settings, query)?;
+        self.entry(entry, "viewExplain")
     }
 
     /// The rows of a view whose query has parameters: `view(name = value, …)`.
@@ -350,6 +406,19 @@ impl Analyzer<'_> {
     }
 }
 
+/// The call of a table function as an argument: its text, by the name FUNCTION.
+fn called_table(call: &ast::Expr) -> Result<ConstantArg> {
+    let text = crate::expr::literal::string(basalt_parser::format_expr(call).as_bytes())?;
+    let value = text
+        .constant
+        .ok_or_else(|| Error::bug("a literal is constant"))?;
+    Ok(ConstantArg {
+        name: Some("FUNCTION".to_owned()),
+        data_type: text.data_type,
+        value,
+    })
+}
+
 fn has_only_inner_joins(select: &ast::Select) -> bool {
     select.from.iter().all(|e| match e {
         FromElement::Table {
@@ -387,11 +456,12 @@ fn check_modifiers(table: &ast::TableExpr) -> Result<()> {
     }
 }
 
-/// PREWHERE is for tables that can read some columns before others: files.
-pub(super) fn check_prewhere(select: &ast::Select) -> Result<()> {
+/// PREWHERE is for tables that can read some columns before others: files, and tables on disk.
+pub(super) fn check_prewhere(environment: &dyn Environment, select: &ast::Select) -> Result<()> {
     let from_file = select.from.iter().any(|e| match e {
         FromElement::Table { table, .. } => match &table.source {
             TableSource::File(_) => true,
+            TableSource::Table(name) => environment.has_prewhere(name),
             TableSource::Function(f) => f.name == "file",
             _ => false,
         },
@@ -402,7 +472,7 @@ pub(super) fn check_prewhere(select: &ast::Select) -> Result<()> {
     }
     Err(Error::new(
         ErrorCode::ILLEGAL_PREWHERE,
-        "Write WHERE: PREWHERE is only for files",
+        "Write WHERE: PREWHERE is only for files and MergeTree tables",
     ))
 }
 

@@ -17,7 +17,7 @@ use super::redundant_keys::{ReducedKeys, Rules};
 use super::select::{Clauses, replace};
 use crate::expr::Resolver;
 use crate::expr::aggregate::{GROUPING, has_aggregate};
-use crate::plan::{aggregate, project};
+use crate::plan::{RowLimit, aggregate, project};
 use crate::typed::column;
 use crate::udf::FunctionUdf;
 use crate::{Typed, plan_error};
@@ -86,6 +86,9 @@ impl Analyzer<'_> {
                     grouping.sets.push(positions);
                 }
             }
+        }
+        for key in &grouping.keys {
+            self.check_key(&key.data_type, "allow_suspicious_types_in_group_by")?;
         }
         Ok(Some(grouping))
     }
@@ -269,7 +272,11 @@ impl Analyzer<'_> {
         let reduced = ReducedKeys::new(pairs.collect(), rules, || self.fresh("key"))?;
         let named = |(expr, name): (Expr, String)| expr.alias(name);
         let grouped: Vec<Expr> = reduced.grouped.into_iter().map(named).collect();
-        let plan = aggregate(plan, grouped, aggregates)?;
+        let is_grouped = !grouped.is_empty();
+        let mut plan = aggregate(plan, grouped, aggregates)?;
+        if is_grouped {
+            plan = self.at_most(plan, RowLimit::GroupBy)?;
+        }
         if reduced.computed.is_empty() {
             return Ok(plan);
         }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_formats::omitted_name;
 use basalt_parser::ast;
 use basalt_types::DataType;
 use datafusion::logical_expr::LogicalPlan;
@@ -33,9 +34,64 @@ pub(crate) fn cast_call(expr: &ast::Expr, data_type: &DataType) -> ast::Expr {
     ast::Expr::new(ast::ExprKind::Function(Box::new(call)), expr.span)
 }
 
+/// Name of a column as it was given, where its rows may get the default instead.
+pub fn given_name(name: &str) -> String {
+    format!("given {name}")
+}
+
+/// The value of a column: the default where it was omitted, else what was given.
+pub fn given_or_default(name: &str, default: &ast::Expr, data_type: &DataType) -> ast::Expr {
+    let span = default.span;
+    let column = |name| ast::Expr::new(ast::ExprKind::Identifier(vec![name]), span);
+    let omitted = column(omitted_name(name));
+    let given = cast_call(&column(given_name(name)), data_type);
+    let default = cast_call(default, data_type);
+    let call = ast::Function::call("if".to_owned(), vec![omitted, default, given]);
+    ast::Expr::new(ast::ExprKind::Function(Box::new(call)), span)
+}
+
+/// The columns that are computed, in part or as a whole, with their expressions; those that are given in
+/// part go from `places`.
+fn computed<'t>(
+    targets: &[TargetColumn<'t>],
+    places: &mut HashMap<&str, usize>,
+    source: &mut Source,
+) -> Vec<(&'t str, ast::Expr)> {
+    let mut computed = Vec::new();
+    for target in targets {
+        let Some(default) = target.default else {
+            continue;
+        };
+        let is_told = places.contains_key(omitted_name(target.name).as_str());
+        match places.get(target.name).copied() {
+            None => computed.push((target.name, cast_call(default, target.data_type))),
+            Some(i) if is_told => {
+                source.scope.columns[i].name = given_name(target.name);
+                let value = given_or_default(target.name, default, target.data_type);
+                computed.push((target.name, value));
+                places.remove(target.name);
+            }
+            Some(_) => {}
+        }
+    }
+    computed
+}
+
+/// The value of a column that is given in part, where its default needs an EPHEMERAL column that the
+/// INSERT does not give: what is given.
+fn or_given(value: Result<Typed>, name: &str, source: &Source) -> Result<Typed> {
+    let given = given_name(name);
+    let given = source.scope.columns.iter().find(|c| c.name == given);
+    match (value, given) {
+        (Err(e), Some(given)) if e.code() == ErrorCode::UNKNOWN_IDENTIFIER => Ok(given.typed()),
+        (value, _) => value,
+    }
+}
+
 impl Analyzer<'_> {
     /// The plan of the stored columns, in the order of `targets`, from the rows of `source`, whose
-    /// columns are those named `given`.
+    /// columns are those named `given`. A column by the name of [`omitted_name`] says where another
+    /// has no value of its own.
     ///
     /// # Errors
     /// `NUMBER_OF_COLUMNS_DOESNT_MATCH`, and what casts and defaults report.
@@ -59,15 +115,12 @@ impl Analyzer<'_> {
         for (column, name) in source.scope.columns.iter_mut().zip(given) {
             column.name.clone_from(name);
         }
-        let source = self.converted(source, targets)?;
+        let mut source = self.converted(source, targets)?;
         let mut places: HashMap<&str, usize> = HashMap::with_capacity(given.len());
         for (i, name) in given.iter().enumerate() {
             places.entry(name).or_insert(i);
         }
-        let missing = targets.iter().filter(|t| !places.contains_key(t.name));
-        let defaults: Vec<(&str, ast::Expr)> = missing
-            .filter_map(|t| Some((t.name, cast_call(t.default?, t.data_type))))
-            .collect();
+        let defaults = computed(targets, &mut places, &mut source);
         let mut aliases = Aliases::default();
         for (name, default) in &defaults {
             aliases.add(name, default)?;
@@ -81,7 +134,11 @@ impl Analyzer<'_> {
                 (Some(i), _) => {
                     self.null_as_default(source.scope.columns[*i].typed(), target, &resolver)?
                 }
-                (None, Some(default)) => resolver.resolve(default)?,
+                (None, Some(default)) => {
+                    let of_target = defaults.iter().find(|(name, _)| *name == target.name);
+                    let value = resolver.resolve(of_target.map_or(default, |(_, value)| value));
+                    or_given(value, target.name, &source)?
+                }
                 (None, None) => self.type_default(target.data_type)?,
             };
             let cast = self.stored(typed, target)?;

@@ -12,7 +12,7 @@ use super::from::Source;
 use super::{Analyzer, Outer, default_array};
 use crate::expr::Resolver;
 use crate::expr::aliases::Aliases;
-use crate::plan::project;
+use crate::plan::{RowLimit, project};
 use crate::scope::{Scope, ScopeColumn};
 use crate::typed::column;
 use crate::{Typed, plan_error};
@@ -34,6 +34,10 @@ impl Analyzer<'_> {
             return self.pasted(left, right);
         }
         let using = self.using_pairs(&left.scope, &right.scope, join)?;
+        let right = Source {
+            plan: self.at_most(right.plan, RowLimit::Join)?,
+            ..right
+        };
         let mut sides = Sides { left, right };
         self.common_using_types(&mut sides, &using)?;
         let mut conditions = sides.using_conditions(&using);

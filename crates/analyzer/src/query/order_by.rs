@@ -13,10 +13,10 @@ use super::limit::row_bound;
 use super::select::Clauses;
 use super::{Analyzer, Outer, OutputColumn};
 use crate::expr::{Resolver, literal};
-use crate::plan::{RowBound, StreamOperator, project, stream_node};
+use crate::plan::{RowBound, RowLimit, StreamOperator, project, stream_node};
 use crate::scope::{Scope, ScopeColumn};
 use crate::typed::column;
-use crate::{Typed, plan_error};
+use crate::{Typed, plan_error, udf};
 
 /// The sort keys of one ORDER BY item: NaN behind all values and NULL behind NaN, up and down.
 pub(crate) fn sort_keys(
@@ -24,6 +24,9 @@ pub(crate) fn sort_keys(
     item: &ast::OrderItem,
     resolver: &Resolver<'_>,
 ) -> Result<Vec<SortExpr>> {
+    resolver
+        .analyzer
+        .check_key(&key.data_type, "allow_suspicious_types_in_order_by")?;
     if item.collate.is_some() {
         return Err(Error::not_implemented("ORDER BY … COLLATE"));
     }
@@ -60,6 +63,23 @@ fn halves_exchanged(key: &Typed, resolver: &Resolver<'_>) -> Result<Expr> {
 }
 
 impl Analyzer<'_> {
+    /// Refuses keys of which nobody knows how their values compare, unless a setting allows them.
+    ///
+    /// # Errors
+    /// `ILLEGAL_COLUMN` for a type with a Variant in it.
+    pub(crate) fn check_key(&self, data_type: &DataType, setting: &str) -> Result<()> {
+        if !data_type.has_variant() || self.flag(setting) {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorCode::ILLEGAL_COLUMN,
+            format!(
+                "Cast {data_type} to one of its types, or set {setting} = 1: values of several types \
+                 make keys that nobody expects"
+            ),
+        ))
+    }
+
     /// Resolves ORDER BY; constants order nothing.
     pub(crate) fn order_by(
         &self,
@@ -118,7 +138,10 @@ impl Analyzer<'_> {
         let items: Vec<String> = clauses
             .items
             .iter()
-            .map(|i| computed.name(&i.typed.expr, &i.name))
+            .map(|i| {
+                let copies = udf::copies(&i.typed.expr);
+                computed.name(copies.as_ref().unwrap_or(&i.typed.expr), &i.name)
+            })
             .collect();
         let mut order_by = Vec::new();
         for sort in &clauses.order_by {
@@ -146,11 +169,14 @@ impl Analyzer<'_> {
         let mut plan = computed.project(plan)?;
         plan = match &select.distinct {
             Distinct::None => plan,
-            Distinct::All if only_items => distinct(plan)?,
+            Distinct::All if only_items => self.at_most(distinct(plan)?, RowLimit::Distinct)?,
             Distinct::All => first_of_each(plan, &items)?,
         };
         let names: Vec<String> = order_by.iter().map(|(name, _)| name.clone()).collect();
         if !order_by.is_empty() {
+            if select.limit.is_none() {
+                plan = self.at_most(plan, RowLimit::Sort)?;
+            }
             let sorts = order_by.into_iter().map(|(name, s)| SortExpr {
                 expr: order_key(&name, &plan),
                 ..s
@@ -163,6 +189,17 @@ impl Analyzer<'_> {
         }
         plan = self.limits(plan, select, names, (limit_by, domain))?;
         self.final_projection(plan, clauses.items, items)
+    }
+
+    /// The plan under a limit that a setting sets.
+    pub(super) fn at_most(&self, plan: LogicalPlan, setting: RowLimit) -> Result<LogicalPlan> {
+        let rows = self.environment.settings().get(setting.name());
+        match rows.and_then(|rows| rows.parse().ok()) {
+            None | Some(0) => Ok(plan),
+            Some(rows) => {
+                stream_node(plan, StreamOperator::AtMost { rows, setting }).map_err(plan_error)
+            }
+        }
     }
 
     fn limits(

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use basalt_error::{Error, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{SetExpr, SetOperator};
+use basalt_types::{DataType, supertype_or_variant};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::catalog::cte_worktable::CteWorkTable;
-use datafusion::logical_expr::LogicalPlanBuilder;
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 
 use super::from::{Source, subquery_source};
-use super::outer::WithSubquery;
+use super::outer::{Outer, WithSubquery};
 use super::{Analyzer, OutputColumn, Planned};
 use crate::{TableColumn, plan_error};
+
+/// How often the types of a recursion may become wider; from UInt8 to a nullable Int256 it takes fewer.
+const MAX_WIDENINGS: usize = 16;
 
 impl Analyzer<'_> {
     /// The rows of a subquery of WITH that names itself.
@@ -21,7 +25,7 @@ impl Analyzer<'_> {
         for (column, name) in start.columns.iter_mut().zip(with.columns) {
             column.name.clone_from(name);
         }
-        let columns: Vec<OutputColumn> = start
+        let mut columns: Vec<OutputColumn> = start
             .columns
             .iter()
             .map(|c| OutputColumn {
@@ -29,8 +33,42 @@ impl Analyzer<'_> {
                 ..c.clone()
             })
             .collect();
-        let start = self.aligned(start, &columns)?;
-        // What a round reads: the rows of the round before.
+        // What a round reads has the type of what it gives, which may be wider: until they agree.
+        for _ in 0..MAX_WIDENINGS {
+            let (work_name, outer) = self.round_input(with, name, &columns);
+            let rounds = others.iter().map(|branch| self.set_expr(branch, &outer));
+            let rounds = rounds.collect::<Result<Vec<_>>>()?;
+            let types = common_types(&columns, &rounds)?;
+            if columns.iter().map(|c| &c.data_type).eq(&types) {
+                let start = self.aligned(start, &columns)?;
+                let round = self.union_of(rounds, &columns)?;
+                let plan = LogicalPlanBuilder::from(start)
+                    .to_recursive_query(work_name, round, is_distinct)
+                    .and_then(|b| b.build())
+                    .map_err(plan_error)?;
+                return Ok(subquery_source(Planned {
+                    plan,
+                    columns,
+                    totals: None,
+                }));
+            }
+            for (column, data_type) in columns.iter_mut().zip(types) {
+                column.data_type = data_type;
+            }
+        }
+        Err(Error::new(
+            ErrorCode::NO_COMMON_TYPE,
+            "Every round of a recursive subquery gives wider types than it reads; cast them",
+        ))
+    }
+
+    /// The scope of a round: the recursive name stands for the rows of the round before.
+    fn round_input(
+        &self,
+        with: &WithSubquery<'_>,
+        name: &str,
+        columns: &[OutputColumn],
+    ) -> (String, Outer) {
         let fields: Vec<Field> = columns
             .iter()
             .map(|c| Field::new(&c.name, c.data_type.physical(), true))
@@ -44,16 +82,14 @@ impl Analyzer<'_> {
         let outer = with
             .outer
             .with_work_table(name, &work_name, work_table, work_columns);
+        (work_name, outer)
+    }
+
+    /// The rows of all branches of a round.
+    fn union_of(&self, rounds: Vec<Planned>, columns: &[OutputColumn]) -> Result<LogicalPlan> {
         let mut round = None;
-        for branch in others {
-            let planned = self.set_expr(branch, &outer)?;
-            if planned.columns.len() != columns.len() {
-                return Err(Error::new(
-                    basalt_error::ErrorCode::UNION_ALL_RESULT_STRUCTURES_MISMATCH,
-                    "Branches of a recursive subquery must have the same number of columns",
-                ));
-            }
-            let plan = self.aligned(planned, &columns)?;
+        for planned in rounds {
+            let plan = self.aligned(planned, columns)?;
             round = Some(match round {
                 None => plan,
                 Some(before) => LogicalPlanBuilder::from(before)
@@ -62,17 +98,26 @@ impl Analyzer<'_> {
                     .map_err(plan_error)?,
             });
         }
-        let round = round.ok_or_else(|| Error::bug("recursion without a second branch"))?;
-        let plan = LogicalPlanBuilder::from(start)
-            .to_recursive_query(work_name, round, is_distinct)
-            .and_then(|b| b.build())
-            .map_err(plan_error)?;
-        Ok(subquery_source(Planned {
-            plan,
-            columns,
-            totals: None,
-        }))
+        round.ok_or_else(|| Error::bug("recursion without a second branch"))
     }
+}
+
+/// The types that hold what the columns hold now and what the rounds give.
+fn common_types(columns: &[OutputColumn], rounds: &[Planned]) -> Result<Vec<DataType>> {
+    if rounds.iter().any(|r| r.columns.len() != columns.len()) {
+        return Err(Error::new(
+            ErrorCode::UNION_ALL_RESULT_STRUCTURES_MISMATCH,
+            "Branches of a recursive subquery must have the same number of columns",
+        ));
+    }
+    let common = |(i, column): (usize, &OutputColumn)| {
+        let given = rounds.iter().map(|r| r.columns[i].data_type.clone());
+        let types: Vec<DataType> = std::iter::once(column.data_type.clone())
+            .chain(given)
+            .collect();
+        supertype_or_variant(&types)
+    };
+    columns.iter().enumerate().map(common).collect()
 }
 
 /// The branch that starts, those that go on, and whether equal rows are dropped.

@@ -62,7 +62,7 @@ impl Analyzer<'_> {
         let domain = outer.take_domain();
         let outer = outer.with_items(select);
         let aliases = Aliases::of_select(select)?;
-        super::from::check_prewhere(select)?;
+        super::from::check_prewhere(self.environment, select)?;
         let mut source = self.from(select, (&outer, domain.as_deref()), &aliases)?;
         if let Some(domain) = &domain {
             source = domain.crossed(source, select)?;

@@ -2,7 +2,7 @@
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{SetExpr, SetOperator};
-use basalt_types::{DataType, least_supertype};
+use basalt_types::{DataType, supertype_or_variant};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 
 use super::any_join::numbered_within;
@@ -144,7 +144,7 @@ impl Analyzer<'_> {
                 .iter()
                 .map(|b| b.columns[i].data_type.clone())
                 .collect();
-            let data_type = least_supertype(&types)
+            let data_type = supertype_or_variant(&types)
                 .map_err(|e| e.within(format!("Column {} of a set operation", i + 1)))?;
             let internal = self.fresh(&column.name);
             columns.push(OutputColumn {

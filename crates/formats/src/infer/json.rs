@@ -189,7 +189,11 @@ fn expected(what: &str, cursor: &Cursor<'_>) -> Error {
 }
 
 /// The type of a value; `Nothing` for null and for objects without members.
-fn infer_value(cursor: &mut Cursor<'_>, settings: &FormatSettings, depth: u64) -> Result<DataType> {
+pub(super) fn infer_value(
+    cursor: &mut Cursor<'_>,
+    settings: &FormatSettings,
+    depth: u64,
+) -> Result<DataType> {
     if depth > settings.input_format_json_max_depth {
         return Err(Error::new(
             ErrorCode::TOO_DEEP_RECURSION,

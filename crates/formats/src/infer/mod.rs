@@ -9,8 +9,10 @@
 //! | [`text`] | the type of a field of TSV or CSV, of a literal |
 //! | [`json`] | the type of a JSON value |
 //! | [`json_rows`] | rows of JSON |
+//! | [`custom`] | fields by an escaping rule |
 //! | [`lines`] | lines of fields, and whether the first is a header |
 
+mod custom;
 mod json;
 mod json_rows;
 mod lines;
@@ -180,6 +182,8 @@ fn from_sample(kind: Kind, sample: &Sample, settings: &FormatSettings) -> Result
         }
         Kind::JsonColumns { .. } => json::infer_columns(&mut Cursor::new(&sample.bytes), settings),
         Kind::JsonObjectEachRow => json_rows::members(sample, settings),
+        Kind::CustomSeparated(header) => custom::separated(sample, header, settings),
+        Kind::Regexp => custom::groups(sample, settings),
         Kind::Tskv => infer_tskv(sample, settings),
         Kind::Values => infer_values(sample, settings),
         _ => Err(Error::new(

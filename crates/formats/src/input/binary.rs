@@ -127,6 +127,9 @@ pub(super) fn read_value(
             column.append_default();
             Ok(())
         }
+        DataType::Variant(_) => Err(Error::not_implemented(
+            "Reading Variant from binary formats",
+        )),
         fixed => {
             let width = fixed.fixed_size_bytes().unwrap_or(0).min(MAX_WIDTH);
             let bytes = take(cursor, width)?;

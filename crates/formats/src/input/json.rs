@@ -277,7 +277,9 @@ impl JsonReader {
             return Err(expected("a value", cursor));
         }
         let base = column.data_type().base();
-        if *base == DataType::Bool || (base.is_string() && self.bools_as_strings) {
+        if matches!(base, DataType::Bool | DataType::Variant(_))
+            || (base.is_string() && self.bools_as_strings)
+        {
             return column.append_text(if value { b"true" } else { b"false" });
         }
         if base.is_number() && self.bools_as_numbers {
@@ -287,7 +289,8 @@ impl JsonReader {
     }
 
     fn read_array(&mut self, column: &mut ColumnBuilder, cursor: &mut Cursor<'_>) -> Result<()> {
-        if column.data_type().is_string() && self.arrays_as_strings {
+        let is_variant = column.data_type().has_variant() && column.nested().is_none();
+        if is_variant || column.data_type().is_string() && self.arrays_as_strings {
             return column.append_text(skip_value(cursor, self.max_depth)?);
         }
         let at = *cursor;

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use ::arrow::array::ArrayRef;
 use ::arrow::record_batch::RecordBatch;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::builder::ColumnBuilder;
@@ -83,8 +82,9 @@ impl ColumnsReader {
                 column.append_default();
             }
         }
-        let arrays = columns.into_iter().map(ColumnBuilder::finish);
-        self.push(arrays.collect::<Result<_>>()?, num_rows)
+        let batch = self.target.finish(columns, num_rows)?;
+        self.push(&batch);
+        Ok(())
     }
 
     fn read_named(
@@ -132,13 +132,12 @@ impl ColumnsReader {
     }
 
     /// Keeps the rows as blocks that are not too long.
-    fn push(&mut self, arrays: Vec<ArrayRef>, num_rows: usize) -> Result<()> {
-        let batch = self.target.batch(arrays, num_rows)?;
+    fn push(&mut self, batch: &RecordBatch) {
+        let num_rows = batch.num_rows();
         let max_rows = self.target.settings.block_rows();
         let starts = (0..num_rows).step_by(max_rows);
         let blocks = starts.map(|s| batch.slice(s, max_rows.min(num_rows - s)));
         self.blocks.extend(blocks);
-        Ok(())
     }
 }
 

@@ -154,11 +154,7 @@ impl BlockReader for BlobReader {
         source.read_to_end(&mut bytes)?;
         let mut columns = self.target.builders(1)?;
         columns.iter_mut().try_for_each(|c| c.append_raw(&bytes))?;
-        let arrays = columns
-            .into_iter()
-            .map(ColumnBuilder::finish)
-            .collect::<Result<_>>()?;
-        Ok(Some(self.target.batch(arrays, 1)?))
+        Ok(Some(self.target.finish(columns, 1)?))
     }
 }
 
@@ -184,10 +180,6 @@ impl BlockReader for OneReader {
         }
         let mut columns = self.target.builders(1)?;
         columns.iter_mut().for_each(ColumnBuilder::append_default);
-        let arrays = columns
-            .into_iter()
-            .map(ColumnBuilder::finish)
-            .collect::<Result<_>>()?;
-        Ok(Some(self.target.batch(arrays, 1)?))
+        Ok(Some(self.target.finish(columns, 1)?))
     }
 }

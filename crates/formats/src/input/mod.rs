@@ -10,6 +10,8 @@
 //! | [`json_rows`] | JSONEachRow, JSONObjectEachRow, JSONCompactEachRow, JSON, JSONCompact, JSONAsString |
 //! | [`json_columns`] | JSONColumns, JSONCompactColumns, JSONColumnsWithMetadata |
 //! | [`lines`] | TSKV, LineAsString, RawBLOB |
+//! | [`custom`], [`regexp`] | CustomSeparated, Regexp |
+//! | [`rule`] | fields by an escaping rule, of which these two consist |
 //! | [`values`] | Values |
 //! | [`binary`] | values in binary, for RowBinary and Native |
 //! | [`row_binary`], [`native`] | RowBinary, Native |
@@ -18,14 +20,17 @@
 mod arrow;
 mod binary;
 pub(crate) mod csv;
+pub(crate) mod custom;
 mod fields;
 pub(crate) mod json;
 mod json_columns;
 pub(crate) mod json_rows;
 mod lines;
 pub(crate) mod native;
+pub(crate) mod regexp;
 pub(crate) mod row_binary;
 mod rows;
+pub(crate) mod rule;
 mod split;
 pub(crate) mod tsv;
 mod values;
@@ -33,7 +38,7 @@ mod values;
 use std::io::BufRead;
 use std::sync::Arc;
 
-use ::arrow::array::ArrayRef;
+use ::arrow::array::{ArrayRef, UInt8Array};
 use ::arrow::datatypes::{Fields, Schema, SchemaRef};
 use ::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use basalt_error::{Error, ErrorCode, Result};
@@ -81,22 +86,37 @@ pub fn input(
     settings: &FormatSettings,
     source: Source,
 ) -> Result<Box<dyn BlockReader>> {
-    input_with_evaluator(name, columns, settings, source, None)
+    input_with(name, columns, settings, source, Extras::default())
 }
 
-/// Same as [`input`], with what computes expressions in `VALUES`.
+/// What a reader may have beside its columns.
+#[derive(Default)]
+pub struct Extras {
+    /// Computes expressions in `VALUES`.
+    pub evaluator: Option<Box<dyn Evaluator>>,
+    /// Columns of which the batches tell, in `UInt8` columns behind all others, where rows have no value
+    /// of their own.
+    pub tracked: Vec<usize>,
+}
+
+/// Name of the column that says in which rows the column `name` has no value of its own.
+pub fn omitted_name(name: &str) -> String {
+    format!("omitted {name}")
+}
+
+/// Same as [`input`], with more than columns.
 ///
 /// # Errors
 /// As [`input`].
-pub fn input_with_evaluator(
+pub fn input_with(
     name: &str,
     columns: &[(String, DataType)],
     settings: &FormatSettings,
     source: Source,
-    evaluator: Option<Box<dyn Evaluator>>,
+    Extras { evaluator, tracked }: Extras,
 ) -> Result<Box<dyn BlockReader>> {
     let format = lookup(name)?;
-    let target = Target::new(columns, settings);
+    let target = Target::new(columns, settings).tracking(tracked);
     Ok(match format.kind {
         Kind::TabSeparated(header) => {
             by_rows(tsv::TsvRows::new(&target, header, false), target, source)?
@@ -127,6 +147,10 @@ pub fn input_with_evaluator(
             Box::new(reader)
         }
         Kind::JsonAsString => by_rows(json_rows::StringRows::new(&target)?, target, source)?,
+        Kind::CustomSeparated(header) => {
+            by_rows(custom::CustomRows::new(&target, header)?, target, source)?
+        }
+        Kind::Regexp => by_rows(regexp::RegexpRows::new(&target)?, target, source)?,
         Kind::Tskv => by_rows(lines::TskvRows::new(&target), target, source)?,
         Kind::LineAsString => by_rows(lines::LineRows::new(&target)?, target, source)?,
         Kind::RawBlob => Box::new(lines::BlobReader::new(target, source)?),
@@ -167,6 +191,8 @@ pub(crate) struct Target {
     pub(crate) columns: Columns,
     pub(crate) settings: FormatSettings,
     schema: SchemaRef,
+    /// Columns of which is told where rows have no value of their own.
+    tracked: Vec<usize>,
 }
 
 impl Target {
@@ -176,7 +202,17 @@ impl Target {
             columns: columns.to_vec(),
             settings: settings.clone(),
             schema: Arc::new(Schema::new(fields)),
+            tracked: Vec::new(),
         }
+    }
+
+    fn tracking(mut self, tracked: Vec<usize>) -> Self {
+        let tracked_columns = tracked.iter().filter_map(|i| self.columns.get(*i));
+        let flags = tracked_columns.map(|(n, _)| DataType::UInt8.field(omitted_name(n)));
+        let fields = self.schema.fields().iter().map(Arc::clone).chain(flags);
+        self.schema = Arc::new(Schema::new(fields.collect::<Fields>()));
+        self.tracked = tracked;
+        self
     }
 
     /// Position of the column `name`, in another case if no other way.
@@ -195,11 +231,44 @@ impl Target {
         let options = self.settings.read_options();
         let builder =
             |(_, t): &(String, DataType)| ColumnBuilder::with_options(t, capacity, &options);
-        self.columns.iter().map(builder).collect()
+        let mut builders: Vec<ColumnBuilder> =
+            self.columns.iter().map(builder).collect::<Result<_>>()?;
+        let tracks = self.settings.input_format_defaults_for_omitted_fields;
+        for i in self.tracked.iter().filter(|_| tracks) {
+            builders.get_mut(*i).map(ColumnBuilder::track_omitted);
+        }
+        Ok(builders)
     }
 
-    /// The batch of full columns.
-    pub(crate) fn batch(&self, columns: Vec<ArrayRef>, num_rows: usize) -> Result<RecordBatch> {
+    /// The batch of what builders hold.
+    pub(crate) fn finish(
+        &self,
+        mut builders: Vec<ColumnBuilder>,
+        num_rows: usize,
+    ) -> Result<RecordBatch> {
+        let omitted = self.tracked.iter().map(|i| {
+            let rows = builders.get_mut(*i).map(ColumnBuilder::take_omitted);
+            rows.unwrap_or_default()
+        });
+        let omitted: Vec<Vec<usize>> = omitted.collect();
+        let arrays = builders.into_iter().map(ColumnBuilder::finish);
+        self.with_flags(arrays.collect::<Result<_>>()?, &omitted, num_rows)
+    }
+
+    /// The batch of full columns, with flags of the omitted rows of the tracked ones.
+    pub(crate) fn with_flags(
+        &self,
+        mut columns: Vec<ArrayRef>,
+        omitted: &[Vec<usize>],
+        num_rows: usize,
+    ) -> Result<RecordBatch> {
+        for rows in omitted {
+            let mut flags = vec![0u8; num_rows];
+            for row in rows {
+                flags[*row] = 1;
+            }
+            columns.push(Arc::new(UInt8Array::from(flags)));
+        }
         let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
             .map_err(|e| Error::bug(e.to_string()))

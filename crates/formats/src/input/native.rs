@@ -334,5 +334,27 @@ pub(super) fn arrange(
         defaults.finish()
     };
     let columns = target.columns.iter().map(column).collect::<Result<_>>()?;
-    target.batch(columns, rows)
+    let omitted = |i: &usize| match target.columns.get(*i) {
+        Some((name, to)) => omitted_rows(found, name, to, rows),
+        None => Vec::new(),
+    };
+    let omitted: Vec<Vec<usize>> = target.tracked.iter().map(omitted).collect();
+    target.with_flags(columns, &omitted, rows)
+}
+
+/// Rows without a value of their own: all if the file has no such column, else NULLs where the
+/// column holds none.
+fn omitted_rows(
+    found: &[(String, DataType, ArrayRef)],
+    name: &str,
+    to: &DataType,
+    rows: usize,
+) -> Vec<usize> {
+    match found.iter().find(|(n, ..)| n.eq_ignore_ascii_case(name)) {
+        Some((_, _, array)) if !to.is_nullable() => {
+            (0..rows).filter(|row| array.is_null(*row)).collect()
+        }
+        Some(_) => Vec::new(),
+        None => (0..rows).collect(),
+    }
 }

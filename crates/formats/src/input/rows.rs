@@ -218,10 +218,6 @@ impl<P: RowParser> BlockReader for RowReader<P> {
             return Ok(None);
         }
         self.rows_read += rows as u64;
-        let arrays = columns
-            .into_iter()
-            .map(ColumnBuilder::finish)
-            .collect::<Result<_>>()?;
-        Ok(Some(self.target.batch(arrays, rows)?))
+        Ok(Some(self.target.finish(columns, rows)?))
     }
 }

@@ -24,16 +24,22 @@ pub(super) struct Edge {
 }
 
 impl Edge {
-    pub(super) fn new(header: &[(String, DataType)], edge: EdgeTypes) -> Self {
+    pub(super) fn new(header: &[(String, DataType)], edge: EdgeTypes) -> Result<Self> {
+        if let Some((name, data_type)) = header.iter().find(|(_, t)| t.has_variant()) {
+            return Err(Error::new(
+                ErrorCode::UNKNOWN_TYPE,
+                format!("Cast column '{name}' to one type: the format has none for {data_type}"),
+            ));
+        }
         let fields: Vec<Field> = header.iter().map(|(n, t)| edge.field(n, t)).collect();
-        Self {
+        Ok(Self {
             types: header.iter().map(|(_, t)| t.clone()).collect(),
             edge,
             schema: Arc::new(Schema::new(fields)),
-        }
+        })
     }
 
-    fn of_arrow(header: &[(String, DataType)], settings: &FormatSettings) -> Self {
+    fn of_arrow(header: &[(String, DataType)], settings: &FormatSettings) -> Result<Self> {
         let edge = EdgeTypes {
             format: FileFormat::Arrow,
             strings_are_utf8: settings.output_format_arrow_string_as_string,
@@ -124,7 +130,7 @@ fn options(settings: &FormatSettings) -> Result<IpcWriteOptions> {
 
 impl ArrowWriter {
     pub(super) fn file(header: &[(String, DataType)], settings: &FormatSettings) -> Result<Self> {
-        let edge = Edge::of_arrow(header, settings);
+        let edge = Edge::of_arrow(header, settings)?;
         let (dictionaries, schema) = dictionaries(header, &edge, settings)?;
         let writer = FileWriter::try_new_with_options(Vec::new(), &schema, options(settings)?);
         let ipc = Ipc::File(writer.map_err(cannot_write)?);
@@ -137,7 +143,7 @@ impl ArrowWriter {
     }
 
     pub(super) fn stream(header: &[(String, DataType)], settings: &FormatSettings) -> Result<Self> {
-        let edge = Edge::of_arrow(header, settings);
+        let edge = Edge::of_arrow(header, settings)?;
         let (dictionaries, schema) = dictionaries(header, &edge, settings)?;
         let writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options(settings)?);
         let ipc = Ipc::Stream(writer.map_err(cannot_write)?);

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use ::arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray};
+use ::arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, UInt32Array};
 use ::arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
 use basalt_error::{Error, Result};
 use basalt_types::DataType;
+use basalt_types::variant::VariantArray;
 
 /// The values of one column in binary.
 pub(super) struct BinaryColumn {
@@ -25,7 +26,16 @@ pub(super) enum Values {
     Array(OffsetBuffer<i32>, Box<BinaryColumn>),
     Tuple(Vec<BinaryColumn>),
     Map(OffsetBuffer<i32>, Box<[BinaryColumn; 2]>),
+    Variant(Alternatives),
     Nothing,
+}
+
+/// The values of a Variant, each alternative's in a column without the rows of others.
+pub(super) struct Alternatives {
+    discriminators: Vec<u8>,
+    /// Rows of each row's value in its alternative's column; for NULL nothing.
+    places: Vec<usize>,
+    columns: Vec<BinaryColumn>,
 }
 
 /// Values of the same size; of each, the first `width` of `stride` bytes are written.
@@ -168,6 +178,7 @@ impl BinaryColumn {
                 }
             }
             Values::Tuple(columns) => columns.iter().for_each(|column| column.write(row, out)),
+            Values::Variant(alternatives) => alternatives.write(row, out),
             Values::Nothing => {}
         }
     }
@@ -179,6 +190,65 @@ impl BinaryColumn {
             Values::String(array) => out.extend_from_slice(array.value(row)),
             _ => self.write_value(row, out),
         }
+    }
+}
+
+impl Alternatives {
+    fn new(types: &[DataType], array: &ArrayRef) -> Result<Self> {
+        let variant = VariantArray::of(array)?;
+        let discriminators: Vec<u8> = (0..array.len())
+            .map(|row| variant.discriminator(row))
+            .collect();
+        let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); types.len()];
+        let mut places = Vec::with_capacity(array.len());
+        for (row, number) in (0_u32..).zip(&discriminators) {
+            let rows = rows_of.get_mut(usize::from(*number));
+            places.push(rows.as_ref().map_or(0, |rows| rows.len()));
+            rows.into_iter().for_each(|rows| rows.push(row));
+        }
+        let columns = types.iter().zip(variant.alternatives).zip(rows_of);
+        let columns = columns.map(|((t, values), rows)| {
+            let values = ::arrow::compute::take(values, &UInt32Array::from(rows), None);
+            BinaryColumn::new(t, &values.map_err(|e| Error::bug(e.to_string()))?)
+        });
+        Ok(Self {
+            columns: columns.collect::<Result<_>>()?,
+            discriminators,
+            places,
+        })
+    }
+
+    /// A row's value behind the number of its type.
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        let number = self.discriminators[row];
+        out.push(number);
+        if let Some(column) = self.columns.get(usize::from(number)) {
+            column.write(self.places[row], out);
+        }
+    }
+
+    /// The numbers of the types of these rows.
+    pub(super) fn discriminators(&self, rows: Range<usize>) -> &[u8] {
+        &self.discriminators[rows]
+    }
+
+    /// Each alternative's column with the rows that these rows have in it.
+    pub(super) fn parts(
+        &self,
+        rows: Range<usize>,
+    ) -> impl Iterator<Item = (&BinaryColumn, Range<usize>)> {
+        self.columns
+            .iter()
+            .zip(0_u8..)
+            .map(move |(column, number)| {
+                let mut own = rows.clone().filter(|r| self.discriminators[*r] == number);
+                let first = own.next().map_or(0, |row| self.places[row]);
+                let len = rows
+                    .clone()
+                    .filter(|r| self.discriminators[*r] == number)
+                    .count();
+                (column, first..first + len)
+            })
     }
 }
 
@@ -223,6 +293,7 @@ impl Values {
                         .collect::<Result<_>>()?,
                 )
             }
+            DataType::Variant(types) => Values::Variant(Alternatives::new(types, array)?),
             DataType::Nothing => Values::Nothing,
             fixed => {
                 let width = fixed.fixed_size_bytes().ok_or_else(bug)?;

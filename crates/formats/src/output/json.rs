@@ -55,12 +55,20 @@ pub(super) const fn tabs(level: u8) -> Indent {
     }
 }
 
-/// Replaces what is no UTF-8 from `start` on.
+/// Replaces what is no UTF-8 from `start` on, each run of it by one mark.
 pub(super) fn make_utf8(start: usize, out: &mut Vec<u8>) {
-    if std::str::from_utf8(&out[start..]).is_err() {
-        let text = String::from_utf8_lossy(&out[start..]).into_owned();
-        out.truncate(start);
-        out.extend_from_slice(text.as_bytes());
+    if std::str::from_utf8(&out[start..]).is_ok() {
+        return;
+    }
+    let bytes = out.split_off(start);
+    let mut in_run = false;
+    for chunk in bytes.utf8_chunks() {
+        in_run &= chunk.valid().is_empty();
+        out.extend_from_slice(chunk.valid().as_bytes());
+        if !chunk.invalid().is_empty() && !in_run {
+            out.extend_from_slice("\u{fffd}".as_bytes());
+            in_run = true;
+        }
     }
 }
 

@@ -29,7 +29,7 @@ mod parquet;
 mod pretty;
 mod row_binary;
 mod rows;
-mod rule;
+pub(crate) mod rule;
 mod separated;
 mod template;
 mod vertical;
@@ -189,7 +189,7 @@ pub fn output(
         Kind::ArrowStream => sink(arrow::ArrowWriter::stream(header, settings)?),
         Kind::Parquet => sink(parquet::ParquetWriter::new(header, settings)?),
         Kind::Null => sink(NullWriter),
-        Kind::One | Kind::JsonAsString => Err(Error::new(
+        Kind::One | Kind::JsonAsString | Kind::Regexp => Err(Error::new(
             ErrorCode::FORMAT_IS_NOT_SUITABLE_FOR_OUTPUT,
             format!("Format {} is not suitable for output", format.name),
         )),

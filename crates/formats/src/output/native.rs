@@ -19,6 +19,9 @@ const DICTIONARY_VERSION: u64 = 1;
 /// Says that the block brings its own dictionary and that it is to be used from now on.
 const DICTIONARY_FLAGS: u64 = 0x600;
 
+/// Says that each row of a Variant has the number of its type.
+const DISCRIMINATORS_ONE_BY_ONE: u64 = 0;
+
 /// Stands for each row of a type without values.
 const NO_VALUE: u8 = b'0';
 
@@ -75,6 +78,10 @@ fn write_versions(data_type: &DataType, out: &mut Vec<u8>) {
         DataType::LowCardinality(_) => out.extend_from_slice(&DICTIONARY_VERSION.to_le_bytes()),
         DataType::Array(t) | DataType::Nullable(t) => write_versions(t, out),
         DataType::Tuple(tuple) => tuple.types.iter().for_each(|t| write_versions(t, out)),
+        DataType::Variant(types) => {
+            out.extend_from_slice(&DISCRIMINATORS_ONE_BY_ONE.to_le_bytes());
+            types.iter().for_each(|t| write_versions(t, out));
+        }
         DataType::Map(k, v) => {
             write_versions(k, out);
             write_versions(v, out);
@@ -109,6 +116,12 @@ fn write_rows(
         (Values::Tuple(columns), DataType::Tuple(tuple)) if !columns.is_empty() => {
             for (t, column) in tuple.types.iter().zip(columns) {
                 write_rows(t, column, rows.clone(), out);
+            }
+        }
+        (Values::Variant(alternatives), DataType::Variant(types)) => {
+            out.extend_from_slice(alternatives.discriminators(rows.clone()));
+            for (t, (column, rows)) in types.iter().zip(alternatives.parts(rows)) {
+                write_rows(t, column, rows, out);
             }
         }
         (Values::Tuple(_) | Values::Nothing, _) => out.resize(out.len() + rows.len(), NO_VALUE),

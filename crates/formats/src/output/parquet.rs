@@ -79,7 +79,7 @@ impl ParquetWriter {
                 .output_format_parquet_fixed_string_as_fixed_byte_array,
             dates_are_numbers: settings.output_format_parquet_date_as_uint16,
         };
-        let edge = Edge::new(header, edge);
+        let edge = Edge::new(header, edge)?;
         // Without Arrow's schema, all readers see the same types.
         let options = ArrowWriterOptions::new()
             .with_properties(properties(settings)?)

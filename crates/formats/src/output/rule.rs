@@ -10,7 +10,7 @@ use crate::FormatSettings;
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     Escaped,
     Quoted,
     Csv,
@@ -20,7 +20,7 @@ pub(super) enum Rule {
 }
 
 impl Rule {
-    pub(super) fn parse(name: &str) -> Result<Self> {
+    pub(crate) fn parse(name: &str) -> Result<Self> {
         Ok(match name {
             "Escaped" => Self::Escaped,
             "Quoted" => Self::Quoted,

@@ -19,6 +19,8 @@ enum Field {
     Bare,
     /// CSV: each element a field of its own.
     Elements(Vec<Field>),
+    /// CSV: as each of a Variant's types is written.
+    Alternatives(Vec<Field>),
 }
 
 /// Rows of fields.
@@ -106,6 +108,9 @@ fn csv_field(data_type: &DataType, flatten: bool) -> Field {
         DataType::Tuple(tuple) if flatten => {
             Field::Elements(tuple.types.iter().map(|t| csv_field(t, flatten)).collect())
         }
+        DataType::Variant(types) => {
+            Field::Alternatives(types.iter().map(|t| csv_field(t, false)).collect())
+        }
         DataType::Bool | DataType::Interval(_) | DataType::Nothing => Field::Bare,
         t if t.is_number() => Field::Bare,
         _ => Field::Quoted,
@@ -145,6 +150,11 @@ impl Separated {
                 double_quotes(start, out);
                 out.push(b'"');
             }
+            Field::Alternatives(fields) => {
+                if let Some((number, values)) = column.alternative(row) {
+                    self.write_field(&fields[number], values, row, out);
+                }
+            }
             Field::Elements(fields) => {
                 let elements = column.tuple_elements().unwrap_or_default();
                 for (i, (field, element)) in fields.iter().zip(elements).enumerate() {
@@ -165,6 +175,10 @@ pub(super) fn write_csv_value(
     row: usize,
     out: &mut Vec<u8>,
 ) {
+    if let (DataType::Variant(types), Some((number, values))) = (data_type, column.alternative(row))
+    {
+        return write_csv_value(&types[number], values, row, out);
+    }
     if matches!(csv_field(data_type, false), Field::Bare) {
         return column.write(row, Style::Plain, out);
     }

@@ -220,20 +220,26 @@ pub const FORMATS: &[FormatEntry] = &[
     entry(
         "CustomSeparated",
         K::CustomSeparated(Header::None),
-        Write,
+        Both,
         CUSTOM,
     ),
     entry(
         "CustomSeparatedWithNames",
         K::CustomSeparated(Names),
-        Write,
+        Both,
         CUSTOM,
     ),
     entry(
         "CustomSeparatedWithNamesAndTypes",
         K::CustomSeparated(NamesAndTypes),
-        Write,
+        Both,
         CUSTOM,
+    ),
+    entry(
+        "Regexp",
+        K::Regexp,
+        Read,
+        "Lines that match a regular expression, whose groups are the values",
     ),
     entry(
         "Template",

@@ -191,7 +191,7 @@ impl Any {
             if valid.is_some_and(|v| v.is_null(row)) {
                 continue;
             }
-            let group = rows.ids.map_or(0, |ids| ids[row]);
+            let group = rows.ids.map_or(0, |ids| ids[row] as usize);
             if self.last_batch[group] != self.num_batches {
                 self.last_batch[group] = self.num_batches;
                 self.flags[group] = FILLED;

@@ -120,7 +120,7 @@ impl Aggregator for Paired {
 fn resolve<D: Direction>(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     call.expect_args(2..=2)?;
     call.expect_type(1, |t| {
-        !matches!(t, DataType::AggregateFunction(_) | DataType::Map(..))
+        !matches!(t, DataType::AggregateFunction(_)) && !t.has_variant()
     })?;
     let (argument, key) = (call.types[0].clone(), call.types[1].physical());
     let arrow = argument.physical();

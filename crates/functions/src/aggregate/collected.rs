@@ -98,6 +98,10 @@ impl<F: RowsFunction> Aggregator for Collected<F> {
         self.log.states(range)
     }
 
+    fn ordering_bytes(&self) -> usize {
+        self.log.ordering_bytes()
+    }
+
     fn size_bytes(&self) -> usize {
         self.log.size_bytes() + self.counts.capacity() * size_of::<u64>()
     }

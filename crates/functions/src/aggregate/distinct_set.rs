@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, PrimitiveArray};
 use arrow::datatypes::{ArrowPrimitiveType, DataType as ArrowType};
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::Result;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use super::Groups;
 use super::combinators::used_values;
+use super::groups::check_num_groups;
 use super::row_keys::{SetKey, mix};
 use super::row_log::{list_of, list_type, sort_by_group};
 use super::values::{column, primitive, wrong_array};
@@ -60,12 +61,7 @@ impl<K: SetKey> DistinctSet<K> {
         if num_groups <= self.counts.len() {
             return Ok(());
         }
-        if u32::try_from(num_groups).is_err() {
-            return Err(Error::new(
-                ErrorCode::NOT_IMPLEMENTED,
-                "More than 4294967295 groups are not supported yet",
-            ));
-        }
+        check_num_groups(num_groups)?;
         self.counts.resize(num_groups, 0);
         self.by_group = None;
         if let (Table::One(keys), true) = (&mut self.table, num_groups > 1) {
@@ -171,7 +167,7 @@ impl<K: SetKey> DistinctSet<K> {
         let values = used_values(lists);
         let mut natives = primitive::<K::Arrow>(&values)?.values().iter();
         for (row, len) in lists.offsets().lengths().enumerate() {
-            let group = groups.ids.map_or(0, |ids| ids[row]);
+            let group = groups.of_row(row);
             for native in natives.by_ref().take(len) {
                 self.insert(group, K::from_native(*native));
             }

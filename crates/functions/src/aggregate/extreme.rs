@@ -102,10 +102,7 @@ impl Direction for Greatest {
 fn resolve<D: Direction>(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     call.expect_args(1..=1)?;
     let data_type = call.types[0].clone();
-    if matches!(
-        data_type,
-        DataType::AggregateFunction(_) | DataType::Map(..)
-    ) {
+    if matches!(data_type, DataType::AggregateFunction(_)) || data_type.has_variant() {
         return Err(call.illegal_type(0));
     }
     let arrow = data_type.physical();
@@ -193,7 +190,7 @@ impl<T: Primitive, D: Direction> Extreme<T, D> {
         match (rows.ids, &rows.valid) {
             (Some(ids), None) => {
                 let rows = values.iter().zip(ids);
-                return rows.for_each(|(value, group)| self.offer(*group, *value));
+                return rows.for_each(|(value, group)| self.offer(*group as usize, *value));
             }
             (Some(_), Some(_)) => {
                 return rows.for_each(|row, group| self.offer(group, values[row]));

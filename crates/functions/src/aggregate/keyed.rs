@@ -18,6 +18,7 @@ use basalt_types::DataType;
 use super::combinators::used_values;
 use super::defaults::{bug, default_array};
 use super::grouped::damaged;
+use super::groups::check_num_groups;
 use super::row_keys::row_keys;
 use super::row_log::{list_of, list_type};
 use super::rows::Rows;
@@ -102,7 +103,7 @@ impl Keyed {
     }
 
     /// The number of each key, new ones for keys that their group has not seen.
-    fn number(&mut self, elements: &Elements, rows: &Rows<'_>) -> Result<Vec<usize>> {
+    fn number(&mut self, elements: &Elements, rows: &Rows<'_>) -> Result<Vec<u32>> {
         let hashes = row_keys(std::slice::from_ref(&elements.keys))?;
         let mut fresh = BooleanBufferBuilder::new(hashes.len());
         let mut ids = Vec::with_capacity(hashes.len());
@@ -116,10 +117,11 @@ impl Keyed {
                     self.of_group[group].push(number);
                     self.num_numbers += 1;
                 }
-                ids.push(number);
+                ids.push(number as u32);
             }
             next += elements.lengths[row];
         });
+        check_num_groups(self.num_numbers)?;
         let fresh = BooleanArray::new(fresh.finish(), None);
         let keys = arrow::compute::filter(&elements.keys, &fresh).map_err(bug)?;
         if !keys.is_empty() {
@@ -290,7 +292,7 @@ impl Aggregator for Keyed {
             .iter()
             .map(|a| super::defaults::filter_rows(a, valid.inner()))
             .collect::<Result<Vec<_>>>()?;
-        let ids: Option<Vec<usize>> = rows
+        let ids: Option<Vec<u32>> = rows
             .ids
             .map(|ids| valid.valid_indices().map(|row| ids[row]).collect());
         let groups = Groups {

@@ -9,6 +9,7 @@
 //! | `call` | [`AggregateCall`] and the checks of its arguments and parameters |
 //! | `binding` | names with combinators, NULL rules |
 //! | `combinators` | `-If`, `-Array`, `-State`, … |
+//! | `groups` | [`Groups`]: which group each row is of |
 //! | `rows` | walking the rows of a batch with their groups |
 //! | `values` | dispatch on primitive types |
 //! | `grouped` | functions whose state is a Rust value a group |
@@ -45,6 +46,7 @@ mod defaults;
 mod distinct_set;
 mod extreme;
 mod grouped;
+mod groups;
 mod keyed;
 mod quantile;
 mod row_keys;
@@ -60,18 +62,10 @@ mod uniq;
 mod values;
 
 pub use call::AggregateCall;
+pub(crate) use combinators::has_open_states;
+pub use groups::{Groups, group_ids};
+pub(crate) use statistics::distributions;
 pub use uniq::{DistinctWords, rows_without_null};
-
-/// Which group each row of a batch belongs to.
-#[derive(Clone, Copy, Debug)]
-pub struct Groups<'a> {
-    /// Group of each row; `None` if all rows are of group 0 (aggregation without keys).
-    pub ids: Option<&'a [usize]>,
-    /// Number of groups so far; every id is below it. States of new groups start empty.
-    pub num_groups: usize,
-    /// Number of rows of the batch, which `count()` cannot tell from its arguments.
-    pub num_rows: usize,
-}
 
 /// The states of all groups of one aggregate function, in one thread.
 pub trait Aggregator: fmt::Debug + Send {
@@ -110,6 +104,12 @@ pub trait Aggregator: fmt::Debug + Send {
 
     /// Memory held, in bytes.
     fn size_bytes(&self) -> usize;
+
+    /// Memory that results or states take for a while besides what is held, in bytes: what the
+    /// rows of all groups need when they are put in order.
+    fn ordering_bytes(&self) -> usize {
+        0
+    }
 }
 
 /// What an aggregate function does with NULL.
@@ -278,7 +278,7 @@ pub fn in_two_steps(bound: &BoundAggregate) -> Result<(BoundAggregate, BoundAggr
 /// # Errors
 /// What the function reports for these values.
 pub fn of_each_row(bound: &BoundAggregate, args: &[ArrayRef], num_rows: usize) -> Result<ArrayRef> {
-    let ids: Vec<usize> = (0..num_rows).collect();
+    let ids = group_ids(0..num_rows, num_rows)?;
     let groups = Groups {
         ids: Some(&ids),
         num_groups: num_rows,

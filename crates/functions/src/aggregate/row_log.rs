@@ -86,16 +86,15 @@ impl RowLog {
         match rows.ids {
             None => self.push_ids(added, std::iter::repeat_n(0, added)),
             Some(ids) => self.push_ids(added, rows.valid_rows().map(|row| ids[row])),
-        }?;
+        }
         self.push_chunk(taken, added);
         Ok(())
     }
 
     /// Adds rows with the group of each; `columns` are kept as they are.
-    pub(crate) fn push_chunk_of(&mut self, columns: Vec<ArrayRef>, ids: &[usize]) -> Result<()> {
-        self.push_ids(ids.len(), ids.iter().copied())?;
+    pub(crate) fn push_chunk_of(&mut self, columns: Vec<ArrayRef>, ids: &[u32]) {
+        self.push_ids(ids.len(), ids.iter().copied());
         self.push_chunk(columns, ids.len());
-        Ok(())
     }
 
     fn push_chunk(&mut self, columns: Vec<ArrayRef>, added: usize) {
@@ -107,30 +106,27 @@ impl RowLog {
         }
     }
 
-    fn push_ids(&mut self, added: usize, ids: impl Iterator<Item = usize>) -> Result<()> {
+    fn push_ids(&mut self, added: usize, ids: impl Iterator<Item = u32>) {
         self.unseal();
         let mut ids = ids.peekable();
         if self.groups.is_empty() {
             while ids.next_if_eq(&0).is_some() {}
             if ids.peek().is_none() {
-                return Ok(());
+                return;
             }
-            let rest: Vec<u32> = ids.map(narrow).collect::<Result<_>>()?;
+            let rest: Vec<u32> = ids.collect();
             let zeros = self.num_rows + added - rest.len();
             self.groups.resize(zeros, 0);
             self.note_groups(&rest);
             self.groups.extend(rest);
-            return Ok(());
+            return;
         }
         let before = self.groups.len();
         self.groups.reserve(added);
-        for id in ids {
-            self.groups.push(narrow(id)?);
-        }
+        self.groups.extend(ids);
         let groups = std::mem::take(&mut self.groups);
         self.note_groups(&groups[before..]);
         self.groups = groups;
-        Ok(())
     }
 
     fn note_groups(&mut self, groups: &[u32]) {
@@ -141,7 +137,7 @@ impl RowLog {
     /// Adds the rows in state columns that [`RowLog::states`] gave.
     pub(crate) fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
         let mut columns = Vec::with_capacity(states.len());
-        let mut ids: Option<Vec<usize>> = None;
+        let mut ids: Option<Vec<u32>> = None;
         for (state, arrow) in states.iter().zip(&self.types) {
             let list = state
                 .as_list_opt::<i32>()
@@ -164,7 +160,8 @@ impl RowLog {
         if columns.iter().any(|c| c.len() != ids.len()) {
             return Err(super::grouped::damaged());
         }
-        self.push_chunk_of(columns, &ids)
+        self.push_chunk_of(columns, &ids);
+        Ok(())
     }
 
     fn unseal(&mut self) {
@@ -235,6 +232,23 @@ impl RowLog {
             .collect()
     }
 
+    /// Memory that [`RowLog::sealed`] takes for a while: the rows a second time, and their order.
+    pub(crate) fn ordering_bytes(&self) -> usize {
+        let is_ordered = self.groups.is_empty();
+        if self.sealed.is_some() || (is_ordered && self.chunks.len() <= 1) {
+            return 0;
+        }
+        let width = |arrow: &ArrowType| match arrow {
+            // Where the bytes lie does not change.
+            ArrowType::BinaryView => Some(size_of::<u128>()),
+            other => other.primitive_width(),
+        };
+        let row_bytes: Option<usize> = self.types.iter().map(width).sum();
+        let rows = row_bytes.map_or(self.chunk_bytes, |bytes| bytes * self.num_rows);
+        let order_bytes = if is_ordered { 0 } else { size_of::<u64>() };
+        rows + order_bytes * self.num_rows
+    }
+
     pub(crate) fn size_bytes(&self) -> usize {
         self.chunk_bytes + self.groups.capacity() * size_of::<u32>() + self.num_groups * 8
     }
@@ -271,15 +285,6 @@ pub(crate) fn sort_by_group(groups: &[u32], num_groups: usize) -> (Vec<u64>, Vec
         *place += 1;
     }
     (order, offsets)
-}
-
-fn narrow(group: usize) -> Result<u32> {
-    u32::try_from(group).map_err(|_| {
-        Error::new(
-            ErrorCode::NOT_IMPLEMENTED,
-            "More than 4294967295 groups are not supported yet",
-        )
-    })
 }
 
 fn too_large(e: arrow::error::ArrowError) -> Error {

@@ -11,7 +11,7 @@ use super::Groups;
 #[derive(Clone, Debug)]
 pub(crate) struct Rows<'a> {
     /// Group of each row; `None` if all are of group 0.
-    pub(crate) ids: Option<&'a [usize]>,
+    pub(crate) ids: Option<&'a [u32]>,
     /// Rows to take; `None` if all.
     pub(crate) valid: Option<NullBuffer>,
     /// Number of rows, valid or not.
@@ -67,8 +67,14 @@ impl<'a> Rows<'a> {
         match (self.ids, &self.valid) {
             (None, None) => (0..self.len).for_each(|row| f(row, 0)),
             (None, Some(valid)) => valid.valid_indices().for_each(|row| f(row, 0)),
-            (Some(ids), None) => ids.iter().enumerate().for_each(|(row, id)| f(row, *id)),
-            (Some(ids), Some(valid)) => valid.valid_indices().for_each(|row| f(row, ids[row])),
+            (Some(ids), None) => {
+                let rows = ids.iter().enumerate();
+                rows.for_each(|(row, id)| f(row, *id as usize));
+            }
+            (Some(ids), Some(valid)) => {
+                let rows = valid.valid_indices();
+                rows.for_each(|row| f(row, ids[row] as usize));
+            }
         }
     }
 
@@ -78,7 +84,7 @@ impl<'a> Rows<'a> {
     /// What `f` reports.
     #[inline]
     pub(crate) fn try_for_each(&self, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
-        let group = |row: usize| self.ids.map_or(0, |ids| ids[row]);
+        let group = |row: usize| self.ids.map_or(0, |ids| ids[row] as usize);
         match &self.valid {
             None => (0..self.len).try_for_each(|row| f(row, group(row))),
             Some(valid) => valid.valid_indices().try_for_each(|row| f(row, group(row))),

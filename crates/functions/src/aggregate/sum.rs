@@ -188,7 +188,7 @@ pub(super) fn add_rows<T: Copy, S: ArrowNativeTypeOp>(
         }
         (Some(ids), None) => {
             for (value, id) in values.iter().zip(ids) {
-                let sum = &mut sums[*id];
+                let sum = &mut sums[*id as usize];
                 *sum = sum.add_wrapping(widen(*value));
             }
         }

@@ -15,6 +15,7 @@ pub mod introspection;
 pub mod json;
 pub mod maps;
 pub mod random;
+pub mod samples;
 pub mod search;
 pub mod strings;
 pub mod tuples;
@@ -32,6 +33,7 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     arrays::nested::FUNCTIONS,
     arrays::range::FUNCTIONS,
     arrays::ranked::FUNCTIONS,
+    arrays::sequences::FUNCTIONS,
     arrays::reduce::FUNCTIONS,
     arrays::score::FUNCTIONS,
     arrays::search::FUNCTIONS,
@@ -62,6 +64,7 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     core::primes::FUNCTIONS,
     core::rounding::FUNCTIONS,
     core::type_functions::FUNCTIONS,
+    core::variants::FUNCTIONS,
     core::width_bucket::FUNCTIONS,
     dates::best_effort::FUNCTIONS[0],
     dates::best_effort::FUNCTIONS[1],
@@ -102,6 +105,7 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     hash::digests::FUNCTIONS,
     hash::functions::FUNCTIONS,
     hash::hmac::FUNCTIONS,
+    hash::spark::FUNCTIONS,
     hash::ints::FUNCTIONS,
     hash::sip_functions::FUNCTIONS,
     introspection::block::FUNCTIONS,
@@ -110,6 +114,7 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     introspection::dictionary::FUNCTIONS,
     introspection::digits::FUNCTIONS,
     introspection::effect::FUNCTIONS,
+    introspection::names::FUNCTIONS,
     introspection::session::FUNCTIONS,
     introspection::transform::FUNCTIONS,
     json::extract::FUNCTIONS,
@@ -126,6 +131,7 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     random::distributions::FUNCTIONS,
     random::numbers::FUNCTIONS,
     random::strings::FUNCTIONS,
+    samples::FUNCTIONS,
     search::extract::FUNCTIONS,
     search::matching::FUNCTIONS,
     search::multi::FUNCTIONS,

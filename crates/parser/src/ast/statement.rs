@@ -328,6 +328,22 @@ pub enum ExplainKind {
     CurrentTransaction,
 }
 
+impl ExplainKind {
+    /// The words behind EXPLAIN.
+    pub fn words(self) -> &'static str {
+        match self {
+            ExplainKind::Ast => "AST",
+            ExplainKind::Syntax => "SYNTAX",
+            ExplainKind::QueryTree => "QUERY TREE",
+            ExplainKind::Plan => "PLAN",
+            ExplainKind::Pipeline => "PIPELINE",
+            ExplainKind::Estimate => "ESTIMATE",
+            ExplainKind::Analyze => "ANALYZE",
+            ExplainKind::CurrentTransaction => "CURRENT TRANSACTION",
+        }
+    }
+}
+
 /// `USE database`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Use {

@@ -137,6 +137,27 @@ pub struct TableFunction {
     pub span: Span,
 }
 
+impl TableExpr {
+    /// A table without alias and modifiers.
+    pub fn of(source: TableSource, span: Span) -> TableExpr {
+        TableExpr {
+            source,
+            alias: None,
+            column_aliases: Vec::new(),
+            final_: false,
+            sample: None,
+            span,
+        }
+    }
+}
+
+impl TableFunction {
+    /// Whether a query stands in it without parentheses of its own: `view(SELECT ..)`.
+    pub(crate) fn takes_bare_query(&self) -> bool {
+        self.name != "viewExplain"
+    }
+}
+
 /// `SAMPLE ratio [OFFSET offset]`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {

@@ -155,7 +155,9 @@ impl Writer {
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'))
             && !name.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-        if plain && !is_clause_word(name) && !crate::parser::is_special_call(name) {
+        // NOT before parentheses is the same function.
+        let is_not = name == "not";
+        if plain && (is_not || !is_clause_word(name)) && !crate::parser::is_special_call(name) {
             self.put(name);
         } else {
             self.put(&backticked(name));

@@ -128,7 +128,7 @@ impl Writer {
         self.put(&identifier(&function.name));
         self.put("(");
         self.commas(&function.args, |w, e| match &e.kind {
-            crate::ast::ExprKind::Subquery(query) if !e.span.parenthesised => {
+            crate::ast::ExprKind::Subquery(query) if function.takes_bare_query() => {
                 w.indented(|w| {
                     w.soft_line();
                     w.query_body(&query.body);

@@ -23,7 +23,7 @@ mod statement;
 mod text;
 mod writer;
 
-use crate::ast::{DataType, Expr, OrderItem, Statement};
+use crate::ast::{DataType, Expr, OrderItem, Setting, Statement};
 use writer::Writer;
 
 pub(crate) use text::{backticked, float, identifier, quoted, shortest};
@@ -53,6 +53,13 @@ pub fn format_expr(expr: &Expr) -> String {
 pub fn format_data_type(data_type: &DataType) -> String {
     let mut w = Writer::one_line();
     w.data_type(data_type);
+    w.finish()
+}
+
+/// `name = value, …` on one line.
+pub(crate) fn settings_text(settings: &[Setting]) -> String {
+    let mut w = Writer::one_line();
+    w.settings(settings);
     w.finish()
 }
 

@@ -144,16 +144,10 @@ impl Writer {
 
     fn explain(&mut self, explain: &Explain) {
         self.put("EXPLAIN");
-        self.put(match explain.kind {
-            ExplainKind::Plan => "",
-            ExplainKind::Ast => " AST",
-            ExplainKind::Syntax => " SYNTAX",
-            ExplainKind::QueryTree => " QUERY TREE",
-            ExplainKind::Pipeline => " PIPELINE",
-            ExplainKind::Estimate => " ESTIMATE",
-            ExplainKind::Analyze => " ANALYZE",
-            ExplainKind::CurrentTransaction => " CURRENT TRANSACTION",
-        });
+        if explain.kind != ExplainKind::Plan {
+            self.put(" ");
+            self.put(explain.kind.words());
+        }
         if !explain.settings.is_empty() {
             self.put(" ");
             self.settings(&explain.settings);

@@ -234,7 +234,7 @@ impl<'a> Lexer<'a> {
 
     fn punctuation(&mut self, first: u8) -> TokenKind {
         let (len, kind) = match (first, self.byte(1), self.byte(2)) {
-            (b'-', b'-', _) => return self.line_comment(),
+            (b'-', b'-', _) | (b'/', b'/', _) => return self.line_comment(),
             (b'/', b'*', _) => return self.block_comment(),
             (b'-', b'>', _) => (2, K::Arrow),
             (b':', b':', _) => (2, K::DoubleColon),

@@ -16,7 +16,7 @@ pub struct Token {
 pub enum TokenKind {
     /// Spaces and line breaks.
     Whitespace,
-    /// `-- ..`, `# ..`, `/* .. */`
+    /// `-- ..`, `# ..`, `// ..`, `/* .. */`
     Comment,
     /// A word without quotes: keyword, name.
     Word,

@@ -190,6 +190,9 @@ impl Parser<'_> {
         if self.is_word(1, "VALUES") && self.token(2).kind == K::OpenRound {
             return self.values_in_parentheses(start);
         }
+        if self.at_explain_in_parentheses() {
+            return self.explain_in_parentheses(start);
+        }
         self.enter(QUERY_LEVELS)?;
         self.advance();
         if self.is_word(0, "VALUES") && self.token(1).kind == K::OpenRound {
@@ -207,26 +210,10 @@ impl Parser<'_> {
         let from = self.table_list()?;
         self.expect_symbol(K::CloseRound)?;
         self.leave(QUERY_LEVELS);
-        let matcher = ColumnMatcher {
-            qualifier: None,
-            pattern: MatcherPattern::All,
-            transformers: Vec::new(),
-        };
-        let span = self.span_from(start);
-        let columns = vec![Expr::new(ExprKind::Matcher(Box::new(matcher)), span)];
         self.height += 1;
-        let select = Select {
-            columns,
-            from,
-            span,
-            ..Select::default()
-        };
-        Ok(TableSource::Subquery(Box::new(Query::new(
-            SetExpr::Select(Box::new(select)),
-        ))))
+        Ok(all_of(from, self.span_from(start)))
     }
 
-    /// `(args [, SETTINGS ..])` after a table function's name.
     /// `(VALUES (1, 'a'), (2, 'b'))`: the table function `values` of these rows.
     fn values_in_parentheses(&mut self, start: Span) -> Result<TableSource> {
         self.advance();
@@ -241,6 +228,7 @@ impl Parser<'_> {
         }))
     }
 
+    /// `(args [, SETTINGS ..])` after a table function's name.
     pub(super) fn table_function(&mut self, name: String, start: Span) -> Result<TableFunction> {
         self.expect_symbol(K::OpenRound)?;
         let mut args = Vec::new();
@@ -331,6 +319,23 @@ fn misfit(join: &Join, kind_is_written: bool) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// `(SELECT * FROM …)`
+pub(super) fn all_of(from: Vec<FromElement>, span: Span) -> TableSource {
+    let matcher = ColumnMatcher {
+        qualifier: None,
+        pattern: MatcherPattern::All,
+        transformers: Vec::new(),
+    };
+    let select = Select {
+        columns: vec![Expr::new(ExprKind::Matcher(Box::new(matcher)), span)],
+        from,
+        span,
+        ..Select::default()
+    };
+    let body = SetExpr::Select(Box::new(select));
+    TableSource::Subquery(Box::new(Query::new(body)))
 }
 
 /// The query inside parentheses that mean nothing.

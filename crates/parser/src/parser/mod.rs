@@ -8,7 +8,7 @@
 //! | [`data_type`] | types |
 //! | [`select`], [`from`], [`order`], [`output`] | queries |
 //! | [`statement`] | which statement it is; the small ones |
-//! | [`create`], [`schema`], [`storage`], [`view`], [`insert`], [`alter`], [`show`], [`drop`], [`token_list`] | the others |
+//! | [`create`], [`schema`], [`storage`], [`view`], [`insert`], [`alter`], [`show`], [`explain`], [`drop`], [`token_list`] | the others |
 //!
 //! Invariants: (1) a function that returns `false` or `None` has consumed nothing; (2) the depth of
 //! the tree is at most [`cursor::MAX_DEPTH`], so that recursive walks over it never overflow.
@@ -20,6 +20,7 @@ mod create;
 mod cursor;
 mod data_type;
 mod drop;
+mod explain;
 mod expr;
 mod failure;
 mod from;

@@ -1,6 +1,6 @@
 //! Parses ORDER BY, LIMIT, OFFSET and FETCH.
 
-use basalt_error::Result;
+use basalt_error::{ErrorCode, Result};
 
 use super::Parser;
 use crate::ast::{Expr, ExprKind, InterpolateItem, LimitBy, OrderBy, OrderItem, Select, WithFill};
@@ -114,7 +114,13 @@ impl Parser<'_> {
             select.offset = Some(self.expr()?);
             let _optional = self.keyword("ROWS") || self.keyword("ROW");
         }
+        let at = self.start_span();
         if select.limit.is_none() && self.keyword("FETCH") {
+            if select.order_by.is_none() {
+                let text = "Add ORDER BY or write LIMIT: FETCH needs to know which rows are first";
+                let code = ErrorCode::OFFSET_FETCH_WITHOUT_ORDER_BY;
+                return Err(self.error_at(at, code, text.to_owned()));
+            }
             self.fetch(select)?;
         }
         Ok(())

@@ -4,8 +4,8 @@ use basalt_error::{Error, ErrorCode, Result};
 
 use super::Parser;
 use crate::ast::{
-    Check, ColumnDef, Describe, Explain, ExplainKind, Expr, InsertSource, Kill, Optimize,
-    OutputOptions, Partition, Select, SetExpr, Statement, SystemCommand, Use,
+    Check, ColumnDef, Describe, Expr, InsertSource, Kill, Optimize, OutputOptions, Partition,
+    Query, Select, SetExpr, Statement, SystemCommand, TableExpr, TableSource, Use,
 };
 use crate::lexer::TokenKind as K;
 
@@ -54,17 +54,6 @@ const STATEMENTS: &[(&str, StatementParser)] = &[
     ("MOVE", |p| p.tokens("MOVE")),
     ("EXECUTE AS", |p| p.tokens("EXECUTE AS")),
     ("WATCH", |p| p.tokens("WATCH")),
-];
-
-const EXPLAIN_KINDS: &[(&str, ExplainKind)] = &[
-    ("AST", ExplainKind::Ast),
-    ("SYNTAX", ExplainKind::Syntax),
-    ("QUERY TREE", ExplainKind::QueryTree),
-    ("PLAN", ExplainKind::Plan),
-    ("PIPELINE", ExplainKind::Pipeline),
-    ("ESTIMATE", ExplainKind::Estimate),
-    ("ANALYZE", ExplainKind::Analyze),
-    ("CURRENT TRANSACTION", ExplainKind::CurrentTransaction),
 ];
 
 impl Parser<'_> {
@@ -181,39 +170,20 @@ impl Parser<'_> {
         if table_follows {
             self.keyword("TABLE");
         }
-        let table = self.table_expr()?;
+        let start = self.start_span();
+        let table = if self.at_query() {
+            let query = Query::new(self.query_body()?);
+            TableExpr::of(
+                TableSource::Subquery(Box::new(query)),
+                self.span_from(start),
+            )
+        } else {
+            self.table_expr()?
+        };
         Ok(Statement::Describe(Box::new(Describe {
             table,
             output: self.output_options()?,
         })))
-    }
-
-    fn explain(&mut self) -> Result<Statement> {
-        if self.is_word(1, "TABLE") && self.is_word(2, "OVERRIDE") {
-            return self.tokens("EXPLAIN TABLE OVERRIDE");
-        }
-        self.advance();
-        let found = EXPLAIN_KINDS.iter().find(|(words, _)| self.keyword(words));
-        let kind = found.map_or(ExplainKind::Plan, |(_, kind)| *kind);
-        let mut explain = Explain {
-            kind,
-            settings: Vec::new(),
-            statement: None,
-            output: OutputOptions::default(),
-        };
-        if kind == ExplainKind::CurrentTransaction {
-            explain.output = self.output_options()?;
-            return Ok(Statement::Explain(Box::new(explain)));
-        }
-        if self.token(1).kind == K::Equals {
-            explain.settings = self.list(Self::setting)?;
-        }
-        let mut statement = self.statement()?;
-        if let Some(output) = output_of(&mut statement) {
-            explain.output = std::mem::take(output);
-        }
-        explain.statement = Some(Box::new(statement));
-        Ok(Statement::Explain(Box::new(explain)))
     }
 
     fn set(&mut self) -> Result<Statement> {
@@ -346,7 +316,7 @@ impl Parser<'_> {
 }
 
 /// The output options of a statement that has some at its end.
-fn output_of(statement: &mut Statement) -> Option<&mut OutputOptions> {
+pub(super) fn output_of(statement: &mut Statement) -> Option<&mut OutputOptions> {
     Some(match statement {
         Statement::Query(s) => &mut s.output,
         Statement::CreateTable(s) => &mut s.output,

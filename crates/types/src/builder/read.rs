@@ -56,6 +56,7 @@ impl ColumnBuilder {
             }
             Values::Enum8(v) => read_enum(text, v)?,
             Values::Enum16(v) => read_enum(text, v)?,
+            Values::Variant(v) => v.read_whole(text)?,
             Values::Array(..) | Values::Tuple(..) | Values::Map(..) => {
                 let mut cursor = Cursor::new(text);
                 self.read_quoted_value(&mut cursor)?;
@@ -101,6 +102,7 @@ impl ColumnBuilder {
             Values::Array(..) => self.read_array(cursor)?,
             Values::Tuple(..) => self.read_tuple(cursor)?,
             Values::Map(..) => self.read_map(cursor)?,
+            Values::Variant(v) => v.read_quoted(cursor)?,
             Values::Nothing(_) => {
                 return Err(Error::new(
                     ErrorCode::CANNOT_PARSE_TEXT,

@@ -15,6 +15,7 @@ use basalt_error::{Error, ErrorCode, Result};
 
 use super::slots::{EnumNumbers, FixedBytes, Offsets, Slots};
 use super::strings::Strings;
+use super::variant::Alternatives;
 use super::{ColumnBuilder, ReadOptions};
 use crate::{DataType, TupleType};
 
@@ -51,6 +52,7 @@ pub(super) enum Values {
     /// The elements and the number of rows (a tuple may have no elements).
     Tuple(Vec<ColumnBuilder>, usize),
     Map(Offsets, Box<[ColumnBuilder; 2]>),
+    Variant(Alternatives),
     Nothing(usize),
 }
 
@@ -60,6 +62,7 @@ impl Slots for Values {
         match self {
             Values::Array(offsets, _) | Values::Map(offsets, _) => offsets.len(),
             Values::Tuple(_, len) => *len,
+            Values::Variant(alternatives) => alternatives.len(),
             _ => 0,
         }
     }
@@ -78,6 +81,7 @@ impl Slots for Values {
                 *rows = len.min(*rows);
                 columns.iter_mut().for_each(|c| c.truncate(*rows));
             }
+            Values::Variant(alternatives) => alternatives.truncate(len),
             _ => {}
         }
     }
@@ -92,6 +96,7 @@ impl Slots for Values {
                 columns.iter_mut().for_each(ColumnBuilder::append_default);
                 *len += 1;
             }
+            Values::Variant(alternatives) => alternatives.push_null(),
             _ => {}
         }
     }
@@ -153,6 +158,10 @@ impl Values {
             DataType::Map(k, v) => {
                 Values::Map(Offsets::new(capacity), Box::new([part(k)?, part(v)?]))
             }
+            DataType::Variant(types) => Values::Variant(Alternatives::new(
+                types,
+                types.iter().map(part).collect::<Result<_>>()?,
+            )),
             other => return Err(Error::not_implemented(format!("Text of type {other}"))),
         })
     }
@@ -176,7 +185,7 @@ impl Values {
             Values::Enum8(v) => v,
             Values::Enum16(v) => v,
             Values::Nothing(len) => len,
-            Values::Array(..) | Values::Tuple(..) | Values::Map(..) => self,
+            Values::Array(..) | Values::Tuple(..) | Values::Map(..) | Values::Variant(_) => self,
         }
     }
 
@@ -199,7 +208,7 @@ impl Values {
             Values::Enum8(v) => v,
             Values::Enum16(v) => v,
             Values::Nothing(len) => len,
-            Values::Array(..) | Values::Tuple(..) | Values::Map(..) => self,
+            Values::Array(..) | Values::Tuple(..) | Values::Map(..) | Values::Variant(_) => self,
         }
     }
 
@@ -231,7 +240,7 @@ impl Values {
             Values::Enum8(v) => v.push(i16::from(i8::from_le_bytes(exact(bytes)?))),
             Values::Enum16(v) => v.push(i16::from_le_bytes(exact(bytes)?)),
             Values::Nothing(len) => *len += 1,
-            Values::Array(..) | Values::Tuple(..) | Values::Map(..) => {
+            Values::Array(..) | Values::Tuple(..) | Values::Map(..) | Values::Variant(_) => {
                 return Err(Error::new(
                     ErrorCode::TYPE_MISMATCH,
                     "a nested value has no raw bytes",
@@ -313,6 +322,7 @@ impl Values {
                     .collect::<Result<_>>()?;
                 finish_tuple(columns, len, data_type, tuple)
             }
+            (Values::Variant(alternatives), DataType::Variant(types)) => alternatives.finish(types),
             _ => Err(Error::bug("buffers of another type")),
         }
     }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use basalt_error::{Error, ErrorCode, Result};
 
+use crate::variant::MAX_ALTERNATIVES;
 use crate::{AggregateType, DataType, TupleType};
 use names::{TWO_WORDS, simple_type, unknown_type};
 pub use parameters::parse_time_zone;
@@ -111,6 +112,7 @@ impl Parser<'_> {
             ("Tuple", _) => self.tuple(),
             ("Nested", _) => self.nested(),
             ("Map", _) => self.map(),
+            ("Variant", _) => self.variant(),
             ("AggregateFunction", _) => self.aggregate(),
             ("SimpleAggregateFunction", _) => self.simple_aggregate(),
             (_, "FIXEDSTRING" | "BINARY") => self.fixed_string(),
@@ -231,6 +233,34 @@ impl Parser<'_> {
             ));
         }
         Ok(DataType::map(key, value))
+    }
+
+    fn variant(&mut self) -> Result<DataType> {
+        self.expect('(')?;
+        let mut types = Vec::new();
+        while !self.eat(')') {
+            if !types.is_empty() {
+                self.expect(',')?;
+            }
+            let inner = self.data_type()?;
+            if inner.is_nullable() || matches!(inner, DataType::Variant(_)) {
+                return Err(Error::new(
+                    ErrorCode::BAD_ARGUMENTS,
+                    format!("Type {inner} is not allowed inside Variant type"),
+                ));
+            }
+            types.push(inner);
+        }
+        if types.is_empty() || types.len() > MAX_ALTERNATIVES {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                format!(
+                    "Variant type should have 1 to {MAX_ALTERNATIVES} nested types, got {}",
+                    types.len()
+                ),
+            ));
+        }
+        Ok(DataType::variant(types))
     }
 
     fn simple_aggregate(&mut self) -> Result<DataType> {

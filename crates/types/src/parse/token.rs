@@ -2,6 +2,9 @@
 
 use basalt_error::{Error, ErrorCode, Result};
 
+use crate::text::Cursor;
+use crate::text::escape::read_quoted;
+
 /// What is left of a type's name.
 pub(super) struct Parser<'a> {
     pub(super) rest: &'a str,
@@ -43,27 +46,15 @@ impl Parser<'_> {
     pub(super) fn quoted(&mut self) -> Result<String> {
         self.skip_space();
         let unexpected = self.unexpected("a quoted string");
-        let mut chars = self
-            .rest
-            .strip_prefix('\'')
-            .ok_or(unexpected.clone())?
-            .char_indices();
-        let mut value = String::new();
-        while let Some((i, c)) = chars.next() {
-            match c {
-                '\\' => value.extend(chars.next().map(|(_, c)| c)),
-                '\'' if self.rest[i + 2..].starts_with('\'') => {
-                    value.push('\'');
-                    chars.next();
-                }
-                '\'' => {
-                    self.rest = &self.rest[i + 2..];
-                    return Ok(value);
-                }
-                c => value.push(c),
-            }
+        let mut cursor = Cursor::new(self.rest.as_bytes());
+        let mut value = Vec::new();
+        if read_quoted(&mut cursor, b'\'', &mut value).is_err() {
+            return Err(unexpected);
         }
-        Err(unexpected)
+        // A quote is no part of another character: the rest begins at one, too.
+        let len = self.rest.len() - cursor.rest().len();
+        self.rest = self.rest.get(len..).unwrap_or_default();
+        String::from_utf8(value).map_err(|_| unexpected)
     }
 
     pub(super) fn identifier(&mut self) -> Result<String> {

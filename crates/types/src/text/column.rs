@@ -18,6 +18,7 @@ use super::nested::{write_array, write_map, write_tuple};
 use super::number::{write_decimal128, write_decimal256, write_f32, write_f64, write_integer};
 use super::time::{TimeOutput, write_date, write_date_time, write_date_time64, write_moment};
 use crate::calendar::OffsetCache;
+use crate::variant::VariantArray;
 use crate::{DataType, EnumType, TupleType, Tz};
 
 /// How a value is written.
@@ -160,6 +161,8 @@ enum Values {
     Array(OffsetBuffer<i32>, Box<ColumnText>),
     Tuple(Vec<ColumnText>, Arc<TupleType>),
     Map(OffsetBuffer<i32>, Box<[ColumnText; 2]>),
+    /// Which alternative each row has, and their columns.
+    Variant(Vec<u8>, Vec<ColumnText>),
     Nothing,
 }
 
@@ -203,7 +206,7 @@ impl ColumnText {
     pub(super) fn is_scalar(&self) -> bool {
         !matches!(
             self.values,
-            Values::Array(..) | Values::Tuple(..) | Values::Map(..)
+            Values::Array(..) | Values::Tuple(..) | Values::Map(..) | Values::Variant(..)
         )
     }
 
@@ -213,6 +216,15 @@ impl ColumnText {
             Values::Tuple(columns, _) => Some(columns),
             _ => None,
         }
+    }
+
+    /// Which alternative of a Variant `row` has, and its column; `None` for other types.
+    pub fn alternative(&self, row: usize) -> Option<(usize, &ColumnText)> {
+        let Values::Variant(discriminators, columns) = &self.values else {
+            return None;
+        };
+        let number = usize::from(discriminators[row]);
+        columns.get(number).map(|column| (number, column))
     }
 
     /// Whether the value of `row` is NULL.
@@ -250,6 +262,11 @@ impl ColumnText {
             Values::Tuple(columns, tuple) => write_tuple(columns, tuple, row, style, out),
             Values::Map(offsets, entries) => {
                 write_map(entries, range(offsets, row), style, out);
+            }
+            Values::Variant(..) => {
+                if let Some((_, column)) = self.alternative(row) {
+                    column.write(row, style, out);
+                }
             }
             _ => self.write_scalar(row, style, out),
         }
@@ -443,6 +460,14 @@ impl Values {
                     ColumnText::new(v, values, options)?,
                 ];
                 Values::Map(list.offsets().clone(), Box::new(entries))
+            }
+            DataType::Variant(types) => {
+                let variant = VariantArray::of(array)?;
+                let columns = types.iter().zip(variant.alternatives);
+                let columns = columns.map(|(t, a)| ColumnText::new(t, a, options));
+                let columns = columns.collect::<Result<_>>()?;
+                let numbers = (0..variant.num_rows()).map(|row| variant.discriminator(row));
+                Values::Variant(numbers.collect(), columns)
             }
             other => return Err(Error::bug(format!("{other} has no text"))),
         })

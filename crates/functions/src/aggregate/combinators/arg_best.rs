@@ -11,7 +11,7 @@ use crate::aggregate::defaults::bug;
 use crate::aggregate::extreme::{Direction, Greatest, Least};
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::column;
-use crate::aggregate::{AggregateCall, Aggregator, BoundAggregate, Groups, binding};
+use crate::aggregate::{AggregateCall, Aggregator, BoundAggregate, Groups, binding, group_ids};
 
 /// Binds `-ArgMin`.
 pub(super) fn bind_min(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
@@ -74,7 +74,7 @@ impl OfBest {
     }
 
     /// The rows that have their group's best key, with the inner group of each.
-    fn best_rows(&mut self, key: &ArrayRef, rows: &Rows<'_>) -> Result<(UInt64Array, Vec<usize>)> {
+    fn best_rows(&mut self, key: &ArrayRef, rows: &Rows<'_>) -> Result<(UInt64Array, Vec<u32>)> {
         let keys = self.keys.as_mut().map_err(|e| e.clone())?;
         let mut better = Vec::new();
         keys.offer(key, rows, &mut better)?;
@@ -88,7 +88,8 @@ impl OfBest {
         keys.equal(key, rows, &mut pairs)?;
         let taken = pairs.iter().map(|(_, row)| *row as u64);
         let ids = pairs.iter().map(|(group, _)| self.current[*group]);
-        Ok((UInt64Array::from_iter_values(taken), ids.collect()))
+        let ids = group_ids(ids, self.num_inner)?;
+        Ok((UInt64Array::from_iter_values(taken), ids))
     }
 
     fn feed(&mut self, columns: &[ArrayRef], groups: Groups<'_>, merges: bool) -> Result<()> {

@@ -56,7 +56,7 @@ pub(super) struct Elements {
     /// Number of elements of each row that is taken.
     pub(super) lengths: Vec<usize>,
     /// Group of each row that is taken.
-    pub(super) ids: Option<Vec<usize>>,
+    pub(super) ids: Option<Vec<u32>>,
 }
 
 /// Takes the rows without NULL arguments apart.
@@ -66,7 +66,7 @@ pub(super) struct Elements {
 pub(super) fn elements(args: &[ArrayRef], groups: Groups<'_>) -> Result<Elements> {
     let rows = Rows::new(args, groups)?;
     let mut args = args.to_vec();
-    let mut ids = groups.ids.map(<[usize]>::to_vec);
+    let mut ids = groups.ids.map(<[u32]>::to_vec);
     if let Some(valid) = &rows.valid {
         for arg in &mut args {
             *arg = filter_rows(arg, valid.inner())?;
@@ -110,7 +110,7 @@ impl Aggregator for OverElements {
     fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
         let elements = elements(args, groups)?;
         let num_rows = elements.lengths.iter().sum();
-        let ids: Option<Vec<usize>> = elements.ids.map(|ids| {
+        let ids: Option<Vec<u32>> = elements.ids.map(|ids| {
             let repeated = ids.iter().zip(&elements.lengths);
             repeated
                 .flat_map(|(id, len)| std::iter::repeat_n(*id, *len))
@@ -134,6 +134,10 @@ impl Aggregator for OverElements {
 
     fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
         self.inner.states(range)
+    }
+
+    fn ordering_bytes(&self) -> usize {
+        self.inner.ordering_bytes()
     }
 
     fn size_bytes(&self) -> usize {

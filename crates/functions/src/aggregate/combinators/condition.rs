@@ -93,7 +93,7 @@ impl Aggregator for If {
             .iter()
             .map(|a| filter_rows(a, &mask))
             .collect::<Result<Vec<_>>>()?;
-        let ids: Option<Vec<usize>> = groups
+        let ids: Option<Vec<u32>> = groups
             .ids
             .map(|ids| mask.set_indices().map(|row| ids[row]).collect());
         let groups = Groups {
@@ -114,6 +114,10 @@ impl Aggregator for If {
 
     fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
         self.inner.states(range)
+    }
+
+    fn ordering_bytes(&self) -> usize {
+        self.inner.ordering_bytes()
     }
 
     fn size_bytes(&self) -> usize {

@@ -13,7 +13,7 @@ use crate::aggregate::row_keys::row_keys;
 use crate::aggregate::row_log::{RowLog, list_type};
 use crate::aggregate::rows::Rows;
 use crate::aggregate::{
-    AggregateCall, Aggregator, AggregatorFactory, BoundAggregate, Groups, binding,
+    AggregateCall, Aggregator, AggregatorFactory, BoundAggregate, Groups, binding, group_ids,
 };
 
 /// Binds `-Distinct`.
@@ -65,7 +65,7 @@ impl Distinct {
         rows.for_each(|row, group| {
             if self.seen.insert(group, keys[row]) {
                 fresh.set_bit(row, true);
-                ids.push(group);
+                ids.push(group as u32);
             }
         });
         let fresh = BooleanArray::new(fresh.finish(), None);
@@ -73,7 +73,8 @@ impl Distinct {
             .iter()
             .map(|a| filter_rows(a, fresh.values()))
             .collect::<Result<Vec<_>>>()?;
-        self.log.push_chunk_of(taken, &ids)
+        self.log.push_chunk_of(taken, &ids);
+        Ok(())
     }
 
     /// The inner states of the groups in `range`, numbered from 0.
@@ -87,10 +88,10 @@ impl Distinct {
             .iter()
             .map(|c| c.slice(first, num_rows))
             .collect();
-        let ids: Vec<usize> = range
+        let ids = range
             .clone()
-            .flat_map(|g| std::iter::repeat_n(g - range.start, sealed.rows(g).len()))
-            .collect();
+            .flat_map(|g| std::iter::repeat_n(g - range.start, sealed.rows(g).len()));
+        let ids = group_ids(ids, range.len())?;
         inner.update(
             &args,
             Groups {
@@ -120,9 +121,8 @@ impl Aggregator for Distinct {
         self.seen.resize(groups.num_groups)?;
         let sealed = other.sealed(groups.num_groups)?;
         let num_rows = sealed.offsets.last().copied().unwrap_or(0);
-        let ids: Vec<usize> = (0..groups.num_groups)
-            .flat_map(|g| std::iter::repeat_n(g, sealed.rows(g).len()))
-            .collect();
+        let ids = (0..groups.num_groups).flat_map(|g| std::iter::repeat_n(g, sealed.rows(g).len()));
+        let ids = group_ids(ids, groups.num_groups)?;
         let rows = Rows::all(
             &sealed.columns,
             Groups {
@@ -140,6 +140,10 @@ impl Aggregator for Distinct {
 
     fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
         self.log.states(range)
+    }
+
+    fn ordering_bytes(&self) -> usize {
+        self.log.ordering_bytes()
     }
 
     fn size_bytes(&self) -> usize {

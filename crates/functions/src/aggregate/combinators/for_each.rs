@@ -11,6 +11,7 @@ use basalt_types::physical::item_field;
 
 use super::array::{element_types, elements, used_values};
 use crate::aggregate::defaults::bug;
+use crate::aggregate::groups::check_num_groups;
 use crate::aggregate::row_log::{list_of, list_type};
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::wrong_array;
@@ -46,7 +47,7 @@ pub(super) fn bind(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
 struct ForEach {
     inner: Box<dyn Aggregator>,
     /// For each group the inner group of each position.
-    inner_ids: Vec<Vec<usize>>,
+    inner_ids: Vec<Vec<u32>>,
     num_inner: usize,
     item: FieldRef,
 }
@@ -58,10 +59,10 @@ impl ForEach {
         }
     }
 
-    fn assign(&mut self, group: usize, len: usize, ids: &mut Vec<usize>) {
+    fn assign(&mut self, group: usize, len: usize, ids: &mut Vec<u32>) {
         let known = &mut self.inner_ids[group];
         while known.len() < len {
-            known.push(self.num_inner);
+            known.push(self.num_inner as u32);
             self.num_inner += 1;
         }
         ids.extend_from_slice(&known[..len]);
@@ -72,7 +73,7 @@ impl ForEach {
         let mut order = Vec::new();
         let mut offsets = vec![0];
         for ids in &self.inner_ids[range] {
-            order.extend(ids.iter().map(|id| *id as u64));
+            order.extend(ids.iter().map(|id| u64::from(*id)));
             offsets.push(order.len());
         }
         (order.into(), offsets)
@@ -85,9 +86,10 @@ impl Aggregator for ForEach {
         let elements = elements(args, groups)?;
         let mut ids = Vec::new();
         for (row, len) in elements.lengths.iter().enumerate() {
-            let group = elements.ids.as_ref().map_or(0, |ids| ids[row]);
+            let group = elements.ids.as_ref().map_or(0, |ids| ids[row] as usize);
             self.assign(group, *len, &mut ids);
         }
+        check_num_groups(self.num_inner)?;
         let inner = Groups {
             ids: Some(&ids),
             num_groups: self.num_inner,
@@ -111,6 +113,7 @@ impl Aggregator for ForEach {
                 rows.for_each(|row, group| self.assign(group, lengths[row], &mut ids));
             }
         }
+        check_num_groups(self.num_inner)?;
         let inner = Groups {
             ids: Some(&ids),
             num_groups: self.num_inner,
@@ -144,7 +147,7 @@ impl Aggregator for ForEach {
 
     fn size_bytes(&self) -> usize {
         self.inner.size_bytes()
-            + self.inner_ids.capacity() * size_of::<Vec<usize>>()
-            + self.num_inner * size_of::<usize>()
+            + self.inner_ids.capacity() * size_of::<Vec<u32>>()
+            + self.num_inner * size_of::<u32>()
     }
 }

@@ -15,8 +15,11 @@ pub(super) mod map;
 pub(super) mod nullable;
 mod resample;
 pub(super) mod state;
+mod state_bytes;
+mod state_layout;
 
 pub(super) use array::used_values;
+pub(crate) use state::has_open_states;
 pub(super) use state::in_two_steps;
 
 /// A suffix of a function's name and what it does.

@@ -164,6 +164,10 @@ impl Aggregator for TrackRows {
         Ok(states)
     }
 
+    fn ordering_bytes(&self) -> usize {
+        self.inner.ordering_bytes()
+    }
+
     fn size_bytes(&self) -> usize {
         self.inner.size_bytes() + self.seen.capacity()
     }

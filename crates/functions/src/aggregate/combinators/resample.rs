@@ -11,6 +11,7 @@ use basalt_types::physical::item_field;
 
 use super::array::used_values;
 use crate::aggregate::defaults::{bug, filter_rows};
+use crate::aggregate::groups::check_num_groups;
 use crate::aggregate::row_log::{list_of, list_type};
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::{column, primitive, wrong_array};
@@ -111,6 +112,12 @@ impl Resample {
         usize::try_from(distance / i128::from(self.step)).ok()
     }
 
+    /// Number of inner groups, which can all be told apart.
+    fn num_inner(&self, groups: Groups<'_>) -> Result<usize> {
+        let num_inner = groups.num_groups.saturating_mul(self.num_intervals);
+        check_num_groups(num_inner).map(|()| num_inner)
+    }
+
     fn inner_range(&self, range: &Range<usize>) -> Range<usize> {
         range.start * self.num_intervals..range.end * self.num_intervals
     }
@@ -131,13 +138,14 @@ impl Aggregator for Resample {
         } else {
             Rows::new(&args[..last], groups)?.valid
         };
+        let num_groups = self.num_inner(groups)?;
         let mut taken = BooleanBufferBuilder::new(groups.num_rows);
         let mut ids = Vec::new();
         Rows::all(&[], groups)?.for_each(|row, group| {
             let is_valid = valid.as_ref().is_none_or(|v| v.is_valid(row));
             let interval = self.interval(keys[row]).filter(|_| is_valid);
             taken.append(interval.is_some());
-            ids.extend(interval.map(|i| group * self.num_intervals + i));
+            ids.extend(interval.map(|i| (group * self.num_intervals + i) as u32));
         });
         let taken = taken.finish();
         let args = args[..last]
@@ -146,7 +154,7 @@ impl Aggregator for Resample {
             .collect::<Result<Vec<_>>>()?;
         let inner = Groups {
             ids: Some(&ids),
-            num_groups: groups.num_groups * self.num_intervals,
+            num_groups,
             num_rows: ids.len(),
         };
         self.inner.update(&args, inner)
@@ -160,14 +168,15 @@ impl Aggregator for Resample {
                 .ok_or_else(|| wrong_array(state))?;
             columns.push(used_values(list));
         }
+        let num_groups = self.num_inner(groups)?;
         let mut ids = Vec::with_capacity(groups.num_rows * self.num_intervals);
         Rows::all(&[], groups)?.for_each(|_, group| {
             let first = group * self.num_intervals;
-            ids.extend(first..first + self.num_intervals);
+            ids.extend((first..first + self.num_intervals).map(|inner| inner as u32));
         });
         let inner = Groups {
             ids: Some(&ids),
-            num_groups: groups.num_groups * self.num_intervals,
+            num_groups,
             num_rows: ids.len(),
         };
         self.inner.merge(&columns, inner)

@@ -1,7 +1,8 @@
 //! `-State`, `-Merge`, `-SimpleState`: states as values of type `AggregateFunction(…)`.
 //!
-//! A value is the state columns of a row in Arrow's row format behind four bytes of checksum, so
-//! that damaged bytes are an error and never reach the decoder.
+//! Of the functions that [`StateBytes`] knows, a value is the same bytes as in ClickHouse. Of others it is the
+//! state columns of a row in Arrow's row format behind four bytes of checksum, so that damaged bytes are
+//! an error and never reach the decoder.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use arrow::row::{RowConverter, SortField};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{AggregateType, DataType};
 
+use super::state_bytes::StateBytes;
+use super::state_layout;
 use crate::Arg;
 use crate::aggregate::defaults::bug;
 use crate::aggregate::grouped::damaged;
@@ -33,7 +36,7 @@ pub(super) fn bind_state(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
             args: types.to_vec(),
         })),
     };
-    let codec = Arc::new(StateCodec::new(&bound.state_types)?);
+    let codec = Arc::new(StateCodec::of(&return_type, &bound.state_types)?);
     let factory = Arc::clone(&bound.factory);
     Ok(BoundAggregate {
         return_type,
@@ -132,7 +135,7 @@ pub(super) fn bind_merge(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     if !same || own.state_types != bound.state_types {
         return Err(illegal_state(call, argument));
     }
-    let codec = Arc::new(StateCodec::new(&bound.state_types)?);
+    let codec = Arc::new(StateCodec::of(argument, &bound.state_types)?);
     let factory = Arc::clone(&bound.factory);
     Ok(BoundAggregate {
         shortcut: None,
@@ -186,18 +189,44 @@ fn bind_type_as(
 #[derive(Debug)]
 pub(in crate::aggregate) struct StateCodec {
     converter: RowConverter,
+    /// The form that others read, too, of functions that have one.
+    open: Option<StateBytes>,
 }
 
 impl StateCodec {
     pub(in crate::aggregate) fn new(state_types: &[ArrowType]) -> Result<Self> {
         let fields = state_types.iter().cloned().map(SortField::new).collect();
         let converter = RowConverter::new(fields).map_err(bug)?;
-        Ok(Self { converter })
+        Ok(Self {
+            converter,
+            open: None,
+        })
+    }
+
+    /// The codec of values of a type `AggregateFunction(…)`.
+    fn of(data_type: &DataType, state_types: &[ArrowType]) -> Result<Self> {
+        let open = match data_type {
+            DataType::AggregateFunction(function) => StateBytes::of(function, state_types),
+            _ => None,
+        };
+        Ok(Self {
+            open,
+            ..Self::new(state_types)?
+        })
     }
 
     /// One value of bytes for each row of `states`.
     pub(in crate::aggregate) fn pack(&self, states: &[ArrayRef], len: usize) -> Result<ArrayRef> {
         let mut builder = BinaryViewBuilder::with_capacity(len);
+        if let Some(open) = &self.open {
+            let mut bytes = Vec::new();
+            for row in 0..len {
+                bytes.clear();
+                open.write(states, row, &mut bytes)?;
+                builder.append_value(&bytes);
+            }
+            return Ok(Arc::new(builder.finish()));
+        }
         if states.is_empty() {
             (0..len).for_each(|_| builder.append_value(checksum(&[])));
             return Ok(Arc::new(builder.finish()));
@@ -222,6 +251,9 @@ impl StateCodec {
         &self,
         values: impl Iterator<Item = &'a [u8]>,
     ) -> Result<Vec<ArrayRef>> {
+        if let Some(open) = &self.open {
+            return open.read(values);
+        }
         let parser = self.converter.parser();
         let mut rows = Vec::new();
         for value in values {
@@ -235,6 +267,11 @@ impl StateCodec {
         }
         self.converter.convert_rows(rows).map_err(bug)
     }
+}
+
+/// Whether ClickHouse reads and writes the states of a function in the same bytes.
+pub(crate) fn has_open_states(function: &AggregateType) -> bool {
+    state_layout::layout(&binding::canonical_name(&function.name), function).is_some()
 }
 
 fn checksum(packed: &[u8]) -> [u8; CHECKSUM_BYTES] {
@@ -291,7 +328,7 @@ impl Aggregator for Merge {
             let value = values.value(row);
             if !value.is_empty() {
                 taken.push(value);
-                ids.push(group);
+                ids.push(group as u32);
             }
         });
         let states = self.codec.unpack(taken.iter().copied())?;

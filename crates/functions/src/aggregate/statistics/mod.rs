@@ -4,6 +4,8 @@ use super::AggregateFunction;
 
 mod bivariate;
 mod hypothesis;
+
+pub(crate) use hypothesis::distributions;
 mod matrix;
 mod moments;
 mod univariate;

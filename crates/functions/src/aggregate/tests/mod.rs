@@ -102,7 +102,7 @@ fn run_merged(case: &Case, bound: &BoundAggregate) -> Result<ArrayRef> {
 fn run_grouped(case: &Case, bound: &BoundAggregate) -> Result<[ArrayRef; 4]> {
     let mut states = (bound.factory)();
     for group in [1, 3] {
-        let ids = vec![group; case.num_rows];
+        let ids = vec![group as u32; case.num_rows];
         let groups = Groups {
             ids: Some(&ids),
             num_groups: group + 1,
@@ -111,7 +111,7 @@ fn run_grouped(case: &Case, bound: &BoundAggregate) -> Result<[ArrayRef; 4]> {
         states.update(&case.columns, groups)?;
     }
     let mut merged = (bound.factory)();
-    let ids: Vec<usize> = (0..5).collect();
+    let ids: Vec<u32> = (0..5).collect();
     let groups = Groups {
         ids: Some(&ids),
         num_groups: 5,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef};
 use arrow::buffer::OffsetBuffer;
 use basalt_error::{Error, Result};
-use basalt_types::{DataType, least_supertype};
+use basalt_types::{DataType, supertype_or_variant};
 
 use super::integers::Integers;
 use super::lists::{Lists, OffsetsBuilder, Picks, bug, list_of, too_large, with_default};
@@ -125,7 +125,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 
 fn resolve_array(call: &Call<'_>) -> Result<Resolved> {
     let types = call.data_types();
-    let element = least_supertype(&types)?;
+    let element = supertype_or_variant(&types)?;
     let casts = Unify::all(&types, &element, call.context)?;
     let list = DataType::array(element.clone());
     Resolved::new(list.clone(), move |columns, num_rows| {

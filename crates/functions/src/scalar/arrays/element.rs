@@ -1,7 +1,7 @@
 //! Looks up elements of arrays by position and of maps by key.
 
 use arrow::array::{Array, ArrayRef};
-use basalt_error::Result;
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, least_supertype};
 
 use super::integers::Integers;
@@ -36,12 +36,24 @@ fn resolve_element(call: &Call<'_>, result: fn(&DataType) -> DataType) -> Result
     match call.data_type(0) {
         DataType::Array(element) => match call.data_type(1) {
             DataType::Array(index) => by_array(call, index),
+            index if index.is_integer() && is_nowhere(call) => Err(Error::new(
+                ErrorCode::ZERO_ARRAY_OR_TUPLE_INDEX,
+                "Array indices are 1-based",
+            )),
             index if index.is_integer() => by_position(result(element)),
             _ => Err(call.illegal_type(1)),
         },
         DataType::Map(key, value) => by_key(call, key, result(value)),
         _ => Err(call.illegal_type(0)),
     }
+}
+
+/// Whether the constant position 0 of a column is asked for, which no row has; of a constant it is a default.
+fn is_nowhere(call: &Call<'_>) -> bool {
+    call.name == "arrayElement"
+        && call.args[0].constant.is_none()
+        && call.args[1].constant.is_some()
+        && call.constant_i64(1).is_ok_and(|position| position == 0)
 }
 
 fn by_position(element: DataType) -> Result<Resolved> {

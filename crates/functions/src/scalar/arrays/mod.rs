@@ -21,6 +21,7 @@
 //! | [`floats`] | elements as floats |
 //! | [`vectors`] | products, norms, distances |
 //! | [`score`] | `arrayROCAUC`, `arrayLevenshteinDistance` |
+//! | [`sequences`] | arrays as values over time |
 //! | [`shuffle`] | `arrayShuffle`, `arrayRandomSample` |
 //! | [`sets`] | `arrayIntersect`, `arrayUnion` and kin |
 
@@ -40,6 +41,7 @@ pub mod ranked;
 pub mod reduce;
 pub mod score;
 pub mod search;
+pub mod sequences;
 pub mod sets;
 pub mod shuffle;
 pub mod unify;

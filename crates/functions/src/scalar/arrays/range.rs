@@ -18,8 +18,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[ScalarFunction {
     ..ScalarFunction::BASE
 }];
 
-/// Most numbers that one call may produce.
-const MAX_ELEMENTS: usize = 500_000_000;
+/// Setting of the most numbers that one call may produce.
+const MAX_ELEMENTS: &str = "function_range_max_elements_in_block";
 
 fn resolve_range(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(1..=3)?;
@@ -30,6 +30,8 @@ fn resolve_range(call: &Call<'_>) -> Result<Resolved> {
     let num = Num::of(&element).ok_or_else(|| call.illegal_type(0))?;
     let is_unsigned = element.is_unsigned();
     let list = DataType::array(element);
+    let setting = call.context.settings.get(MAX_ELEMENTS);
+    let max_elements: usize = setting.and_then(|v| v.parse().ok()).unwrap_or(500_000_000);
     Resolved::new(list.clone(), move |columns, num_rows| {
         let bounds = Bounds::of(columns)?;
         let validity = validity_of(columns, num_rows);
@@ -39,8 +41,8 @@ fn resolve_range(call: &Call<'_>) -> Result<Resolved> {
         for row in 0..num_rows {
             let len = if is_valid(row) { bounds.len(row)? } else { 0 };
             total = total.saturating_add(len);
-            if total > MAX_ELEMENTS {
-                return Err(too_many(total));
+            if total > max_elements {
+                return Err(too_many(total, max_elements));
             }
             offsets.push(len)?;
         }
@@ -61,12 +63,12 @@ fn resolve_range(call: &Call<'_>) -> Result<Resolved> {
     })
 }
 
-fn too_many(len: usize) -> Error {
+fn too_many(len: usize, max: usize) -> Error {
     Error::new(
         ErrorCode::ARGUMENT_OUT_OF_BOUND,
         format!(
             "A call to function range would produce {len} array elements, which is greater than \
-             the allowed maximum of {MAX_ELEMENTS}"
+             the allowed maximum of {max}"
         ),
     )
 }

@@ -101,7 +101,7 @@ fn param(text: &str) -> Result<Arg> {
 fn run(
     bound: &BoundAggregate,
     elements: &[ArrayRef],
-    groups: &[usize],
+    groups: &[u32],
     num_groups: usize,
 ) -> Result<ArrayRef> {
     let mut aggregator = (bound.factory)();
@@ -138,10 +138,7 @@ fn resolve_reduce(call: &Call<'_>) -> Result<Resolved> {
     let bound = bind(call, 1)?;
     Resolved::new(bound.return_type.clone(), move |columns, num_rows| {
         let (offsets, elements) = elements_of(&columns[1..], num_rows, "arrayReduce")?;
-        let rows: Vec<usize> = rows_of_elements(&offsets)
-            .into_iter()
-            .map(|r| r as usize)
-            .collect();
+        let rows = rows_of_elements(&offsets);
         run(&bound, &elements, &rows, num_rows)
     })
 }
@@ -166,7 +163,7 @@ fn resolve_in_ranges(call: &Call<'_>) -> Result<Resolved> {
         let starts = Integers::of(&Column::new(std::sync::Arc::clone(pairs.column(0))))?;
         let lengths = Integers::of(&Column::new(std::sync::Arc::clone(pairs.column(1))))?;
         let mut ends = OffsetsBuilder::with_capacity(num_rows);
-        let (mut indices, mut groups, mut group) = (Vec::new(), Vec::new(), 0_usize);
+        let (mut indices, mut groups, mut group) = (Vec::new(), Vec::new(), 0_u32);
         for row in 0..num_rows {
             let all = offsets[row] as usize..offsets[row + 1] as usize;
             ends.push(ranges.len(row))?;
@@ -184,6 +181,10 @@ fn resolve_in_ranges(call: &Call<'_>) -> Result<Resolved> {
         let parts = elements.iter().map(|e| take(e, indices.clone()));
         let parts = parts.collect::<Result<Vec<_>>>()?;
         debug_assert!(parts.iter().all(|p| p.len() == groups.len()));
-        list_of(&list, ends.finish(), run(&bound, &parts, &groups, group)?)
+        list_of(
+            &list,
+            ends.finish(),
+            run(&bound, &parts, &groups, group as usize)?,
+        )
     })
 }

@@ -8,7 +8,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, least_supertype};
 
 use super::floats::{Float, to_floats};
-use super::lists::{Lists, different_lengths};
+use super::lists::{Lists, as_list, different_lengths, list_of};
 use super::unify::{Unify, element_type};
 use crate::scalar::core::arithmetic::{BinaryOp, binary_result_type};
 use crate::scalar::core::numeric::{FromNum, Native, Num, array_of, values, with_native};
@@ -164,6 +164,37 @@ fn resolve_norm(call: &Call<'_>, norm: Norm) -> Result<Resolved> {
             norms::<f64>(&columns[0], num_rows, norm)
         }
     })
+}
+
+/// The first argument, an array, with each element divided by its norm.
+///
+/// # Errors
+/// `ILLEGAL_TYPE_OF_ARGUMENT` if it has no numbers.
+pub fn resolve_normalize(call: &Call<'_>, norm: Norm) -> Result<Resolved> {
+    let element = float_of(&expect_number(call, 0)?);
+    let result = DataType::array(element.clone());
+    Resolved::new(result.clone(), move |columns, num_rows| {
+        let column = Column::new(columns[0].expand(num_rows)?);
+        let lists = Lists::of(&column)?;
+        let values = if element == DataType::Float32 {
+            normalized::<f32>(&lists, num_rows, norm)?
+        } else {
+            normalized::<f64>(&lists, num_rows, norm)?
+        };
+        list_of(&result, as_list(&column.array)?.offsets().clone(), values)
+    })
+}
+
+fn normalized<F: Float>(lists: &Lists<'_>, num_rows: usize, norm: Norm) -> Result<ArrayRef> {
+    let mut floats = to_floats::<F>(lists.values())?;
+    for row in 0..num_rows {
+        let vector = &mut floats[lists.range(row)];
+        let length = measure(norm, vector.len(), |i| vector[i]).to_f64();
+        vector
+            .iter_mut()
+            .for_each(|x| *x = F::of(x.to_f64() / length));
+    }
+    Ok(array_of(floats))
 }
 
 fn norms<F: Float>(column: &Column, num_rows: usize, norm: Norm) -> Result<ArrayRef> {

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, BooleanArray, Scalar, new_null_array};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_types::{DataType, branch_supertype, least_supertype};
+use basalt_types::{DataType, least_supertype, supertype_or_variant};
 
-use super::cast::{ArrayCast, array_cast};
+use super::cast::{ArrayCast, array_cast, branch_cast};
 use super::logic::truths;
 use super::mixed_extreme::mixed_extreme;
 use super::numeric::{Chunk, Native, Num, Source, array_of, chunks, values, with_native};
@@ -18,6 +18,7 @@ use crate::{Arg, BoundFunction, Call, Column, Context, Nulls, Resolved, ScalarFu
 
 const OWN: ScalarFunction = ScalarFunction {
     nulls: Nulls::Own,
+    takes_variants: true,
     ..ScalarFunction::BASE
 };
 
@@ -176,12 +177,12 @@ fn select_numbers<T: Native>(mask: &[u8], a: &Column, b: &Column) -> Result<Arra
 }
 
 /// How one branch gets the common type: a number that [`select`] converts itself needs no cast.
-fn branch_cast(from: &DataType, to: &DataType, context: &Context) -> Result<Option<ArrayCast>> {
+fn narrow_cast(from: &DataType, to: &DataType, context: &Context) -> Result<Option<ArrayCast>> {
     let widened = from.is_number() && Num::of(from).is_some() && Num::of(to).is_some();
     if widened && !from.is_nullable() && !to.is_nullable() && to.is_number() {
         return Ok(None);
     }
-    array_cast(from, to, context).map(Some)
+    branch_cast(from, to, context).map(Some)
 }
 
 /// Branches of one type.
@@ -193,10 +194,10 @@ struct Branches {
 
 impl Branches {
     fn new(types: &[DataType], context: &Context) -> Result<Self> {
-        let result = branch_supertype(types)?;
+        let result = supertype_or_variant(types)?;
         let casts = types
             .iter()
-            .map(|t| branch_cast(t, &result, context))
+            .map(|t| narrow_cast(t, &result, context))
             .collect::<Result<Vec<_>>>()?;
         let num = Num::of(&result);
         Ok(Self { casts, result, num })
@@ -295,7 +296,7 @@ fn first_valid(call: &Call<'_>, places: &[usize]) -> Result<Resolved> {
     let mut used: Vec<usize> = Vec::new();
     for place in places.iter().filter(|i| !is_null_only(call.data_type(**i))) {
         used.push(*place);
-        if !call.data_type(*place).is_nullable() {
+        if !call.data_type(*place).holds_null() {
             break;
         }
     }
@@ -312,11 +313,11 @@ fn first_valid(call: &Call<'_>, places: &[usize]) -> Result<Resolved> {
     if call.data_type(last).is_nullable() {
         types = types.into_iter().map(DataType::to_nullable).collect();
     }
-    let result = least_supertype(&types)?;
+    let result = supertype_or_variant(&types)?;
     let nullable = result.clone().to_nullable();
-    let cast = |i: &usize| array_cast(call.data_type(*i), &nullable, call.context);
+    let cast = |i: &usize| branch_cast(call.data_type(*i), &nullable, call.context);
     let casts = used.iter().map(cast).collect::<Result<Vec<_>>>()?;
-    let not_null = !result.is_nullable();
+    let not_null = !result.holds_null();
     Resolved::new(result, move |columns, num_rows| {
         let mut steps = used.iter().zip(&casts).rev();
         let Some((place, cast)) = steps.next() else {
@@ -368,6 +369,7 @@ fn null_if(call: &Call<'_>) -> Result<Resolved> {
             cast_column(&cast, &columns[0])?.expand(num_rows)
         });
     }
+    check_null_if(call, first)?;
     let equals = bind("equals", call.args, call.context)?;
     Resolved::new(result, move |columns, num_rows| {
         let equal = equals.call(columns, num_rows)?;
@@ -378,6 +380,28 @@ fn null_if(call: &Call<'_>) -> Result<Resolved> {
             .collect();
         with_nulls(&columns[0].expand(num_rows)?, Some(unequal))
     })
+}
+
+/// The value must be able to be NULL, and a text is compared with a text only.
+fn check_null_if(call: &Call<'_>, first: &DataType) -> Result<()> {
+    let second = call.data_type(1);
+    let is_text = |t: &DataType| t.is_string() || t.is_enum();
+    let is_null = |idx: usize| {
+        call.args[idx]
+            .constant
+            .as_ref()
+            .is_some_and(|c| c.is_null(0))
+    };
+    if is_text(first) != is_text(second) && !is_null(0) && !is_null(1) {
+        least_supertype(&[first.clone(), second.clone()])?;
+    }
+    match first {
+        DataType::Array(_) | DataType::Map(..) | DataType::Variant(_) => Err(Error::new(
+            ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+            format!("Nested type {first} cannot be inside Nullable type"),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Folds the arguments; the first of two stays if `keeps(first, second)` holds.

@@ -29,7 +29,7 @@ pub(crate) fn type_default_array(data_type: &DataType, num_rows: usize) -> Resul
 }
 
 fn filled(data_type: &DataType, num_rows: usize, date32: i32) -> Result<ArrayRef> {
-    if data_type.is_nullable() {
+    if data_type.holds_null() {
         return Ok(new_null_array(&data_type.physical(), num_rows));
     }
     let base = data_type.base();

@@ -1,13 +1,14 @@
 //! Computes elementary functions on floats.
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_types::{DataType, least_supertype};
+use basalt_types::{DataType, supertype_or_variant};
 
 use super::cast::array_cast;
 use super::decimals::to_float;
 use super::numeric::{Num, Numbers, array_of, map1, map2, with_native};
 use super::special;
-use crate::{Call, Column, Resolved, ScalarFunction};
+use crate::registry::get_scalar;
+use crate::{Arg, BoundFunction, Call, Column, Resolved, ScalarFunction};
 
 /// Number arguments that a function reads as Float64.
 pub(crate) struct FloatArguments {
@@ -216,11 +217,27 @@ fn test(
     })
 }
 
+/// As `if(isFinite(x), x, default)`, for values of different kinds.
+fn choose_finite(call: &Call<'_>) -> Result<Resolved> {
+    let is_finite = BoundFunction::bind(get_scalar("isFinite")?, &call.args[..1], call.context)?;
+    let condition = Arg::new(DataType::UInt8);
+    let args = [condition, call.args[0].clone(), call.args[1].clone()];
+    let choice = BoundFunction::bind(get_scalar("if")?, &args, call.context)?;
+    Resolved::new(choice.return_type.clone(), move |columns, num_rows| {
+        let condition = Column::new(is_finite.call(&columns[..1], num_rows)?);
+        let args = [condition, columns[0].clone(), columns[1].clone()];
+        choice.call(&args, num_rows)
+    })
+}
+
 fn if_not_finite(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(2..=2)?;
     let types = call.data_types();
-    let result = least_supertype(&types)?;
-    let num = Num::of_number(&result).ok_or_else(|| call.illegal_type(0))?;
+    call.expect_type(0, DataType::is_number)?;
+    let result = supertype_or_variant(&types)?;
+    let Some(num) = Num::of_number(&result) else {
+        return choose_finite(call);
+    };
     let first = array_cast(&types[0], &result, call.context)?;
     let second = array_cast(&types[1], &result, call.context)?;
     Resolved::new(result, move |columns, num_rows| {

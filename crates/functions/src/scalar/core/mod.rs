@@ -15,6 +15,7 @@
 //! | [`rounding`] | rounding to digits and classes |
 //! | [`math`], [`special`] | elementary functions, error and gamma function |
 //! | [`primes`], [`width_bucket`], [`middle`] | prime numbers, buckets, means and bounds of values |
+//! | [`variants`] | what is in a `Variant` |
 //! | [`type_functions`] | types, NULLs, pass-through |
 
 pub mod arithmetic;
@@ -37,6 +38,7 @@ pub mod primes;
 pub mod rounding;
 pub(crate) mod special;
 pub mod type_functions;
+pub mod variants;
 pub mod width_bucket;
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! Rounds numbers to digits, to powers of two and to classes of durations and ages.
 
-use arrow::array::{Array, ArrayRef, AsArray};
+use std::collections::BTreeMap;
+
+use arrow::array::{Array, ArrayRef, AsArray, UInt32Array};
 use arrow::datatypes::i256;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, least_supertype};
 
 use super::decimals::{Ticks, Width, decimal_array, digits, ticks_of};
 use super::numeric::{Native, Num, Numbers, array_of, map1, with_native};
+use crate::scalar::arrays::integers::Integers;
 use crate::{Call, Column, Resolved, ScalarFunction};
 
 /// Where a number goes that lies between two.
@@ -96,10 +99,60 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 
 fn to_digits(call: &Call<'_>, mode: Mode) -> Result<Resolved> {
     call.expect_args(1..=2)?;
+    if call.args.len() == 2 && call.args[1].constant.is_none() {
+        return to_digits_of_rows(call, mode);
+    }
     let digits = match call.args.len() {
         2 => call.constant_i64(1)?,
         _ => 0,
     };
+    rounding(call.data_type(0), mode, digits, || call.illegal_type(0))
+}
+
+/// Rounds each row to its own number of digits: for each such number once.
+fn to_digits_of_rows(call: &Call<'_>, mode: Mode) -> Result<Resolved> {
+    call.expect_type(1, DataType::is_integer)?;
+    let data_type = call.data_type(0).clone();
+    let illegal = call.illegal_type(0);
+    let plain = rounding(&data_type, mode, 0, || illegal.clone())?;
+    Resolved::new(plain.return_type, move |columns, num_rows| {
+        let values = columns[0].expand(num_rows)?;
+        let digits = Integers::of(&columns[1])?;
+        let validity = columns[1].validity(num_rows);
+        let mut rows_of: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
+        for row in 0..num_rows {
+            // What is computed where the digits are NULL is dropped.
+            let is_valid = validity.as_ref().is_none_or(|v| v.is_valid(row));
+            let wanted = if is_valid { digits.value(row) } else { 0 };
+            let row = u32::try_from(row).map_err(|_| Error::bug("a batch of too many rows"))?;
+            rows_of.entry(wanted).or_default().push(row);
+        }
+        let bug = |e: arrow::error::ArrowError| Error::bug(e.to_string());
+        let mut places = vec![(0, 0); num_rows];
+        let mut results = Vec::with_capacity(rows_of.len());
+        for (digits, rows) in rows_of {
+            let rows = UInt32Array::from(rows);
+            let taken = Column::new(arrow::compute::take(&values, &rows, None).map_err(bug)?);
+            let rounded = rounding(&data_type, mode, digits, || illegal.clone())?;
+            for (i, row) in rows.values().iter().enumerate() {
+                places[*row as usize] = (results.len(), i);
+            }
+            results.push((rounded.eval)(&[taken], rows.len())?);
+        }
+        let results: Vec<&dyn Array> = results.iter().map(AsRef::as_ref).collect();
+        if results.is_empty() {
+            return Ok(values);
+        }
+        arrow::compute::interleave(&results, &places).map_err(bug)
+    })
+}
+
+fn rounding(
+    data_type: &DataType,
+    mode: Mode,
+    digits: i64,
+    illegal: impl Fn() -> Error,
+) -> Result<Resolved> {
     if i16::try_from(digits).is_err() {
         return Err(Error::new(
             ErrorCode::ARGUMENT_OUT_OF_BOUND,
@@ -107,11 +160,11 @@ fn to_digits(call: &Call<'_>, mode: Mode) -> Result<Resolved> {
         ));
     }
     let digits = i32::try_from(digits.clamp(-1000, 1000)).unwrap_or(0);
-    let data_type = call.data_type(0).clone();
+    let data_type = data_type.clone();
     if data_type.is_decimal() {
         return decimal(data_type, mode, digits);
     }
-    let num = Num::of_number(&data_type).ok_or_else(|| call.illegal_type(0))?;
+    let num = Num::of_number(&data_type).ok_or_else(illegal)?;
     Resolved::new(data_type, move |columns, num_rows| {
         let column = &columns[0];
         match num {

@@ -236,7 +236,7 @@ fn to_nullable(call: &Call<'_>) -> Result<Resolved> {
     let base = call.data_type(0).base();
     if matches!(
         base,
-        DataType::Array(_) | DataType::Map(..) | DataType::Tuple(_)
+        DataType::Array(_) | DataType::Map(..) | DataType::Tuple(_) | DataType::Variant(_)
     ) {
         return Err(call.illegal_type(0));
     }
@@ -261,6 +261,11 @@ fn assume_not_null(call: &Call<'_>) -> Result<Resolved> {
             DataType::Nullable(inner) => DataType::LowCardinality(Arc::clone(inner)),
             _ => data_type.clone(),
         },
+        DataType::Variant(_) => {
+            return Resolved::new(data_type.clone(), |columns, num_rows| {
+                columns[0].expand(num_rows)
+            });
+        }
         t => t.clone(),
     };
     Resolved::new(plain, |columns, num_rows| {

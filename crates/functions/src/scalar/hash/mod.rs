@@ -14,6 +14,7 @@ pub mod metro;
 pub mod murmur;
 pub mod sip;
 pub mod sip_functions;
+pub mod spark;
 pub mod wy;
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`session`] | version, host, user, database, query, settings |
+//! | [`names`] | schemas, roles, profiles, shards |
 //! | [`block`] | numbers of blocks and rows |
 //! | [`effect`] | `sleep`, `throwIf` |
 //! | [`dictionary`] | `lowCardinalityKeys`, `lowCardinalityIndices` |
@@ -15,6 +16,7 @@ pub mod block;
 pub mod dictionary;
 pub mod digits;
 pub mod effect;
+pub mod names;
 pub mod session;
 pub mod states;
 pub mod structure;

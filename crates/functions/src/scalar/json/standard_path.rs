@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::UInt8Array;
-use basalt_error::Result;
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
 use super::insert::text_of;
@@ -48,6 +48,12 @@ enum Step {
 }
 
 fn path_of(call: &Call<'_>) -> Result<Vec<Step>> {
+    if call.args.len() < 2 {
+        return Err(Error::new(
+            ErrorCode::TOO_FEW_ARGUMENTS_FOR_FUNCTION,
+            format!("Function {} takes at least 2 arguments", call.name),
+        ));
+    }
     call.expect_args(2..=3)?;
     call.expect_type(0, DataType::is_string)?;
     call.expect_type(1, DataType::is_string)?;

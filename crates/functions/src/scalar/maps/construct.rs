@@ -1,7 +1,7 @@
 //! Makes maps from keys and values.
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_types::{DataType, least_supertype};
+use basalt_types::{DataType, supertype_or_variant};
 
 use crate::scalar::arrays::construct::{equal_offsets, interleave_rows};
 use crate::scalar::arrays::lists::map_of;
@@ -45,8 +45,8 @@ fn resolve_map(call: &Call<'_>) -> Result<Resolved> {
     let types = call.data_types();
     let every_second =
         |first: usize| -> Vec<DataType> { types.iter().skip(first).step_by(2).cloned().collect() };
-    let key = least_supertype(&every_second(0))?;
-    let value = least_supertype(&every_second(1))?;
+    let key = supertype_or_variant(&every_second(0))?;
+    let value = supertype_or_variant(&every_second(1))?;
     check_key(&key)?;
     let key_casts = Unify::all(&every_second(0), &key, call.context)?;
     let value_casts = Unify::all(&every_second(1), &value, call.context)?;

@@ -88,7 +88,7 @@ impl Syntax {
             if rest.is_empty() {
                 return None;
             }
-            let key = self.token(rest, true);
+            let key = self.token(rest, true)?;
             let [separator, tail @ ..] = *rest else {
                 return None;
             };
@@ -96,26 +96,30 @@ impl Syntax {
                 continue;
             }
             *rest = tail;
-            let value = self.token(rest, false);
+            let value = self.token(rest, false)?;
             if !key.is_empty() {
                 return Some((key, value));
             }
         }
     }
 
-    /// The bytes up to an end, or between quotes.
-    fn token<'a>(&self, rest: &mut &'a [u8], is_key: bool) -> &'a [u8] {
-        if let [first, tail @ ..] = *rest
-            && *first == self.quote
-            && let Some(len) = tail.iter().position(|b| *b == self.quote)
-        {
-            *rest = &tail[len + 1..];
-            return &tail[..len];
-        }
+    /// The bytes up to an end, or those between quotes: what stands before a quote is left out. `None`
+    /// if the text ends within quotes.
+    fn token<'a>(&self, rest: &mut &'a [u8], is_key: bool) -> Option<&'a [u8]> {
         let ends = |b: &u8| self.ends_pair(*b) || (is_key && *b == self.key_end);
-        let len = rest.iter().position(ends).unwrap_or(rest.len());
-        let (token, tail) = rest.split_at(len);
-        *rest = tail;
-        token
+        let end = rest.iter().position(|b| *b == self.quote || ends(b));
+        let (token, tail) = rest.split_at(end.unwrap_or(rest.len()));
+        let [first, quoted @ ..] = tail else {
+            *rest = tail;
+            return Some(token);
+        };
+        if *first != self.quote {
+            *rest = tail;
+            return Some(token);
+        }
+        let len = quoted.iter().position(|b| *b == self.quote);
+        let (token, tail) = quoted.split_at(len.unwrap_or(quoted.len()));
+        *rest = tail.get(1..).unwrap_or(tail);
+        len.map(|_| token)
     }
 }

@@ -62,7 +62,7 @@ const BINARY_UNITS: [&str; 9] = [
     " B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB", " ZiB", " YiB",
 ];
 const DECIMAL_UNITS: [&str; 9] = [" B", " KB", " MB", " GB", " TB", " PB", " EB", " ZB", " YB"];
-const QUANTITIES: [&str; 12] = [
+const QUANTITIES: [&str; 22] = [
     "",
     " thousand",
     " million",
@@ -75,6 +75,16 @@ const QUANTITIES: [&str; 12] = [
     " octillion",
     " nonillion",
     " decillion",
+    " undecillion",
+    " duodecillion",
+    " tredecillion",
+    " quattuordecillion",
+    " quindecillion",
+    " sexdecillion",
+    " septendecillion",
+    " octodecillion",
+    " novemdecillion",
+    " vigintillion",
 ];
 
 /// Numbers of any type as floats, one for each row.

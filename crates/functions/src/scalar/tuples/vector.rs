@@ -4,7 +4,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
 use super::compose::Node;
-use crate::scalar::arrays::vectors::{Norm, power, without_last};
+use crate::scalar::arrays::vectors::{self, Norm, power, without_last};
 use crate::{Call, Context, Resolved, ScalarFunction};
 
 macro_rules! element_wise {
@@ -162,6 +162,9 @@ pub fn resolve_cosine(call: &Call<'_>) -> Result<Resolved> {
 
 fn resolve_normalize(call: &Call<'_>, norm: Norm) -> Result<Resolved> {
     call.expect_args(1..=1)?;
+    if matches!(call.data_type(0), DataType::Array(_)) {
+        return vectors::resolve_normalize(call, norm);
+    }
     let vector = Node::elements(call, 0)?;
     let norm = norm_of(&vector, norm, call.context)?;
     let divide = |x: &Node| Node::apply("divide", &[x, &norm], call.context);

@@ -72,6 +72,31 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         "As `cutToFirstSignificantSubdomain`, where `www` counts as significant.",
     ),
     piece(
+        "domainWithoutWWWRFC",
+        |c| string_to_piece(c, parts::domain_without_www_rfc),
+        "As `domainWithoutWWW`, by RFC 3986.",
+    ),
+    piece(
+        "topLevelDomainRFC",
+        |c| string_to_piece(c, parts::top_level_domain_rfc),
+        "As `topLevelDomain`, by RFC 3986.",
+    ),
+    piece(
+        "firstSignificantSubdomainRFC",
+        |c| string_to_piece(c, hosts::first_significant_rfc),
+        "As `firstSignificantSubdomain`, by RFC 3986.",
+    ),
+    piece(
+        "cutToFirstSignificantSubdomainRFC",
+        |c| string_to_piece(c, hosts::cut_to_significant_rfc),
+        "As `cutToFirstSignificantSubdomain`, by RFC 3986.",
+    ),
+    piece(
+        "cutToFirstSignificantSubdomainWithWWWRFC",
+        |c| string_to_piece(c, hosts::cut_to_significant_with_www_rfc),
+        "As `cutToFirstSignificantSubdomainWithWWW`, by RFC 3986.",
+    ),
+    piece(
         "path",
         |c| string_to_piece(c, parts::path),
         "The path of an URL without query and fragment.",

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::parts::{domain, domain_without_www};
+use super::parts::{domain, domain_rfc, domain_without_www, without_www};
 
 /// Second-level names under which country registries hand out domains.
 const REGISTRY_NAMES: [&[u8]; 21] = [
@@ -67,5 +67,23 @@ pub fn cut_to_significant(url: &[u8]) -> Range<usize> {
 /// The host from its significant label on.
 pub fn cut_to_significant_with_www(url: &[u8]) -> Range<usize> {
     let host = domain(url);
+    significant_label(url, &host).map_or(host.clone(), |label| label.start..host.end)
+}
+
+/// As [`first_significant`] by RFC 3986.
+pub fn first_significant_rfc(url: &[u8]) -> Range<usize> {
+    let host = without_www(url, domain_rfc(url));
+    significant_label(url, &host).unwrap_or(host)
+}
+
+/// As [`cut_to_significant`] by RFC 3986.
+pub fn cut_to_significant_rfc(url: &[u8]) -> Range<usize> {
+    let host = without_www(url, domain_rfc(url));
+    significant_label(url, &host).map_or(host.clone(), |label| label.start..host.end)
+}
+
+/// As [`cut_to_significant_with_www`] by RFC 3986.
+pub fn cut_to_significant_with_www_rfc(url: &[u8]) -> Range<usize> {
+    let host = domain_rfc(url);
     significant_label(url, &host).map_or(host.clone(), |label| label.start..host.end)
 }

@@ -57,7 +57,16 @@ pub fn domain(url: &[u8]) -> Range<usize> {
 
 /// The host without a `www.` at its front.
 pub fn domain_without_www(url: &[u8]) -> Range<usize> {
-    let host = domain(url);
+    without_www(url, domain(url))
+}
+
+/// As [`domain_without_www`] by RFC 3986.
+pub fn domain_without_www_rfc(url: &[u8]) -> Range<usize> {
+    without_www(url, domain_rfc(url))
+}
+
+/// A host without a `www.` at its front.
+pub(super) fn without_www(url: &[u8], host: Range<usize>) -> Range<usize> {
     let www = if url[host.clone()].starts_with(b"www.") {
         4
     } else {
@@ -80,7 +89,7 @@ pub fn domain_rfc(url: &[u8]) -> Range<usize> {
     let host = &url[start..end];
     let is_allowed =
         |b: &u8| b.is_ascii_alphanumeric() || !b.is_ascii() || b"-._~![]:$&'()*+,;=%".contains(b);
-    let has_dot = host.contains(&b'.') || host.starts_with(b"[");
+    let has_dot = host.contains(&b'.') && !host.ends_with(b".") || host.starts_with(b"[");
     if has_dot && host.iter().all(is_allowed) {
         start..end
     } else {
@@ -102,13 +111,21 @@ pub fn netloc(url: &[u8]) -> Range<usize> {
 
 /// What follows the host's last dot, unless it begins with a digit.
 pub fn top_level_domain(url: &[u8]) -> Range<usize> {
-    let host = domain(url);
+    last_label(url, domain(url))
+}
+
+/// As [`top_level_domain`] by RFC 3986.
+pub fn top_level_domain_rfc(url: &[u8]) -> Range<usize> {
+    last_label(url, domain_rfc(url))
+}
+
+fn last_label(url: &[u8], host: Range<usize>) -> Range<usize> {
     let Some(dot) = memrchr(b'.', &url[host.clone()]) else {
         return 0..0;
     };
     let start = host.start + dot + 1;
     // The last part of an address in numbers is no name.
-    if url[start].is_ascii_digit() {
+    if url.get(start).is_some_and(u8::is_ascii_digit) {
         return 0..0;
     }
     start..host.end

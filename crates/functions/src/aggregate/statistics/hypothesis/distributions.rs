@@ -3,7 +3,7 @@
 use crate::scalar::core::special::{erfc, ln_gamma};
 
 /// Probability that a standard normal value is above `x`.
-pub(super) fn normal_above(x: f64) -> f64 {
+pub(crate) fn normal_above(x: f64) -> f64 {
     erfc(x / std::f64::consts::SQRT_2) / 2.0
 }
 
@@ -18,7 +18,7 @@ pub(super) fn fisher_above(f: f64, between: f64, within: f64) -> f64 {
 }
 
 /// The `x` from 0 up at which the falling `beyond` is `probability`, by bisection.
-pub(super) fn where_falls_to(probability: f64, beyond: impl Fn(f64) -> f64) -> f64 {
+pub(crate) fn where_falls_to(probability: f64, beyond: impl Fn(f64) -> f64) -> f64 {
     let mut high = 1.0;
     while beyond(high) > probability && high < 1e300 {
         high *= 2.0;

@@ -21,7 +21,7 @@ use crate::aggregate::row_log::Sealed;
 use crate::aggregate::values::{to_floats, wrong_array};
 use crate::aggregate::{AggregateCall, AggregateFunction, BoundAggregate};
 
-mod distributions;
+pub(crate) mod distributions;
 mod means;
 mod ranks;
 

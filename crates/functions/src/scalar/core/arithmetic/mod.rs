@@ -147,7 +147,7 @@ fn or_null(call: &Call<'_>) -> Result<Resolved> {
 
 fn square(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(1..=1)?;
-    call.expect_type(0, DataType::is_number)?;
+    call.expect_type(0, |t| t.is_number() || matches!(t, DataType::Tuple(_)))?;
     let pair = [call.args[0].clone(), call.args[0].clone()];
     let product = resolve_binary(BinaryOp::Multiply, &pair, call.context)?;
     let eval = product.eval;

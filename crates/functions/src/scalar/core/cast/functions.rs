@@ -4,7 +4,9 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::parse::parse_time_zone;
 use basalt_types::{DataType, IntervalUnit, Tz, parse_data_type};
 
-use super::{CastMode, cast_function, strict_cast};
+use super::{CastMode, cast_function, implicit_cast, strict_cast};
+use crate::function::with_nulls;
+use crate::scalar::arrays::integers::Integers;
 use crate::{BoundFunction, Call, Column, Context, Nulls, Resolved, ScalarFunction};
 
 /// One function `toX`: the type by its name, what becomes of values that do not convert.
@@ -13,6 +15,7 @@ macro_rules! conversion {
         ScalarFunction {
             name: concat!($name, $suffix),
             nulls: Nulls::Own,
+            takes_variants: true,
             syntax: concat!($name, $suffix, "(x, …)"),
             description: concat!("Converts a value to ", $result, "."),
             resolve: conversion,
@@ -50,6 +53,7 @@ const OTHERS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "toString",
         nulls: Nulls::Own,
+        takes_variants: true,
         syntax: "toString(x[, time_zone])",
         description: "Writes a value as text.",
         resolve: to_string,
@@ -58,6 +62,7 @@ const OTHERS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "toDateTime32",
         nulls: Nulls::Own,
+        takes_variants: true,
         syntax: "toDateTime32(x[, time_zone])",
         description: "Converts a value to DateTime.",
         resolve: |call| {
@@ -72,6 +77,7 @@ const OTHERS: &[ScalarFunction] = &[
         name: "DATE",
         case_insensitive: true,
         nulls: Nulls::Own,
+        takes_variants: true,
         syntax: "DATE(x)",
         description: "Converts a value to Date.",
         resolve: |call| {
@@ -238,6 +244,15 @@ fn decimal(call: &Call<'_>, name: &str) -> Result<DataType> {
 
 fn conversion(call: &Call<'_>) -> Result<Resolved> {
     let (name, mode) = target_and_mode(call.name);
+    let reads_text = matches!(mode, CastMode::TextOrNull | CastMode::OrZero);
+    if reads_text
+        && matches!(
+            call.args.first().map(|a| &a.data_type),
+            Some(DataType::Array(_) | DataType::Tuple(_) | DataType::Map(..))
+        )
+    {
+        return Err(call.illegal_type(0));
+    }
     let mut target = target(call, name, mode)?;
     let from = call.data_type(0);
     target.to = keep_zone(from, target.to);
@@ -253,8 +268,11 @@ fn conversion(call: &Call<'_>) -> Result<Resolved> {
         CastMode::Normal => strict(&from, &target.to, context.time_zone),
         CastMode::OrDefault => or_default(call, &from, &target, &context),
         _ if *from.base() == DataType::Nothing => strict(&from, &target.to, context.time_zone),
+        CastMode::TextOrNull if from.is_integer() && takes_numbers(&target.to) => {
+            moment_or_null(&from, &target.to, context.time_zone)
+        }
         _ => {
-            if !from.is_string() {
+            if !from.is_string() && !matches!(from, DataType::Variant(_)) {
                 return Err(Error::new(
                     ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
                     format!(
@@ -271,6 +289,28 @@ fn conversion(call: &Call<'_>) -> Result<Resolved> {
             bound(cast_function(&from, &to, &context, mode)?)
         }
     }
+}
+
+/// Whether the function `…OrNull` of the type takes integers, too.
+fn takes_numbers(to: &DataType) -> bool {
+    matches!(
+        to,
+        DataType::Date | DataType::DateTime(_) | DataType::DateTime64(..)
+    )
+}
+
+/// Days or seconds since 1970; a negative number is none.
+fn moment_or_null(from: &DataType, to: &DataType, zone: Tz) -> Result<Resolved> {
+    let result = to.clone().to_nullable();
+    let cast = implicit_cast(from, &result, zone)?;
+    Resolved::new(result, move |columns, num_rows| {
+        let numbers = Column::new(columns[0].expand(num_rows)?);
+        let moments = cast(&numbers.array)?;
+        let numbers = Integers::of(&numbers)?;
+        // What no 64 bits hold with a sign is read as the greatest number.
+        let is_moment = |row: usize| (0..i64::MAX).contains(&numbers.value(row));
+        with_nulls(&moments, Some((0..num_rows).map(is_moment).collect()))
+    })
 }
 
 /// The same type, shown in another time zone.
@@ -323,7 +363,13 @@ fn strict(from: &DataType, to: &DataType, zone: Tz) -> Result<Resolved> {
     } else {
         to.clone()
     };
-    let cast = strict_cast(from, &to, zone)?;
+    // Where NULL is a value, it is also what bad text becomes, except of these two types.
+    let is_strict = matches!(to.base(), DataType::Bool | DataType::DateTime64(..));
+    let cast = if is_strict {
+        strict_cast(from, &to, zone)?
+    } else {
+        implicit_cast(from, &to, zone)?
+    };
     Resolved::new(to, move |columns, num_rows| {
         let converted = Column {
             array: cast(&columns[0].array)?,
@@ -333,12 +379,33 @@ fn strict(from: &DataType, to: &DataType, zone: Tz) -> Result<Resolved> {
     })
 }
 
+/// Whether the type of a default value is that of the result; time zones may differ.
+fn is_default_of(default: &DataType, result: &DataType) -> bool {
+    match (default, result) {
+        (DataType::DateTime(_), DataType::DateTime(_)) => true,
+        (DataType::DateTime64(a, _), DataType::DateTime64(b, _)) => a == b,
+        (DataType::Bool, DataType::UInt8) => true,
+        _ => default == result,
+    }
+}
+
 fn or_default(
     call: &Call<'_>,
     from: &DataType,
     target: &Target,
     context: &Context,
 ) -> Result<Resolved> {
+    if let Some(arg) = call.args.get(target.default)
+        && !is_default_of(&arg.data_type, &target.to)
+    {
+        return Err(Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            format!(
+                "Default value of function {} must have the type {}, not {}",
+                call.name, target.to, arg.data_type
+            ),
+        ));
+    }
     let function = cast_function(from, &target.to, context, CastMode::OrDefault)?;
     let default = match call.args.get(target.default) {
         Some(arg) => Some(cast_function(

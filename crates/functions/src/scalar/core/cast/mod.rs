@@ -9,6 +9,7 @@
 //! | [`read_text`] | strings to anything |
 //! | [`enumeration`] | numbers and enums to enums |
 //! | [`nested`] | arrays, tuples and maps |
+//! | [`variant`] | into a Variant and out of one |
 //! | [`functions`] | the functions `toX`, `CAST`, `accurateCast` |
 //! | [`reinterpret`] | the bytes of a value as another type |
 
@@ -21,6 +22,7 @@ mod number;
 mod read_text;
 mod reinterpret;
 mod temporal;
+mod variant;
 mod write_text;
 
 use std::sync::Arc;
@@ -35,6 +37,7 @@ pub use functions::{FUNCTIONS, keep_zone};
 pub use reinterpret::FUNCTIONS as REINTERPRET_FUNCTIONS;
 pub(crate) use write_text::trim_zeros;
 
+use crate::aggregate::has_open_states;
 use crate::function::with_nulls;
 use crate::{BoundFunction, Column, Context};
 
@@ -43,6 +46,10 @@ use crate::{BoundFunction, Column, Context};
 pub enum CastMode {
     /// Text that does not parse is an error; numbers wrap.
     Normal,
+    /// As `Normal`, but a text for a Variant is read as the first of its types that has such a value.
+    Reading,
+    /// As `Normal`, but a FixedString keeps the zeros behind its text: how branches become one type.
+    Branch,
     /// Whatever changes the value is an error.
     Accurate,
     /// As `Accurate`, but NULL instead of an error.
@@ -72,6 +79,24 @@ struct How {
     null_for_bad_text: bool,
     /// Whether times in texts have one of the fixed layouts only.
     fixed_layouts: bool,
+    /// Whether texts become the type of a Variant that they are a value of.
+    reads_variants: bool,
+    /// Whether strings keep the zeros at the end of a FixedString.
+    keeps_padding: bool,
+}
+
+impl How {
+    /// As values become another type without being told to.
+    fn implicit(zone: Tz) -> Self {
+        Self {
+            zone,
+            accurate: false,
+            null_for_bad_text: true,
+            fixed_layouts: false,
+            reads_variants: false,
+            keeps_padding: false,
+        }
+    }
 }
 
 /// The rows of one array that did not convert.
@@ -132,6 +157,14 @@ pub fn cast_function(
     };
     let cast = match mode {
         CastMode::Normal => array_cast(from, to, context)?,
+        CastMode::Reading => {
+            let how = How {
+                reads_variants: true,
+                ..How::implicit(context.time_zone)
+            };
+            array_cast_how(from, to, how)?
+        }
+        CastMode::Branch => branch_cast(from, to, context)?,
         _ => checked_cast(from, &result, context, mode)?,
     };
     let defaults = mode == CastMode::OrDefault;
@@ -155,11 +188,19 @@ pub fn cast_function(
 
 /// The conversion of arrays; text that does not parse is an error, numbers wrap.
 pub(crate) fn array_cast(from: &DataType, to: &DataType, context: &Context) -> Result<ArrayCast> {
+    implicit_cast(from, to, context.time_zone)
+}
+
+/// As [`array_cast`], in a time zone.
+fn implicit_cast(from: &DataType, to: &DataType, zone: Tz) -> Result<ArrayCast> {
+    array_cast_how(from, to, How::implicit(zone))
+}
+
+/// As [`array_cast`], for the branches of a choice.
+pub(crate) fn branch_cast(from: &DataType, to: &DataType, context: &Context) -> Result<ArrayCast> {
     let how = How {
-        zone: context.time_zone,
-        accurate: false,
-        null_for_bad_text: true,
-        fixed_layouts: false,
+        keeps_padding: true,
+        ..How::implicit(context.time_zone)
     };
     array_cast_how(from, to, how)
 }
@@ -167,17 +208,22 @@ pub(crate) fn array_cast(from: &DataType, to: &DataType, context: &Context) -> R
 /// As [`array_cast`], but text that does not parse is an error for a Nullable target as well.
 fn strict_cast(from: &DataType, to: &DataType, zone: Tz) -> Result<ArrayCast> {
     let how = How {
-        zone,
-        accurate: false,
         null_for_bad_text: false,
-        fixed_layouts: false,
+        ..How::implicit(zone)
     };
     array_cast_how(from, to, how)
+}
+
+fn is_variant(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Variant(_))
 }
 
 fn array_cast_how(from: &DataType, to: &DataType, how: How) -> Result<ArrayCast> {
     if from.base() == to.base() && (!from.is_nullable() || to.is_nullable()) {
         return Ok(Arc::new(|array| Ok(Arc::clone(array))));
+    }
+    if is_variant(from) || is_variant(to) {
+        return variant::cast(from, to, how);
     }
     if *from.base() == DataType::Nothing {
         return from_nothing(from, to);
@@ -187,7 +233,9 @@ fn array_cast_how(from: &DataType, to: &DataType, how: How) -> Result<ArrayCast>
         && from.is_string()
         && !to.is_string()
         && !to.is_enum();
-    let base = base_cast(from.base(), to.base(), how)?;
+    // A number that does not fit is no better than a text that is no number.
+    let accurate = how.accurate || soft;
+    let base = base_cast(from.base(), to.base(), How { accurate, ..how })?;
     let nullable = to.is_nullable();
     Ok(Arc::new(move |array| {
         let mut failures = Failures::new(array, soft);
@@ -245,11 +293,14 @@ fn checked_cast(
     mode: CastMode,
 ) -> Result<ArrayCast> {
     let how = How {
-        zone: context.time_zone,
         accurate: true,
         null_for_bad_text: false,
         fixed_layouts: matches!(mode, CastMode::TextOrNull | CastMode::OrZero),
+        ..How::implicit(context.time_zone)
     };
+    if is_variant(from) || is_variant(to) {
+        return variant::cast(from, to, how);
+    }
     if *from.base() == DataType::Nothing {
         let gives_default = matches!(mode, CastMode::OrZero | CastMode::OrDefault);
         if gives_default && from.is_nullable() && !to.is_nullable() {
@@ -289,10 +340,9 @@ fn soft_cast(from: &DataType, to: &DataType, context: &Context) -> Result<SoftCa
         }));
     }
     let how = How {
-        zone: context.time_zone,
         accurate: true,
         null_for_bad_text: false,
-        fixed_layouts: false,
+        ..How::implicit(context.time_zone)
     };
     let base = base_cast(from.base(), to.base(), how)?;
     Ok(Arc::new(move |array| {
@@ -316,6 +366,10 @@ fn base_cast(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
         return Ok(Arc::new(|array, _| without_nulls(array)));
     }
     match (from, to) {
+        (T::Variant(_), _) | (_, T::Variant(_)) => Err(unsupported(from, to)),
+        (T::String, T::AggregateFunction(function)) if has_open_states(function) => {
+            Ok(Arc::new(|array, _| without_nulls(array)))
+        }
         (_, T::String) => write_text::to_string(from, how),
         (T::String | T::FixedString(_), _) => read_text::from_string(from, to, how),
         (T::Array(_) | T::Tuple(_) | T::Map(..), _)

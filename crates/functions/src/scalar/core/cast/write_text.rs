@@ -14,7 +14,9 @@ use super::{BaseCast, How, digits};
 pub(super) fn to_string(from: &DataType, how: How) -> Result<BaseCast> {
     let zone = how.zone;
     match from {
-        DataType::FixedString(_) => Ok(Arc::new(|array, _| trimmed(array))),
+        DataType::FixedString(_) => Ok(Arc::new(move |array, _| {
+            fixed_texts(array, how.keeps_padding)
+        })),
         t if t.is_integer() && *t != DataType::Bool => {
             Ok(Arc::new(|array, _| digits::texts(array)))
         }
@@ -42,13 +44,18 @@ pub(crate) fn texts(array: &ArrayRef, from: &DataType, zone: Tz) -> Result<Array
     Ok(Arc::new(builder.finish()))
 }
 
-fn trimmed(array: &ArrayRef) -> Result<ArrayRef> {
+fn fixed_texts(array: &ArrayRef, keeps_padding: bool) -> Result<ArrayRef> {
     let fixed = array
         .as_fixed_size_binary_opt()
         .ok_or_else(|| Error::bug("FixedString is binary"))?;
     let mut builder = BinaryViewBuilder::with_capacity(array.len());
     for row in 0..fixed.len() {
-        builder.append_value(trim_zeros(fixed.value(row)));
+        let bytes = fixed.value(row);
+        builder.append_value(if keeps_padding {
+            bytes
+        } else {
+            trim_zeros(bytes)
+        });
     }
     Ok(Arc::new(builder.finish()))
 }
