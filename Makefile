@@ -44,7 +44,7 @@ bench: build ## run the benchmark queries beside the peers; BENCH='--rows 1' and
 record: require-rust ## take the expected output of the SQL tests from ClickHouse again
 	cargo xtask record $(FILES)
 
-fuzz: require-rust ## fuzz the front end for FUZZ_SECONDS a target (60), with cargo-fuzz
+fuzz: require-rust ## fuzz the front end and the codecs for FUZZ_SECONDS a target (60), with cargo-fuzz
 	@fuzz/run.sh $(or $(FUZZ_SECONDS),60)
 
 fmt: require-rust

@@ -26,6 +26,11 @@ SUITES = {
         "abc": ("bench_abc", 50_000_000),
     },
     "clickbench": {"hits": ("hits", 10_000_000)},
+    "sorts": {
+        "dbl": ("bench_dbl", 50_000_000),
+        "trips": ("trips", 50_000_000),
+        "hits": ("hits", 10_000_000),
+    },
 }
 
 HEAD = re.compile(r"/\*\s*(\w+)(,\s*large)?\s*\*/\s*")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes every target for SECONDS each (60 by default), starting from the parser's test statements.
+# Fuzzes every target for SECONDS each (60 by default): the parser from its test statements, the codecs from their golden files.
 # usage: fuzz/run.sh [SECONDS]
 set -euo pipefail
 
@@ -18,5 +18,9 @@ sed -n 's/^    "\([A-Za-z_ ]*\)",$/"\1 "/p' crates/parser/src/keywords.rs >"$wor
 
 for target in $(cargo +nightly fuzz list); do
     mkdir -p "fuzz/corpus/$target"
-    cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "$seeds" -- -dict="$words" -max_total_time="$seconds"
+    case $target in
+        parser) from=("$seeds" -- -dict="$words") ;;
+        *) from=(crates/codec/tests/golden --) ;;
+    esac
+    cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "${from[@]}" -max_total_time="$seconds"
 done

@@ -3,7 +3,7 @@
 use basalt_engine::settings::SETTINGS;
 use clap::{Arg, ArgAction, Command};
 
-use crate::lab;
+use crate::{compressor, lab};
 
 const EXAMPLES: &str = "Examples:
   basalt local -q \"SELECT count() FROM 'hits.parquet'\"
@@ -22,6 +22,7 @@ pub(crate) fn command() -> Command {
         .subcommand(local())
         .subcommand(datagen())
         .subcommand(lab::arguments::command())
+        .subcommand(compressor::command())
         .subcommand(
             Command::new("format")
                 .about("Lays out the query on standard input")

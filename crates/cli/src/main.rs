@@ -8,11 +8,13 @@
 //! | [`shell`] | the interactive shell |
 //! | [`datagen`] | `basalt datagen`: files of generated data |
 //! | [`format`] | `basalt format`: lays a query out |
+//! | [`compressor`] | `basalt compressor`: streams of compressed blocks |
 //! | [`lab`] | `basalt lab`: forms of a loop against each other |
 
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod compressor;
 mod datagen;
 mod format;
 mod lab;
@@ -76,6 +78,7 @@ fn run() -> Result<Option<Error>> {
         Some(("local", options)) => local::run(options),
         Some(("datagen", options)) => datagen::run(options).map(|()| None),
         Some(("format", options)) => format::run(options).map(|()| None),
+        Some(("compressor", options)) => compressor::run(options).map(|()| None),
         Some(("lab", options)) => lab::run(options).map(|()| None),
         _ => Err(Error::bug("a command line without a command")),
     }

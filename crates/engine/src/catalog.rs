@@ -10,6 +10,8 @@ use basalt_parser::ast;
 use basalt_storage::MemoryTable;
 use parking_lot::RwLock;
 
+use crate::merge_tree::MergeTreeTable;
+
 /// A table or view.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -30,8 +32,41 @@ impl Table {
     pub fn num_rows(&self) -> Option<usize> {
         match &self.engine {
             Engine::Memory(memory) => Some(memory.num_rows()),
+            Engine::MergeTree(table) => table.storage.num_rows(),
             Engine::Null => Some(0),
             Engine::View(_) => None,
+        }
+    }
+
+    /// The table with another name in the statement that makes it.
+    fn renamed(&self, (database, name): (&str, &str)) -> Self {
+        let mut table = self.clone();
+        let Ok(parsed) = basalt_parser::parse_statement(&self.create_sql) else {
+            return table;
+        };
+        let mut statement = parsed.statement;
+        let object = match &mut statement {
+            ast::Statement::CreateTable(create) => &mut create.name,
+            ast::Statement::CreateView(create) => &mut create.name,
+            _ => return table,
+        };
+        object.database = Some(database.to_owned());
+        name.clone_into(&mut object.name);
+        table.create_sql = basalt_parser::format_statement(&statement);
+        table
+    }
+
+    /// Whether another definition is of the same table.
+    fn is_same(&self, other: &Table) -> bool {
+        let uuid = |table: &Table| table.merge_tree().map(|m| m.uuid.clone());
+        self.create_sql == other.create_sql && uuid(self) == uuid(other)
+    }
+
+    /// The table on disk, if it is one.
+    pub(crate) fn merge_tree(&self) -> Option<&Arc<MergeTreeTable>> {
+        match &self.engine {
+            Engine::MergeTree(table) => Some(table),
+            _ => None,
         }
     }
 }
@@ -69,6 +104,8 @@ impl ColumnDefinition {
 pub enum Engine {
     /// Batches in memory.
     Memory(Arc<MemoryTable>),
+    /// Sorted parts on disk.
+    MergeTree(Arc<MergeTreeTable>),
     /// Nothing: what is inserted is gone.
     Null,
     /// A view's query.
@@ -80,6 +117,7 @@ impl Engine {
     pub fn name(&self) -> &'static str {
         match self {
             Engine::Memory(_) => "Memory",
+            Engine::MergeTree(_) => "MergeTree",
             Engine::Null => "Null",
             Engine::View(_) => "View",
         }
@@ -226,7 +264,7 @@ impl Catalog {
     /// If there is no such table or the new name is taken.
     pub fn rename(&self, from: (&str, &str), to: (&str, &str)) -> Result<()> {
         let table = self.table(from.0, from.1)?;
-        self.add(to.0, to.1, table.as_ref().clone(), false)?;
+        self.add(to.0, to.1, table.renamed(to), false)?;
         self.remove(from.0, from.1).map(|_| ())
     }
 
@@ -236,8 +274,8 @@ impl Catalog {
     /// If one of them is not there.
     pub fn exchange(&self, a: (&str, &str), b: (&str, &str)) -> Result<()> {
         let (first, second) = (self.table(a.0, a.1)?, self.table(b.0, b.1)?);
-        self.add(a.0, a.1, second.as_ref().clone(), true)?;
-        self.add(b.0, b.1, first.as_ref().clone(), true)
+        self.add(a.0, a.1, second.renamed(a), true)?;
+        self.add(b.0, b.1, first.renamed(b), true)
     }
 
     /// Adds a database.
@@ -284,7 +322,10 @@ impl Catalog {
         self.add_database(to)?;
         let mut databases = self.databases.write();
         match databases.remove(from) {
-            Some(tables) => {
+            Some(mut tables) => {
+                for (name, table) in &mut tables {
+                    *table = Arc::new(table.renamed((to, name)));
+                }
                 databases.insert(to.to_owned(), tables);
                 Ok(())
             }
@@ -294,6 +335,32 @@ impl Catalog {
                 Err(self.unknown_database(from))
             }
         }
+    }
+
+    /// All tables on disk.
+    pub(crate) fn merge_trees(&self) -> Vec<Arc<MergeTreeTable>> {
+        let databases = self.databases.read();
+        let tables = databases.values().flat_map(BTreeMap::values);
+        tables
+            .filter_map(|t| t.merge_tree().map(Arc::clone))
+            .collect()
+    }
+
+    /// Takes over the databases and tables of another catalog; a table that both define alike keeps its
+    /// rows.
+    pub(crate) fn adopt(&self, other: &Catalog) {
+        let theirs = other.databases.read();
+        let mut ours = self.databases.write();
+        let mut adopted = theirs.clone();
+        for (database, tables) in &mut adopted {
+            for (name, table) in tables {
+                let known = ours.get(database).and_then(|tables| tables.get(name));
+                if let Some(known) = known.filter(|known| known.is_same(table)) {
+                    *table = Arc::clone(known);
+                }
+            }
+        }
+        *ours = adopted;
     }
 
     /// The error for a name that no database has.

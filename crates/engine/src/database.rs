@@ -1,6 +1,7 @@
 //! Holds what all sessions share: the catalog, the functions of users, the threads.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use basalt_error::{Error, Result};
@@ -14,7 +15,7 @@ use crate::observation::choices::LastChoices;
 use crate::system::processes::Processes;
 
 /// Stack of a worker thread: expressions may be nested a thousand deep.
-const STACK_BYTES: usize = 16 << 20;
+pub(crate) const STACK_BYTES: usize = 16 << 20;
 
 /// A running engine.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct Database {
     pub sql_functions: RwLock<BTreeMap<String, Arc<ast::Lambda>>>,
     /// Folder of the definitions, unless everything is in memory.
     pub(crate) folder: Mutex<Option<Folder>>,
+    /// Folder of the tables on disk, unless everything is in memory.
+    pub(crate) store: Option<PathBuf>,
     pub(crate) processes: Processes,
     pub(crate) temporary_files: Arc<TemporaryFiles>,
     /// Choices of the last queries.
@@ -33,14 +36,17 @@ pub struct Database {
 }
 
 impl Database {
-    /// An engine whose tables and views are defined in a folder; those of the engine Memory start
-    /// empty, as their rows are in memory only.
+    /// An engine whose tables and views are defined in a folder, with the rows of MergeTree tables; those
+    /// of the engine Memory start empty.
     ///
     /// # Errors
     /// If the folder cannot be used.
     pub fn open(path: &std::path::Path) -> Result<Arc<Self>> {
         std::fs::create_dir_all(path).map_err(Error::from)?;
-        let database = Self::with_temporary_files(TemporaryFiles::new(path.join("tmp")))?;
+        let database = Self::with_files(
+            TemporaryFiles::new(path.join("tmp")),
+            Some(path.join("store")),
+        )?;
         let folder = crate::definitions::load(&database, path)?;
         *database.folder.lock() = Some(folder);
         Ok(database)
@@ -51,10 +57,10 @@ impl Database {
     /// # Errors
     /// If threads cannot be started.
     pub fn in_memory() -> Result<Arc<Self>> {
-        Self::with_temporary_files(TemporaryFiles::default())
+        Self::with_files(TemporaryFiles::default(), None)
     }
 
-    fn with_temporary_files(temporary_files: TemporaryFiles) -> Result<Arc<Self>> {
+    fn with_files(temporary_files: TemporaryFiles, store: Option<PathBuf>) -> Result<Arc<Self>> {
         temporary_files.remove_leftovers();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .thread_name("basalt")
@@ -66,6 +72,7 @@ impl Database {
             catalog: Catalog::default(),
             sql_functions: RwLock::default(),
             folder: Mutex::default(),
+            store,
             processes: Processes::default(),
             temporary_files: Arc::new(temporary_files),
             choices: LastChoices::default(),

@@ -3,11 +3,14 @@
 //! Rows of Memory tables are not kept: such a table is there again, and empty, as in ClickHouse.
 //!
 //! Any number of processes read a folder; the first that changes a definition keeps it for itself
-//! until it ends, by a lock on a file that the system releases with the process.
+//! until it ends, by a lock on a file that the system releases with the process. Another one waits for
+//! a moment, and takes over what the first has changed.
 
 use std::fs::{File, TryLockError};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::Statement;
@@ -18,6 +21,12 @@ use crate::session::{Io, Session};
 const FILE: &str = "definitions.sql";
 
 const LOCK: &str = "definitions.lock";
+
+/// How long a change waits for another process that holds the folder.
+const MAX_WAIT: Duration = Duration::from_secs(1);
+
+/// The first pause between two looks at the lock; each is twice as long as the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
 
 /// The folder of the definitions.
 #[derive(Debug)]
@@ -35,6 +44,15 @@ impl Folder {
     }
 }
 
+/// Whether this process may change definitions, and tables on disk.
+pub(crate) fn is_claimed(database: &Database) -> bool {
+    match database.folder.lock().as_ref() {
+        Some(folder) => folder.lock.is_some(),
+        // While the script runs there is no folder yet, but a place for tables.
+        None => database.store.is_none(),
+    }
+}
+
 /// Runs the folder's script.
 pub(crate) fn load(database: &Arc<Database>, path: &Path) -> Result<Folder> {
     let text = read(&path.join(FILE))?;
@@ -45,6 +63,7 @@ pub(crate) fn load(database: &Arc<Database>, path: &Path) -> Result<Folder> {
     };
     let file = folder.script_file();
     let mut session = Session::new(database);
+    session.loads_definitions = true;
     for parsed in basalt_parser::parse_statements(&text) {
         let parsed = parsed.map_err(|e| e.within(file.display()))?;
         let io = Io {
@@ -70,33 +89,73 @@ fn read(file: &Path) -> Result<Vec<u8>> {
 /// Makes sure that this process may change definitions; call it before a change.
 ///
 /// # Errors
-/// `CANNOT_OPEN_FILE` if another process may, or has changed them since this one read them.
+/// `CANNOT_OPEN_FILE` if another process may, and does not end soon.
 pub(crate) fn claim(database: &Database) -> Result<()> {
     let mut folder = database.folder.lock();
     let Some(folder) = folder.as_mut().filter(|f| f.lock.is_none()) else {
         return Ok(());
     };
-    let busy = |hint: &str| {
-        let text = format!("{hint}: {}", folder.path.display());
-        Error::new(ErrorCode::CANNOT_OPEN_FILE, text)
-    };
-    let file = folder.path.join(LOCK);
-    let lock = File::create(&file).map_err(|e| Error::from(e).within(file.display()))?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            return Err(busy(
-                "Wait until the process ends that changes the definitions there, or use another --path",
-            ));
-        }
-        Err(TryLockError::Error(e)) => return Err(Error::from(e).within(file.display())),
+    let mut lock = locked(&folder.path)?;
+    let script = read(&folder.script_file())?;
+    if script != folder.script {
+        adopt(database, &folder.path)?;
+        folder.script = script;
     }
-    if read(&folder.script_file())? != folder.script {
-        return Err(busy(
-            "Start again, another process has changed the definitions since this one read them",
-        ));
-    }
+    // Who waits for the folder is told which process has it.
+    let written = lock
+        .set_len(0)
+        .and_then(|()| write!(lock, "{}", std::process::id()));
+    written.map_err(|e| Error::from(e).within(folder.path.display()))?;
     folder.lock = Some(lock);
+    crate::merge_tree::own_all(database);
+    Ok(())
+}
+
+/// The lock of a folder, waited for if another process has it.
+fn locked(folder: &Path) -> Result<File> {
+    let path = folder.join(LOCK);
+    let cannot = |e: std::io::Error| Error::from(e).within(path.display());
+    let options = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .to_owned();
+    let mut lock = options.open(&path).map_err(cannot)?;
+    let started = Instant::now();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(lock),
+            Err(TryLockError::Error(e)) => return Err(cannot(e)),
+            Err(TryLockError::WouldBlock) if started.elapsed() < MAX_WAIT => {
+                std::thread::sleep(pause);
+                pause *= 2;
+            }
+            Err(TryLockError::WouldBlock) => break,
+        }
+    }
+    let mut holder = String::new();
+    let _ = lock.read_to_string(&mut holder);
+    let holder = match holder.trim() {
+        "" => String::new(),
+        number => format!(" {number}"),
+    };
+    Err(Error::new(
+        ErrorCode::CANNOT_OPEN_FILE,
+        format!(
+            "Wait until process{holder} ends, which changes the definitions there, or use another \
+             --path: {}",
+            folder.display()
+        ),
+    ))
+}
+
+/// Takes over the definitions of another process: what is defined as before keeps its rows.
+fn adopt(database: &Database, folder: &Path) -> Result<()> {
+    let other = Database::open(folder)?;
+    *database.sql_functions.write() = other.sql_functions.read().clone();
+    database.catalog.adopt(&other.catalog);
     Ok(())
 }
 
@@ -145,7 +204,10 @@ fn script(database: &Database) -> Result<String> {
         for (_, table) in all {
             let is_view = matches!(table.engine, crate::catalog::Engine::View(_));
             let target = if is_view { &mut views } else { &mut tables };
-            target.push_str(&table.create_sql);
+            match table.merge_tree() {
+                Some(on_disk) => target.push_str(&on_disk.definition(&table.create_sql)?),
+                None => target.push_str(&table.create_sql),
+            }
             target.push_str(";\n");
         }
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use basalt_analyzer::{ConstantArg, Environment, TableEntry};
-use basalt_error::Result;
-use basalt_exec::scan::{BatchesTable, SourceTable};
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_exec::scan::{BatchesTable, MergeTreeTable, SourceTable};
 use basalt_functions::Context;
 use basalt_parser::ast;
 use datafusion::logical_expr::LogicalPlan;
@@ -32,19 +32,35 @@ impl Environment for QueryEnvironment<'_> {
         if name.database.is_none()
             && let Some(table) = self.temporary.get(&name.name)
         {
-            return Ok(entry(table));
+            return entry(table);
         }
         let database = name.database.as_deref().unwrap_or(&self.context.database);
         if SYSTEM_DATABASES.contains(&database) {
             return system::table(self, database, &name.name);
         }
-        Ok(entry(
-            self.database.catalog.table(database, &name.name)?.as_ref(),
-        ))
+        entry(self.database.catalog.table(database, &name.name)?.as_ref())
     }
 
     fn table_function(&self, name: &str, args: &[ConstantArg]) -> Result<TableEntry> {
         table_function::call(self, name, args)
+    }
+
+    fn explain(&self, words: &str, settings: &str, query: &ast::Query) -> Result<TableEntry> {
+        let text = format!("{words} {settings} SELECT 1");
+        // What takes no statement has none behind it.
+        let parsed = basalt_parser::parse_statement(&text)
+            .or_else(|_| basalt_parser::parse_statement(words))?;
+        let ast::Statement::Explain(mut explain) = parsed.statement else {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                format!("Begin with EXPLAIN: '{words}' explains nothing"),
+            ));
+        };
+        if explain.statement.is_some() {
+            let query = ast::Statement::Query(Box::new(query.clone()));
+            explain.statement = Some(Box::new(query));
+        }
+        crate::statement::explain::table(self, &explain)
     }
 
     fn run(&self, plan: LogicalPlan) -> Result<Vec<RecordBatch>> {
@@ -53,6 +69,16 @@ impl Environment for QueryEnvironment<'_> {
 
     fn sql_function(&self, name: &str) -> Option<Arc<ast::Lambda>> {
         self.database.sql_functions.read().get(name).map(Arc::clone)
+    }
+
+    fn has_prewhere(&self, name: &ast::ObjectName) -> bool {
+        let temporary = self.temporary.get(&name.name);
+        let temporary = temporary
+            .filter(|_| name.database.is_none())
+            .map(Arc::clone);
+        let database = name.database.as_deref().unwrap_or(&self.context.database);
+        let table = temporary.or_else(|| self.database.catalog.find(database, &name.name));
+        table.is_some_and(|table| table.merge_tree().is_some())
     }
 
     fn parameter(&self, name: &str) -> Option<String> {
@@ -73,19 +99,26 @@ impl Environment for QueryEnvironment<'_> {
 }
 
 /// What a table of the catalog is to a query.
-pub(crate) fn entry(table: &Table) -> TableEntry {
+pub(crate) fn entry(table: &Table) -> Result<TableEntry> {
     // An EPHEMERAL column has a value only while rows are inserted.
     let readable = table.columns.iter().filter(|c| {
         let kind = c.default.as_ref().map(|d| d.kind);
         kind != Some(ast::DefaultKind::Ephemeral)
     });
     let columns: Vec<_> = readable.map(|c| c.column.clone()).collect();
-    match &table.engine {
+    Ok(match &table.engine {
         Engine::Memory(memory) => TableEntry::Table {
             provider: Arc::new(SourceTable(BatchesTable {
                 schema: Arc::clone(memory.schema()),
                 batches: memory.snapshot(),
             })),
+            columns,
+        },
+        Engine::MergeTree(table) => TableEntry::Table {
+            provider: Arc::new(SourceTable(MergeTreeTable::new(
+                table.storage.layout(),
+                table.storage.parts()?,
+            ))),
             columns,
         },
         Engine::Null => {
@@ -102,5 +135,5 @@ pub(crate) fn entry(table: &Table) -> TableEntry {
             }
         }
         Engine::View(query) => TableEntry::View(Arc::clone(query)),
-    }
+    })
 }

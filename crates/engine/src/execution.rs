@@ -10,8 +10,9 @@ use basalt_exec::group_by::{Options, Strategy, Thresholds};
 use basalt_exec::interruptible::InterruptibleJoins;
 use basalt_exec::ordered_output::OrderedOutput;
 use basalt_exec::rule::SwapOperators;
-use basalt_exec::{QueryControl, StreamPlanner, optimizer, report, sort};
+use basalt_exec::{PlanFiles, QueryControl, StreamPlanner, optimizer, report, sort};
 use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::disk_manager::DiskManager;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, UnboundedMemoryPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionState;
@@ -27,9 +28,10 @@ use crate::database::Database;
 use crate::memory::CountedPool;
 use crate::observation::Observation;
 use crate::settings::Settings;
+use crate::statement::limits;
 
 /// How often a waiting query looks whether it was cancelled or is out of time.
-const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Batches that a partition may be ahead of its reader.
 const BATCHES_AHEAD: usize = 4;
@@ -41,6 +43,7 @@ pub(crate) struct Execution {
     control: Arc<QueryControl>,
     state: Arc<SessionState>,
     observation: Arc<Observation>,
+    max_columns: u64,
 }
 
 impl Execution {
@@ -69,13 +72,18 @@ impl Execution {
             )),
         };
         let pool: Arc<dyn MemoryPool> = Arc::new(CountedPool::new(pool, control));
-        let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc();
+        let files = PlanFiles(Arc::clone(&database.temporary_files));
+        let disk = DiskManager::builder().with_temp_file_factory(Arc::new(files));
+        let runtime = RuntimeEnvBuilder::new()
+            .with_memory_pool(pool)
+            .with_disk_manager_builder(disk)
+            .build_arc();
         let mut builder = SessionStateBuilder::new()
             .with_config(config)
             .with_runtime_env(runtime.map_err(plan_error)?)
             .with_analyzer_rules(Vec::new());
         let group_by = group_by_options(settings);
-        let mut rules = SwapOperators::rules(group_by, sort_strategy(settings));
+        let mut rules = SwapOperators::rules(group_by, sort_options(settings));
         rules.push(Arc::new(InterruptibleJoins::new(Arc::clone(control))));
         rules.push(Arc::new(OrderedOutput));
         builder = builder.with_physical_optimizer_rules(rules);
@@ -88,6 +96,7 @@ impl Execution {
             control: Arc::clone(control),
             state,
             observation: Arc::clone(observation),
+            max_columns: settings.number("max_columns_to_read"),
         })
     }
 
@@ -131,6 +140,7 @@ impl Execution {
         f: &mut dyn FnMut(RecordBatch) -> Result<bool>,
     ) -> Result<()> {
         let plan = self.optimized(plan)?;
+        limits::check_columns(&plan, self.max_columns)?;
         self.control.set_keep_order(keep_order && !reorders(&plan));
         let mut physical = self.physical(&plan)?;
         if self.observation.is_measured() {
@@ -226,32 +236,32 @@ fn group_by_options(settings: &Settings) -> Option<Options> {
     Some(Options {
         strategy,
         thresholds,
-        external_bytes: external_bytes(settings),
+        external_bytes: external_bytes(settings, "group_by"),
         is_hash_zero: settings.get("group_by_hash") == "zero",
     })
 }
 
-/// Bytes from which on GROUP BY goes to temporary files: the lesser of what the two settings say;
+/// Bytes from which on an operator goes to temporary files: the lesser of what its two settings say;
 /// `None` if it never does.
-fn external_bytes(settings: &Settings) -> Option<usize> {
-    let ratio = settings.get("max_bytes_ratio_before_external_group_by");
+fn external_bytes(settings: &Settings, operator: &str) -> Option<usize> {
+    let ratio = settings.get(&format!("max_bytes_ratio_before_external_{operator}"));
     let ratio: f64 = ratio.parse().unwrap_or(0.0);
     // Bytes of memory are far below where floats have gaps that matter.
     let of_limit = (settings.number("max_memory_usage") as f64 * ratio) as u64;
     let set = [
-        settings.number("max_bytes_before_external_group_by"),
+        settings.number(&format!("max_bytes_before_external_{operator}")),
         of_limit,
     ];
     let least = set.into_iter().filter(|bytes| *bytes > 0).min()?;
     Some(usize::try_from(least).unwrap_or(usize::MAX))
 }
 
-/// How ORDER BY works; none leaves it to DataFusion, which can do with little memory.
-fn sort_strategy(settings: &Settings) -> Option<sort::Strategy> {
-    if settings.number("max_memory_usage") > 0 {
-        return None;
-    }
-    sort::Strategy::from_name(settings.get("sort_strategy"))
+/// What settings force about ORDER BY; none leaves it to DataFusion.
+fn sort_options(settings: &Settings) -> Option<sort::Options> {
+    Some(sort::Options {
+        strategy: sort::Strategy::from_name(settings.get("sort_strategy"))?,
+        external_bytes: external_bytes(settings, "sort"),
+    })
 }
 
 /// Waits for tasks that have nothing more to send; a panic in one is our bug, not the user's.

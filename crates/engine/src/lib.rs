@@ -7,9 +7,11 @@
 //! | [`database`] | [`Database`]: the catalog and the threads that all sessions share |
 //! | [`catalog`] | databases, tables, views |
 //! | [`definitions`] | databases, tables and views kept in a folder |
+//! | [`merge_tree`] | tables on disk beside their definitions |
 //! | [`session`] | [`Session::run`]: a statement from its text to its output |
 //! | [`settings`] | the table of settings and a session's values |
 //! | [`environment`] | what the analyzer asks the engine for |
+//! | [`constants`] | constants that take long, on threads of their own |
 //! | [`execution`] | running plans: DataFusion's state, partitions, limits |
 //! | [`memory`] | how much memory a query takes |
 //! | [`observation`] | what the plans of a query did |
@@ -20,11 +22,13 @@
 #![forbid(unsafe_code)]
 
 pub mod catalog;
+mod constants;
 pub mod database;
 pub mod definitions;
 pub mod environment;
 pub mod execution;
 pub mod memory;
+pub mod merge_tree;
 mod observation;
 pub mod session;
 pub mod settings;

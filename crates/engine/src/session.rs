@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use basalt_adapt::SimdLevel;
+use basalt_analyzer::constants::with_runner;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::QueryControl;
 use basalt_functions::Context;
@@ -16,6 +17,7 @@ use basalt_types::Tz;
 use parking_lot::Mutex;
 
 use crate::catalog::Table;
+use crate::constants::ConstantThreads;
 use crate::database::Database;
 use crate::environment::QueryEnvironment;
 use crate::execution::{Execution, panic_error};
@@ -80,6 +82,9 @@ pub struct Session {
     /// Format of results whose query names none.
     pub default_format: String,
     pub(crate) temporary: BTreeMap<String, Arc<Table>>,
+    /// Whether it runs the script of a folder: what was defined once is defined again, though it may
+    /// fail by now when it is asked.
+    pub(crate) loads_definitions: bool,
     running: Running,
 }
 
@@ -93,6 +98,7 @@ impl Session {
             parameters: BTreeMap::new(),
             default_format: "TabSeparated".to_owned(),
             temporary: BTreeMap::new(),
+            loads_definitions: false,
             running: Running::default(),
         }
     }
@@ -120,7 +126,9 @@ impl Session {
             .unwrap_or(0.0);
         let deadline = Duration::try_from_secs_f64(seconds).ok();
         let deadline = deadline.filter(|d| !d.is_zero());
-        let control = Arc::new(QueryControl::new(deadline));
+        statement::limits::check_tree(&parsed.statement, &settings)?;
+        let limits = statement::limits::of_reading(&settings);
+        let control = Arc::new(QueryControl::new(deadline).with_read_limits(limits));
         *self.running.0.lock() = Some(Arc::clone(&control));
         let query_id = new_query_id();
         let database = Arc::clone(&self.database);
@@ -142,7 +150,8 @@ impl Session {
                 control: &control,
                 query_id: query_id.clone(),
             };
-            statement::run(self, query, io)
+            let constants = Arc::new(ConstantThreads(Arc::clone(&control)));
+            with_runner(constants, || statement::run(self, query, io))
         });
         let result = catch_unwind(work).unwrap_or_else(|p| Err(panic_error(p.as_ref())));
         *self.running.0.lock() = None;

@@ -69,6 +69,53 @@ fn failed_outfiles_leave_nothing() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "3\n");
 }
 
+/// Runs statements over a database whose temporary files lie in a folder of its own; gives how many files were
+/// left behind.
+fn left_behind(name: &str, statements: &[&str]) -> (Vec<bool>, usize) {
+    let folder = Folder::new(name);
+    let database = Database::open(&folder.0).expect("a database");
+    let mut session = Session::new(&database);
+    let run = |sql: &&str| {
+        let parsed = basalt_parser::parse_statement(sql).expect("a statement");
+        let io = Io {
+            out: &mut std::io::sink(),
+            input: None,
+        };
+        session.run(sql.as_bytes(), &parsed, io).is_ok()
+    };
+    let ended_well = statements.iter().map(run).collect();
+    // Tasks of a query that was left end soon, not at once.
+    let num_files = || fs::read_dir(folder.0.join("tmp")).map_or(0, Iterator::count);
+    for _ in 0..200 {
+        if num_files() == 0 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    (ended_well, num_files())
+}
+
+#[test]
+fn sorts_leave_no_temporary_files() {
+    let rows = "FROM numbers(300000) ORDER BY sipHash64(number)";
+    let many = "FROM numbers(1000000000) ORDER BY sipHash64(number)";
+    let list = "FROM numbers(1000000) ORDER BY [sipHash64(number)]";
+    let limit = "SETTINGS max_bytes_before_external_sort = 1000000";
+    let statements = [
+        format!("SELECT number {rows} {limit}"),
+        format!("SELECT throwIf(r = 200000) FROM (SELECT number AS r {rows}) {limit}"),
+        format!("SELECT number {rows} LIMIT 10 OFFSET 100000 {limit}"),
+        // More rows than any processor sorts in that time.
+        format!("SELECT number {many} {limit}, max_execution_time = 0.3"),
+        // DataFusion's operator.
+        format!("SELECT number {list} SETTINGS max_memory_usage = 40000000, max_threads = 1"),
+    ];
+    let statements = statements.each_ref().map(String::as_str);
+    let (ended_well, num_files) = left_behind("sorts", &statements);
+    assert_eq!(ended_well, [true, false, true, false, true]);
+    assert_eq!(num_files, 0);
+}
+
 /// Files that are cut in parts, with a wrong value near the end.
 #[test]
 fn errors_count_rows_from_the_start_of_the_file() {

@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction, Command};
 use crate::lab::group_by::all_strategies;
 use crate::lab::group_by::keys::{Distribution as KeyDistribution, KeyType};
 use crate::lab::keys::Distribution;
+use crate::lab::sort;
 
 const READING: &str = "How to read the table:
   form     a way to write the loop; all of them compute the same thing
@@ -61,6 +62,52 @@ const GROUP_BY_EXAMPLES: &str = "Examples:
   basalt lab group-by --keys unique --sizes 1M,2M,5M,10M --plot unique.svg
   basalt lab group-by --type string --strategies trivial,auto --threads 4 --json";
 
+const LZ4_READING: &str = "How to read the table: all rates are gigabytes of decompressed bytes a second
+  ratio           how many times smaller the compressed file is
+  ref             the C library's decoder that checks what it reads
+  adapt           chooses a form for each block by measuring, as queries do. It begins each run without
+                  knowledge, so its rate includes what the trying costs
+  max, best       the fastest fixed form, and which one it is
+  adapt_boost     how many times faster `adapt` is than `ref`; max_boost: the same of `max`
+  adapt_over_max  how many times faster `adapt` is than `max`; below 1 is what trying and erring costs
+
+Forms: copyN moves N bytes at once; _shuffle repeats near bytes by an instruction that shuffles
+registers (_permute: by that of AVX-512), _avx2 has registers of 32 bytes. In the line `all` every file counts the same: rates
+are the reciprocals of mean times, and `best` is the form that is best over all files.
+
+Forms take turns in random order, and medians count. Every form must give the file's bytes.";
+
+const LZ4_EXAMPLES: &str = "Examples:
+  basalt lab lz4 column.bin                          blocks of 64 KiB
+  basalt lab lz4 --block 1048576 --hc 9 *.bin        larger blocks, compressed thoroughly
+  basalt lab lz4 --simd scalar --json *.bin
+
+A column of a table as a file:
+  basalt local -q \"SELECT UserID FROM 'hits.parquet' INTO OUTFILE 'UserID.bin' FORMAT RowBinary\"";
+
+const SORT_READING: &str = "What runs: SELECT k, p FROM keys ORDER BY k over a table in memory, under each value of the
+setting sort_strategy; p is a UInt64 that is no key. All of them must give the same keys, or the experiment fails.
+
+How to read the table:
+  strategy  how rows are put in order; see below
+  seconds   median of the rounds; `at best` is the fastest one
+  factor    how many times faster than `comparison`
+  MiB       memory that the query reserved
+
+Strategies:
+  comparison  packed keys are compared
+  counting    keys of few bits are counted and rows written to their places; others as radix
+  radix       packed keys are split by their highest bits, and sorted by counting digits
+  top         with --limit: the best rows are kept, and no others
+  auto        decides by the rows: what queries use; its choice is named beside it
+  datafusion  the operator of that library";
+
+const SORT_EXAMPLES: &str = "Examples:
+  basalt lab sort                                      all kinds of keys
+  basalt lab sort --keys random,sorted,urls --threads 2
+  basalt lab sort --keys few --sizes 1M,5M,10M --plot few.svg
+  basalt lab sort --limit 100 --strategies top,radix,datafusion --json";
+
 /// The command with its experiments.
 pub(crate) fn command() -> Command {
     Command::new("lab")
@@ -76,6 +123,8 @@ pub(crate) fn command() -> Command {
         .subcommand(average())
         .subcommand(sum())
         .subcommand(group_by())
+        .subcommand(lz4())
+        .subcommand(sort())
 }
 
 fn average() -> Command {
@@ -171,6 +220,82 @@ fn group_by() -> Command {
         })
 }
 
+fn lz4() -> Command {
+    let command = Command::new("lz4")
+        .about("Decompression of LZ4: copies of 8, 16 and 32 bytes, with and without shuffling")
+        .after_help(LZ4_EXAMPLES)
+        .after_long_help(format!("{LZ4_READING}\n\n{LZ4_EXAMPLES}"))
+        .arg(
+            Arg::new("files")
+                .value_name("FILE")
+                .help("Files of any bytes, best raw columns")
+                .required(true)
+                .num_args(1..)
+                .value_parser(clap::value_parser!(std::path::PathBuf)),
+        )
+        .arg(number("block", "Bytes of a block", "65536", 1 << 30))
+        .arg(number(
+            "mebibytes",
+            "Least MiB that a round decompresses, going through small files several times",
+            "32",
+            1 << 20,
+        ))
+        .arg(
+            text(
+                "hc",
+                "LEVEL",
+                "Compress thoroughly: levels 1 to 12 [fast compression]",
+            )
+            .value_parser(RangedU64ValueParser::<u64>::new().range(1..=12)),
+        )
+        .arg(rounds());
+    with_report(command)
+}
+
+fn rounds() -> Arg {
+    number(
+        "rounds",
+        "How often every form runs; the median counts",
+        "5",
+        1000,
+    )
+}
+
+fn sort() -> Command {
+    let command = Command::new("sort")
+        .about("ORDER BY: all strategies over generated keys")
+        .after_help(SORT_EXAMPLES)
+        .after_long_help(format!(
+            "{SORT_READING}\n\n{}\n\n{SORT_EXAMPLES}",
+            sort::explained()
+        ))
+        .arg(
+            text("keys", "LIST", "Kinds of keys [all]")
+                .value_delimiter(',')
+                .value_parser(PossibleValuesParser::new(
+                    sort::DISTRIBUTIONS.map(|d| d.name),
+                ))
+                .hide_possible_values(true),
+        )
+        .arg(
+            text("strategies", "LIST", "Strategies that compete [all]")
+                .value_delimiter(',')
+                .value_parser(PossibleValuesParser::new(sort::all_strategies()))
+                .hide_possible_values(true),
+        )
+        .arg(
+            text("limit", "N", "Ask for the first rows only")
+                .value_parser(RangedU64ValueParser::<u64>::new().range(1..)),
+        )
+        .arg(text("sizes", "LIST", "Numbers of rows, as 1M,2M,5M [--rows]").value_delimiter(','))
+        .arg(text("plot", "FILE", "Draw time over size into an SVG file"));
+    with_setup(command, "5000000")
+        .mut_arg("rounds", |arg| arg.default_value("3"))
+        .mut_arg("threads", |arg| {
+            arg.default_value(None).help("Threads of a query [all]")
+        })
+}
+
 fn text(name: &'static str, value: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name(value).help(help)
 }
@@ -203,21 +328,23 @@ fn number(name: &'static str, help: &'static str, default: &'static str, most: u
         .value_parser(RangedU64ValueParser::<u64>::new().range(1..=most))
 }
 
+/// Options of experiments over rows.
 fn with_setup(command: Command, num_rows: &'static str) -> Command {
-    command
+    let command = command
         .arg(number("rows", "Number of rows", num_rows, 1 << 40))
-        .arg(number(
-            "rounds",
-            "How often every form runs; the median counts",
-            "5",
-            1000,
-        ))
-        .arg(number("threads", "Threads that share the rows", "1", 1024))
+        .arg(rounds())
+        .arg(number("threads", "Threads that share the rows", "1", 1024));
+    with_report(command)
+}
+
+/// Options of all experiments.
+fn with_report(command: Command) -> Command {
+    command
         .arg(
             Arg::new("seed")
                 .long("seed")
                 .value_name("N")
-                .help("Another seed gives other rows")
+                .help("Another seed gives other rows and another order of runs")
                 .default_value("0")
                 .value_parser(clap::value_parser!(u64)),
         )

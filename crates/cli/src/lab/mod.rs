@@ -6,35 +6,76 @@
 //! | [`average`] | `lab average`: averages by a key of eight bits |
 //! | [`sum`] | `lab sum`: sums of Float64 |
 //! | [`group_by`] | `lab group-by`: strategies of GROUP BY over a table of keys |
+//! | [`lz4`] | `lab lz4`: decompression of the blocks of files |
+//! | [`sort`] | `lab sort`: ways of ORDER BY over a table of keys |
 //! | [`keys`] | distributions of keys of eight bits |
 //! | [`contest`] | rounds in random order, medians, and the check that all results agree |
 //! | [`report`] | the table, as text and as JSON |
+//! | [`queries`] | whole queries under values of a setting |
+//! | [`comparison`], [`plot`] | how these did: tables, JSON, and time over size as SVG |
 
 pub(crate) mod arguments;
 mod average;
+mod comparison;
 mod contest;
 mod group_by;
 mod keys;
+mod lz4;
+mod plot;
+mod queries;
 mod report;
+mod sort;
 mod sum;
 
 use std::ops::Range;
 
 use basalt_adapt::SimdLevel;
+use basalt_engine::settings::Kind;
 use basalt_error::{Error, ErrorCode, Result};
 use clap::ArgMatches;
+
+/// Sizes that a plot has if none are given: equal steps.
+const PLOT_SIZES: u64 = 5;
 
 /// Runs the experiment that the options name.
 pub(crate) fn run(options: &ArgMatches) -> Result<()> {
     match options.subcommand() {
         Some(("average", options)) => average::run(options),
         Some(("sum", options)) => sum::run(options),
+        Some(("sort", options)) => sort::run(options),
         Some(("group-by", options)) => group_by::run(options),
+        Some(("lz4", options)) => lz4::run(options),
         _ => Err(Error::bug("a laboratory without an experiment")),
     }
 }
 
-/// What all experiments have in common.
+/// The number that an option with a default has.
+fn number<T: TryFrom<u64>>(options: &ArgMatches, name: &str) -> Result<T> {
+    let number = options.get_one::<u64>(name).copied();
+    let number = number.ok_or_else(|| Error::bug("an option without its default"))?;
+    let too_large = |_| Error::new(ErrorCode::BAD_ARGUMENTS, format!("Take a smaller --{name}"));
+    T::try_from(number).map_err(too_large)
+}
+
+/// Forces the level of instructions that the options name.
+fn forced_level(options: &ArgMatches) -> Result<Option<SimdLevel>> {
+    let level = options
+        .get_one::<String>("simd")
+        .map_or("auto", String::as_str);
+    let level = SimdLevel::parse_setting(level)
+        .map_err(|e| Error::new(ErrorCode::BAD_ARGUMENTS, e.to_string()))?;
+    if let Some(level) = level.filter(|level| *level > SimdLevel::detected()) {
+        let text = format!(
+            "Take a lower --simd: this processor has {}, not {level}",
+            SimdLevel::detected()
+        );
+        return Err(Error::new(ErrorCode::BAD_ARGUMENTS, text));
+    }
+    SimdLevel::force(level);
+    Ok(level)
+}
+
+/// What experiments over rows have in common.
 #[derive(Clone, Copy, Debug)]
 struct Setup {
     num_rows: usize,
@@ -48,35 +89,25 @@ struct Setup {
 impl Setup {
     /// Reads the options, and forces the level of instructions.
     fn from_options(options: &ArgMatches) -> Result<Self> {
-        let number = |name: &str| {
-            let number = options.get_one::<u64>(name).copied();
-            number.ok_or_else(|| Error::bug("an option without its default"))
-        };
-        let level = options
-            .get_one::<String>("simd")
-            .map_or("auto", String::as_str);
-        let level = SimdLevel::parse_setting(level)
-            .map_err(|e| Error::new(ErrorCode::BAD_ARGUMENTS, e.to_string()))?;
-        if let Some(level) = level.filter(|level| *level > SimdLevel::detected()) {
-            let text = format!(
-                "Take a lower --simd: this processor has {}, not {level}",
-                SimdLevel::detected()
-            );
-            return Err(Error::new(ErrorCode::BAD_ARGUMENTS, text));
-        }
-        SimdLevel::force(level);
-        let places = |name: &str| number(name).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         Ok(Self {
-            num_rows: places("rows")?,
-            num_rounds: places("rounds")?,
+            num_rows: number(options, "rows")?,
+            num_rounds: number(options, "rounds")?,
             num_threads: match options.get_one::<u64>("threads") {
-                Some(_) => places("threads")?,
+                Some(_) => number(options, "threads")?,
                 None => std::thread::available_parallelism().map_or(1, usize::from),
             },
-            seed: number("seed")?,
-            level,
+            seed: number(options, "seed")?,
+            level: forced_level(options)?,
             is_json: options.get_flag("json"),
         })
+    }
+
+    /// The numbers of rows that `--sizes` asks for; the largest is the number of rows from now on.
+    fn sizes(&mut self, options: &ArgMatches) -> Result<Vec<u64>> {
+        let sizes = sizes(options, self.num_rows as u64)?;
+        let largest = sizes.iter().max().copied().unwrap_or(0);
+        self.num_rows = usize::try_from(largest).unwrap_or(usize::MAX);
+        Ok(sizes)
     }
 
     /// Runs `work` over equal ranges of the rows, one for each thread.
@@ -123,6 +154,27 @@ impl Setup {
         let text = format!("Take fewer --rows: no memory for {}", self.num_rows);
         Error::new(ErrorCode::MEMORY_LIMIT_EXCEEDED, text)
     }
+}
+
+fn sizes(options: &ArgMatches, num_rows: u64) -> Result<Vec<u64>> {
+    let Some(given) = options.get_many::<String>("sizes") else {
+        let steps = match options.get_one::<String>("plot") {
+            Some(_) => PLOT_SIZES,
+            None => 1,
+        };
+        let size = |step: u64| (u128::from(num_rows) * u128::from(step) / u128::from(steps)) as u64;
+        return Ok((1..=steps).map(size).filter(|size| *size > 0).collect());
+    };
+    let size = |text: &String| {
+        let normal = Kind::NonZeroUInt64.normalize("--sizes", text)?;
+        normal
+            .parse()
+            .map_err(|_| Error::bug("a normal number that is none"))
+    };
+    let mut sizes: Vec<u64> = given.map(size).collect::<Result<_>>()?;
+    sizes.sort_unstable();
+    sizes.dedup();
+    Ok(sizes)
 }
 
 /// Memory that can be used without taking it from others, where Linux tells.

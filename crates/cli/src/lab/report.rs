@@ -51,17 +51,25 @@ fn rates(setup: &Setup, table: &Table, standing: &Standing) -> Rates {
 
 /// What a table of text begins with: the processor, and how `what` was measured.
 pub(super) fn heading(setup: &Setup, what: &str) -> String {
+    format!(
+        "{}{what}threads: {}, rounds: {}\n",
+        processor_text(),
+        setup.num_threads,
+        setup.num_rounds,
+    )
+}
+
+/// The processor on a line.
+pub(super) fn processor_text() -> String {
     let cpu = Cpu::detect();
     format!(
-        "{}: {}, {} KiB L1d, {} KiB L2, {} KiB L3, {} cores\n{what}threads: {}, rounds: {}\n",
+        "{}: {}, {} KiB L1d, {} KiB L2, {} KiB L3, {} cores\n",
         cpu.model,
         basalt_adapt::SimdLevel::current(),
         cpu.l1d_bytes >> 10,
         cpu.l2_bytes >> 10,
         cpu.l3_bytes >> 10,
         cpu.num_cores,
-        setup.num_threads,
-        setup.num_rounds,
     )
 }
 
@@ -128,21 +136,26 @@ fn as_json(experiment: &str, setup: &Setup, tables: &[Table]) -> Value {
 
 /// What an object of JSON begins with: the processor, and how it was measured.
 pub(super) fn conditions(experiment: &str, setup: &Setup) -> Value {
-    let cpu = Cpu::detect();
     json!({
         "experiment": experiment,
-        "processor": {
-            "model": cpu.model,
-            "simd": basalt_adapt::SimdLevel::current().name(),
-            "features": cpu.features,
-            "l1d_bytes": cpu.l1d_bytes,
-            "l2_bytes": cpu.l2_bytes,
-            "l3_bytes": cpu.l3_bytes,
-            "cores": cpu.num_cores,
-        },
+        "processor": processor_json(),
         "rows": setup.num_rows,
         "threads": setup.num_threads,
         "rounds": setup.num_rounds,
         "seed": setup.seed,
+    })
+}
+
+/// The processor as an object.
+pub(super) fn processor_json() -> Value {
+    let cpu = Cpu::detect();
+    json!({
+        "model": cpu.model,
+        "simd": basalt_adapt::SimdLevel::current().name(),
+        "features": cpu.features,
+        "l1d_bytes": cpu.l1d_bytes,
+        "l2_bytes": cpu.l2_bytes,
+        "l3_bytes": cpu.l3_bytes,
+        "cores": cpu.num_cores,
     })
 }

@@ -28,8 +28,18 @@ impl Completer for WordCompleter {
         if typed.is_empty() || is_in_literal(before) {
             return CompletionResult::fresh(Vec::new());
         }
-        let span = Span::new(before.len() - typed.len(), before.len());
-        let words = candidates(&self.names.lock(), typed);
+        // `system.o` is the start of a name with its database, else `o` is a column's.
+        let qualified = last_name(before);
+        let names = self.names.lock();
+        let mut words = match qualified.contains('.') {
+            true => names_of(&names, qualified),
+            false => Vec::new(),
+        };
+        let mut span = Span::new(before.len() - qualified.len(), before.len());
+        if words.is_empty() {
+            words = candidates(&names, typed);
+            span = Span::new(before.len() - typed.len(), before.len());
+        }
         let suggestions: Vec<Suggestion> = words
             .into_iter()
             .map(|value| Suggestion {
@@ -44,11 +54,30 @@ impl Completer for WordCompleter {
 
 /// The end of `text` that is part of a name.
 fn last_word(text: &str) -> &str {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    end_of(text, |c| c.is_alphanumeric() || c == '_')
+}
+
+/// The end of `text` that is a name with what qualifies it.
+fn last_name(text: &str) -> &str {
+    end_of(text, |c| c.is_alphanumeric() || c == '_' || c == '.')
+}
+
+/// The end of `text` that consists of such characters.
+fn end_of(text: &str, is_part: impl Fn(char) -> bool) -> &str {
     let start = text.rfind(|c| !is_part(c)).map_or(0, |at| {
         at + text[at..].chars().next().map_or(1, char::len_utf8)
     });
     &text[start..]
+}
+
+/// The names that begin with `typed`, in any case.
+fn names_of(names: &[String], typed: &str) -> Vec<String> {
+    let begins = |name: &&String| {
+        name.get(..typed.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(typed))
+    };
+    let found = names.iter().filter(begins).take(MAX_SUGGESTIONS);
+    found.cloned().collect()
 }
 
 /// Whether the text ends inside a string or a comment, where no name can stand.
@@ -96,7 +125,15 @@ mod tests {
     use super::{Arc, Completer, Mutex, WordCompleter};
 
     fn check(line: &str, expected: &[&str]) {
-        let names = ["sum", "sumIf", "SearchPhrase", "hits", "größe"].map(str::to_owned);
+        let names = [
+            "sum",
+            "sumIf",
+            "SearchPhrase",
+            "hits",
+            "größe",
+            "system.one",
+        ];
+        let names = names.map(str::to_owned);
         let mut completer = WordCompleter::new(Arc::new(Mutex::new(names.to_vec())));
         let result = completer.complete(line, line.len());
         let found: Vec<&str> = result
@@ -119,6 +156,8 @@ mod tests {
         check("PREW", &["PREWHERE"]);
         check("SELECT 1 FROM hi", &["hits"]);
         check("SELECT t.hi", &["hits"]);
+        check("SELECT 1 FROM system.o", &["system.one"]);
+        check("SELECT 1 FROM System.ON", &["system.one"]);
         check("SELECT grö", &["größe"]);
     }
 

@@ -144,6 +144,8 @@ const fn setting(
 
 use Kind::{Bool, NonZeroUInt64, Ratio, Seconds, Text, UInt64, Word};
 
+/// Limits of operators, which end only in errors.
+const THROW: Kind = Word(&["throw"]);
 const OVERFLOW: Kind = Word(&["throw", "break"]);
 const SET_MODE: Kind = Word(&["", "ALL", "DISTINCT"]);
 
@@ -189,7 +191,115 @@ pub const SETTINGS: &[Setting] = &[
         "result_overflow_mode",
         OVERFLOW,
         "throw",
-        "What happens at max_result_rows: an error, or the rows so far.",
+        "What happens at max_result_rows and max_result_bytes: an error, or the blocks so far.",
+    ),
+    setting(
+        "max_result_bytes",
+        UInt64,
+        "0",
+        "Bytes of a result, as they lie in memory; 0 is no limit.",
+    ),
+    setting(
+        "max_rows_to_read",
+        UInt64,
+        "0",
+        "Rows that numbers and the like may give to a query; 0 is no limit.",
+    ),
+    setting(
+        "max_bytes_to_read",
+        UInt64,
+        "0",
+        "Bytes that numbers and the like may give to a query; 0 is no limit.",
+    ),
+    setting(
+        "read_overflow_mode",
+        OVERFLOW,
+        "throw",
+        "What happens at max_rows_to_read and max_bytes_to_read: an error, or the end of the rows.",
+    ),
+    setting(
+        "max_rows_to_group_by",
+        UInt64,
+        "0",
+        "Groups of a GROUP BY; 0 is no limit.",
+    ),
+    setting(
+        "group_by_overflow_mode",
+        THROW,
+        "throw",
+        "What happens at max_rows_to_group_by: an error.",
+    ),
+    setting(
+        "max_rows_in_distinct",
+        UInt64,
+        "0",
+        "Rows that DISTINCT leaves; 0 is no limit.",
+    ),
+    setting(
+        "distinct_overflow_mode",
+        THROW,
+        "throw",
+        "What happens at max_rows_in_distinct: an error.",
+    ),
+    setting(
+        "max_rows_to_sort",
+        UInt64,
+        "0",
+        "Rows of an ORDER BY without LIMIT; 0 is no limit.",
+    ),
+    setting(
+        "sort_overflow_mode",
+        THROW,
+        "throw",
+        "What happens at max_rows_to_sort: an error.",
+    ),
+    setting(
+        "max_rows_in_join",
+        UInt64,
+        "0",
+        "Rows of the right side of a JOIN; 0 is no limit.",
+    ),
+    setting(
+        "join_overflow_mode",
+        THROW,
+        "throw",
+        "What happens at max_rows_in_join: an error.",
+    ),
+    setting(
+        "max_rows_in_set",
+        UInt64,
+        "0",
+        "Different values of the set of IN; 0 is no limit.",
+    ),
+    setting(
+        "set_overflow_mode",
+        THROW,
+        "throw",
+        "What happens at max_rows_in_set: an error.",
+    ),
+    setting(
+        "max_columns_to_read",
+        UInt64,
+        "0",
+        "Columns that a query may read of one table; 0 is no limit.",
+    ),
+    setting(
+        "max_ast_depth",
+        UInt64,
+        "1000",
+        "Depth of a statement's syntax tree; beyond 1000 it is the parser's that counts.",
+    ),
+    setting(
+        "max_ast_elements",
+        UInt64,
+        "50000",
+        "Nodes of a statement's syntax tree, as EXPLAIN AST shows them; counted where it is set.",
+    ),
+    setting(
+        "max_subquery_depth",
+        UInt64,
+        "100",
+        "Depth of subqueries; counted where it is set.",
     ),
     setting(
         "max_query_size",
@@ -386,9 +496,16 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "sort_strategy",
-        Word(&["auto", "radix", "comparison", "datafusion"]),
+        Word(&[
+            "auto",
+            "top",
+            "counting",
+            "radix",
+            "comparison",
+            "datafusion",
+        ]),
         "auto",
-        "How ORDER BY puts rows in order: auto decides by the rows, radix counts digits, comparison compares packed keys. datafusion is the operator of that library, which max_memory_usage needs, too.",
+        "How ORDER BY puts rows in order: auto decides by the rows, counting counts keys of few bits, radix counts digits, comparison compares packed keys. top keeps the best rows only wherever there is a limit. datafusion is the operator of that library.",
     ),
     setting(
         "simd_level",
@@ -457,6 +574,30 @@ pub const SETTINGS: &[Setting] = &[
         "Accepted for clients that set it; has no effect.",
     ),
     setting(
+        "function_range_max_elements_in_block",
+        UInt64,
+        "500000000",
+        "Function range makes at most so many numbers for the rows of a block.",
+    ),
+    setting(
+        "allow_suspicious_types_in_group_by",
+        Bool,
+        "0",
+        "Lets Variants be keys of GROUP BY and PARTITION BY.",
+    ),
+    setting(
+        "allow_suspicious_types_in_order_by",
+        Bool,
+        "0",
+        "Lets Variants be keys of ORDER BY.",
+    ),
+    setting(
+        "allow_suspicious_variant_types",
+        Bool,
+        "0",
+        "Accepted for clients that set it; has no effect.",
+    ),
+    setting(
         "allow_experimental_variant_type",
         Bool,
         "0",
@@ -496,7 +637,13 @@ pub const SETTINGS: &[Setting] = &[
         "max_bytes_before_external_sort",
         UInt64,
         "0",
-        "Accepted for clients that set it; has no effect.",
+        "Memory of an ORDER BY in bytes from which on its rows go to temporary files; 0 leaves it to max_bytes_ratio_before_external_sort.",
+    ),
+    setting(
+        "max_bytes_ratio_before_external_sort",
+        Ratio,
+        "0.5",
+        "The part of max_memory_usage from which on the rows of an ORDER BY go to temporary files; 0 is never.",
     ),
     setting(
         "mutations_sync",

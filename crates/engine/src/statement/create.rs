@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use basalt_analyzer::TableColumn;
+use basalt_analyzer::{OutputColumn, TableColumn};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ColumnDef, CreateTable, Statement};
 
 use super::columns::{check_columns, declared_columns, stored};
-use super::{query, table_engine};
+use super::{merge_tree, query, table_engine};
 use crate::catalog::{ColumnDefinition, Engine, Table};
 use crate::session::{RunningQuery, Session, Summary};
 
@@ -18,6 +18,7 @@ pub(crate) fn table(
     create: &CreateTable,
 ) -> Result<Summary> {
     check_supported(create)?;
+    let create = &with_storage_of_other(session, create);
     let name = &create.name;
     if create.if_not_exists && session.has_table(name) {
         return Ok(Summary::default());
@@ -27,12 +28,12 @@ pub(crate) fn table(
         .as_ref()
         .map(|q| query::plan(session, query, q))
         .transpose()?;
-    let columns = match (&create.schema, &planned) {
+    let mut columns = match (&create.schema, &planned) {
         (Some(schema), _) if !schema.columns.is_empty() => {
             declared_columns(session, query, &schema.columns, &[])?
         }
         (_, Some(planned)) => {
-            let column = |c: &basalt_analyzer::OutputColumn| {
+            let column = |c: &OutputColumn| {
                 ColumnDefinition::new(TableColumn::new(&c.name, c.data_type.clone()))
             };
             planned.columns.iter().map(column).collect()
@@ -40,9 +41,14 @@ pub(crate) fn table(
         _ => columns_like(session, query, create)?,
     };
     check_columns(&columns, query.settings)?;
-    let engine = table_engine::engine(create, &columns)?;
+    let engine = table_engine::engine(session, query, create, &columns)?;
+    if matches!(engine, Engine::MergeTree(_)) {
+        for column in &mut columns {
+            column.codec = merge_tree::full_codec(column);
+        }
+    }
     let table = Table {
-        create_sql: create_sql(session, create, &columns, engine.name()),
+        create_sql: create_sql(session, create, &columns, &engine),
         columns,
         engine,
         comment: create.comment.as_deref().map(text).unwrap_or_default(),
@@ -63,16 +69,44 @@ pub(crate) fn table(
         summary.written_rows =
             super::insert::insert_planned(session, query, &table, planned, &given)?;
     }
+    publish(session, create, table)?;
+    Ok(summary)
+}
+
+/// Puts the table where queries find it; what is not found goes with its folder.
+fn publish(session: &mut Session, create: &CreateTable, table: Table) -> Result<()> {
+    let name = &create.name;
+    let on_disk = table.merge_tree().map(Arc::clone);
     if create.temporary {
         session.temporary.insert(name.name.clone(), Arc::new(table));
     } else {
         let replace = create.or_replace || create.replace_only;
-        session
-            .database
-            .catalog
-            .add(&session.database_of(name), &name.name, table, replace)?;
+        let (catalog, database) = (&session.database.catalog, session.database_of(name));
+        let old = catalog.find(&database, &name.name);
+        catalog.add(&database, &name.name, table, replace)?;
+        if let Some(old) = old.as_ref().and_then(|old| old.merge_tree()) {
+            old.storage.set_removed(true);
+        }
     }
-    Ok(summary)
+    if let Some(on_disk) = on_disk {
+        on_disk.storage.set_removed(false);
+    }
+    Ok(())
+}
+
+/// `CREATE TABLE … AS other` without an engine takes the engine of a table on disk, and its keys.
+fn with_storage_of_other(session: &Session, create: &CreateTable) -> CreateTable {
+    let mut create = create.clone();
+    if create.storage == ast::Storage::default()
+        && let Some(other) = &create.as_table
+        && let Ok(table) = session.find_table(other)
+        && table.merge_tree().is_some()
+        && let Ok(parsed) = basalt_parser::parse_statement(&table.create_sql)
+        && let Statement::CreateTable(other) = parsed.statement
+    {
+        create.storage = other.storage;
+    }
+    create
 }
 
 fn check_supported(create: &CreateTable) -> Result<()> {
@@ -120,9 +154,7 @@ fn columns_like(
                 .join(", ")
         ))?;
         let planned = query::plan(session, query, &select)?;
-        let column = |c: basalt_analyzer::OutputColumn| {
-            ColumnDefinition::new(TableColumn::new(c.name, c.data_type))
-        };
+        let column = |c: OutputColumn| ColumnDefinition::new(TableColumn::new(c.name, c.data_type));
         return Ok(planned.columns.into_iter().map(column).collect());
     }
     Err(Error::new(
@@ -145,7 +177,7 @@ fn create_sql(
     session: &Session,
     create: &CreateTable,
     columns: &[ColumnDefinition],
-    engine: &str,
+    engine: &Engine,
 ) -> String {
     let mut shown = create.clone();
     shown.query = None;
@@ -158,11 +190,17 @@ fn create_sql(
         shown.name.database = Some(session.database_of(&create.name));
     }
     shown.storage.engine.get_or_insert_with(|| ast::Engine {
-        name: engine.to_owned(),
+        name: engine.name().to_owned(),
         args: None,
     });
     let mut schema = shown.schema.take().unwrap_or_default();
     schema.columns = columns.iter().map(shown_column).collect();
+    if matches!(engine, Engine::MergeTree(_)) {
+        merge_tree::complete(&mut shown);
+        for (column, definition) in schema.columns.iter_mut().zip(columns) {
+            column.codec = merge_tree::shown_codec(definition);
+        }
+    }
     shown.schema = Some(schema);
     basalt_parser::format_statement(&Statement::CreateTable(Box::new(shown)))
 }
@@ -213,16 +251,18 @@ pub(crate) fn view(
     if create.if_not_exists && session.database.catalog.find(&database, name).is_some() {
         return Ok(Summary::default());
     }
-    let planned = match query::plan(session, query, &select) {
-        Ok(planned) => planned.columns,
+    let columns = match query::plan(session, query, &select) {
+        Ok(planned) => {
+            let column = |c: &OutputColumn| TableColumn::new(&c.name, c.data_type.clone());
+            let columns = planned.columns.iter().map(column);
+            columns.map(ColumnDefinition::new).collect()
+        }
         // A view with parameters has columns when it is asked.
         Err(e) if e.code() == ErrorCode::UNKNOWN_QUERY_PARAMETER => Vec::new(),
+        // What it reads is gone: whoever asks it is told.
+        Err(_) if session.loads_definitions => declared_columns(session, query, declared, &[])?,
         Err(e) => return Err(e),
     };
-    let columns = planned
-        .iter()
-        .map(|c| ColumnDefinition::new(TableColumn::new(&c.name, c.data_type.clone())))
-        .collect::<Vec<_>>();
     let mut shown = create.clone();
     shown.name.database = Some(database.clone());
     shown.query = Some(shown_query);

@@ -23,7 +23,11 @@ pub(crate) fn drop(session: &mut Session, statement: &DropStatement) -> Result<S
                     ));
                 }
                 if catalog.has_database(&name.name) || !statement.if_exists {
+                    let tables = catalog.tables(&name.name)?;
                     catalog.remove_database(&name.name)?;
+                    for on_disk in tables.iter().filter_map(|(_, t)| t.merge_tree()) {
+                        on_disk.storage.set_removed(true);
+                    }
                 }
             }
             ObjectKind::Function => {
@@ -69,7 +73,11 @@ fn drop_table(session: &mut Session, statement: &DropStatement, name: &ObjectNam
                     format!("Table {database}.{} is not empty", name.name),
                 ));
             }
-            catalog.remove(&database, &name.name).map(|_| ())
+            let removed = catalog.remove(&database, &name.name)?;
+            if let Some(on_disk) = removed.merge_tree() {
+                on_disk.storage.set_removed(true);
+            }
+            Ok(())
         }
         None if crate::system::has_table(&database, &name.name) => {
             catalog.remove(&database, &name.name).map(|_| ())
@@ -97,6 +105,7 @@ pub(crate) fn truncate(session: &mut Session, statement: &Truncate) -> Result<Su
     for table in tables {
         match &table.engine {
             Engine::Memory(memory) => memory.truncate(),
+            Engine::MergeTree(table) => table.storage.truncate()?,
             Engine::Null => {}
             Engine::View(_) => {
                 return Err(Error::new(

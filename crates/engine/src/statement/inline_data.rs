@@ -18,18 +18,21 @@ use crate::execution::Execution;
 use crate::session::{RunningQuery, Session};
 use crate::settings::Settings;
 
-/// All rows of `data` in the format, for columns of these names and types.
+/// All rows of `data` in the format, for columns of these names and types; behind them stand flags
+/// of where rows have no value of their own, for the `tracked` columns.
 pub(super) fn read(
     session: &Session,
     query: &RunningQuery<'_>,
     format: &str,
-    header: &[(String, DataType)],
+    (header, tracked): (&[(String, DataType)], Vec<usize>),
     data: Box<dyn BufRead + Send>,
 ) -> Result<Vec<RecordBatch>> {
     let settings = query.settings.formats()?;
-    let evaluator = Some(evaluator(&session.environment(query)));
-    let mut reader =
-        basalt_formats::input_with_evaluator(format, header, &settings, data, evaluator)?;
+    let extras = basalt_formats::Extras {
+        evaluator: Some(evaluator(&session.environment(query))),
+        tracked,
+    };
+    let mut reader = basalt_formats::input_with(format, header, &settings, data, extras)?;
     let mut batches = Vec::new();
     while let Some(batch) = reader.next_block()? {
         query.control.check()?;

@@ -1,6 +1,6 @@
 //! Runs INSERT: rows from a query, from inline data or from outside.
 //!
-//! All rows are complete before the first one is stored: a failed INSERT leaves none.
+//! Nobody sees a row before all of them are complete: a failed INSERT leaves none.
 
 use std::io::{BufRead, Cursor};
 use std::sync::Arc;
@@ -36,8 +36,7 @@ pub(crate) fn run(
         }
     };
     let table = session.find_table(name)?;
-    let given = given_columns(&table, insert.columns.as_deref())?;
-    let planned = source(session, query, insert, &table, io)?;
+    let (planned, given) = source(session, query, insert, &table, io)?;
     let written_rows = insert_planned(session, query, &table, planned, &given)?;
     Ok(written(written_rows))
 }
@@ -58,7 +57,7 @@ fn into_function(
     io: Io<'_>,
 ) -> Result<Summary> {
     let (target, table) = insert_file::target(function)?;
-    let (table, planned) = match (table, &insert.source) {
+    let (table, (planned, given)) = match (table, &insert.source) {
         (Some(table), _) => {
             let planned = source(session, query, insert, &table, io)?;
             (table, planned)
@@ -67,7 +66,9 @@ fn into_function(
             let planned = query::plan(session, query, select)?;
             let columns = planned.columns.iter();
             let header = columns.map(|c| (c.name.clone(), c.data_type.clone()));
-            (insert_file::table_of(&header.collect()), planned)
+            let table = insert_file::table_of(&header.collect());
+            let given = given_columns(&table, insert.columns.as_deref())?;
+            (table, (planned, given))
         }
         (None, InsertSource::Format(_)) => {
             return Err(Error::new(
@@ -76,7 +77,6 @@ fn into_function(
             ));
         }
     };
-    let given = given_columns(&table, insert.columns.as_deref())?;
     let header: Vec<(String, DataType)> = table
         .columns
         .iter()
@@ -100,25 +100,36 @@ fn into_function(
     Ok(written(written_rows))
 }
 
-/// The rows of an INSERT.
+/// The rows of an INSERT, and the names of their columns.
 fn source(
     session: &Session,
     query: &RunningQuery<'_>,
     insert: &ast::Insert,
     table: &Table,
     io: Io<'_>,
-) -> Result<Planned> {
-    let given = given_columns(table, insert.columns.as_deref())?;
+) -> Result<(Planned, Vec<String>)> {
+    let mut given = given_columns(table, insert.columns.as_deref())?;
     match &insert.source {
-        InsertSource::Query(select) => query::plan(session, query, select),
+        InsertSource::Query(select) => Ok((query::plan(session, query, select)?, given)),
         InsertSource::Format(format) => {
             let data = data(query, insert, io)?;
-            let header: Vec<(String, DataType)> = given
-                .iter()
-                .map(|g| Ok((g.clone(), column_of(table, g)?.column.data_type.clone())))
-                .collect::<Result<_>>()?;
-            let batches = super::inline_data::read(session, query, format, &header, data)?;
-            planned_batches(batches, &header)
+            let mut header: Vec<(String, DataType)> = Vec::with_capacity(given.len());
+            let mut tracked = Vec::new();
+            for (i, name) in given.iter().enumerate() {
+                let column = column_of(table, name)?;
+                header.push((name.clone(), column.column.data_type.clone()));
+                if column.default.as_ref().is_some_and(|d| d.expr.is_some()) {
+                    tracked.push(i);
+                }
+            }
+            let columns = (header.as_slice(), tracked.clone());
+            let batches = super::inline_data::read(session, query, format, columns, data)?;
+            for i in tracked {
+                let name = basalt_formats::omitted_name(&given[i]);
+                header.push((name.clone(), DataType::UInt8));
+                given.push(name);
+            }
+            Ok((planned_batches(batches, &header)?, given))
         }
     }
 }
@@ -275,12 +286,19 @@ fn for_each_row(
     (planned, given): (Planned, &[String]),
     f: &mut dyn FnMut(RecordBatch) -> Result<()>,
 ) -> Result<u64> {
+    let computed = table.merge_tree().map_or(&[][..], |m| &m.computed);
+    let computed = computed.iter().map(|c| TargetColumn {
+        name: &c.name,
+        data_type: &c.data_type,
+        default: Some(&c.expr),
+    });
     let targets: Vec<TargetColumn<'_>> = stored(&table.columns)
         .map(|c| TargetColumn {
             name: &c.column.name,
             data_type: &c.column.data_type,
             default: c.default.as_ref().and_then(|d| d.expr.as_ref()),
         })
+        .chain(computed)
         .collect();
     let environment = session.environment(query);
     let text = String::from_utf8_lossy(query.text);
@@ -317,10 +335,18 @@ pub(crate) fn insert_planned(
     planned: Planned,
     given: &[String],
 ) -> Result<u64> {
+    if let Some(on_disk) = table.merge_tree() {
+        let mut insert = on_disk.storage.insert()?;
+        let num_rows = for_each_row(session, query, table, (planned, given), &mut |batch| {
+            insert.push(&batch)
+        })?;
+        insert.finish()?;
+        return Ok(num_rows);
+    }
     let (batches, num_rows) = planned_rows(session, query, table, planned, given)?;
     match &table.engine {
         Engine::Memory(memory) => memory.insert(batches)?,
-        Engine::Null => {}
+        Engine::MergeTree(_) | Engine::Null => {}
         Engine::View(_) => {
             return Err(Error::new(
                 ErrorCode::NOT_IMPLEMENTED,

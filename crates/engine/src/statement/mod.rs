@@ -10,6 +10,7 @@
 //! | [`inline_data`] | the rows that an INSERT brings as text or bytes |
 //! | [`columns`] | columns as CREATE and ALTER declare them |
 //! | [`table_engine`] | the engine of a new table |
+//! | [`merge_tree`] | tables on disk, OPTIMIZE |
 //! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION |
 //! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |
 //! | [`show`] | SHOW, DESCRIBE, EXISTS |
@@ -29,6 +30,9 @@ pub mod extremes;
 pub mod inline_data;
 pub mod insert;
 mod insert_file;
+mod kill;
+pub mod limits;
+mod merge_tree;
 mod qualify;
 pub mod query;
 pub mod result;
@@ -56,7 +60,7 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
             | Statement::Rename(_)
             | Statement::Alter(_)
     );
-    if defines {
+    if defines || writes_to_disk(session, &query.parsed.statement) {
         crate::definitions::claim(&session.database)?;
     }
     let place = place(&query.parsed.statement)
@@ -104,17 +108,28 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
                 "UPDATE (ALTER TABLE … UPDATE … WHERE … does the same)",
             ))
         }
-        Statement::Optimize(optimize) => {
-            session.find_table(&optimize.table)?;
-            Err(Error::not_implemented("OPTIMIZE"))
-        }
+        Statement::Optimize(optimize) => merge_tree::optimize(session, optimize),
         Statement::Check(_) => Err(Error::not_implemented("CHECK")),
-        Statement::System(system) => {
-            Err(Error::not_implemented(format!("SYSTEM {}", system.command)))
-        }
-        Statement::Kill(_) => Err(Error::not_implemented("KILL")),
+        Statement::System(system) => set::system(&system.command),
+        Statement::Kill(kill) => kill::run(session, &query, kill, io),
         Statement::Tokens(tokens) => Err(Error::not_implemented(&tokens.construct)),
     }
+}
+
+/// Whether a statement changes the rows of a table on disk.
+fn writes_to_disk(session: &Session, statement: &Statement) -> bool {
+    let name = match statement {
+        Statement::Insert(insert) => match &insert.target {
+            ast::InsertTarget::Table(name) => name,
+            ast::InsertTarget::Function(_) => return false,
+        },
+        Statement::Truncate(truncate) if truncate.kind == ast::ObjectKind::Table => &truncate.name,
+        Statement::Truncate(_) => return true,
+        Statement::Optimize(optimize) => &optimize.table,
+        _ => return false,
+    };
+    let table = session.find_table(name);
+    table.is_ok_and(|table| table.merge_tree().is_some())
 }
 
 /// Where the name stands that a statement is about.
@@ -184,6 +199,7 @@ pub(crate) fn settings_of(statement: &Statement) -> Vec<&Setting> {
         }
         Statement::Show(show) => show.output.settings.iter().collect(),
         Statement::Describe(describe) => describe.output.settings.iter().collect(),
+        Statement::Kill(kill) => kill.output.settings.iter().collect(),
         Statement::Explain(explain) => {
             let mut settings: Vec<&Setting> = explain.output.settings.iter().collect();
             settings.extend(explain.statement.iter().flat_map(|s| settings_of(s)));

@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BinaryViewArray, RecordBatch, UInt8Array};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, RecordBatch, UInt8Array};
 use arrow::datatypes::Schema;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_formats::{RowSink, Statistics};
@@ -23,6 +23,8 @@ pub(crate) struct ResultWriter<'a, 'o> {
     file: Option<(WholeFile, Box<dyn compression::Encoder>)>,
     to_out: bool,
     buffer: Vec<u8>,
+    /// Counted only under a limit.
+    result_bytes: u64,
     pub(crate) summary: Summary,
 }
 
@@ -70,29 +72,54 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
             file,
             to_out,
             buffer,
+            result_bytes: 0,
             summary,
         })
     }
 
     /// Writes rows; false if the limit on results says that these are enough.
     pub(crate) fn batch(&mut self, batch: &RecordBatch) -> Result<bool> {
-        let limit = self.query.settings.number("max_result_rows");
+        let settings = self.query.settings;
+        let (max_rows, max_bytes) = (
+            settings.number("max_result_rows"),
+            settings.number("max_result_bytes"),
+        );
         let rows = self.summary.result_rows + batch.num_rows() as u64;
-        if limit > 0 && rows > limit {
-            if self.query.settings.get("result_overflow_mode") == "throw" {
-                return Err(Error::new(
-                    ErrorCode::TOO_MANY_ROWS_OR_BYTES,
-                    format!(
-                        "Raise max_result_rows or add LIMIT: the result has more than {limit} rows"
-                    ),
-                ));
-            }
-            let left = usize::try_from(limit - self.summary.result_rows).unwrap_or(0);
-            self.write(&batch.slice(0, left.min(batch.num_rows())))?;
-            return Ok(false);
+        let row_bytes = match max_bytes {
+            0 => 0,
+            _ => result_bytes(batch).div_ceil(batch.num_rows().max(1) as u64),
+        };
+        self.result_bytes += row_bytes * batch.num_rows() as u64;
+        let has_too_many = |limit: u64, size: u64| limit > 0 && size > limit;
+        let too_many_rows = has_too_many(max_rows, rows);
+        if !too_many_rows && !has_too_many(max_bytes, self.result_bytes) {
+            self.write(batch)?;
+            return Ok(true);
         }
-        self.write(batch)?;
-        Ok(true)
+        if settings.get("result_overflow_mode") == "throw" {
+            let (name, limit, what) = match too_many_rows {
+                true => ("max_result_rows", max_rows, "rows"),
+                false => ("max_result_bytes", max_bytes, "bytes"),
+            };
+            return Err(Error::new(
+                ErrorCode::TOO_MANY_ROWS_OR_BYTES,
+                format!("Raise {name} or add LIMIT: the result has more than {limit} {what}"),
+            ));
+        }
+        // A result ends behind the block that reaches the limit.
+        let block = settings.number("max_block_size").max(1);
+        let of_bytes = max_bytes.checked_div(row_bytes).unwrap_or(u64::MAX);
+        let of_bytes = if max_bytes == 0 {
+            u64::MAX
+        } else {
+            of_bytes.max(1)
+        };
+        let of_rows = if max_rows == 0 { u64::MAX } else { max_rows };
+        let allowed = of_rows.min(of_bytes).div_ceil(block).saturating_mul(block);
+        let left = allowed.saturating_sub(self.summary.result_rows);
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        self.write(&batch.slice(0, left.min(batch.num_rows())))?;
+        Ok(allowed > rows)
     }
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -144,6 +171,19 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
     }
 }
 
+/// Bytes of the values of a batch, as ClickHouse counts them: strings with the number of their bytes
+/// in 8 more.
+fn result_bytes(batch: &RecordBatch) -> u64 {
+    let bytes = |column: &ArrayRef| match column.as_binary_view_opt() {
+        Some(strings) => strings.lengths().map(|len| u64::from(len) + 8).sum(),
+        None => {
+            let size = column.to_data().get_slice_memory_size();
+            size.map_or(0, |size| size as u64)
+        }
+    };
+    batch.columns().iter().map(bytes).sum()
+}
+
 fn cannot_write(e: std::io::Error) -> Error {
     Error::new(
         ErrorCode::CANNOT_WRITE_TO_FILE_DESCRIPTOR,
@@ -169,10 +209,11 @@ fn open(target: &IntoOutfile) -> Result<(WholeFile, Box<dyn compression::Encoder
         } else {
             ""
         };
-        Error::new(
-            ErrorCode::CANNOT_OPEN_FILE,
-            format!("{hint}cannot open {path}: {e}"),
-        )
+        let code = match e.kind() {
+            std::io::ErrorKind::NotFound => ErrorCode::FILE_DOESNT_EXIST,
+            _ => ErrorCode::CANNOT_OPEN_FILE,
+        };
+        Error::new(code, format!("{hint}cannot open {path}: {e}"))
     })?;
     let method = target.compression.as_ref().and_then(text);
     let file = compression::encoder(BufWriter::new(file), &path, method.as_deref())?;

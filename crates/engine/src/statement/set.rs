@@ -1,6 +1,6 @@
-//! Runs SET and USE.
+//! Runs SET, USE and SYSTEM.
 
-use basalt_error::Result;
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{ExprKind, Literal, Setting, Use};
 
 use crate::session::{Session, Summary};
@@ -42,6 +42,38 @@ pub(crate) fn value_text(setting: &Setting) -> Option<String> {
         ExprKind::Literal(Literal::Bool(b)) => u8::from(*b).to_string(),
         _ => basalt_parser::format_expr(value),
     })
+}
+
+/// SYSTEM commands about logs, merges and dictionaries, which Basalt has not: nothing is to do.
+const NOTHING_TO_DO: [&str; 10] = [
+    "FLUSH LOGS",
+    "JEMALLOC PURGE",
+    "RELOAD DICTIONARIES",
+    "RELOAD FUNCTIONS",
+    "START FETCHES",
+    "START MERGES",
+    "START TTL MERGES",
+    "STOP FETCHES",
+    "STOP MERGES",
+    "STOP TTL MERGES",
+];
+
+/// `SYSTEM command`.
+pub(crate) fn system(command: &str) -> Result<Summary> {
+    let is_cache = command.starts_with("DROP ") || command.starts_with("CLEAR ");
+    let is_nothing = (is_cache && command.ends_with(" CACHE")) || NOTHING_TO_DO.contains(&command);
+    match command {
+        "" => Err(Error::new(
+            ErrorCode::SYNTAX_ERROR,
+            "Write a command behind SYSTEM, such as SYSTEM FLUSH LOGS",
+        )),
+        "RELOAD CONFIG" => Err(Error::new(
+            ErrorCode::UNSUPPORTED_METHOD,
+            "Leave it out: there is no configuration file that SYSTEM RELOAD CONFIG could read",
+        )),
+        _ if is_nothing => Ok(Summary::default()),
+        _ => Err(Error::not_implemented(format!("SYSTEM {command}"))),
+    }
 }
 
 /// `USE database`.

@@ -113,6 +113,31 @@ fn listing(session: &Session, kind: &ShowKind) -> Result<Listing> {
         ),
         ShowKind::ProcessList => ("*", "system.processes", None),
         ShowKind::Engines => ("*", "system.table_engines", None),
+        other => return empty_listing(other),
+    };
+    Ok(Listing {
+        columns,
+        from,
+        condition,
+    })
+}
+
+/// The query of what Basalt has none of.
+fn empty_listing(kind: &ShowKind) -> Result<Listing> {
+    let (columns, from, condition) = match kind {
+        ShowKind::Dictionaries { .. } => ("name", "system.dictionaries", None),
+        ShowKind::Clusters => ("cluster", "system.clusters", None),
+        ShowKind::Cluster(name) => (
+            "cluster, shard_num, replica_num, host_name, host_address, port",
+            "system.clusters",
+            Some(format!("cluster = {}", quoted(name))),
+        ),
+        ShowKind::Merges => (
+            "table, database, NULL::Nullable(Float64) AS estimate_complete, elapsed, progress, \
+             is_mutation, '' AS size_compressed, '' AS memory_usage",
+            "system.merges",
+            None,
+        ),
         unsupported => return Err(Error::not_implemented(construct(unsupported))),
     };
     Ok(Listing {
@@ -125,10 +150,7 @@ fn listing(session: &Session, kind: &ShowKind) -> Result<Listing> {
 /// What an error calls a kind of `SHOW` that lists nothing here.
 fn construct(kind: &ShowKind) -> &str {
     match kind {
-        ShowKind::Dictionaries { .. } => "SHOW DICTIONARIES",
         ShowKind::Indexes { .. } => "SHOW INDEXES",
-        ShowKind::Merges => "SHOW MERGES",
-        ShowKind::Clusters | ShowKind::Cluster(_) => "SHOW CLUSTERS",
         ShowKind::Other(tokens) => &tokens.construct,
         _ => "SHOW",
     }
@@ -176,7 +198,13 @@ fn create_sql(session: &Session, object: ObjectKind, name: &ast::ObjectName) -> 
     if !session.database.catalog.has_database(&name.name) {
         return Err(session.database.catalog.unknown_database(&name.name));
     }
-    Ok(format!("CREATE DATABASE {}\nENGINE = Memory", name.name))
+    // The first database was there before any statement.
+    let engine = if name.name == "default" {
+        ""
+    } else {
+        "\nENGINE = Memory"
+    };
+    Ok(format!("CREATE DATABASE {}{engine}", name.name))
 }
 
 /// `DESCRIBE TABLE …`: exactly ClickHouse's seven columns.
@@ -214,7 +242,11 @@ pub(crate) fn describe(
         (
             "codec_expression",
             DataType::String,
-            of(&|c| c.codec.clone()),
+            of(&|c| {
+                let steps = c.codec.strip_prefix("CODEC(");
+                let steps = steps.and_then(|s| s.strip_suffix(')'));
+                steps.unwrap_or_default().to_owned()
+            }),
         ),
         ("ttl_expression", DataType::String, of(&|c| c.ttl.clone())),
     ];

@@ -8,10 +8,20 @@ use basalt_parser::ast::CreateTable;
 use basalt_storage::MemoryTable;
 
 use super::columns::stored;
+use super::merge_tree;
 use crate::catalog::{ColumnDefinition, Engine};
+use crate::session::{RunningQuery, Session};
 
 /// The engine that the statement names, empty.
-pub(super) fn engine(create: &CreateTable, columns: &[ColumnDefinition]) -> Result<Engine> {
+pub(super) fn engine(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    create: &CreateTable,
+    columns: &[ColumnDefinition],
+) -> Result<Engine> {
+    if merge_tree::is_wanted(create) {
+        return merge_tree::engine(session, query, create, columns);
+    }
     let name = create
         .storage
         .engine
@@ -35,14 +45,13 @@ pub(super) fn engine(create: &CreateTable, columns: &[ColumnDefinition]) -> Resu
         }
         unknown => Err(Error::new(
             ErrorCode::UNKNOWN_STORAGE,
-            format!("Use ENGINE = Memory or Null: unknown table engine {unknown}"),
+            format!("Use ENGINE = MergeTree, Memory or Null: unknown table engine {unknown}"),
         )),
     }
 }
 
 /// Engines of the dialect that do not exist here yet.
-const KNOWN_ENGINES: [&str; 14] = [
-    "MergeTree",
+const KNOWN_ENGINES: [&str; 13] = [
     "ReplacingMergeTree",
     "SummingMergeTree",
     "AggregatingMergeTree",

@@ -1,6 +1,6 @@
 //! Gives the tables of `system` about things that Basalt does not have: they are empty.
 //!
-//! Clients ask for parts, clusters or dictionaries when they connect; no rows is the true answer.
+//! Clients ask for merges, clusters or dictionaries when they connect; no rows is the true answer.
 
 use basalt_analyzer::TableEntry;
 use basalt_error::Result;
@@ -80,31 +80,6 @@ pub(super) const TABLES: &[(&str, &str)] = &[
          `block_numbers.number` Array(Int64), parts_in_progress_names Array(String), \
          parts_to_do_names Array(String), parts_to_do Int64, is_done UInt8, is_killed UInt8, \
          latest_failed_part String, latest_fail_time DateTime, latest_fail_reason String",
-    ),
-    (
-        "parts",
-        "partition String, name String, uuid UUID, part_type String, active UInt8, marks UInt64, \
-         rows UInt64, bytes_on_disk UInt64, data_compressed_bytes UInt64, \
-         data_uncompressed_bytes UInt64, primary_key_size UInt64, marks_bytes UInt64, \
-         secondary_indices_compressed_bytes UInt64, secondary_indices_uncompressed_bytes UInt64, \
-         secondary_indices_marks_bytes UInt64, modification_time DateTime, remove_time DateTime, \
-         refcount UInt32, min_date Date, max_date Date, min_time DateTime, max_time DateTime, \
-         partition_id String, min_block_number Int64, max_block_number Int64, level UInt32, \
-         data_version UInt64, primary_key_bytes_in_memory UInt64, \
-         primary_key_bytes_in_memory_allocated UInt64, is_frozen UInt8, database String, \
-         table String, engine String, disk_name String, path String, bytes UInt64, \
-         marks_size UInt64, part_name String",
-    ),
-    (
-        "parts_columns",
-        "partition String, name String, uuid UUID, part_type String, active UInt8, marks UInt64, \
-         rows UInt64, bytes_on_disk UInt64, data_compressed_bytes UInt64, \
-         data_uncompressed_bytes UInt64, marks_bytes UInt64, modification_time DateTime, \
-         partition_id String, level UInt32, database String, table String, engine String, \
-         disk_name String, path String, column String, type String, column_position UInt64, \
-         default_kind String, default_expression String, column_bytes_on_disk UInt64, \
-         column_data_compressed_bytes UInt64, column_data_uncompressed_bytes UInt64, \
-         column_marks_bytes UInt64",
     ),
     (
         "projections",

@@ -1,6 +1,7 @@
 //! Lists functions.
 
 use basalt_analyzer::TableEntry;
+use basalt_analyzer::expr::SPECIAL_FUNCTIONS;
 use basalt_error::Result;
 use basalt_functions::{aggregate, higher_order, registry};
 
@@ -35,15 +36,20 @@ pub(crate) fn functions(environment: &QueryEnvironment<'_>) -> Result<TableEntry
         rows.push(row(f.name, ""));
         rows.extend(f.aliases.iter().map(|a| row(a, f.name)));
     }
-    for f in higher_order::FUNCTIONS {
+    let higher_order = higher_order::FUNCTIONS.iter();
+    let plain = higher_order.map(|f| (f.name, f.description, f.syntax));
+    let special = SPECIAL_FUNCTIONS.iter();
+    for (name, description, syntax) in
+        plain.chain(special.map(|f| (f.name, f.description, f.syntax)))
+    {
         rows.push(Row {
-            name: f.name.to_owned(),
+            name: name.to_owned(),
             is_aggregate: false,
             case_insensitive: false,
             alias_to: String::new(),
             origin: "System",
-            description: f.description.to_owned(),
-            syntax: f.syntax.to_owned(),
+            description: description.to_owned(),
+            syntax: syntax.to_owned(),
         });
     }
     for f in aggregate::all() {

@@ -7,6 +7,7 @@
 //! | [`functions`] | functions, table functions, combinators |
 //! | [`processes`] | the statements that are running |
 //! | [`adaptation`] | the processor, and what was chosen for it |
+//! | [`parts`] | parts of tables on disk |
 //! | [`facts`] | settings, formats, types, build options and other lists |
 //! | [`absent`] | what ClickHouse has and Basalt has not: empty tables |
 //! | [`information_schema`] | the views of `information_schema` |
@@ -17,6 +18,7 @@ pub mod facts;
 pub mod functions;
 pub mod information_schema;
 pub mod objects;
+pub mod parts;
 pub mod processes;
 pub mod rows;
 
@@ -50,6 +52,11 @@ const TABLES: &[(&str, MakeTable)] = &[
     ("numbers", |_| Ok(numbers(false))),
     ("numbers_mt", |_| Ok(numbers(true))),
     ("one", |_| one()),
+    ("parts", parts::parts),
+    ("parts_columns", parts::parts_columns),
+    ("primes", |_| {
+        Ok(table_function::prime_numbers(0, u64::MAX, 1))
+    }),
     ("processes", processes::processes),
     ("settings", facts::settings),
     ("table_engines", facts::table_engines),

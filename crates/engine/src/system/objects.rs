@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use basalt_analyzer::TableEntry;
+use basalt_analyzer::{TableEntry, column_names};
 use basalt_error::Result;
+use basalt_parser::ast::{Expr, Statement};
 use basalt_types::DataType;
 
 use super::rows::Rows;
 use super::{information_schema, table_names};
 use crate::catalog::{ColumnDefinition, Engine, SYSTEM_DATABASES, Table};
 use crate::environment::QueryEnvironment;
+use crate::merge_tree::{Keys, MergeTreeTable, list_text};
 use crate::statement::show::default_kind;
 
 /// `system.databases`
@@ -97,22 +99,38 @@ impl Listed {
             None => information_schema::query(&self.database, &self.name).ok(),
         };
         query.map_or_else(String::new, |q| {
-            one_line(&basalt_parser::ast::Statement::Query(Box::new(
-                q.as_ref().clone(),
-            )))
+            one_line(&Statement::Query(Box::new(q.as_ref().clone())))
         })
     }
 
-    fn memory_bytes(&self) -> Option<u64> {
+    fn num_parts(&self) -> Option<u64> {
+        let parts = self.table.as_deref()?.merge_tree()?.storage.parts();
+        parts.ok().map(|parts| parts.len() as u64)
+    }
+
+    fn size_bytes(&self) -> Option<u64> {
         match self.table.as_deref().map(|t| &t.engine) {
             Some(Engine::Memory(memory)) => Some(memory.size_bytes() as u64),
+            Some(Engine::MergeTree(table)) => table.storage.size_bytes(),
             Some(Engine::Null) => Some(0),
             _ => None,
         }
     }
 }
 
-fn one_line(statement: &basalt_parser::ast::Statement) -> String {
+/// The engine with its clauses, as CREATE has them.
+fn engine_clauses(table: &Table) -> String {
+    let create = basalt_parser::parse_statement(&table.create_sql).map(|p| p.statement);
+    let Ok(Statement::CreateTable(mut create)) = create else {
+        return table.engine.name().to_owned();
+    };
+    (create.schema, create.comment) = (None, None);
+    let text = one_line(&Statement::CreateTable(create));
+    let clauses = text.split_once(" ENGINE = ").map(|(_, clauses)| clauses);
+    clauses.unwrap_or_default().to_owned()
+}
+
+fn one_line(statement: &Statement) -> String {
     basalt_parser::format_one_line(statement)
 }
 
@@ -148,8 +166,13 @@ pub(crate) fn tables(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
         definer String";
     let all = all_tables(environment)?;
     let engine_full = |l: &Listed| match &l.table {
+        Some(table) if table.merge_tree().is_some() => engine_clauses(table),
         Some(_) if !l.is_view() => l.engine(),
         _ => String::new(),
+    };
+    let key = |f: fn(&Keys) -> String| {
+        let keys = all.iter().map(|l| l.table.as_deref()?.merge_tree());
+        keys.map(move |m| m.map(|m| f(&m.keys)).unwrap_or_default())
     };
     let rows = Rows::default()
         .text("database", all.iter().map(|l| &l.database))
@@ -167,7 +190,13 @@ pub(crate) fn tables(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
             all.iter()
                 .map(|l| l.of(Table::num_rows, None).map(|n| n as u64)),
         )
-        .maybe("total_bytes", all.iter().map(Listed::memory_bytes))
+        .maybe("total_bytes", all.iter().map(Listed::size_bytes))
+        .maybe("parts", all.iter().map(Listed::num_parts))
+        .maybe("active_parts", all.iter().map(Listed::num_parts))
+        .text("partition_key", key(Keys::partition_text))
+        .text("sorting_key", key(|k| list_text(&k.sorting)))
+        .text("primary_key", key(|k| list_text(&k.primary)))
+        .text("storage_policy", key(|_| "default".to_owned()))
         .text(
             "comment",
             all.iter()
@@ -181,12 +210,14 @@ struct Placed {
     database: String,
     table: String,
     position: u64,
+    on_disk: Option<Arc<MergeTreeTable>>,
     definition: ColumnDefinition,
 }
 
 fn all_columns(environment: &QueryEnvironment<'_>) -> Result<Vec<Placed>> {
     let mut all = Vec::new();
     for listed in all_tables(environment)? {
+        let on_disk = listed.table.as_deref().and_then(Table::merge_tree).cloned();
         let columns = match &listed.table {
             Some(table) => table.columns.clone(),
             None => super::columns_of(environment, &listed.database, &listed.name)?
@@ -196,6 +227,7 @@ fn all_columns(environment: &QueryEnvironment<'_>) -> Result<Vec<Placed>> {
         };
         for (i, definition) in columns.into_iter().enumerate() {
             all.push(Placed {
+                on_disk: on_disk.clone(),
                 database: listed.database.clone(),
                 table: listed.name.clone(),
                 position: i as u64 + 1,
@@ -231,6 +263,14 @@ pub(crate) fn columns(environment: &QueryEnvironment<'_>) -> Result<TableEntry> 
         let expr = default.and_then(|d| d.expr.as_ref());
         expr.map(basalt_parser::format_expr).unwrap_or_default()
     };
+    let in_key = |key: fn(&Keys) -> &Vec<Expr>| {
+        let is_in = move |c: &Placed| {
+            let exprs = c.on_disk.as_ref().map(|m| key(&m.keys));
+            let mut names = exprs.into_iter().flatten().flat_map(column_names);
+            names.any(|n| n == c.definition.column.name)
+        };
+        all.iter().map(is_in)
+    };
     let data_type = |c: &Placed| c.definition.column.data_type.clone();
     let number = |f: fn(&DataType) -> Option<u64>| all.iter().map(move |c| f(&data_type(c)));
     let rows = Rows::default()
@@ -245,6 +285,9 @@ pub(crate) fn columns(environment: &QueryEnvironment<'_>) -> Result<TableEntry> 
         )
         .text("default_expression", all.iter().map(default))
         .text("comment", all.iter().map(|c| &c.definition.comment))
+        .flag("is_in_partition_key", in_key(|k| &k.partition))
+        .flag("is_in_sorting_key", in_key(|k| &k.sorting))
+        .flag("is_in_primary_key", in_key(|k| &k.primary))
         .text("compression_codec", all.iter().map(|c| &c.definition.codec))
         .maybe("character_octet_length", number(octets))
         .maybe("numeric_precision", number(|t| numeric(t).map(|n| n.0)))

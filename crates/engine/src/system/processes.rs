@@ -40,6 +40,19 @@ impl Processes {
             number,
         }
     }
+
+    /// Cancels the statement with that id; `false` if there is none.
+    pub(crate) fn cancel(&self, query_id: &[u8]) -> bool {
+        let running = self.running.lock();
+        let found = running.values().find(|p| p.query_id.as_bytes() == query_id);
+        found.inspect(|p| p.control.cancel()).is_some()
+    }
+
+    /// Whether a statement with that id runs.
+    pub(crate) fn is_running(&self, query_id: &[u8]) -> bool {
+        let running = self.running.lock();
+        running.values().any(|p| p.query_id.as_bytes() == query_id)
+    }
 }
 
 /// Keeps a statement in the list.

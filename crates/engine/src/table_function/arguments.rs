@@ -57,7 +57,7 @@ impl<'a> Arguments<'a> {
             .ok_or_else(|| self.wrong_number(&format!("at least {}", idx + 1)))
     }
 
-    /// A number from 0 up; floats are truncated (`numbers(1e6)`).
+    /// A whole number from 0 up, also as a float (`numbers(1e6)`).
     pub(crate) fn u64(&self, idx: usize) -> Result<u64> {
         let arg = self.get(idx)?;
         let as_float = arrow::compute::cast(&arg.value, &arrow::datatypes::DataType::Float64);
@@ -70,6 +70,19 @@ impl<'a> Arguments<'a> {
                     idx + 1,
                     self.function,
                     arg.data_type
+                ),
+            ));
+        }
+        let fraction = arrow::compute::cast(&arg.value, &arrow::datatypes::DataType::Float64);
+        let has_fraction =
+            fraction.is_ok_and(|v| v.as_primitive::<Float64Type>().value(0).fract() != 0.0);
+        if arg.data_type.is_float() && has_fraction {
+            return Err(Error::new(
+                ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+                format!(
+                    "Argument {} of {} must be a whole number",
+                    idx + 1,
+                    self.function
                 ),
             ));
         }

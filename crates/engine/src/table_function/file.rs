@@ -8,7 +8,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::scan::{FileFact, ParquetTable, SourceTable};
 
 use super::arguments::Arguments;
-use super::values::declared;
+use super::structure::Structure;
 
 /// The rows of the files that the first argument names.
 pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
@@ -18,8 +18,20 @@ pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
     let pattern = args.text(0)?;
     let format = args.optional_text(1)?;
     let format = format.map(|f| basalt_formats::lookup(&f)).transpose()?;
-    let structure = args.optional_text(2)?.map(|s| declared(&s)).transpose()?;
-    let files = matching(&pattern)?;
+    if args.optional_text(2)?.is_some_and(|s| s.trim().is_empty()) {
+        return Err(Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            "Give the structure of the file, or auto: it is empty",
+        ));
+    }
+    let structure = args
+        .optional_text(2)?
+        .map(|s| Structure::parse(&s))
+        .transpose()?;
+    let files = matching(&pattern).map_err(|e| match (&structure, e.code()) {
+        (None, ErrorCode::FILE_DOESNT_EXIST) => Error::new(ErrorCode::CANNOT_STAT, e.message()),
+        _ => e,
+    })?;
     if files.is_empty() && structure.is_none() {
         return Err(Error::new(
             ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,
@@ -32,7 +44,13 @@ pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
     };
     if format.name == "Parquet" {
         let context = &args.environment.context;
-        let table = ParquetTable::open(files, structure.map(typed), context)?;
+        let structure = structure.map(without_defaults).transpose()?;
+        let is_inferred = structure.is_none();
+        let table = ParquetTable::open(files, structure, context);
+        let table = table.map_err(|e| match is_inferred {
+            true => no_structure(&e, format.name),
+            false => e,
+        })?;
         let columns = table.columns().iter();
         let columns = columns.map(|(n, t)| TableColumn::new(n, t.clone()));
         return Ok(TableEntry::Table {
@@ -47,6 +65,22 @@ pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
         structure,
         args.optional_text(3)?.as_deref(),
     )
+}
+
+/// The error for a file that does not tell its columns.
+pub(super) fn no_structure(e: &Error, format: &str) -> Error {
+    match e.code() {
+        ErrorCode::NOT_IMPLEMENTED
+        | ErrorCode::BAD_ARGUMENTS
+        | ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE => e.clone(),
+        _ => Error::new(
+            ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,
+            format!(
+                "{}: the table structure cannot be extracted from a {format} format file",
+                e.message()
+            ),
+        ),
+    }
 }
 
 /// The format by the endings of the files.
@@ -70,13 +104,22 @@ pub(super) fn hidden(facts: &[FileFact]) -> impl Iterator<Item = TableColumn> {
     })
 }
 
-fn typed(columns: Vec<TableColumn>) -> Vec<(String, basalt_types::DataType)> {
-    columns.into_iter().map(|c| (c.name, c.data_type)).collect()
+/// The columns of Parquet files, whose scans know of no defaults.
+fn without_defaults(structure: Structure) -> Result<Vec<(String, basalt_types::DataType)>> {
+    let computed = structure.columns.iter().find(|c| c.alias.is_some());
+    match computed {
+        Some(column) => Err(Error::not_implemented(format!(
+            "An expression for column `{}` in the structure of Parquet files",
+            column.name
+        ))),
+        None => Ok(structure.header),
+    }
 }
 
 /// The files of a path or glob (`*`, `?`, `**`, `{a,b}`, `{1..3}`) or in a directory, sorted.
 fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
+    let has_choices = pattern.contains('{');
     for pattern in expand_braces(pattern) {
         if pattern.contains(['*', '?']) {
             let found = glob::glob(&escaped(&pattern)).map_err(|e| {
@@ -96,7 +139,7 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
         } else if path.exists() {
             // Also a device or a pipe.
             files.push(path);
-        } else {
+        } else if !has_choices {
             return Err(Error::new(
                 ErrorCode::FILE_DOESNT_EXIST,
                 format!("File {} doesn't exist", path.display()),

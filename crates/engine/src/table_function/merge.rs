@@ -129,7 +129,8 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\")
 }
 
-fn identifier(name: &str) -> String {
+/// A name in backticks.
+pub(super) fn identifier(name: &str) -> String {
     format!("`{}`", escaped(name).replace('`', "\\`"))
 }
 

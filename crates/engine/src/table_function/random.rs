@@ -8,10 +8,11 @@ use basalt_analyzer::TableEntry;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::scan::{BatchIter, MorselSource, ScanRequest, SourceTable, TableKind};
 use basalt_types::builder::NestedMut;
+use basalt_types::parse::parse_structure;
 use basalt_types::{ColumnBuilder, DataType};
 
 use super::arguments::Arguments;
-use super::values::declared;
+use super::structure::Structure;
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 8_192;
@@ -21,7 +22,7 @@ pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
     if !(1..=4).contains(&args.len()) {
         return Err(args.wrong_number("1 to 4"));
     }
-    let columns = declared(&args.text(0)?)?;
+    let columns = Structure::plain(parse_structure(&args.text(0)?)?).columns;
     let fields: Vec<_> = columns.iter().map(|c| c.data_type.field(&c.name)).collect();
     let number = |idx: usize, default: u64| {
         if idx < args.len() && args.all()[idx].data_type.is_number() {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Schema, SchemaRef};
 use basalt_analyzer::{TableColumn, TableEntry};
-use basalt_error::{Error, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::scan::{BatchIter, FileFact, MorselSource, ScanRequest, SourceTable, TableKind};
 use basalt_formats::{FormatEntry, FormatSettings, count_rows, header_len, split_rows};
 use basalt_types::DataType;
@@ -20,6 +20,7 @@ use parking_lot::Mutex;
 use super::arguments::Arguments;
 use super::compression;
 use super::file::hidden;
+use super::structure::Structure;
 
 /// Bytes of a part.
 const PART_BYTES: usize = 4 << 20;
@@ -29,26 +30,25 @@ pub(super) fn open(
     args: &Arguments<'_>,
     files: Vec<PathBuf>,
     format: &'static FormatEntry,
-    structure: Option<Vec<TableColumn>>,
+    structure: Option<Structure>,
     method: Option<&str>,
 ) -> Result<TableEntry> {
     let settings = args.environment.settings.formats()?;
-    let columns = match structure {
-        Some(columns) => columns,
-        None => inferred(&files, format, method, &settings)?,
+    let structure = match structure {
+        Some(structure) => structure,
+        None => Structure::plain(inferred(&files, format, method, &settings)?),
     };
-    let header: Vec<(String, DataType)> = columns
-        .iter()
-        .map(|c| (c.name.clone(), c.data_type.clone()))
-        .collect();
-    let facts = FileFact::beside(&header);
-    let columns: Vec<TableColumn> = columns.into_iter().chain(hidden(&facts)).collect();
-    let fields: Vec<_> = columns.iter().map(|c| c.data_type.field(&c.name)).collect();
+    let facts = FileFact::beside(&structure.header);
+    let of_facts: Vec<TableColumn> = hidden(&facts).collect();
+    let mut fields = structure.fields();
+    fields.extend(of_facts.iter().map(|c| c.data_type.field(&c.name)));
+    let columns: Vec<TableColumn> = structure.columns.into_iter().chain(of_facts).collect();
     let table = TextTable {
         files,
         format,
         method: method.map(str::to_owned),
-        header,
+        header: structure.header,
+        tracked: structure.tracked,
         facts,
         schema: Arc::new(Schema::new(fields)),
         settings,
@@ -65,7 +65,7 @@ fn inferred(
     format: &'static FormatEntry,
     method: Option<&str>,
     settings: &FormatSettings,
-) -> Result<Vec<TableColumn>> {
+) -> Result<Vec<(String, DataType)>> {
     let mut files = files.iter().peekable();
     while let Some(path) = files.next() {
         let mut sample = compression::open(path, method)?;
@@ -73,10 +73,8 @@ fn inferred(
         if is_empty && files.peek().is_some() {
             continue;
         }
-        let inferred = basalt_formats::infer(format.name, sample, settings)
-            .map_err(|e| e.within(path.display()))?;
-        let columns = inferred.into_iter();
-        return Ok(columns.map(|(n, t)| TableColumn::new(n, t)).collect());
+        return basalt_formats::infer(format.name, sample, settings)
+            .map_err(|e| super::file::no_structure(&e, format.name).within(path.display()));
     }
     Err(Error::bug("no file"))
 }
@@ -87,6 +85,8 @@ struct TextTable {
     format: &'static FormatEntry,
     method: Option<String>,
     header: Vec<(String, DataType)>,
+    /// Those of the header of which is told where they have no value.
+    tracked: Vec<usize>,
     /// The columns behind those of the header.
     facts: Vec<FileFact>,
     schema: SchemaRef,
@@ -177,9 +177,18 @@ impl MorselSource for TextSource {
                     return Ok(None);
                 };
                 let (format, settings) = (table.format.name, &table.settings);
-                let mut reader =
-                    basalt_formats::input(format, &table.header, settings, part.source)
-                        .map_err(|e| e.within(part.path.display()))?;
+                let extras = basalt_formats::Extras {
+                    tracked: table.tracked.clone(),
+                    ..Default::default()
+                };
+                let mut reader = basalt_formats::input_with(
+                    format,
+                    &table.header,
+                    settings,
+                    part.source,
+                    extras,
+                )
+                .map_err(|e| e.within(part.path.display()))?;
                 reader.stands_behind(part.rows_before, part.bytes_before);
                 current = Some((part.path, part.rows_before, reader));
             }
@@ -314,9 +323,16 @@ impl Splitter {
             .take(missing)
             .read_to_end(&mut self.rest)
             .map_err(|e| {
+                let text = e.to_string();
+                // What flate2 says of damaged files.
+                let code = match text.contains("deflate") {
+                    true => ErrorCode::ZLIB_INFLATE_FAILED,
+                    false => ErrorCode::CANNOT_READ_ALL_DATA,
+                };
+                let path = self.path.display();
                 Error::new(
-                    basalt_error::ErrorCode::CANNOT_READ_ALL_DATA,
-                    format!("Cannot read {}: {e}", self.path.display()),
+                    code,
+                    format!("The file is damaged or cut off: {path}: {text}"),
                 )
             })?;
         self.is_at_end = (read as u64) < missing;

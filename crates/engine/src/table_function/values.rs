@@ -9,17 +9,20 @@ use arrow::datatypes::Schema;
 use basalt_analyzer::{ConstantArg, TableColumn, TableEntry, Typed, cast};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::scalar::core::cast::CastMode;
-use basalt_types::parse::parse_structure;
 use basalt_types::{DataType, least_supertype};
 
 use super::arguments::Arguments;
+use super::structure::Structure;
 use crate::statement::inline_data::evaluator;
 
 /// `values('a UInt8, b String', (1, 'x'), …)`, `values(1, 2)`, `values((1, 'x'), …)`.
 pub(super) fn values(args: &Arguments<'_>) -> Result<TableEntry> {
     let all = args.all();
     let structure = match args.text(0) {
-        Ok(text) if all.len() > 1 => parse_structure(&text).ok().filter(|s| !s.is_empty()),
+        Ok(text) if all.len() > 1 => Structure::parse(&text)
+            .ok()
+            .map(|s| s.header)
+            .filter(|s| !s.is_empty()),
         _ => None,
     };
     let rows = if structure.is_some() { &all[1..] } else { all };
@@ -121,7 +124,12 @@ fn cells(row: &ConstantArg, num_columns: Option<usize>) -> Vec<(ArrayRef, DataTy
 
 /// `null('a UInt8')`: no rows.
 pub(super) fn null(args: &Arguments<'_>) -> Result<TableEntry> {
-    Ok(super::batches(declared(&args.text(0)?)?, Vec::new()))
+    if args.len() > 1 {
+        return Err(args.wrong_number("0 or 1"));
+    }
+    let text = args.optional_text(0)?;
+    let text = text.unwrap_or_else(|| "dummy UInt8".to_owned());
+    Ok(Structure::parse(&text)?.table(Vec::new()))
 }
 
 /// `format(CSV, [structure,] 'text')`.
@@ -132,36 +140,22 @@ pub(super) fn format(args: &Arguments<'_>) -> Result<TableEntry> {
     let format = args.text(0)?;
     let text = args.bytes(args.len() - 1)?;
     let settings = args.environment.settings.formats()?;
-    let columns = if args.len() == 3 {
-        declared(&args.text(1)?)?
+    let structure = if args.len() == 3 {
+        Structure::parse(&args.text(1)?)?
     } else {
-        let inferred =
-            basalt_formats::infer(&format, Box::new(Cursor::new(text.clone())), &settings)?;
-        inferred
-            .into_iter()
-            .map(|(n, t)| TableColumn::new(n, t))
-            .collect()
+        let sample = Box::new(Cursor::new(text.clone()));
+        Structure::plain(basalt_formats::infer(&format, sample, &settings)?)
     };
-    let header: Vec<_> = columns
-        .iter()
-        .map(|c| (c.name.clone(), c.data_type.clone()))
-        .collect();
     let reader = Box::new(Cursor::new(text));
-    let evaluator = Some(evaluator(args.environment));
+    let extras = basalt_formats::Extras {
+        evaluator: Some(evaluator(args.environment)),
+        tracked: structure.tracked.clone(),
+    };
     let mut reader =
-        basalt_formats::input_with_evaluator(&format, &header, &settings, reader, evaluator)?;
+        basalt_formats::input_with(&format, &structure.header, &settings, reader, extras)?;
     let mut batches = Vec::new();
     while let Some(batch) = reader.next_block()? {
         batches.push(batch);
     }
-    Ok(super::batches(columns, batches))
-}
-
-/// The columns of a `structure` argument.
-pub(super) fn declared(structure: &str) -> Result<Vec<TableColumn>> {
-    let columns = parse_structure(structure)?;
-    Ok(columns
-        .into_iter()
-        .map(|(name, t)| TableColumn::new(name, t))
-        .collect())
+    Ok(structure.table(batches))
 }

@@ -4,16 +4,17 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::BufReader;
 
-use basalt_adapt::{Random, SimdLevel};
-use basalt_engine::{Database, Io, Session, Summary};
+use basalt_adapt::Random;
+use basalt_engine::{Session, Summary};
 use basalt_error::{Error, Result};
 use indicatif::{HumanCount, ProgressBar};
 
 use super::Source;
 use super::keys::{KeyType, Recipe};
-use super::report::Comparison;
 use crate::lab::Setup;
+use crate::lab::comparison::Comparison;
 use crate::lab::contest::{self, Entrant};
+use crate::lab::queries::{number, query, session};
 
 const QUERY: &str = "SELECT k, count() FROM keys GROUP BY k FORMAT Null";
 
@@ -41,11 +42,7 @@ impl<'a> Contest<'a> {
         num_rows: u64,
         bar: &ProgressBar,
     ) -> Result<Self> {
-        let mut session = Session::new(&Database::in_memory()?);
-        let threads = setup.num_threads.to_string();
-        session.settings.set("max_threads", &threads)?;
-        let level = setup.level.map_or("auto", SimdLevel::name);
-        session.settings.set("simd_level", level)?;
+        let mut session = session(setup)?;
         let (input, description) = described(source);
         bar.set_message(format!("loading {} keys: {input}", HumanCount(num_rows)));
         match source {
@@ -106,7 +103,8 @@ impl<'a> Contest<'a> {
             input: self.input,
             description: self.description,
             num_rows: self.num_rows,
-            num_groups,
+            num_groups: Some(num_groups),
+            chosen: None,
             standings,
         })
     }
@@ -173,25 +171,4 @@ fn load_generated(
     let structure = format!("k {}", recipe.key_type.sql());
     let rows = BufReader::with_capacity(READ_BYTES, recipe.rows());
     session.load_table("keys", "RowBinary", Some(&structure), Box::new(rows))
-}
-
-/// Runs a query and gives its output.
-fn query(session: &mut Session, text: &str) -> Result<(Summary, String)> {
-    let parsed = basalt_parser::parse_statement(text)?;
-    let mut out = Vec::new();
-    let io = Io {
-        out: &mut out,
-        input: None,
-    };
-    let summary = session.run(text.as_bytes(), &parsed, io)?;
-    Ok((summary, String::from_utf8_lossy(&out).into_owned()))
-}
-
-/// The first number of an output.
-fn number(output: &str) -> Result<u64> {
-    let first = output.split_whitespace().next().map(str::parse);
-    match first {
-        Some(Ok(number)) => Ok(number),
-        _ => Err(Error::bug(format!("not a number: {output}"))),
-    }
 }

@@ -6,33 +6,22 @@
 //! |---|---|
 //! | [`keys`] | distributions of generated keys |
 //! | [`contestants`] | the session, the table and the queries |
-//! | [`report`] | the comparison as text and as JSON |
-//! | [`plot`] | time over size as SVG |
 
 mod contestants;
 pub(super) mod keys;
-mod plot;
-mod report;
-
-use std::io::Write;
 
 use basalt_adapt::Random;
-use basalt_engine::settings::Kind;
-use basalt_engine::settings::table::find;
 use basalt_error::{Error, ErrorCode, Result};
 use clap::ArgMatches;
 
 use crate::lab::Setup;
-use crate::lab::contest;
+use crate::lab::comparison::{Comparison, Experiment};
+use crate::lab::{contest, queries};
 use contestants::Contest;
 use keys::{Distribution, KeyType, Recipe};
-use report::Comparison;
 
 /// The strategy that factors are relative to.
 const BASELINE: &str = "trivial";
-
-/// Sizes that a plot has if none are given: equal steps.
-const PLOT_SIZES: u64 = 5;
 
 /// Where keys come from.
 #[derive(Clone, Debug)]
@@ -44,10 +33,8 @@ enum Source {
 /// Runs the experiment and writes its tables.
 pub(crate) fn run(options: &ArgMatches) -> Result<()> {
     let mut setup = Setup::from_options(options)?;
-    let strategies = strategies(options)?;
-    let sizes = sizes(options, setup.num_rows as u64)?;
-    let largest = sizes.iter().max().copied().unwrap_or(0);
-    setup.num_rows = usize::try_from(largest).unwrap_or(usize::MAX);
+    let strategies = queries::competing(all_strategies(), options, BASELINE)?;
+    let sizes = setup.sizes(options)?;
     let sources = sources(options, setup.seed)?;
     let num_runs = sources.len() * sizes.len() * strategies.len() * (setup.num_rounds + 1);
     let bar = contest::progress(num_runs);
@@ -68,63 +55,17 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
         }
     }
     bar.finish_and_clear();
-    if let Some(path) = options.get_one::<String>("plot") {
-        write_plot(path, &setup, &comparisons)?;
-    }
-    let text = if setup.is_json {
-        format!("{:#}\n", report::as_json(&setup, &comparisons))
-    } else {
-        report::as_text(&setup, &comparisons)
+    let experiment = Experiment {
+        name: "group-by",
+        query: "SELECT k, count() FROM t GROUP BY k",
+        strategies: all_strategies(),
     };
-    let written = std::io::stdout().write_all(text.as_bytes());
-    written.map_err(Error::from)
+    experiment.write(options, &setup, &comparisons)
 }
 
 /// Every value of the setting that forces a strategy.
 pub(super) fn all_strategies() -> &'static [&'static str] {
-    match find("group_by_strategy").map(|setting| setting.kind) {
-        Some(Kind::Word(words)) => words,
-        _ => &[],
-    }
-}
-
-/// The strategies that compete: the baseline first, what decides by itself and the peer last.
-fn strategies(options: &ArgMatches) -> Result<Vec<&'static str>> {
-    let wanted: Option<Vec<&String>> = options.get_many("strategies").map(Iterator::collect);
-    let is_wanted = |name: &str| wanted.as_ref().is_none_or(|w| w.iter().any(|n| *n == name));
-    let mut names: Vec<&str> = all_strategies().to_vec();
-    names.retain(|name| is_wanted(name));
-    names.sort_by_key(|name| match *name {
-        BASELINE => 0,
-        "auto" => 2,
-        "datafusion" => 3,
-        _ => 1,
-    });
-    if names.is_empty() {
-        return Err(Error::bug("a contest without strategies"));
-    }
-    Ok(names)
-}
-
-fn sizes(options: &ArgMatches, num_rows: u64) -> Result<Vec<u64>> {
-    let Some(given) = options.get_many::<String>("sizes") else {
-        let steps = match options.get_one::<String>("plot") {
-            Some(_) => PLOT_SIZES,
-            None => 1,
-        };
-        let size = |step: u64| (u128::from(num_rows) * u128::from(step) / u128::from(steps)) as u64;
-        return Ok((1..=steps).map(size).filter(|size| *size > 0).collect());
-    };
-    let size = |text: &String| {
-        let normal = Kind::NonZeroUInt64.normalize("--sizes", text)?;
-        normal
-            .parse()
-            .map_err(|_| Error::bug("a normal number that is none"))
-    };
-    let mut sizes: Vec<u64> = given.map(size).collect::<Result<_>>()?;
-    sizes.sort_unstable();
-    sizes.dedup();
-    Ok(sizes)
+    queries::words("group_by_strategy")
 }
 
 /// What `--keys` names: distributions, or else a file.
@@ -162,18 +103,4 @@ fn sources(options: &ArgMatches, seed: u64) -> Result<Vec<Source>> {
         }
     };
     keys.split(',').map(|name| source(name.trim())).collect()
-}
-
-fn write_plot(path: &str, setup: &Setup, comparisons: &[Comparison]) -> Result<()> {
-    let place = |name: &str| all_strategies().iter().position(|s| *s == name);
-    let panels = report::panels(comparisons, |name| place(name).unwrap_or(0));
-    let caption = format!(
-        "SELECT k, count() FROM t GROUP BY k; threads: {}, median of {} rounds",
-        setup.num_threads, setup.num_rounds
-    );
-    let written = std::fs::write(path, plot::svg(&panels, &caption));
-    written.map_err(|e| {
-        let text = format!("Cannot write the plot {path}: {e}");
-        Error::new(ErrorCode::CANNOT_OPEN_FILE, text)
-    })
 }

@@ -1,19 +1,25 @@
-//! Writes the comparison of strategies as tables or as JSON.
+//! Writes comparisons of strategies, which run whole queries, as tables, as JSON and as a plot.
 
+use std::io::Write;
+
+use basalt_error::{Error, ErrorCode, Result};
+use clap::ArgMatches;
 use serde_json::{Value, json};
 
 use crate::lab::Setup;
 use crate::lab::contest::Standing;
+use crate::lab::plot::{self, Line, Panel, rows_text};
 use crate::lab::report;
-
-use super::plot::{Line, Panel, rows_text};
 
 /// The strategies over one input of one size.
 pub(super) struct Comparison {
     pub(super) input: String,
     pub(super) description: String,
     pub(super) num_rows: u64,
-    pub(super) num_groups: u64,
+    /// Groups that were found, if the queries group.
+    pub(super) num_groups: Option<u64>,
+    /// What `auto` chose, if it is known.
+    pub(super) chosen: Option<String>,
     /// The baseline first.
     pub(super) standings: Vec<Standing>,
     /// Most memory that the query of each standing reserved.
@@ -37,8 +43,51 @@ impl Comparison {
     }
 }
 
+/// An experiment that compares strategies.
+pub(super) struct Experiment<'a> {
+    pub(super) name: &'a str,
+    pub(super) query: &'a str,
+    /// All strategies: the place of one gives its line the same look in every plot.
+    pub(super) strategies: &'a [&'a str],
+}
+
+impl Experiment<'_> {
+    /// Writes the tables, and the plot if the options ask for one.
+    pub(super) fn write(
+        &self,
+        options: &ArgMatches,
+        setup: &Setup,
+        comparisons: &[Comparison],
+    ) -> Result<()> {
+        if let Some(path) = options.get_one::<String>("plot") {
+            self.write_plot(path, setup, comparisons)?;
+        }
+        let text = if setup.is_json {
+            format!("{:#}\n", as_json(self.name, setup, comparisons))
+        } else {
+            as_text(setup, comparisons)
+        };
+        let written = std::io::stdout().write_all(text.as_bytes());
+        written.map_err(Error::from)
+    }
+
+    fn write_plot(&self, path: &str, setup: &Setup, comparisons: &[Comparison]) -> Result<()> {
+        let place = |name: &str| self.strategies.iter().position(|s| *s == name);
+        let panels = panels(comparisons, |name| place(name).unwrap_or(0));
+        let caption = format!(
+            "{}; threads: {}, median of {} rounds",
+            self.query, setup.num_threads, setup.num_rounds
+        );
+        let written = std::fs::write(path, plot::svg(&panels, &caption));
+        written.map_err(|e| {
+            let text = format!("Cannot write the plot {path}: {e}");
+            Error::new(ErrorCode::CANNOT_OPEN_FILE, text)
+        })
+    }
+}
+
 /// Tables for a terminal: one for each input and size, and one of all sizes of an input.
-pub(super) fn as_text(setup: &Setup, comparisons: &[Comparison]) -> String {
+fn as_text(setup: &Setup, comparisons: &[Comparison]) -> String {
     let mut text = report::heading(setup, "");
     for comparison in comparisons {
         text += &table(comparison);
@@ -53,12 +102,13 @@ pub(super) fn as_text(setup: &Setup, comparisons: &[Comparison]) -> String {
 
 fn table(comparison: &Comparison) -> String {
     let count = indicatif::HumanCount;
+    let groups = comparison.num_groups;
+    let groups = groups.map_or_else(String::new, |groups| format!(", {} groups", count(groups)));
     let mut text = format!(
-        "\n{}: {}\n{} rows, {} groups\n  {:24} {:>9} {:>9} {:>9} {:>8} {:>9}\n",
+        "\n{}: {}\n{} rows{groups}\n  {:24} {:>9} {:>9} {:>9} {:>8} {:>9}\n",
         comparison.input,
         comparison.description,
         count(comparison.num_rows),
-        count(comparison.num_groups),
         "strategy",
         "seconds",
         "at best",
@@ -68,11 +118,17 @@ fn table(comparison: &Comparison) -> String {
     );
     let least = comparison.least_seconds();
     for (standing, peak_bytes) in comparison.standings.iter().zip(&comparison.peak_bytes) {
-        let note = if standing.seconds <= least {
-            "  fastest"
-        } else {
-            ""
-        };
+        let mut note = String::new();
+        if standing.seconds <= least {
+            note += "  fastest";
+        }
+        if let Some(chosen) = comparison
+            .chosen
+            .as_ref()
+            .filter(|_| standing.name == "auto")
+        {
+            note += &format!("  chose {chosen}");
+        }
         text += &format!(
             "  {:24} {:>9.4} {:>9.4} {:>9.1} {:>7.2}x {:>9.1}{note}\n",
             standing.name,
@@ -107,7 +163,7 @@ fn sizes_table(comparisons: &[Comparison]) -> String {
 }
 
 /// One object with everything.
-pub(super) fn as_json(setup: &Setup, comparisons: &[Comparison]) -> Value {
+fn as_json(experiment: &str, setup: &Setup, comparisons: &[Comparison]) -> Value {
     let each = comparisons.iter().map(|comparison| {
         let standings = comparison.standings.iter().zip(&comparison.peak_bytes);
         let strategies = standings.map(|(standing, peak_bytes)| {
@@ -125,16 +181,17 @@ pub(super) fn as_json(setup: &Setup, comparisons: &[Comparison]) -> Value {
             "description": comparison.description,
             "rows": comparison.num_rows,
             "groups": comparison.num_groups,
+            "auto_chose": comparison.chosen,
             "strategies": strategies.collect::<Vec<_>>(),
         })
     });
-    let mut object = report::conditions("group-by", setup);
+    let mut object = report::conditions(experiment, setup);
     object["inputs"] = each.collect();
     object
 }
 
 /// The same for a plot; `place` gives a strategy its look.
-pub(super) fn panels(comparisons: &[Comparison], place: impl Fn(&str) -> usize) -> Vec<Panel> {
+fn panels(comparisons: &[Comparison], place: impl Fn(&str) -> usize) -> Vec<Panel> {
     let of_inputs = comparisons.chunk_by(|a, b| a.input == b.input);
     let panel = |of_input: &[Comparison]| {
         let first = of_input.first()?;

@@ -1,19 +1,30 @@
 //! Runs EXPLAIN: the stages that a query passes through, as text.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`syntax`] | the form of a statement that EXPLAIN SYNTAX prints |
 
+mod syntax;
+
+use std::any::Any;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, UInt64Array};
+use basalt_analyzer::{Analyzer, TableEntry};
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{
-    Explain, ExplainKind, ExprKind, FromElement, Literal, ObjectName, SetExpr, Span, Statement,
-    TableExpr, TableSource,
-};
+use basalt_exec::scan::{MergeTreeTable, SourceTable};
+use basalt_parser::ast::{Explain, ExplainKind, ExprKind, Literal, Statement};
 use basalt_types::DataType;
+use datafusion::common::tree_node::TreeNode;
+use datafusion::datasource::source_as_provider;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::displayable;
 
 use super::result::{strings, write_rows};
 use super::{analyze, query};
+use crate::environment::QueryEnvironment;
 use crate::session::{Io, RunningQuery, Session, Summary};
+use crate::system::rows::Rows;
 
 /// `EXPLAIN AST | SYNTAX | PLAN | PIPELINE | ANALYZE statement`.
 pub(crate) fn run(
@@ -23,41 +34,102 @@ pub(crate) fn run(
     io: Io<'_>,
 ) -> Result<Summary> {
     check_settings(explain)?;
+    match (explain.kind, explain.statement.as_deref()) {
+        (ExplainKind::Estimate, Some(statement)) => {
+            estimate(session, query, explain, statement, io)
+        }
+        (ExplainKind::Analyze, Some(statement)) => {
+            let lines = analyze::lines(session, query, explain, statement)?;
+            write(session, query, explain, lines, io)
+        }
+        _ => {
+            let environment = session.environment(query);
+            let lines = lines(&environment, &String::from_utf8_lossy(query.text), explain)?;
+            write(session, query, explain, lines, io)
+        }
+    }
+}
+
+/// The rows of `(EXPLAIN … SELECT …)` in FROM.
+///
+/// # Errors
+/// What is wrong with the query, `NOT_IMPLEMENTED` for kinds that only stand alone.
+pub(crate) fn table(environment: &QueryEnvironment<'_>, explain: &Explain) -> Result<TableEntry> {
+    check_settings(explain)?;
+    match explain.kind {
+        ExplainKind::Analyze => Err(Error::not_implemented("EXPLAIN ANALYZE in FROM")),
+        ExplainKind::Estimate => {
+            let none = || Vec::<String>::new();
+            Rows::default()
+                .text("database", none())
+                .text("table", none())
+                .number("parts", [])
+                .number("rows", [])
+                .number("marks", [])
+                .table()
+        }
+        _ => Rows::default()
+            .text("explain", lines(environment, "", explain)?)
+            .table(),
+    }
+}
+
+/// What a kind of EXPLAIN tells, line by line.
+fn lines(environment: &QueryEnvironment<'_>, text: &str, explain: &Explain) -> Result<Vec<String>> {
     if explain.kind == ExplainKind::CurrentTransaction {
-        let nothing = vec!["<no current transaction>".to_owned()];
-        return write(session, query, explain, nothing, io);
+        return Ok(vec!["<no current transaction>".to_owned()]);
     }
     let statement = explain
         .statement
         .as_deref()
         .ok_or_else(|| Error::not_implemented("EXPLAIN without a statement"))?;
+    let analyzer = Analyzer::new(environment, text);
     let text = match explain.kind {
         ExplainKind::Ast => basalt_parser::explain_ast(statement),
         ExplainKind::Syntax => {
             // One value of several lines, as ClickHouse gives it.
-            let statement = &with_from(statement);
+            let statement = &syntax::rewritten(statement, &analyzer)?;
             let one_line = explain.settings.iter().any(|s| s.name == "oneline");
-            let text = if one_line {
+            return Ok(vec![if one_line {
                 basalt_parser::format_one_line(statement)
             } else {
                 basalt_parser::format_statement(statement)
-            };
-            return write(session, query, explain, vec![text], io);
+            }]);
         }
-        ExplainKind::Plan => plan_text(session, query, statement)?,
-        ExplainKind::Pipeline => pipeline_text(session, query, statement)?,
-        ExplainKind::QueryTree => return Err(Error::not_implemented("EXPLAIN QUERY TREE")),
-        ExplainKind::Estimate => return estimate(session, query, explain, statement, io),
-        ExplainKind::Analyze => {
-            let lines = analyze::lines(session, query, explain, statement)?;
-            return write(session, query, explain, lines, io);
+        ExplainKind::Plan => {
+            let plan = optimized(environment, &analyzer, statement, "EXPLAIN PLAN")?;
+            plan.display_indent().to_string()
         }
-        _ => {
-            return Err(Error::not_implemented("EXPLAIN of this kind"));
+        ExplainKind::Pipeline => {
+            let plan = optimized(environment, &analyzer, statement, "EXPLAIN PIPELINE")?;
+            let physical = environment.execution.physical(&plan)?;
+            displayable(physical.as_ref()).indent(false).to_string()
         }
+        ExplainKind::QueryTree => {
+            return Err(Error::not_implemented(
+                "EXPLAIN QUERY TREE (EXPLAIN AST and EXPLAIN PLAN show what Basalt has)",
+            ));
+        }
+        _ => return Err(Error::not_implemented("EXPLAIN of this kind")),
     };
-    let lines = text.lines().map(str::to_owned).collect();
-    write(session, query, explain, lines, io)
+    Ok(text.lines().map(str::to_owned).collect())
+}
+
+/// The optimized plan of a query.
+fn optimized(
+    environment: &QueryEnvironment<'_>,
+    analyzer: &Analyzer<'_>,
+    statement: &Statement,
+    construct: &str,
+) -> Result<LogicalPlan> {
+    let Statement::Query(select) = statement else {
+        return Err(Error::not_implemented(format!(
+            "{construct} of a statement that is no query"
+        )));
+    };
+    environment
+        .execution
+        .optimized(&analyzer.plan(select)?.plan)
 }
 
 /// Settings of each kind of EXPLAIN; those that change nothing here are taken, as in ClickHouse.
@@ -149,7 +221,20 @@ fn write(
     write_rows(session, query, vec![column], &output, io)
 }
 
-/// What MergeTree tables would have to read: there are none, so nothing.
+/// Whether a plan reads a table on disk.
+fn reads_parts(plan: &LogicalPlan) -> bool {
+    plan.exists(|node| {
+        let LogicalPlan::TableScan(scan) = node else {
+            return Ok(false);
+        };
+        let provider = source_as_provider(&scan.source)?;
+        let provider: &dyn Any = provider.as_ref();
+        Ok(provider.is::<SourceTable<MergeTreeTable>>())
+    })
+    .unwrap_or(false)
+}
+
+/// What MergeTree tables would have to read: nothing for a query that reads no such table.
 fn estimate(
     session: &Session,
     query: &RunningQuery<'_>,
@@ -158,7 +243,12 @@ fn estimate(
     io: Io<'_>,
 ) -> Result<Summary> {
     if let Statement::Query(select) = statement {
-        query::plan(session, query, select)?;
+        let planned = query::plan(session, query, select)?;
+        if reads_parts(&planned.plan) {
+            return Err(Error::not_implemented(
+                "EXPLAIN ESTIMATE of a query that reads a MergeTree table",
+            ));
+        }
     }
     let names = ["database", "table"].map(|n| (n, DataType::String, strings(Vec::<String>::new())));
     let counts = ["parts", "rows", "marks"].map(|n| {
@@ -167,58 +257,4 @@ fn estimate(
     });
     let columns = names.into_iter().chain(counts).collect();
     write_rows(session, query, columns, &explain.output, io)
-}
-
-/// A SELECT without FROM reads `system.one`, and EXPLAIN SYNTAX says so.
-fn with_from(statement: &Statement) -> Statement {
-    let mut shown = statement.clone();
-    if let Statement::Query(query) = &mut shown
-        && let SetExpr::Select(select) = &mut query.body
-        && select.from.is_empty()
-    {
-        let name = ObjectName {
-            database: Some("system".to_owned()),
-            ..ObjectName::bare("one")
-        };
-        let table = TableExpr {
-            source: TableSource::Table(name),
-            alias: None,
-            column_aliases: Vec::new(),
-            final_: false,
-            sample: None,
-            span: Span::default(),
-        };
-        select.from.push(FromElement::Table {
-            join: None,
-            table: Box::new(table),
-        });
-    }
-    shown
-}
-
-fn plan_text(session: &Session, query: &RunningQuery<'_>, statement: &Statement) -> Result<String> {
-    let Statement::Query(select) = statement else {
-        return Err(Error::not_implemented(
-            "EXPLAIN PLAN of a statement that is no query",
-        ));
-    };
-    let planned = query::plan(session, query, select)?;
-    let plan = query.execution.optimized(&planned.plan)?;
-    Ok(plan.display_indent().to_string())
-}
-
-fn pipeline_text(
-    session: &Session,
-    query: &RunningQuery<'_>,
-    statement: &Statement,
-) -> Result<String> {
-    let Statement::Query(select) = statement else {
-        return Err(Error::not_implemented(
-            "EXPLAIN PIPELINE of a statement that is no query",
-        ));
-    };
-    let planned = query::plan(session, query, select)?;
-    let plan = query.execution.optimized(&planned.plan)?;
-    let physical = query.execution.physical(&plan)?;
-    Ok(displayable(physical.as_ref()).indent(false).to_string())
 }

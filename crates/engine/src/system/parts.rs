@@ -1,0 +1,162 @@
+//! Lists the parts of tables on disk, and their columns.
+
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use basalt_analyzer::TableEntry;
+use basalt_error::Result;
+use basalt_storage::Part;
+
+use super::rows::Rows;
+use crate::catalog::Table;
+use crate::environment::QueryEnvironment;
+use crate::statement::show::default_kind;
+
+/// A part with its table.
+struct Listed {
+    database: String,
+    name: String,
+    table: Arc<Table>,
+    part: Arc<Part>,
+}
+
+impl Listed {
+    fn decoded_bytes(&self) -> u64 {
+        let columns = &self.part.metadata().columns;
+        columns.iter().map(|c| c.decoded_bytes).sum()
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        let columns = 0..self.part.metadata().columns.len();
+        columns.map(|c| self.part.column_bytes(c)).sum()
+    }
+
+    fn modified(&self) -> String {
+        let since = self.part.modified().duration_since(UNIX_EPOCH);
+        format!("{:010}", since.map_or(0, |s| s.as_secs()))
+    }
+}
+
+/// The parts of all tables whose list of parts is not damaged.
+fn all_parts(environment: &QueryEnvironment<'_>) -> Result<Vec<Listed>> {
+    let catalog = &environment.database.catalog;
+    let mut listed = Vec::new();
+    for database in catalog.databases() {
+        for (name, table) in catalog.tables(&database)? {
+            let parts = table.merge_tree().map(|m| m.storage.parts());
+            for part in parts.and_then(Result::ok).iter().flat_map(|p| p.iter()) {
+                listed.push(Listed {
+                    database: database.clone(),
+                    name: name.clone(),
+                    table: Arc::clone(&table),
+                    part: Arc::clone(part),
+                });
+            }
+        }
+    }
+    Ok(listed)
+}
+
+/// What `system.parts` and `system.parts_columns` tell of a part.
+fn of_parts(listed: &[&Listed], structure: &str) -> Result<Rows> {
+    let of = |f: fn(&Listed) -> u64| listed.iter().map(move |l| f(l));
+    let text = |f: fn(&Listed) -> String| listed.iter().map(move |l| f(l));
+    Rows::default()
+        .text("partition", text(|l| l.part.metadata().partition.clone()))
+        .text("name", text(|l| l.part.name()))
+        .text("part_type", text(|_| "Wide".to_owned()))
+        .flag("active", listed.iter().map(|_| true))
+        .number("marks", of(|l| l.part.metadata().group_rows.len() as u64))
+        .number("rows", of(|l| l.part.metadata().num_rows() as u64))
+        .number("bytes_on_disk", of(|l| l.part.bytes_on_disk()))
+        .number("data_compressed_bytes", of(Listed::stored_bytes))
+        .number("data_uncompressed_bytes", of(Listed::decoded_bytes))
+        .text("partition_id", text(|l| l.part.partition_id().to_owned()))
+        .text("database", text(|l| l.database.clone()))
+        .text("table", text(|l| l.name.clone()))
+        .text("engine", text(|l| l.table.engine.name().to_owned()))
+        .text("disk_name", text(|_| "default".to_owned()))
+        .text("path", text(|l| format!("{}/", l.part.folder().display())))
+        .read("modification_time", structure, text(Listed::modified))?
+        .read("level", structure, text(|l| l.part.level().to_string()))
+}
+
+/// `system.parts`
+pub(crate) fn parts(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    const STRUCTURE: &str = "partition String, name String, uuid UUID, part_type String, \
+        active UInt8, marks UInt64, \
+        rows UInt64, bytes_on_disk UInt64, data_compressed_bytes UInt64, \
+        data_uncompressed_bytes UInt64, primary_key_size UInt64, marks_bytes UInt64, \
+        secondary_indices_compressed_bytes UInt64, secondary_indices_uncompressed_bytes UInt64, \
+        secondary_indices_marks_bytes UInt64, modification_time DateTime, remove_time DateTime, \
+        refcount UInt32, min_date Date, max_date Date, min_time DateTime, max_time DateTime, \
+        partition_id String, min_block_number Int64, max_block_number Int64, level UInt32, \
+        data_version UInt64, primary_key_bytes_in_memory UInt64, \
+        primary_key_bytes_in_memory_allocated UInt64, is_frozen UInt8, database String, \
+        table String, engine String, disk_name String, path String";
+    let all = all_parts(environment)?;
+    let all: Vec<&Listed> = all.iter().collect();
+    let block = |f: fn((u64, u64)) -> u64| {
+        let numbers = all.iter().map(move |l| f(l.part.block_numbers()));
+        numbers.map(|n| n.to_string())
+    };
+    of_parts(&all, STRUCTURE)?
+        .read("min_block_number", STRUCTURE, block(|b| b.0))?
+        .read("max_block_number", STRUCTURE, block(|b| b.1))?
+        .filled(STRUCTURE)?
+        .alias("bytes", "bytes_on_disk")
+        .alias("marks_size", "marks_bytes")
+        .alias("part_name", "name")
+        .table()
+}
+
+/// `system.parts_columns`, with the codec of each column, which ClickHouse does not tell.
+pub(crate) fn parts_columns(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    const STRUCTURE: &str = "partition String, name String, uuid UUID, part_type String, \
+        active UInt8, marks UInt64, \
+        rows UInt64, bytes_on_disk UInt64, data_compressed_bytes UInt64, \
+        data_uncompressed_bytes UInt64, marks_bytes UInt64, modification_time DateTime, \
+        partition_id String, level UInt32, database String, table String, engine String, \
+        disk_name String, path String, column String, type String, column_position UInt64, \
+        default_kind String, default_expression String, column_bytes_on_disk UInt64, \
+        column_data_compressed_bytes UInt64, column_data_uncompressed_bytes UInt64, \
+        column_marks_bytes UInt64, compression_codec String";
+    let parts = all_parts(environment)?;
+    let columns = parts.iter().flat_map(|l| {
+        let num_visible = l
+            .table
+            .merge_tree()
+            .map_or(0, |m| m.storage.layout().num_visible);
+        (0..num_visible).map(move |c| (l, c))
+    });
+    let columns: Vec<(&Listed, usize)> = columns.collect();
+    let described = || columns.iter().map(|(l, c)| &l.part.metadata().columns[*c]);
+    let bytes = || columns.iter().map(|(l, c)| l.part.column_bytes(*c));
+    let all: Vec<&Listed> = columns.iter().map(|(l, _)| *l).collect();
+    let definition = |l: &Listed, name: &str| {
+        let found = l.table.columns.iter().find(|c| c.column.name == name);
+        found.map(default_kind).unwrap_or_default()
+    };
+    let kinds = columns
+        .iter()
+        .map(|(l, c)| definition(l, &l.part.metadata().columns[*c].name));
+    of_parts(&all, STRUCTURE)?
+        .text("column", described().map(|c| &c.name))
+        .text("type", described().map(|c| &c.data_type))
+        .number(
+            "column_position",
+            columns.iter().map(|(_, c)| *c as u64 + 1),
+        )
+        .text("default_kind", kinds)
+        .number("column_bytes_on_disk", bytes())
+        .number("column_data_compressed_bytes", bytes())
+        .number(
+            "column_data_uncompressed_bytes",
+            described().map(|c| c.decoded_bytes),
+        )
+        .text("compression_codec", described().map(|c| &c.codec))
+        .filled(STRUCTURE)?
+        .alias("bytes", "bytes_on_disk")
+        .alias("part_name", "name")
+        .table()
+}

@@ -1,0 +1,269 @@
+//! Runs statements over tables on disk: restarts, processes that share a folder, what is left behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use basalt_engine::{Database, Io, Session};
+
+/// A folder that is gone with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("disk-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn open(path: &Path) -> Session {
+    session(&Database::open(path).expect("a database"))
+}
+
+fn session(database: &Arc<Database>) -> Session {
+    Session::new(database)
+}
+
+/// The result of a statement, or its error.
+fn run(session: &mut Session, sql: &str) -> String {
+    let mut out = Vec::new();
+    let parsed = basalt_parser::parse_statement(sql).expect("a statement");
+    let io = Io {
+        out: &mut out,
+        input: None,
+    };
+    match session.run(sql.as_bytes(), &parsed, io) {
+        Ok(_) => String::from_utf8_lossy(&out).into_owned(),
+        Err(e) => e.to_string(),
+    }
+}
+
+fn num_tables(path: &Path) -> usize {
+    fs::read_dir(path.join("store")).map_or(0, Iterator::count)
+}
+
+const CREATE: &str = "CREATE TABLE t (a Int32, s String) ENGINE = MergeTree ORDER BY (a % 3, a)";
+
+#[test]
+fn rows_are_there_after_a_restart() {
+    let folder = Folder::new("restart");
+    let mut first = open(&folder.0);
+    assert_eq!(run(&mut first, CREATE), "");
+    assert_eq!(
+        run(
+            &mut first,
+            "INSERT INTO t VALUES (2, 'b'), (3, 'c'), (1, 'a')"
+        ),
+        ""
+    );
+    assert_eq!(run(&mut first, "RENAME TABLE t TO u"), "");
+    drop(first);
+    let mut second = open(&folder.0);
+    assert_eq!(run(&mut second, "SELECT * FROM u"), "3\tc\n1\ta\n2\tb\n");
+    assert_eq!(run(&mut second, "INSERT INTO u VALUES (6, 'f')"), "");
+    assert_eq!(run(&mut second, "OPTIMIZE TABLE u"), "");
+    assert_eq!(
+        run(&mut second, "SELECT count(), min(a), max(s) FROM u"),
+        "4\t1\tf\n"
+    );
+    drop(second);
+    let mut third = open(&folder.0);
+    assert_eq!(run(&mut third, "SELECT a FROM u"), "3\n6\n1\n2\n");
+    assert_eq!(num_tables(&folder.0), 1);
+    assert_eq!(run(&mut third, "DROP TABLE u"), "");
+    assert_eq!(num_tables(&folder.0), 0);
+}
+
+#[test]
+fn readers_see_what_the_writer_has_written() {
+    let folder = Folder::new("shared");
+    let mut writer = open(&folder.0);
+    assert_eq!(run(&mut writer, CREATE), "");
+    let (mut one, mut two) = (open(&folder.0), open(&folder.0));
+    for reader in [&mut one, &mut two] {
+        assert_eq!(run(reader, "SELECT count() FROM t"), "0\n");
+    }
+    assert_eq!(run(&mut writer, "INSERT INTO t VALUES (1, 'x')"), "");
+    assert_eq!(run(&mut writer, "INSERT INTO t VALUES (2, 'y')"), "");
+    for reader in [&mut one, &mut two] {
+        assert_eq!(run(reader, "SELECT a, s FROM t ORDER BY a"), "1\tx\n2\ty\n");
+    }
+    assert_eq!(run(&mut writer, "OPTIMIZE TABLE t FINAL"), "");
+    assert_eq!(run(&mut one, "SELECT a FROM t ORDER BY a"), "1\n2\n");
+    let refused = run(&mut two, "INSERT INTO t VALUES (3, 'z')");
+    assert!(refused.contains("Wait until process"), "{refused}");
+    drop(writer);
+    assert_eq!(run(&mut two, "INSERT INTO t VALUES (3, 'z')"), "");
+    assert_eq!(run(&mut one, "SELECT count() FROM t"), "3\n");
+}
+
+#[test]
+fn a_killed_process_leaves_no_rows_and_its_remains_go() {
+    let folder = Folder::new("killed");
+    let mut first = open(&folder.0);
+    assert_eq!(run(&mut first, CREATE), "");
+    assert_eq!(run(&mut first, "INSERT INTO t VALUES (1, 'x')"), "");
+    drop(first);
+    let store = folder.0.join("store");
+    let table = fs::read_dir(&store).expect("tables").next();
+    let table = table.expect("a table").expect("its folder").path();
+    let part = table.join("tmp_0");
+    let dropped = store.join("61f0c404-5cb3-11e7-907b-a6006ad3dba0");
+    for path in [&part, &dropped] {
+        fs::create_dir(path).expect("a folder");
+        fs::write(path.join("0.blocks"), "half").expect("a file");
+    }
+    let mut second = open(&folder.0);
+    assert_eq!(run(&mut second, "SELECT * FROM t"), "1\tx\n");
+    assert!(part.exists() && dropped.exists(), "readers remove nothing");
+    assert_eq!(run(&mut second, "INSERT INTO t VALUES (2, 'y')"), "");
+    assert!(!part.exists() && !dropped.exists());
+    assert_eq!(
+        run(&mut second, "SELECT * FROM t ORDER BY a"),
+        "1\tx\n2\ty\n"
+    );
+}
+
+#[test]
+fn a_damaged_table_does_not_keep_others_from_answering() {
+    let folder = Folder::new("damaged");
+    let mut first = open(&folder.0);
+    assert_eq!(run(&mut first, CREATE), "");
+    assert_eq!(run(&mut first, "INSERT INTO t VALUES (1, 'x')"), "");
+    let path = run(
+        &mut first,
+        "SELECT path FROM system.parts WHERE table = 't'",
+    );
+    drop(first);
+    let file = Path::new(path.trim_end()).join("1.blocks");
+    let mut bytes = fs::read(&file).expect("blocks");
+    bytes[100] ^= 1;
+    fs::write(&file, bytes).expect("a write");
+    let mut second = open(&folder.0);
+    assert_eq!(run(&mut second, "SELECT count(), sum(a) FROM t"), "1\t1\n");
+    let error = run(&mut second, "SELECT s FROM t");
+    assert!(
+        error.contains("part all_1_1_0, column `s`, block 0"),
+        "{error}"
+    );
+    assert_eq!(run(&mut second, "SELECT 1"), "1\n");
+}
+
+#[test]
+fn without_a_folder_nothing_is_left() {
+    let database = Database::in_memory().expect("a database");
+    let mut session = session(&database);
+    assert_eq!(run(&mut session, CREATE), "");
+    assert_eq!(run(&mut session, "INSERT INTO t VALUES (1, 'x')"), "");
+    let path = run(
+        &mut session,
+        "SELECT path FROM system.parts WHERE table = 't'",
+    );
+    let path = PathBuf::from(path.trim_end());
+    assert!(path.is_dir());
+    drop((session, database));
+    assert!(!path.exists());
+    assert!(!path.parent().is_some_and(Path::exists));
+}
+
+#[test]
+fn what_a_table_on_disk_cannot_do_is_said() {
+    let database = Database::in_memory().expect("a database");
+    let mut session = session(&database);
+    assert_eq!(run(&mut session, CREATE), "");
+    for (sql, construct) in [
+        (
+            "CREATE TABLE b (a Int32, INDEX i a TYPE minmax) ENGINE = MergeTree ORDER BY a",
+            "INDEX",
+        ),
+        (
+            "CREATE TABLE b (a Int32, d Date) ENGINE = MergeTree ORDER BY a TTL d",
+            "TTL",
+        ),
+        (
+            "CREATE TABLE b (a UInt32) ENGINE = MergeTree ORDER BY a SAMPLE BY a",
+            "SAMPLE BY",
+        ),
+        (
+            "CREATE TABLE b (a Int32) ENGINE = MergeTree ORDER BY a DESC",
+            "DESC",
+        ),
+        (
+            "CREATE TABLE b (a Int32) ENGINE = ReplacingMergeTree ORDER BY a",
+            "ReplacingMergeTree",
+        ),
+        (
+            "CREATE TABLE b (a Int32, s AggregateFunction(sum, Int32)) ENGINE = MergeTree ORDER BY a",
+            "AggregateFunction(sum, Int32)",
+        ),
+        (
+            "CREATE TABLE b (a Float32 CODEC(Gorilla)) ENGINE = MergeTree ORDER BY tuple()",
+            "Gorilla",
+        ),
+        ("ALTER TABLE t DROP COLUMN s", "ALTER"),
+        ("OPTIMIZE TABLE t PARTITION ID 'all'", "PARTITION"),
+        ("OPTIMIZE TABLE t DEDUPLICATE", "DEDUPLICATE"),
+        ("EXPLAIN ESTIMATE SELECT a FROM t", "EXPLAIN ESTIMATE"),
+    ] {
+        let error = run(&mut session, sql);
+        assert!(
+            error.contains("NOT_IMPLEMENTED") && error.contains(construct),
+            "{sql}: {error}"
+        );
+    }
+}
+
+#[test]
+fn names_that_were_changed_are_kept() {
+    let folder = Folder::new("names");
+    let mut first = open(&folder.0);
+    for sql in [
+        "CREATE DATABASE d",
+        "CREATE TABLE d.t (a UInt8) ENGINE = Memory",
+        "CREATE TABLE d.u (b String) ENGINE = Memory",
+        "EXCHANGE TABLES d.t AND d.u",
+        "RENAME DATABASE d TO e",
+        "RENAME TABLE e.u TO e.w",
+    ] {
+        assert_eq!(run(&mut first, sql), "", "{sql}");
+    }
+    drop(first);
+    let mut second = open(&folder.0);
+    assert_eq!(run(&mut second, "SHOW TABLES FROM e"), "t\nw\n");
+    let columns = "SELECT table, name FROM system.columns WHERE database = 'e' ORDER BY table";
+    assert_eq!(run(&mut second, columns), "t\tb\nw\ta\n");
+    assert!(!run(&mut second, "SHOW DATABASES").contains("d\n"));
+}
+
+#[test]
+fn a_view_whose_source_is_gone_fails_alone() {
+    let folder = Folder::new("views");
+    let mut first = open(&folder.0);
+    for sql in [
+        "CREATE TABLE t (a UInt8) ENGINE = Memory",
+        "CREATE VIEW v AS SELECT a, a + 1 AS b FROM t",
+        "CREATE VIEW w AS SELECT 1 AS one",
+        "DROP TABLE t",
+    ] {
+        assert_eq!(run(&mut first, sql), "", "{sql}");
+    }
+    drop(first);
+    let mut second = open(&folder.0);
+    assert_eq!(run(&mut second, "SELECT one FROM w"), "1\n");
+    assert!(run(&mut second, "SELECT * FROM v").contains("UNKNOWN_TABLE"));
+    assert_eq!(run(&mut second, "DESCRIBE v FORMAT CSV").lines().count(), 2);
+    assert_eq!(
+        run(&mut second, "CREATE TABLE t (a UInt8) ENGINE = Memory"),
+        ""
+    );
+    assert_eq!(run(&mut second, "INSERT INTO t VALUES (4)"), "");
+    assert_eq!(run(&mut second, "SELECT * FROM v"), "4\t5\n");
+    assert_eq!(run(&mut second, "DROP VIEW v"), "");
+}

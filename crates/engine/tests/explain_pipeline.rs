@@ -1,0 +1,44 @@
+//! Which operators plans get.
+
+use basalt_engine::{Database, Io, Session};
+
+/// Runs statements in one session of two threads and gives the output of the last.
+fn last_output(statements: &[&str]) -> String {
+    let database = Database::in_memory().expect("engine");
+    let mut session = Session::new(&database);
+    "TabSeparatedRaw".clone_into(&mut session.default_format);
+    let mut last = String::new();
+    for sql in ["SET max_threads = 2"].iter().chain(statements) {
+        let parsed = basalt_parser::parse_statement(sql).expect(sql);
+        let mut out = Vec::new();
+        let io = Io {
+            out: &mut out,
+            input: None,
+        };
+        session.run(sql.as_bytes(), &parsed, io).expect(sql);
+        last = String::from_utf8(out).expect("UTF-8");
+    }
+    last
+}
+
+/// Columns of tables are renamed right above the scan, which is where sorts are pushed.
+#[test]
+fn one_sort_serves_all_threads_and_the_offset_below_renamed_columns() {
+    let table = "CREATE TABLE t ENGINE = Memory AS \
+                 SELECT number AS id, toUInt8(number % 50) AS age FROM numbers(100000)";
+    for order in ["age", "age, id DESC"] {
+        let sql =
+            format!("EXPLAIN PIPELINE SELECT id FROM t ORDER BY {order} LIMIT 1 OFFSET 99990");
+        let plan = last_output(&[table, &sql]);
+        assert!(plan.contains("SortRowsExec"), "{plan}");
+        assert!(plan.contains("skip=99990, fetch=1"), "{plan}");
+        assert!(!plan.contains("Merge") && !plan.contains("Limit"), "{plan}");
+        let rows = format!("SELECT id FROM t ORDER BY {order} LIMIT 3 OFFSET 99996");
+        let expected = match order {
+            "age" => None,
+            _ => Some("199\n149\n99\n"),
+        };
+        let rows = last_output(&[table, &rows]);
+        assert!(expected.is_none_or(|expected| rows == expected), "{rows}");
+    }
+}
