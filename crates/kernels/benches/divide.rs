@@ -31,10 +31,13 @@ fn main() {
     let mut random = Random::new(7);
     let long: Vec<u64> = (0..NUM_VALUES).map(|_| random.bits()).collect();
     let narrow: Vec<u64> = long.iter().map(|value| value >> 20).collect();
+    let low: Vec<u64> = long.iter().map(|value| value >> 33).collect();
     let short: Vec<u32> = long.iter().map(|value| *value as u32).collect();
     let signed: Vec<i64> = long.iter().map(|value| value.cast_signed()).collect();
     for divisor in [3, 7, 8, 1000] {
         time::<u64, Remainder<u8>>("u64 below 2^44 % to u8", divisor, &narrow);
+        time::<u64, Remainder<u8>>("u64 below 2^31 % to u8", divisor, &low);
+        time::<u64, Remainder<u32>>("u64 below 2^31 % to u32", divisor, &low);
         time::<u64, Remainder<u64>>("u64 %", divisor, &long);
         time::<u64, Quotient>("u64 below 2^44 /", divisor, &narrow);
         time::<u32, Remainder<u8>>("u32 % to u8", divisor as u32, &short);

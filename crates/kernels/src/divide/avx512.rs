@@ -12,7 +12,7 @@ use std::arch::x86_64::{
 };
 
 use crate::divide::reciprocal::{self, ceil_log2};
-use crate::divide::{Divisor, Operation, Truncated};
+use crate::divide::{Divisor, Operation, Truncated, avx2};
 use crate::isa;
 
 /// Values that are looked at and divided together.
@@ -51,7 +51,7 @@ pub(super) fn divide_narrow<O: Operation<u64>>(
 ) {
     let is_narrow = divisor.get() < 1 << (NARROW_BITS - 1);
     if !is_narrow || divisor.is_power_of_two() || !isa::has_avx512_ifma() {
-        return reciprocal::divide::<u64, O>(divisor, values, out);
+        return avx2::divide_narrow::<O>(divisor, values, out);
     }
     // SAFETY: (cpu) detected above. Pays in bench `divide`.
     unsafe { divide_narrow_in_registers::<O>(divisor, values, out) }

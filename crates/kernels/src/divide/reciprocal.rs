@@ -109,6 +109,54 @@ pub(super) fn divide<T: Word, O: Operation<T>>(
     }
 }
 
+/// Divides 64-bit values of which the upper halves are zero, with products of 32-bit numbers only.
+#[inline(always)]
+pub(super) fn divide_low_halves<O: Operation<u64>>(
+    divisor: &Divisor<u32>,
+    values: &[u64],
+    out: &mut [O::Out],
+) {
+    let number = u64::from(divisor.divisor);
+    match divisor.method {
+        Method::Shift(shift) => {
+            apply_low_halves::<O>(number, values, out, |value| value >> (shift % u64::BITS));
+        }
+        Method::Multiply { magic, shift } => {
+            let (magic, shift) = (u64::from(magic), (u32::BITS + shift) % u64::BITS);
+            apply_low_halves::<O>(number, values, out, |value| {
+                value.wrapping_mul(magic) >> shift
+            });
+        }
+        Method::MultiplyLong { magic, shift } => {
+            let (magic, shift) = (u64::from(magic), shift % u64::BITS);
+            apply_low_halves::<O>(number, values, out, |value| {
+                let high = value.wrapping_mul(magic) >> u32::BITS;
+                ((value.wrapping_sub(high) >> 1).wrapping_add(high)) >> shift
+            });
+        }
+    }
+}
+
+#[inline(always)]
+fn apply_low_halves<O: Operation<u64>>(
+    divisor: u64,
+    values: &[u64],
+    out: &mut [O::Out],
+    quotient: impl Fn(u64) -> u64,
+) {
+    // Masks tell the compiler that a product of halves is enough.
+    let low = |word: u64| word & u64::from(u32::MAX);
+    for (value, out) in values.iter().zip(out) {
+        let value = low(*value);
+        let quotient = low(quotient(value));
+        *out = O::Out::truncate(if O::IS_REMAINDER {
+            value.wrapping_sub(quotient.wrapping_mul(divisor))
+        } else {
+            quotient
+        });
+    }
+}
+
 #[inline(always)]
 fn apply<T: Word, O: Operation<T>>(
     divisor: T,

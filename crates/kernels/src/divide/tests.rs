@@ -69,6 +69,11 @@ fn edges_of_64_bits() {
         check(divisor, &all);
         let narrow: Vec<u64> = all.iter().map(|value| value & ((1 << 51) - 1)).collect();
         check(divisor, &narrow);
+        let low: Vec<u64> = all
+            .iter()
+            .map(|value| value & u64::from(u32::MAX))
+            .collect();
+        check(divisor, &low);
         let signed: Vec<i64> = all.iter().map(|value| value.cast_signed()).collect();
         check(divisor.cast_signed(), &signed);
         check(divisor.cast_signed().wrapping_neg(), &signed);

@@ -194,8 +194,14 @@ impl Word for u64 {
                 Form::new(RECIPROCAL, RECIPROCAL_TEXT, reciprocal::divide::<Self, O>),
                 #[cfg(target_arch = "x86_64")]
                 Form::new(
+                    ("reciprocal_low_avx2", SimdLevel::Avx2),
+                    "32-bit multiplication of values below 2^32, else reciprocal",
+                    avx2::divide_narrow::<O>,
+                ),
+                #[cfg(target_arch = "x86_64")]
+                Form::new(
                     ("reciprocal_ifma", SimdLevel::Avx512),
-                    "52-bit multiplication of values below 2^51, else reciprocal",
+                    "52-bit multiplication of values below 2^51, else reciprocal_low_avx2",
                     avx512::divide_narrow::<O>,
                 ),
             ]
