@@ -9,7 +9,8 @@ use basalt_functions::aggregate::Groups;
 use basalt_kernels::average::NUM_KEYS;
 use basalt_kernels::widest::{Loop, widest};
 
-use super::states::grow;
+use super::ascending::{AscendingFinder, Piece};
+use super::sums::grow;
 
 /// Numbers of rows, one a group; groups beyond those ever counted have none.
 #[derive(Debug, Default)]
@@ -20,6 +21,7 @@ pub(super) struct Counts {
     carried: Vec<u64>,
     /// At least the largest number in `narrow`.
     max_narrow: u32,
+    ascending: AscendingFinder,
 }
 
 impl Counts {
@@ -50,7 +52,10 @@ impl Counts {
         // A batch has fewer than 2^32 rows.
         self.make_room(num_rows as u32);
         let counts = self.narrow.as_mut_slice();
-        ids.iter().for_each(|id| counts[*id as usize] += 1);
+        self.ascending.for_each_piece(ids, |piece| match piece {
+            Piece::Ascending(_, groups) => widest(AddOne(&mut counts[groups])),
+            Piece::Any(rows) => ids[rows].iter().for_each(|id| counts[*id as usize] += 1),
+        });
     }
 
     /// Adds the rows of a batch, of which row `i` belongs to group `keys[i]`: in four tables in
@@ -130,6 +135,18 @@ impl Counts {
             *to += u64::from(std::mem::take(from));
         }
         self.max_narrow = num_rows;
+    }
+}
+
+/// Counts one more row of each group.
+struct AddOne<'a>(&'a mut [u32]);
+
+impl Loop for AddOne<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.0.iter_mut().for_each(|count| *count += 1);
     }
 }
 

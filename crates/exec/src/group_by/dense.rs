@@ -13,7 +13,8 @@ use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Grouping;
 use super::dense_merge::{DensePart, MergeRange};
-use super::grouping::AggregateArgs;
+use super::grouping::{AggregateArgs, PlannedKeys};
+use super::key_bounds::num_keys;
 use super::layout::{Bounds, Layout};
 use super::merged::{Emit, Merged, result_batch};
 use super::states::{Exported, States};
@@ -25,6 +26,9 @@ pub(super) const UNIT: usize = 32 << 10;
 /// Times that a layout is changed before giving up.
 const MAX_CHANGES: usize = 8;
 
+/// Possible groups up to which it is counted after every batch how many there are.
+const MAX_COUNTED: usize = 4096;
+
 /// Groups of one task, indexed by ordinal. Ordinals that no row has are no groups.
 #[derive(Debug)]
 pub(super) struct Dense {
@@ -35,6 +39,10 @@ pub(super) struct Dense {
     states: States,
     /// Which ordinals are groups, if no count says so.
     seen: Option<Vec<bool>>,
+    /// Most groups that there can be, and those that there were after the last batch, where the keys'
+    /// expressions tell: once these are as many, no more need to be marked.
+    num_possible: Option<usize>,
+    num_seen: usize,
     num_changes: usize,
     ordinals: Vec<u32>,
 }
@@ -52,6 +60,23 @@ impl Dense {
         Some(Self::with_layout(grouping, layout))
     }
 
+    /// No groups yet, for keys of which the expressions tell the bounds.
+    pub(super) fn planned(grouping: &Arc<Grouping>, keys: &PlannedKeys) -> Option<Self> {
+        let PlannedKeys {
+            types,
+            bounds,
+            max_len,
+        } = keys;
+        let layout = Layout::try_new(types.iter().cloned(), bounds, *max_len)?;
+        let len = layout.len_for(bounds, *max_len)?;
+        let num_possible = Some(num_keys(bounds)).filter(|keys| *keys <= MAX_COUNTED);
+        Some(Self {
+            len,
+            num_possible,
+            ..Self::with_layout(grouping, layout)
+        })
+    }
+
     fn with_layout(grouping: &Arc<Grouping>, layout: Layout) -> Self {
         let states = States::new(grouping);
         Self {
@@ -60,6 +85,8 @@ impl Dense {
             len: 0,
             seen: (!states.counts_rows()).then(Vec::new),
             states,
+            num_possible: None,
+            num_seen: 0,
             num_changes: 0,
             ordinals: Vec::new(),
         }
@@ -67,6 +94,7 @@ impl Dense {
 
     /// Makes the layout fit keys in `bounds`; false if it cannot have at most `max_len` ordinals.
     pub(super) fn fit(&mut self, bounds: &[Bounds], max_len: usize) -> Result<bool> {
+        let max_len = max_len.max(self.len);
         if let Some(len) = self.layout.len_for(bounds, max_len) {
             self.len = self.len.max(len);
             return Ok(true);
@@ -112,7 +140,8 @@ impl Dense {
         self.push_ordinals(args)
     }
 
-    /// Adds rows if their keys fit the layout with at most `max_len` ordinals; whether it did.
+    /// Adds rows if their keys fit the layout with at most `max_len` ordinals, or as many as it has;
+    /// whether it did.
     ///
     /// Where keys are in the bounds of those before, this saves the look for their own.
     pub(super) fn push_if_fits(
@@ -126,7 +155,7 @@ impl Dense {
             return Ok(false);
         }
         let len = self.layout.ordinals(columns, &mut self.ordinals)?;
-        let Some(len) = len.filter(|len| *len <= max_len) else {
+        let Some(len) = len.filter(|len| *len <= max_len.max(self.len)) else {
             return Ok(false);
         };
         self.len = self.len.max(len);
@@ -170,13 +199,20 @@ impl Dense {
     }
 
     fn mark(&mut self) {
-        if let Some(seen) = &mut self.seen {
-            if seen.len() < self.len {
-                seen.resize(self.len.next_power_of_two(), false);
-            }
-            self.ordinals
-                .iter()
-                .for_each(|ordinal| seen[*ordinal as usize] = true);
+        let Some(seen) = &mut self.seen else {
+            return;
+        };
+        if self.num_possible == Some(self.num_seen) {
+            return;
+        }
+        if seen.len() < self.len {
+            seen.resize(self.len.next_power_of_two(), false);
+        }
+        self.ordinals
+            .iter()
+            .for_each(|ordinal| seen[*ordinal as usize] = true);
+        if self.num_possible.is_some() {
+            self.num_seen = seen.iter().filter(|seen| **seen).count();
         }
     }
 
@@ -187,10 +223,7 @@ impl Dense {
         portion: usize,
         mut f: impl FnMut(&[ArrayRef], &[Exported], &[u32]) -> Result<()>,
     ) -> Result<()> {
-        let part = DensePart {
-            states: self.states.export(self.len)?,
-            seen: self.seen.take(),
-        };
+        let part = self.take_part(self.len)?;
         for start in (0..self.len).step_by(portion) {
             let end = self.len.min(start + portion);
             let rows = part.rows(start..end);
@@ -199,6 +232,15 @@ impl Dense {
             }
         }
         Ok(())
+    }
+
+    /// The states of `len` ordinals; none are left.
+    fn take_part(&mut self, len: usize) -> Result<DensePart> {
+        self.num_seen = 0;
+        Ok(DensePart {
+            states: self.states.export(len)?,
+            seen: self.seen.take(),
+        })
     }
 
     /// Number of ordinals.
@@ -241,10 +283,7 @@ pub(super) fn merge(parts: &mut [Dense], max_len: usize) -> Result<Option<DenseM
         if part.layout != layout {
             part.change_layout(layout.clone(), len)?;
         }
-        exported.push(DensePart {
-            states: part.states.export(len)?,
-            seen: part.seen.take(),
-        });
+        exported.push(part.take_part(len)?);
     }
     let next = AtomicUsize::new(0);
     Ok(Some(DenseMerged {

@@ -24,6 +24,8 @@ use futures::future::{BoxFuture, Shared};
 use super::Grouping;
 use super::bytes_form::{BytesForm, RowForm};
 use super::fused_filter::Fused;
+use super::grouping::PlannedKeys;
+use super::key_bounds::key_bounds;
 use super::key_form::{Form, KeyForm};
 use super::merged::{Emit, Merged, consume_all};
 use super::no_keys::{self, Totals};
@@ -263,6 +265,7 @@ impl GroupByExec {
 
     fn start_form<F: KeyForm>(&self, context: &Arc<TaskContext>, form: F) -> Result<MergedFuture> {
         let tuning = self.tuning()?;
+        let planned = self.planned_keys(tuning)?;
         let (inputs, observed) = self.inputs(context, tuning)?;
         let pool = OperatorPool::over(context.memory_pool(), &self.metrics);
         let memory = |i: usize| consumer(i).register(&pool);
@@ -276,6 +279,7 @@ impl GroupByExec {
             memory: (0..inputs.len()).map(memory).collect(),
             inputs,
             observed: Arc::clone(&observed),
+            planned,
         };
         let run = strategy::run(self.options.strategy, job);
         Ok(shared(observed.timed(run)))
@@ -304,13 +308,32 @@ impl GroupByExec {
         if let Some(tuning) = self.forced_tuning {
             return Ok(tuning);
         }
-        let statistics = StatisticsContext::new();
-        let statistics = statistics.compute(self.input.as_ref(), &StatisticsArgs::new())?;
         let tuning = Tuning::default();
-        Ok(match statistics.num_rows.get_value() {
-            Some(num_rows) => tuning.for_rows(*num_rows),
+        Ok(match self.num_input_rows()? {
+            Some(num_rows) => tuning.for_rows(num_rows),
             None => tuning,
         })
+    }
+
+    /// About how many rows there will be, if that is known.
+    fn num_input_rows(&self) -> Result<Option<usize>> {
+        let statistics = StatisticsContext::new();
+        let statistics = statistics.compute(self.input.as_ref(), &StatisticsArgs::new())?;
+        Ok(statistics.num_rows.get_value().copied())
+    }
+
+    /// What the keys' expressions tell of them.
+    fn planned_keys(&self, tuning: Tuning) -> Result<Option<PlannedKeys>> {
+        let schema = self.input.schema();
+        let Some(bounds) = key_bounds(&self.grouping.keys, &schema) else {
+            return Ok(None);
+        };
+        let types = self.grouping.keys.iter().map(|key| key.data_type(&schema));
+        Ok(Some(PlannedKeys {
+            types: types.collect::<Result<_>>()?,
+            bounds,
+            max_len: tuning.max_planned_len(self.num_input_rows()?.unwrap_or(0)),
+        }))
     }
 
     /// The inputs of a new run, and its notes.

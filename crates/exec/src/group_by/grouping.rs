@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType as ArrowType, SchemaRef};
 use basalt_functions::aggregate::{BoundAggregate, Shortcut};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
 
+use super::layout::Bounds;
 use super::options::Thresholds;
 use super::top::TopGroups;
 
@@ -36,6 +37,20 @@ pub struct Grouping {
     pub top: Option<Arc<TopGroups>>,
 }
 
+/// What is known of the keys before the first row is seen.
+#[derive(Clone, Debug)]
+pub(super) struct PlannedKeys {
+    /// Types of the columns.
+    pub(super) types: Vec<ArrowType>,
+    /// Least and greatest values.
+    pub(super) bounds: Vec<Bounds>,
+    /// Most ordinals for which it pays to make arrays at once.
+    pub(super) max_len: usize,
+}
+
+/// Rows whose keys and arguments are computed together.
+const PIECE_ROWS: usize = 8 << 10;
+
 /// Arguments of each aggregate for the rows of a batch.
 pub(super) type AggregateArgs = Vec<Vec<ArrayRef>>;
 
@@ -49,10 +64,27 @@ impl Grouping {
         }
     }
 
-    /// Whether an argument is more than a column of the input.
-    pub(super) fn computes_args(&self) -> bool {
-        let mut args = self.aggregates.iter().flat_map(|spec| &spec.args);
-        args.any(|arg| arg.downcast_ref::<Column>().is_none())
+    /// Gives the rows of a batch to `f`, some at a time if anything is computed from them: what is
+    /// computed stays in the core's cache until it is aggregated.
+    pub(super) fn for_each_piece(
+        &self,
+        batch: &RecordBatch,
+        mut f: impl FnMut(&RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        let num_rows = batch.num_rows();
+        if num_rows <= PIECE_ROWS || !self.computes() {
+            return f(batch);
+        }
+        (0..num_rows)
+            .step_by(PIECE_ROWS)
+            .try_for_each(|start| f(&batch.slice(start, PIECE_ROWS.min(num_rows - start))))
+    }
+
+    /// Whether a key or an argument is more than a column of the input.
+    fn computes(&self) -> bool {
+        let args = self.aggregates.iter().flat_map(|spec| &spec.args);
+        let mut exprs = self.keys.iter().chain(args);
+        exprs.any(|expr| expr.downcast_ref::<Column>().is_none())
     }
 
     /// The key columns of a batch.

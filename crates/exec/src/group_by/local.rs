@@ -9,7 +9,7 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use super::Grouping;
 use super::dense::{Dense, UNIT};
 use super::group_set::{GroupSet, SplitGroups};
-use super::grouping::AggregateArgs;
+use super::grouping::{AggregateArgs, PlannedKeys};
 use super::key_form::KeyForm;
 use super::layout::bounds;
 use super::observed::{Seen, TaskNotes, Way};
@@ -62,6 +62,12 @@ impl<F: KeyForm> Local<F> {
         }
     }
 
+    /// The same with arrays for keys of which something is known.
+    pub(super) fn with_planned_keys(mut self, keys: Option<&PlannedKeys>) -> Self {
+        self.dense = keys.and_then(|keys| Dense::planned(&self.grouping, keys));
+        self
+    }
+
     /// The same with notes of how it works.
     pub(super) fn with_notes(mut self, notes: TaskNotes) -> Self {
         self.notes = Some(notes);
@@ -73,9 +79,17 @@ impl<F: KeyForm> Local<F> {
         if batch.num_rows() == 0 {
             return Ok(());
         }
+        self.num_rows += batch.num_rows();
+        if !self.may_be_dense {
+            return self.push_piece(batch);
+        }
+        let grouping = Arc::clone(&self.grouping);
+        grouping.for_each_piece(batch, |piece| self.push_piece(piece))
+    }
+
+    fn push_piece(&mut self, batch: &RecordBatch) -> Result<()> {
         let columns = self.grouping.key_columns(batch)?;
         let args = self.grouping.args(batch)?;
-        self.num_rows += batch.num_rows();
         let was_staging = self.is_staging;
         if !self.may_be_dense || !self.push_dense(&columns, &args)? {
             self.push_rows(columns, args)?;
@@ -204,7 +218,9 @@ impl<F: KeyForm> Local<F> {
 
     /// Whether there are no groups at all.
     pub(super) fn is_empty(&self) -> bool {
-        let has_groups = self.dense.is_some() || self.groups.len() > 0;
+        // There may be arrays before there are rows.
+        let has_dense = self.dense.is_some() && self.num_rows > 0;
+        let has_groups = has_dense || self.groups.len() > 0;
         !has_groups && self.staging.is_empty() && !self.has_spilled()
     }
 

@@ -16,8 +16,10 @@
 //! | [`word_form`] | keys packed into a word |
 //! | [`bytes_form`] | a string, or a row of any types as bytes |
 //! | [`dense`], [`dense_merge`], [`layout`] | integer keys of a small range, which index arrays |
+//! | [`key_bounds`] | that range, where expressions tell it |
 //! | [`pack`] | columns into words and back |
-//! | [`counts`] | numbers of rows, the state that nearly every grouping has |
+//! | [`counts`], [`sums`] | numbers of rows and sums of integers, the states that nearly every grouping has |
+//! | [`ascending`] | rows whose groups are neighbours in their order |
 //! | [`states`] | states of all aggregates of one thread |
 //! | [`distinct`] | distinct values of all groups |
 //! | [`rows`], [`group_set`] | rows on their way to a table; a table with its states |
@@ -36,6 +38,7 @@ pub mod grouping;
 pub mod options;
 
 mod account;
+mod ascending;
 mod bytes_form;
 mod counts;
 mod dense;
@@ -43,6 +46,7 @@ mod dense_merge;
 mod distinct;
 mod fused_filter;
 mod group_set;
+mod key_bounds;
 mod key_form;
 mod layout;
 mod local;
@@ -55,6 +59,7 @@ mod spill;
 mod staging;
 mod states;
 mod strategy;
+mod sums;
 mod top;
 mod word_form;
 

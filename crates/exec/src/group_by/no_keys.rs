@@ -13,10 +13,6 @@ use super::spill::Share;
 use super::states::States;
 use crate::predicate::Predicate;
 
-/// Rows whose arguments are computed together: what is computed stays in the core's cache until it is
-/// aggregated.
-const PIECE_ROWS: usize = 8 << 10;
-
 /// The states of one task.
 pub(super) struct Totals {
     grouping: Arc<Grouping>,
@@ -40,14 +36,8 @@ impl Totals {
 
     /// Adds the rows of a batch.
     pub(super) fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let num_rows = batch.num_rows();
-        if self.grouping.computes_args() && num_rows > PIECE_ROWS {
-            for start in (0..num_rows).step_by(PIECE_ROWS) {
-                self.push_piece(&batch.slice(start, PIECE_ROWS.min(num_rows - start)))?;
-            }
-            return Ok(());
-        }
-        self.push_piece(batch)
+        let grouping = Arc::clone(&self.grouping);
+        grouping.for_each_piece(batch, |piece| self.push_piece(piece))
     }
 
     fn push_piece(&mut self, batch: &RecordBatch) -> Result<()> {

@@ -86,6 +86,11 @@ impl Tuning {
             .max(self.dense_len)
     }
 
+    /// Most ordinals for which arrays are made before the first of `num_rows` rows is seen.
+    pub(super) fn max_planned_len(&self, num_rows: usize) -> usize {
+        num_rows.max(self.dense_len)
+    }
+
     /// The same for an input of about `num_rows` rows: a partition's table should fit the second
     /// cache, a partition's piece of the rows that are split together should be worth a call.
     pub(super) fn for_rows(self, num_rows: usize) -> Self {

@@ -3,14 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, UInt32Array, UInt64Array};
+use arrow::array::{ArrayRef, UInt32Array, UInt64Array};
 use arrow::compute::take;
 use arrow::datatypes::DataType as ArrowType;
 use basalt_analyzer::into_plan_error;
 use basalt_functions::aggregate::{Aggregator, Groups, Shortcut};
-use basalt_kernels::Bitmap;
 use basalt_kernels::average::NUM_KEYS;
-use basalt_kernels::fold::fold_lanes;
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -20,16 +18,16 @@ use super::counts::Counts;
 use super::distinct::{self, DistinctCounts, ExportedSets};
 use super::fused_filter::PickedArgs;
 use super::grouping::{AggregateArgs, AggregateSpec};
-use super::pack::{Native, NativeVisitor, visit_native};
 use super::spill::Budget;
+use super::sums::Sums;
 
 /// States of one aggregate for all groups.
 #[derive(Debug)]
 enum State {
     /// Rows of each group.
     Count(Counts),
-    /// Wrapping sums; the result is read as signed if the flag is set.
-    Sum { sums: Vec<u64>, is_signed: bool },
+    /// Sum of integers of each group.
+    Sum(Sums),
     /// Distinct values of each group.
     Distinct(Box<dyn DistinctCounts>),
     /// Any other function.
@@ -40,7 +38,7 @@ impl State {
     fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
         match self {
             State::Count(counts) => counts.add_rows(groups),
-            State::Sum { sums, .. } => sum(sums, args, groups)?,
+            State::Sum(sums) => sums.add_rows(args, groups)?,
             State::Distinct(counts) => counts.update(args, groups)?,
             State::Other(states) => states.update(args, groups).map_err(into_plan_error)?,
         }
@@ -98,10 +96,9 @@ impl States {
         let has_groups = !grouping.keys.is_empty();
         let state = |spec: &AggregateSpec| match spec.bound.shortcut {
             Some(Shortcut::CountAll) => State::Count(Counts::default()),
-            Some(Shortcut::SumInteger) => State::Sum {
-                sums: Vec::new(),
-                is_signed: spec.bound.return_type.physical() == ArrowType::Int64,
-            },
+            Some(Shortcut::SumInteger) => State::Sum(Sums::new(
+                spec.bound.return_type.physical() == ArrowType::Int64,
+            )),
             Some(Shortcut::UniqExact { bits }) => {
                 State::Distinct(distinct::counts(bits, has_groups, grouping.thresholds))
             }
@@ -156,7 +153,7 @@ impl States {
                     true
                 }
                 State::Other(states) => states.update_bytes(args, keys).map_err(into_plan_error)?,
-                State::Sum { .. } | State::Distinct(_) => false,
+                State::Sum(_) | State::Distinct(_) => false,
             };
             if is_done {
                 continue;
@@ -177,7 +174,7 @@ impl States {
             self.num_groups = words.len();
             match state {
                 State::Count(counts) => *counts = Counts::of(words),
-                State::Sum { sums, .. } => *sums = words,
+                State::Sum(sums) => sums.set(words),
                 State::Distinct(_) | State::Other(_) => {}
             }
         }
@@ -190,19 +187,12 @@ impl States {
         rows: &[u32],
         groups: Groups<'_>,
     ) -> Result<()> {
-        let ids = groups.ids.unwrap_or(&[0]);
         let mut row_array = None;
         self.num_groups = self.num_groups.max(groups.num_groups);
         for (state, exported) in self.states.iter_mut().zip(exported) {
             match (state, exported) {
                 (State::Count(to), Exported::Counts(from)) => to.merge(from, rows, groups),
-                (State::Sum { sums: to, .. }, Exported::Sums(from)) => {
-                    grow(to, groups.num_groups);
-                    for (row, id) in rows.iter().zip(ids) {
-                        let sum = &mut to[*id as usize];
-                        *sum = sum.wrapping_add(from[*row as usize]);
-                    }
-                }
+                (State::Sum(to), Exported::Sums(from)) => to.merge(from, rows, groups),
                 (State::Distinct(counts), Exported::Distinct(sets)) => {
                     counts.merge(sets, rows, groups)?;
                 }
@@ -228,10 +218,7 @@ impl States {
     pub(super) fn export(&mut self, num_groups: usize) -> Result<Vec<Exported>> {
         let export = |state: &mut State| match state {
             State::Count(counts) => Ok(Exported::Counts(std::mem::take(counts))),
-            State::Sum { sums, .. } => {
-                grow(sums, num_groups);
-                Ok(Exported::Sums(std::mem::take(sums)))
-            }
+            State::Sum(sums) => Ok(Exported::Sums(sums.take(num_groups))),
             State::Distinct(counts) => counts.export(num_groups).map(Exported::Distinct),
             State::Other(states) => {
                 let columns = states.states(0..num_groups).map_err(into_plan_error)?;
@@ -247,18 +234,7 @@ impl States {
         let finish = |state: &mut State| -> Result<ArrayRef> {
             Ok(match state {
                 State::Count(counts) => Arc::new(UInt64Array::from(counts.range(range.clone()))),
-                State::Sum {
-                    sums: words,
-                    is_signed: false,
-                } => {
-                    grow(words, range.end);
-                    Arc::new(UInt64Array::from(words[range.clone()].to_vec()))
-                }
-                State::Sum { sums, .. } => {
-                    grow(sums, range.end);
-                    let signed = sums[range.clone()].iter().map(|s| s.cast_signed());
-                    Arc::new(Int64Array::from_iter_values(signed))
-                }
+                State::Sum(sums) => sums.finish(range.clone()),
                 State::Distinct(counts) => {
                     let counts = &counts.finish(num_groups)?[range.clone()];
                     Arc::new(UInt64Array::from(counts.to_vec()))
@@ -276,14 +252,9 @@ impl States {
         range: Range<usize>,
     ) -> Result<Option<Vec<u64>>> {
         let num_groups = self.num_groups.max(range.end);
-        let top_bit = 1 << 63;
         Ok(match self.states.get_mut(aggregate) {
             Some(State::Count(counts)) => Some(counts.range(range)),
-            Some(State::Sum { sums, is_signed }) => {
-                grow(sums, range.end);
-                let flipped = if *is_signed { top_bit } else { 0 };
-                Some(sums[range].iter().map(|sum| sum ^ flipped).collect())
-            }
+            Some(State::Sum(sums)) => Some(sums.ranks(range)),
             Some(State::Distinct(counts)) => Some(counts.finish(num_groups)?[range].to_vec()),
             _ => None,
         })
@@ -293,7 +264,7 @@ impl States {
     pub(super) fn size_bytes(&self) -> usize {
         let size = |state: &State| match state {
             // The rest of their capacity is pages that were never touched.
-            State::Sum { .. } => self.num_groups * size_of::<u64>(),
+            State::Sum(_) => self.num_groups * size_of::<u64>(),
             State::Count(counts) => counts.size_bytes(self.num_groups),
             State::Distinct(counts) => counts.size_bytes(),
             State::Other(states) => states.size_bytes(),
@@ -345,79 +316,5 @@ impl States {
             }
         }
         Ok(())
-    }
-}
-
-/// Numbers from which on room is taken as whole pages that the system fills with zeros when they
-/// are first used.
-const WHOLE_PAGES: usize = 1 << 14;
-
-/// Makes room for `num_groups`; there may be more words than groups, all zero.
-pub(super) fn grow<T: Copy + Default>(words: &mut Vec<T>, num_groups: usize) {
-    if num_groups <= words.len() {
-        return;
-    }
-    if num_groups < WHOLE_PAGES {
-        words.resize(num_groups, T::default());
-        return;
-    }
-    let mut grown = vec![T::default(); (num_groups.next_power_of_two()).max(words.len() * 4)];
-    grown[..words.len()].copy_from_slice(words);
-    *words = grown;
-}
-
-fn sum(sums: &mut Vec<u64>, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
-    grow(sums, groups.num_groups);
-    let [values] = args else {
-        return Err(internal_datafusion_err!(
-            "a sum has one argument, not {}",
-            args.len()
-        ));
-    };
-    let visitor = AddTo {
-        sums,
-        values,
-        ids: groups.ids,
-    };
-    visit_native(values.data_type(), visitor)
-        .ok_or_else(|| internal_datafusion_err!("no integer sum over {}", values.data_type()))
-}
-
-struct AddTo<'a> {
-    sums: &'a mut [u64],
-    values: &'a ArrayRef,
-    ids: Option<&'a [u32]>,
-}
-
-impl NativeVisitor for AddTo<'_> {
-    type Output = ();
-
-    fn visit<T: Native>(self) {
-        let array = self.values.as_primitive::<T>();
-        let values = array.values();
-        let valid = array.nulls().filter(|n| n.null_count() > 0);
-        let sums = self.sums;
-        match (self.ids, valid) {
-            (None, valid) => {
-                let valid = valid.and_then(|v| Bitmap::try_new(v.validity(), v.offset(), v.len()));
-                let step = |sum: u64, value| sum.wrapping_add(T::widen(value));
-                let total = fold_lanes(values, valid, 0, step, u64::wrapping_add);
-                sums.iter_mut()
-                    .take(1)
-                    .for_each(|s| *s = s.wrapping_add(total));
-            }
-            (Some(ids), None) => {
-                for (value, id) in values.iter().zip(ids) {
-                    let sum = &mut sums[*id as usize];
-                    *sum = sum.wrapping_add(T::widen(*value));
-                }
-            }
-            (Some(ids), Some(valid)) => {
-                for row in valid.valid_indices() {
-                    let sum = &mut sums[ids[row] as usize];
-                    *sum = sum.wrapping_add(T::widen(values[row]));
-                }
-            }
-        }
     }
 }

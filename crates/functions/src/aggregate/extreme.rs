@@ -163,14 +163,6 @@ impl<T: Primitive, D: Direction> Extreme<T, D> {
         }
     }
 
-    #[cold]
-    fn mark_worst(&mut self, group: usize) {
-        if group >= self.worst_seen.len() {
-            self.worst_seen.resize(self.values.len(), false);
-        }
-        self.worst_seen[group] = true;
-    }
-
     #[inline]
     fn is_worst(value: T::Native) -> bool {
         value == D::worst::<T::Native>() || value.is_nan()
@@ -178,11 +170,21 @@ impl<T: Primitive, D: Direction> Extreme<T, D> {
 
     #[inline]
     fn offer(&mut self, group: usize, value: T::Native) {
-        let best = &mut self.values[group];
-        if D::better(value, *best) {
-            *best = value;
-        } else if Self::is_worst(value) {
-            self.mark_worst(group);
+        self.offer_each(std::iter::once((value, group)));
+    }
+
+    /// Offers values to groups. The states are borrowed once for all: their place is not looked up
+    /// again for each value.
+    #[inline]
+    fn offer_each(&mut self, values: impl Iterator<Item = (T::Native, usize)>) {
+        let (best, worst_seen) = (self.values.as_mut_slice(), &mut self.worst_seen);
+        for (value, group) in values {
+            let best_of_group = &mut best[group];
+            if D::better(value, *best_of_group) {
+                *best_of_group = value;
+            } else if Self::is_worst(value) {
+                mark(worst_seen, group, best.len());
+            }
         }
     }
 
@@ -190,7 +192,7 @@ impl<T: Primitive, D: Direction> Extreme<T, D> {
         match (rows.ids, &rows.valid) {
             (Some(ids), None) => {
                 let rows = values.iter().zip(ids);
-                return rows.for_each(|(value, group)| self.offer(*group as usize, *value));
+                return self.offer_each(rows.map(|(value, group)| (*value, *group as usize)));
             }
             (Some(_), Some(_)) => {
                 return rows.for_each(|row, group| self.offer(group, values[row]));
@@ -215,6 +217,14 @@ impl<T: Primitive, D: Direction> Extreme<T, D> {
     fn is_empty(&self, group: usize) -> bool {
         Self::is_worst(self.values[group]) && !self.worst_seen.get(group).is_some_and(|seen| *seen)
     }
+}
+
+#[cold]
+fn mark(seen: &mut Vec<bool>, group: usize, num_groups: usize) {
+    if group >= seen.len() {
+        seen.resize(num_groups, false);
+    }
+    seen[group] = true;
 }
 
 impl<T: Primitive, D: Direction> Aggregator for Extreme<T, D> {

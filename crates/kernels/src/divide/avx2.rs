@@ -36,12 +36,26 @@ pub(super) fn divide_narrow<O: Operation<u64>>(
     out: &mut [O::Out],
 ) {
     let narrow = u32::try_from(divisor.get()).ok();
-    let narrow = narrow.filter(|_| !divisor.is_power_of_two() && isa::has_avx2());
+    let narrow = narrow.filter(|_| isa::has_avx2());
     let Some(narrow) = narrow.and_then(Divisor::try_new) else {
         return reciprocal::divide::<u64, O>(divisor, values, out);
     };
+    if narrow.is_power_of_two() {
+        // SAFETY: (cpu) detected above. Pays in bench `divide`.
+        return unsafe { shift_in_registers::<O>(divisor, values, out) };
+    }
     // SAFETY: (cpu) detected above. Pays in bench `divide`.
     unsafe { divide_narrow_in_registers::<O>(divisor, &narrow, values, out) }
+}
+
+/// Shifts and masks, for a divisor that is a power of two.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn shift_in_registers<O: Operation<u64>>(
+    divisor: &Divisor<u64>,
+    values: &[u64],
+    out: &mut [O::Out],
+) {
+    reciprocal::divide::<u64, O>(divisor, values, out);
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]

@@ -25,6 +25,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Grouping;
+use super::grouping::PlannedKeys;
 use super::key_form::KeyForm;
 use super::local::Local;
 use super::merged::{Merged, consume_all, merge};
@@ -99,6 +100,8 @@ pub(super) struct Job<F: KeyForm> {
     /// One for each input.
     pub(super) memory: Vec<MemoryReservation>,
     pub(super) observed: Arc<Observed>,
+    /// What is known of the keys.
+    pub(super) planned: Option<PlannedKeys>,
 }
 
 impl<F: KeyForm> Job<F> {
@@ -166,10 +169,12 @@ async fn adaptive<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
         inputs,
         memory,
         observed,
+        planned,
     } = job;
     let local = |(i, memory)| {
         let share = budget.share(memory);
         let local = Local::new(Arc::clone(&grouping), Arc::clone(&form), tuning, share);
+        let local = local.with_planned_keys(planned.as_ref());
         local.with_notes(observed.task(i))
     };
     let locals: Vec<Local<F>> = memory.into_iter().enumerate().map(local).collect();

@@ -1,0 +1,177 @@
+//! Wrapping sums of integers, one a group.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, UInt64Array};
+use basalt_functions::aggregate::Groups;
+use basalt_kernels::Bitmap;
+use basalt_kernels::fold::fold_lanes;
+use basalt_kernels::widest::{Loop, widest};
+use datafusion::common::internal_datafusion_err;
+use datafusion::error::Result;
+
+use super::ascending::{AscendingFinder, Piece};
+use super::pack::{Native, NativeVisitor, visit_native};
+
+/// Sums, one a group; groups beyond those ever added to have 0.
+#[derive(Debug)]
+pub(super) struct Sums {
+    words: Vec<u64>,
+    /// Whether results are signed.
+    is_signed: bool,
+    ascending: AscendingFinder,
+}
+
+impl Sums {
+    /// No groups yet.
+    pub(super) fn new(is_signed: bool) -> Self {
+        Self {
+            words: Vec::new(),
+            is_signed,
+            ascending: AscendingFinder::default(),
+        }
+    }
+
+    /// Adds the rows of a batch to their groups.
+    pub(super) fn add_rows(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
+        let [values] = args else {
+            return Err(internal_datafusion_err!(
+                "a sum has one argument, not {}",
+                args.len()
+            ));
+        };
+        grow(&mut self.words, groups.num_groups);
+        let visitor = AddTo {
+            sums: &mut self.words,
+            ascending: &mut self.ascending,
+            values,
+            ids: groups.ids,
+        };
+        visit_native(values.data_type(), visitor)
+            .ok_or_else(|| internal_datafusion_err!("no integer sum over {}", values.data_type()))
+    }
+
+    /// Adds the sums that stand at `rows` of `from` to `groups`.
+    pub(super) fn merge(&mut self, from: &[u64], rows: &[u32], groups: Groups<'_>) {
+        grow(&mut self.words, groups.num_groups);
+        for (row, id) in rows.iter().zip(groups.ids.unwrap_or(&[0])) {
+            let sum = &mut self.words[*id as usize];
+            *sum = sum.wrapping_add(from[*row as usize]);
+        }
+    }
+
+    /// Takes the sums of `num_groups` groups, or more, out.
+    pub(super) fn take(&mut self, num_groups: usize) -> Vec<u64> {
+        grow(&mut self.words, num_groups);
+        std::mem::take(&mut self.words)
+    }
+
+    /// Has these sums from now on.
+    pub(super) fn set(&mut self, words: Vec<u64>) {
+        self.words = words;
+    }
+
+    /// Results of the groups in `range`.
+    pub(super) fn finish(&mut self, range: Range<usize>) -> ArrayRef {
+        let is_signed = self.is_signed;
+        let words = self.range(range).iter().copied();
+        if is_signed {
+            return Arc::new(Int64Array::from_iter_values(words.map(u64::cast_signed)));
+        }
+        Arc::new(UInt64Array::from_iter_values(words))
+    }
+
+    /// Numbers in the order of the sums of the groups in `range`.
+    pub(super) fn ranks(&mut self, range: Range<usize>) -> Vec<u64> {
+        let flipped = if self.is_signed { 1 << 63 } else { 0 };
+        let words = self.range(range).iter();
+        words.map(|sum| sum ^ flipped).collect()
+    }
+
+    fn range(&mut self, range: Range<usize>) -> &[u64] {
+        grow(&mut self.words, range.end);
+        &self.words[range]
+    }
+}
+
+/// Numbers from which on room is taken as whole pages that the system fills with zeros when they
+/// are first used.
+const WHOLE_PAGES: usize = 1 << 14;
+
+/// Makes room for `num_groups`; there may be more words than groups, all zero.
+pub(super) fn grow<T: Copy + Default>(words: &mut Vec<T>, num_groups: usize) {
+    if num_groups <= words.len() {
+        return;
+    }
+    if num_groups < WHOLE_PAGES {
+        words.resize(num_groups, T::default());
+        return;
+    }
+    let mut grown = vec![T::default(); (num_groups.next_power_of_two()).max(words.len() * 4)];
+    grown[..words.len()].copy_from_slice(words);
+    *words = grown;
+}
+
+/// Adds a value to each sum.
+struct AddEach<'a, T: Native> {
+    sums: &'a mut [u64],
+    values: &'a [T::Native],
+}
+
+impl<T: Native> Loop for AddEach<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (sum, value) in self.sums.iter_mut().zip(self.values) {
+            *sum = sum.wrapping_add(T::widen(*value));
+        }
+    }
+}
+
+struct AddTo<'a> {
+    sums: &'a mut [u64],
+    ascending: &'a mut AscendingFinder,
+    values: &'a ArrayRef,
+    ids: Option<&'a [u32]>,
+}
+
+impl NativeVisitor for AddTo<'_> {
+    type Output = ();
+
+    fn visit<T: Native>(self) {
+        let array = self.values.as_primitive::<T>();
+        let values = array.values();
+        let valid = array.nulls().filter(|n| n.null_count() > 0);
+        let sums = self.sums;
+        match (self.ids, valid) {
+            (None, valid) => {
+                let valid = valid.and_then(|v| Bitmap::try_new(v.validity(), v.offset(), v.len()));
+                let step = |sum: u64, value| sum.wrapping_add(T::widen(value));
+                let total = fold_lanes(values, valid, 0, step, u64::wrapping_add);
+                sums.iter_mut()
+                    .take(1)
+                    .for_each(|s| *s = s.wrapping_add(total));
+            }
+            (Some(ids), None) => self.ascending.for_each_piece(ids, |piece| match piece {
+                Piece::Ascending(rows, groups) => widest(AddEach::<T> {
+                    sums: &mut sums[groups],
+                    values: &values[rows],
+                }),
+                Piece::Any(rows) => {
+                    for (value, id) in values[rows.clone()].iter().zip(&ids[rows]) {
+                        let sum = &mut sums[*id as usize];
+                        *sum = sum.wrapping_add(T::widen(*value));
+                    }
+                }
+            }),
+            (Some(ids), Some(valid)) => {
+                for row in valid.valid_indices() {
+                    let sum = &mut sums[ids[row] as usize];
+                    *sum = sum.wrapping_add(T::widen(values[row]));
+                }
+            }
+        }
+    }
+}
