@@ -61,7 +61,7 @@ impl Parser<'_> {
                 elements.all.push(setting.clone());
                 elements.settings.push(setting);
             }
-            if !self.symbol(K::Comma) {
+            if self.at_next_change() || !self.symbol(K::Comma) {
                 return Ok(elements);
             }
         }
@@ -122,8 +122,9 @@ impl Parser<'_> {
                 .keyword_of(&["DROP SETTINGS", "DROP SETTING"])
                 .is_some()
             {
-                let names = self.list(|p| p.compound_identifier("setting"))?;
-                let names = names.iter().map(|name| identifier(&name.join(".")));
+                let name = |p: &mut Self| p.compound_identifier("setting").map(|n| n.join("."));
+                let names = self.names_before_change(name)?;
+                let names = names.iter().map(|name| identifier(name));
                 changes.dropped.settings.extend(names);
             } else if self.keyword_of(&["ADD PROFILES", "ADD PROFILE"]).is_some() {
                 changes.added.profiles.extend(self.profile_names()?);
@@ -136,19 +137,36 @@ impl Parser<'_> {
                 return Ok(has_any.then(|| changes.text()));
             }
             has_any = true;
-            // A comma may stand between changes.
-            let is_change = ["ADD", "DROP", "MODIFY"]
-                .iter()
-                .any(|word| self.is_word(1, word));
-            if is_change {
-                self.symbol(K::Comma);
+            if self.at_next_change() {
+                self.advance();
             }
         }
     }
 
     fn profile_names(&mut self) -> Result<Vec<String>> {
-        let names = self.plain_names()?;
+        let names = self.names_before_change(|p| p.name_or_string("profile"))?;
         Ok(names.iter().map(|name| backticked(name)).collect())
+    }
+
+    /// Names with commas between, up to the next change.
+    fn names_before_change(
+        &mut self,
+        name: impl Fn(&mut Self) -> Result<String>,
+    ) -> Result<Vec<String>> {
+        let mut names = vec![name(self)?];
+        while !self.at_next_change() && self.symbol(K::Comma) {
+            names.push(name(self)?);
+        }
+        Ok(names)
+    }
+
+    /// Whether a comma and another change are next: so changes are written out.
+    fn at_next_change(&mut self) -> bool {
+        const VERBS: [&str; 3] = ["ADD", "DROP", "MODIFY"];
+        const OBJECTS: [&str; 5] = ["SETTING", "SETTINGS", "PROFILE", "PROFILES", "ALL"];
+        self.kind() == K::Comma
+            && VERBS.iter().any(|word| self.is_word(1, word))
+            && OBJECTS.iter().any(|word| self.is_word(2, word))
     }
 }
 
