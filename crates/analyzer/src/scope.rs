@@ -62,7 +62,8 @@ impl Scope {
     /// # Errors
     /// `AMBIGUOUS_IDENTIFIER` if several of more than two tables have it.
     pub fn find(&self, parts: &[String]) -> Result<Option<(&ScopeColumn, usize)>> {
-        for taken in (1..=parts.len()).rev() {
+        let most = self.columns.iter().map(ScopeColumn::max_parts).max();
+        for taken in (1..=parts.len().min(most.unwrap_or(0))).rev() {
             if let Some(column) = meant(self.columns.iter(), &parts[..taken])? {
                 return Ok(Some((column, taken)));
             }
@@ -154,6 +155,8 @@ pub(crate) struct Names<'a> {
     scope: &'a Scope,
     by_name: OnceCell<HashMap<&'a str, Vec<usize>>>,
     by_internal: OnceCell<HashMap<&'a str, usize>>,
+    /// Most parts that a name of a column can have.
+    max_parts: OnceCell<usize>,
 }
 
 impl<'a> Names<'a> {
@@ -162,12 +165,17 @@ impl<'a> Names<'a> {
             scope,
             by_name: OnceCell::new(),
             by_internal: OnceCell::new(),
+            max_parts: OnceCell::new(),
         }
     }
 
     /// As [`Scope::find`].
     pub(crate) fn find(&self, parts: &[String]) -> Result<Option<(&'a ScopeColumn, usize)>> {
-        for taken in (1..=parts.len()).rev() {
+        let most = *self.max_parts.get_or_init(|| {
+            let columns = self.scope.columns.iter();
+            columns.map(ScopeColumn::max_parts).max().unwrap_or(0)
+        });
+        for taken in (1..=parts.len().min(most)).rev() {
             let parts = &parts[..taken];
             // A name may have dots of its own.
             let mut candidates: Vec<usize> = (0..taken)
@@ -214,6 +222,11 @@ impl<'a> Names<'a> {
 }
 
 impl ScopeColumn {
+    /// Most parts that can name it: longer names are those of its elements.
+    fn max_parts(&self) -> usize {
+        self.qualifier.len() + 1 + self.name.bytes().filter(|b| *b == b'.').count()
+    }
+
     /// Whether `parts` are the name, or a suffix of the qualifier and the name. Names may have
     /// dots themselves.
     fn is_named(&self, parts: &[String]) -> bool {

@@ -14,18 +14,25 @@ pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'
     near.into_iter().take(2).map(|(_, n)| n).collect()
 }
 
-/// Levenshtein distance in characters.
+/// Insertions, deletions, replacements and swaps of neighbouring characters that turn `a` into `b`.
 pub fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substitution = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substitution.min(diagonal + 1).min(row[j] + 1);
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    let mut left = None;
+    for (i, x) in a.chars().enumerate() {
+        let mut row = Vec::with_capacity(b.len() + 1);
+        row.push(i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = last[j] + usize::from(x != *y);
+            let mut best = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            if j > 0 && left == Some(*y) && x == b[j - 1] {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
         }
+        left = Some(x);
+        before = std::mem::replace(&mut last, row);
     }
-    row[b.len()]
+    last[b.len()]
 }

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{Float64Type, Int64Type, UInt64Type};
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, ErrorCode, Result, counted};
 use basalt_types::{DataType, Tz};
 
 /// An argument's type, and its value if the same for all rows.
@@ -104,8 +104,9 @@ impl<'a> Call<'a> {
         Err(Error::new(
             ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
             format!(
-                "Function {} takes {expected} arguments, got {}",
+                "Function {} takes {}, got {}",
                 self.name,
+                counted(expected, "argument"),
                 self.args.len()
             ),
         ))

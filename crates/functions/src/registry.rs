@@ -88,6 +88,9 @@ mod tests {
     #[test]
     fn near_names_are_found() {
         assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("cuont", "count"), 1);
+        assert_eq!(edit_distance("", "ab"), 2);
+        assert!(nearest("cuont", all_function_names()).contains(&"count"));
         assert_eq!(
             nearest("lenght", ["length", "left"].into_iter()),
             ["length"]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, ErrorCode, Result, counted};
 use basalt_functions::aggregate::is_aggregate;
 use basalt_functions::{Arg, BoundFunction, Purity, ScalarFunction, higher_order, registry};
 use basalt_parser::ast::{self, ExprKind};
@@ -231,8 +231,8 @@ impl Resolver<'_> {
             return Err(Error::new(
                 ErrorCode::BAD_ARGUMENTS,
                 format!(
-                    "Function {name} takes {} arguments, got {}",
-                    lambda.params.len(),
+                    "Function {name} takes {}, got {}",
+                    counted(lambda.params.len(), "argument"),
                     args.len()
                 ),
             ));

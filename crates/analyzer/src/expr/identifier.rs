@@ -59,6 +59,9 @@ impl Resolver<'_> {
         if parts.len() == 1 && CALLED_WITHOUT_BRACKETS.contains(&lower.as_str()) {
             return self.call_by_name(&lower, Vec::new());
         }
+        if let Some(nested) = self.nested(parts)? {
+            return Ok(nested);
+        }
         self.outer.want_column(parts);
         let names: Vec<&str> = self.aliases.names().collect();
         Err(self.scope.unknown(parts, &names))

@@ -5,6 +5,7 @@ use basalt_parser::ast::{self, ColumnTransformer, ExprKind, MatcherPattern};
 
 use super::Resolver;
 use super::identifier::EXACT_COLUMN;
+use super::matcher_of_tuple::{Qualified, no_parts};
 use crate::Typed;
 
 /// A column that a matcher gave.
@@ -15,17 +16,11 @@ pub(crate) struct Matched {
 }
 
 impl Resolver<'_> {
-    /// The columns of a matcher, transformed and resolved.
+    /// The columns of a matcher, transformed and resolved; there may be none.
     pub(crate) fn expand_matcher(&self, matcher: &ast::ColumnMatcher) -> Result<Vec<Matched>> {
         let mut columns = self.matching_columns(matcher)?;
         for transformer in &matcher.transformers {
             self.transform(transformer, &mut columns)?;
-        }
-        if columns.is_empty() {
-            return Err(Error::new(
-                ErrorCode::EMPTY_LIST_OF_COLUMNS_QUERIED,
-                "Empty list of columns after matching",
-            ));
         }
         columns
             .into_iter()
@@ -45,25 +40,35 @@ impl Resolver<'_> {
             MatcherPattern::Regexp(pattern) => Some(compile(pattern)?),
             _ => None,
         };
+        let meaning = if qualifier.is_empty() {
+            Qualified::Unknown
+        } else {
+            self.qualified_parts(qualifier, &matcher.pattern)?
+        };
+        if let Qualified::Parts(parts) = meaning {
+            return Ok(parts);
+        }
         if let MatcherPattern::List(names) = &matcher.pattern {
             return names.iter().map(|n| Ok(Candidate::named(n))).collect();
         }
         let mut found = Vec::new();
+        let mut is_table = qualifier.is_empty();
         for (i, column) in self.scope.columns.iter().enumerate() {
+            if !column.qualifier.ends_with(qualifier) {
+                continue;
+            }
             let matches = match &regexp {
                 Some(r) => r.is_match(&column.name),
                 None => true,
             };
             let shown = column.is_shown() || (column.merged && !qualifier.is_empty());
-            if shown && matches && column.qualifier.ends_with(qualifier) {
+            is_table |= shown;
+            if shown && matches {
                 found.push(Candidate::exact(i, &column.name));
             }
         }
-        if found.is_empty() && !qualifier.is_empty() {
-            return Err(Error::new(
-                ErrorCode::UNKNOWN_IDENTIFIER,
-                format!("Unknown table `{}` in `{0}.*`", qualifier.join(".")),
-            ));
+        if !is_table {
+            return Err(no_parts(qualifier, &meaning));
         }
         Ok(found)
     }
@@ -125,13 +130,23 @@ impl Resolver<'_> {
     }
 }
 
-struct Candidate {
+/// A column that is matched, before its transformers.
+pub(super) struct Candidate {
     name: String,
     expr: ast::Expr,
     shown: ast::Expr,
 }
 
 impl Candidate {
+    /// A part of a value that is shown as `value`.
+    pub(super) fn part(value: &str, name: String, expr: ast::Expr) -> Self {
+        Self {
+            shown: identifier(&[format!("{value}.{name}")]),
+            name,
+            expr,
+        }
+    }
+
     fn exact(index: usize, name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -159,7 +174,7 @@ fn identifier(parts: &[String]) -> ast::Expr {
     ast::Expr::new(ExprKind::Identifier(parts.to_vec()), ast::Span::default())
 }
 
-fn compile(pattern: &str) -> Result<regex::Regex> {
+pub(super) fn compile(pattern: &str) -> Result<regex::Regex> {
     regex::Regex::new(pattern).map_err(|e| {
         Error::new(
             ErrorCode::CANNOT_COMPILE_REGEXP,

@@ -14,10 +14,12 @@
 //! | [`format_row`] | functions that write rows in a format |
 //! | [`in_set`] | IN with constants, tables and subqueries |
 //! | [`in_row`] | IN with columns |
+//! | `nested` | the columns of a Nested as one array |
 //! | [`lambda`] | higher-order functions |
 //! | [`aggregate`] | aggregate functions with their combinators |
 //! | [`window`] | window functions |
 //! | [`matcher`] | `*`, `t.*`, `COLUMNS(…)` and their transformers |
+//! | `matcher_of_tuple` | `t.*` of a tuple |
 //! | [`subquery`] | scalar subqueries and EXISTS |
 
 pub mod aggregate;
@@ -32,7 +34,9 @@ pub mod in_set;
 pub mod lambda;
 pub mod literal;
 pub mod matcher;
+mod matcher_of_tuple;
 pub mod native;
+mod nested;
 mod normalize_query;
 mod special;
 pub mod subquery;

@@ -1,6 +1,6 @@
 //! Resolves window functions: `f(…) OVER (…)`.
 
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, ErrorCode, Result, counted};
 use basalt_functions::aggregate::is_aggregate;
 use basalt_parser::ast::{self, WindowRef, WindowSpec};
 use basalt_types::{DataType, least_supertype};
@@ -318,13 +318,17 @@ fn expect_args(f: &ast::Function, range: std::ops::RangeInclusive<usize>) -> Res
     if range.contains(&f.args.len()) {
         return Ok(());
     }
+    let (from, to) = (range.start(), range.end());
+    let expected = match from == to {
+        true => from.to_string(),
+        false => format!("{from} to {to}"),
+    };
     Err(Error::new(
         ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
         format!(
-            "Window function {} takes {} to {} arguments, got {}",
+            "Window function {} takes {}, got {}",
             f.name,
-            range.start(),
-            range.end(),
+            counted(expected, "argument"),
             f.args.len()
         ),
     ))

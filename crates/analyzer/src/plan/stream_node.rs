@@ -41,10 +41,10 @@ pub enum StreamOperator {
     LimitBy {
         /// The keys.
         keys: Vec<String>,
-        /// Rows to skip for each value.
-        offset: u64,
-        /// Rows to keep for each value.
-        limit: u64,
+        /// Rows to skip for each value; no share.
+        offset: RowBound,
+        /// Rows to keep for each value; no share.
+        limit: RowBound,
     },
     /// The rows between two bounds that count from the end or are a share of all rows.
     LimitRows {
@@ -142,7 +142,33 @@ pub enum RowBound {
     Share(String),
 }
 
+impl fmt::Display for RowBound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RowBound::Rows(n) => write!(f, "{n}"),
+            RowBound::FromEnd(n) => write!(f, "-{n}"),
+            RowBound::Share(text) => f.write_str(text),
+        }
+    }
+}
+
 impl RowBound {
+    /// Of so many rows the first that an OFFSET and a LIMIT leave, and the one behind the last.
+    pub fn range(offset: &Self, limit: &Self, num_rows: u64) -> (u64, u64) {
+        let (mut start, mut end) = (0, num_rows);
+        match offset {
+            RowBound::Rows(n) => start = (*n).min(num_rows),
+            RowBound::FromEnd(n) => end = num_rows.saturating_sub(*n),
+            RowBound::Share(_) => start = offset.share_of(num_rows),
+        }
+        match limit {
+            RowBound::Rows(n) => end = end.min(start.saturating_add(*n)),
+            RowBound::FromEnd(n) => start = start.max(end.saturating_sub(*n)),
+            RowBound::Share(_) => end = end.min(start.saturating_add(limit.share_of(num_rows))),
+        }
+        (start, end.max(start))
+    }
+
     /// How many of so many rows it is, the end or the start.
     pub fn share_of(&self, num_rows: u64) -> u64 {
         match self {

@@ -14,6 +14,7 @@ use crate::Typed;
 use crate::expr::Resolver;
 use crate::expr::aliases::Aliases;
 use crate::plan::project;
+use crate::scope::ScopeColumn;
 
 /// A column that an INSERT fills.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +89,24 @@ fn or_given(value: Result<Typed>, name: &str, source: &Source) -> Result<Typed> 
     }
 }
 
+/// A given column of the same Nested, whose arrays are as long as those of `target` must be.
+fn sibling(target: &TargetColumn<'_>, source: &Source) -> Option<Typed> {
+    let (nested, _) = target.name.split_once('.')?;
+    let is_sibling = |column: &&ScopeColumn| {
+        let is_array = matches!(column.data_type, DataType::Array(_));
+        is_array
+            && column
+                .name
+                .split_once('.')
+                .is_some_and(|(n, _)| n == nested)
+    };
+    if !matches!(target.data_type, DataType::Array(_)) {
+        return None;
+    }
+    let column = source.scope.columns.iter().find(is_sibling)?;
+    Some(column.typed())
+}
+
 impl Analyzer<'_> {
     /// The plan of the stored columns, in the order of `targets`, from the rows of `source`, whose
     /// columns are those named `given`. A column by the name of [`omitted_name`] says where another
@@ -139,7 +158,14 @@ impl Analyzer<'_> {
                     let value = resolver.resolve(of_target.map_or(default, |(_, value)| value));
                     or_given(value, target.name, &source)?
                 }
-                (None, None) => self.type_default(target.data_type)?,
+                (None, None) => match sibling(target, &source) {
+                    Some(sibling) => {
+                        let empty = self.type_default(target.data_type)?;
+                        let length = resolver.call_by_name("length", vec![sibling])?;
+                        resolver.call_by_name("arrayResize", vec![empty, length])?
+                    }
+                    None => self.type_default(target.data_type)?,
+                },
             };
             let cast = self.stored(typed, target)?;
             exprs.push(cast.expr.alias(self.fresh(target.name)));

@@ -117,10 +117,14 @@ impl Resolver<'_> {
                     && type_name != "Identifier"
                 {
                     let is_number = text.parse::<f64>().is_ok() && type_name != "String";
-                    let text = if is_number {
-                        text
-                    } else {
-                        column_name(&string_expr(&text))
+                    let is_compound = ["Array(", "Tuple("]
+                        .iter()
+                        .any(|open| type_name.starts_with(open));
+                    let compound = basalt_parser::parse_expr(&text).ok();
+                    let text = match compound.filter(|_| is_compound) {
+                        Some(value) => column_name(&value),
+                        None if is_number => text,
+                        None => column_name(&string_expr(&text)),
                     };
                     let shown = format!("_CAST({text}, {})", column_name(&string_expr(&type_name)));
                     expr.kind = ExprKind::Identifier(vec![shown]);

@@ -237,8 +237,8 @@ impl Analyzer<'_> {
             // The query stands for many: each has its own limit.
             let operator = StreamOperator::LimitBy {
                 keys: domain,
-                offset,
-                limit: limit.unwrap_or(u64::MAX),
+                offset: RowBound::Rows(offset),
+                limit: RowBound::Rows(limit.unwrap_or(u64::MAX)),
             };
             return stream_node(plan, operator).map_err(plan_error);
         }
@@ -272,14 +272,18 @@ impl Analyzer<'_> {
         let Some(by) = &select.limit_by else {
             return Ok(plan);
         };
+        if keys.is_empty() {
+            return Ok(plan);
+        }
         let rows = |e: &ast::Expr, clause| match row_bound(self, e, clause)? {
-            RowBound::Rows(n) => Ok(n),
-            _ => Err(Error::not_implemented(format!(
-                "A negative or fractional {clause} of LIMIT BY"
+            RowBound::Share(_) => Err(Error::not_implemented(format!(
+                "A fractional {clause} of LIMIT BY"
             ))),
+            bound => Ok(bound),
         };
         let limit = rows(&by.limit, "LIMIT")?;
-        let offset = by.offset.as_ref().map_or(Ok(0), |o| rows(o, "OFFSET"))?;
+        let offset = by.offset.as_ref().map(|o| rows(o, "OFFSET"));
+        let offset = offset.unwrap_or(Ok(RowBound::Rows(0)))?;
         let operator = StreamOperator::LimitBy {
             keys,
             offset,
@@ -377,8 +381,8 @@ pub(crate) fn distinct(plan: LogicalPlan) -> Result<LogicalPlan> {
 pub(crate) fn first_of_each(plan: LogicalPlan, keys: &[String]) -> Result<LogicalPlan> {
     let operator = StreamOperator::LimitBy {
         keys: keys.to_vec(),
-        offset: 0,
-        limit: 1,
+        offset: RowBound::Rows(0),
+        limit: RowBound::Rows(1),
     };
     stream_node(plan, operator).map_err(plan_error)
 }

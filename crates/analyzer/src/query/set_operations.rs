@@ -1,9 +1,11 @@
 //! Plans UNION, EXCEPT and INTERSECT over columns cast to their common types.
 
+use std::sync::Arc;
+
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{SetExpr, SetOperator};
 use basalt_types::{DataType, supertype_or_variant};
-use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, Union};
 
 use super::any_join::numbered_within;
 use super::join::all_columns;
@@ -39,22 +41,37 @@ impl Analyzer<'_> {
         for branch in planned {
             plans.push(self.aligned(branch, &columns)?);
         }
-        let mut plans = plans.into_iter();
-        let mut plan = plans
-            .next()
-            .ok_or_else(|| Error::bug("set operation without branches"))?;
-        for next in plans {
-            plan = self.combine(operator, plan, next)?;
-        }
-        let is_distinct = operator == SetOperator::UnionDistinct
-            || (operator == SetOperator::UnionDefault
-                && self.mode("union_default_mode") == Some("DISTINCT"));
-        let plan = if is_distinct { distinct(plan)? } else { plan };
+        let plan = match self.drops_duplicates(operator)? {
+            Some(is_distinct) => union(plans, is_distinct)?,
+            None => {
+                let mut plans = plans.into_iter();
+                let first = plans
+                    .next()
+                    .ok_or_else(|| Error::bug("set operation without branches"))?;
+                plans.try_fold(first, |left, right| self.combine(operator, left, right))?
+            }
+        };
         Ok(Planned {
             plan,
             columns,
             totals: None,
         })
+    }
+
+    /// Whether a union drops duplicates; `None` for other operators.
+    fn drops_duplicates(&self, operator: SetOperator) -> Result<Option<bool>> {
+        match operator {
+            SetOperator::UnionAll => Ok(Some(false)),
+            SetOperator::UnionDistinct => Ok(Some(true)),
+            SetOperator::UnionDefault => match self.mode("union_default_mode") {
+                Some(mode) => Ok(Some(mode == "DISTINCT")),
+                None => Err(Error::new(
+                    ErrorCode::EXPECTED_ALL_OR_DISTINCT,
+                    "Write UNION ALL or UNION DISTINCT (or set union_default_mode)",
+                )),
+            },
+            _ => Ok(None),
+        }
     }
 
     fn combine(
@@ -65,14 +82,9 @@ impl Analyzer<'_> {
     ) -> Result<LogicalPlan> {
         let distinct_by = |setting: &str| self.mode(setting) == Some("DISTINCT");
         match operator {
-            SetOperator::UnionAll | SetOperator::UnionDistinct => union(left, right),
-            SetOperator::UnionDefault if self.mode("union_default_mode").is_some() => {
-                union(left, right)
+            SetOperator::UnionAll | SetOperator::UnionDistinct | SetOperator::UnionDefault => {
+                Err(Error::bug("a union has all of its branches at once"))
             }
-            SetOperator::UnionDefault => Err(Error::new(
-                ErrorCode::EXPECTED_ALL_OR_DISTINCT,
-                "Write UNION ALL or UNION DISTINCT (or set union_default_mode)",
-            )),
             SetOperator::ExceptDistinct => except(left, right, false),
             SetOperator::ExceptDefault if distinct_by("except_default_mode") => {
                 except(left, right, false)
@@ -175,11 +187,16 @@ fn with_of_first(branches: &[SetExpr], outer: &Outer) -> Outer {
     }
 }
 
-fn union(left: LogicalPlan, right: LogicalPlan) -> Result<LogicalPlan> {
-    LogicalPlanBuilder::from(left)
-        .union(right)
-        .and_then(|b| b.build())
-        .map_err(plan_error)
+/// One step for all branches: steps of two each would be a tree as deep as there are branches.
+fn union(branches: Vec<LogicalPlan>, is_distinct: bool) -> Result<LogicalPlan> {
+    let branches = branches.into_iter().map(Arc::new).collect();
+    let union = Union::try_new_with_loose_types(branches).map_err(plan_error)?;
+    let plan = LogicalPlan::Union(union);
+    if is_distinct {
+        distinct(plan)
+    } else {
+        Ok(plan)
+    }
 }
 
 fn except(left: LogicalPlan, right: LogicalPlan, is_all: bool) -> Result<LogicalPlan> {

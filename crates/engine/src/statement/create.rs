@@ -110,8 +110,11 @@ fn with_storage_of_other(session: &Session, create: &CreateTable) -> CreateTable
 }
 
 fn check_supported(create: &CreateTable) -> Result<()> {
-    if create.attach || create.clone_as {
-        return Err(Error::not_implemented("ATTACH and CLONE"));
+    if create.attach {
+        return Err(Error::not_implemented("ATTACH TABLE"));
+    }
+    if create.clone_as {
+        return Err(Error::not_implemented("CREATE TABLE … CLONE AS"));
     }
     let constraints = create.schema.as_ref().map(|s| s.constraints.as_slice());
     if constraints.is_some_and(|c| !c.is_empty()) {

@@ -2,6 +2,7 @@
 //!
 //! Nobody sees a row before all of them are complete: a failed INSERT leaves none.
 
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Cursor};
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 
 use super::columns::stored;
 use super::insert_file::{self, FileWriter, Target};
+use super::nested::NestedColumns;
 use super::query;
 use crate::catalog::{ColumnDefinition, Engine, Table};
 use crate::session::{Io, RunningQuery, Session, Summary};
@@ -115,8 +117,12 @@ fn source(
             let data = data(query, insert, io)?;
             let mut header: Vec<(String, DataType)> = Vec::with_capacity(given.len());
             let mut tracked = Vec::new();
+            let by_name = columns_by_name(table);
             for (i, name) in given.iter().enumerate() {
-                let column = column_of(table, name)?;
+                let column = match by_name.get(name.as_str()) {
+                    Some(column) => *column,
+                    None => column_of(table, name)?,
+                };
                 header.push((name.clone(), column.column.data_type.clone()));
                 if column.default.as_ref().is_some_and(|d| d.expr.is_some()) {
                     tracked.push(i);
@@ -173,8 +179,13 @@ fn given_columns(table: &Table, columns: Option<&[ast::Expr]>) -> Result<Vec<Str
             }
         }
     }
-    for (i, name) in names.iter().enumerate() {
-        let column = column_of(table, name)?;
+    let by_name = columns_by_name(table);
+    let mut taken = HashSet::with_capacity(names.len());
+    for name in &names {
+        let column = match by_name.get(name.as_str()) {
+            Some(column) => *column,
+            None => column_of(table, name)?,
+        };
         if !insertable(&column) {
             let code = if column.column.alias.is_some() {
                 ErrorCode::NO_SUCH_COLUMN_IN_TABLE
@@ -186,7 +197,7 @@ fn given_columns(table: &Table, columns: Option<&[ast::Expr]>) -> Result<Vec<Str
                 format!("Leave it out: cannot insert column `{name}`, it is computed"),
             ));
         }
-        if names[..i].contains(name) {
+        if !taken.insert(name) {
             return Err(Error::new(
                 ErrorCode::DUPLICATE_COLUMN,
                 format!("Column `{name}` stands twice in the INSERT"),
@@ -194,6 +205,11 @@ fn given_columns(table: &Table, columns: Option<&[ast::Expr]>) -> Result<Vec<Str
         }
     }
     Ok(names)
+}
+
+fn columns_by_name(table: &Table) -> HashMap<&str, &ColumnDefinition> {
+    let columns = table.columns.iter();
+    columns.map(|c| (c.column.name.as_str(), c)).collect()
 }
 
 pub(super) fn column_of<'t>(table: &'t Table, name: &str) -> Result<&'t ColumnDefinition> {
@@ -303,8 +319,10 @@ fn for_each_row(
     let environment = session.environment(query);
     let text = String::from_utf8_lossy(query.text);
     let plan = Analyzer::new(&environment, &text).for_insert(planned, given, &targets)?;
+    let nested = NestedColumns::of(&targets[..stored(&table.columns).count()]);
     let mut num_rows = 0;
     query.execution.for_each(&plan, true, &mut |batch| {
+        nested.check(&batch)?;
         num_rows += batch.num_rows() as u64;
         f(batch).map(|()| true)
     })?;

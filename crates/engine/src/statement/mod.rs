@@ -33,6 +33,7 @@ mod insert_file;
 mod kill;
 pub mod limits;
 mod merge_tree;
+mod nested;
 mod qualify;
 pub mod query;
 pub mod result;

@@ -3,6 +3,7 @@
 use basalt_analyzer::{Analyzer, Planned, plan_error};
 use basalt_error::{Error, Result};
 use basalt_parser::ast::{self, SetExpr};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 
 use super::extremes::Extremes;
@@ -23,6 +24,7 @@ pub(crate) fn run(
         .map(|c| (c.name.clone(), c.data_type.clone()))
         .collect();
     let plan = limited(planned.plan, query)?;
+    query.control.count(rows_of_nothing(&plan), 0);
     let has_output = !format_name(session, query, &select.output).eq_ignore_ascii_case("Null");
     let mut writer = ResultWriter::new(session, query, &header, &select.output, io.out)?;
     let mut extremes = query
@@ -68,6 +70,21 @@ pub(crate) fn limited(plan: LogicalPlan, query: &RunningQuery<'_>) -> Result<Log
     }
     let limited = LogicalPlanBuilder::from(plan).limit(offset, (limit > 0).then_some(limit));
     limited.and_then(|b| b.build()).map_err(plan_error)
+}
+
+/// Rows of SELECTs without a table: one each, as if there was a table of one row.
+fn rows_of_nothing(plan: &LogicalPlan) -> usize {
+    let mut num_rows = 0;
+    // The closure never fails.
+    let _ = plan.apply(|step| {
+        if let LogicalPlan::EmptyRelation(empty) = step
+            && empty.produce_one_row
+        {
+            num_rows += 1;
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    num_rows
 }
 
 fn has_limit(set: &SetExpr) -> bool {

@@ -3,7 +3,7 @@
 use arrow::array::{ArrayRef, AsArray};
 use arrow::datatypes::{Float64Type, UInt64Type};
 use basalt_analyzer::{ConstantArg, Typed, cast};
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, ErrorCode, Result, counted};
 use basalt_functions::StringColumn;
 use basalt_functions::scalar::core::cast::CastMode;
 use basalt_types::DataType;
@@ -44,8 +44,9 @@ impl<'a> Arguments<'a> {
         Error::new(
             ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
             format!(
-                "Table function {} takes {expected} arguments, got {}",
+                "Table function {} takes {}, got {}",
                 self.function,
+                counted(expected, "argument"),
                 self.args.len()
             ),
         )

@@ -73,6 +73,28 @@ impl Axis {
         a.partial_cmp(&b) == Some(before)
     }
 
+    /// The first value of the grid through `at` that is not before `value`.
+    fn first_from(&self, at: Point, value: Point) -> Option<Point> {
+        let mut next = match (self.step, at, value) {
+            (Stride::Int(step), Point::Int(at), Point::Int(value)) => {
+                let steps = value.checked_sub(at)?.checked_div(step)?;
+                Point::Int(at.checked_add(steps.checked_mul(step)?)?)
+            }
+            (Stride::Float(step), Point::Float(at), Point::Float(value)) => {
+                Point::Float(at + ((value - at) / step).floor() * step)
+            }
+            _ => at,
+        };
+        while self.before(next, value) {
+            let after = self.step.after(next)?;
+            if !self.before(next, after) {
+                return None;
+            }
+            next = after;
+        }
+        Some(next)
+    }
+
     fn nearer(&self, a: Option<Point>, b: Option<Point>) -> Option<Point> {
         match (a, b) {
             (Some(a), Some(b)) => Some(if self.before(b, a) { b } else { a }),
@@ -191,10 +213,33 @@ impl Cursor {
             }
         }
         if axes.iter().any(|a| a.staleness.is_some()) && is_before(axes, &self.at, row) {
-            // What became stale is left out: the grid begins anew.
-            self.at.clone_from(row);
-            self.is_done = true;
+            self.skip_to(axes, row);
         }
+    }
+
+    /// Leaves out what became stale before a row of the input: the first values of the grid that are
+    /// not before it come next.
+    fn skip_to(&mut self, axes: &[Axis], row: &Row) {
+        for (idx, (axis, value)) in axes.iter().zip(row).enumerate() {
+            let at = self.at.get(idx).copied().flatten();
+            let (Some(at), Some(value)) = (at, *value) else {
+                continue;
+            };
+            if at == value {
+                continue;
+            }
+            let Some(next) = axis.first_from(at, value) else {
+                break;
+            };
+            self.set(axes, idx, next);
+            if next != value {
+                (self.is_due, self.is_done) = (true, false);
+                return;
+            }
+        }
+        // The grid has the row itself, or ends before it.
+        self.at.clone_from(row);
+        (self.is_due, self.is_done) = (false, true);
     }
 
     /// Fills behind the last row of the run.

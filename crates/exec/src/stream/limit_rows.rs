@@ -26,24 +26,6 @@ impl LimitRowsStep {
             batches: Vec::new(),
         }
     }
-
-    /// The first row that stays and the one behind the last.
-    fn range(&self, num_rows: u64) -> (u64, u64) {
-        let (mut start, mut end) = (0, num_rows);
-        match &self.offset {
-            RowBound::Rows(n) => start = (*n).min(num_rows),
-            RowBound::FromEnd(n) => end = num_rows.saturating_sub(*n),
-            RowBound::Share(_) => start = self.offset.share_of(num_rows),
-        }
-        match &self.limit {
-            RowBound::Rows(n) => end = end.min(start.saturating_add(*n)),
-            RowBound::FromEnd(n) => start = start.max(end.saturating_sub(*n)),
-            RowBound::Share(_) => {
-                end = end.min(start.saturating_add(self.limit.share_of(num_rows)));
-            }
-        }
-        (start, end.max(start))
-    }
 }
 
 impl Step for LimitRowsStep {
@@ -54,7 +36,7 @@ impl Step for LimitRowsStep {
 
     fn finish(&mut self) -> Result<Option<RecordBatch>> {
         let num_rows: usize = self.batches.iter().map(RecordBatch::num_rows).sum();
-        let (start, end) = self.range(num_rows as u64);
+        let (start, end) = RowBound::range(&self.offset, &self.limit, num_rows as u64);
         let as_rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let (mut start, mut left) = (as_rows(start), as_rows(end - start));
         let mut kept = Vec::new();

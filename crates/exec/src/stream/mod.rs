@@ -9,6 +9,7 @@
 //! | [`fill_cursor`] | the values that WITH FILL inserts |
 //! | [`interpolate`] | INTERPOLATE of WITH FILL |
 //! | [`limit_by`] | LIMIT BY |
+//! | [`limit_by_end`] | LIMIT BY that counts from the end |
 //! | [`limit_rows`] | LIMIT of the last rows, or of a share |
 //! | [`limit_with_ties`] | LIMIT … WITH TIES |
 //! | [`shared`] | rows that two plans of a query read |
@@ -20,6 +21,7 @@ mod at_most;
 mod fill_cursor;
 mod interpolate;
 pub mod limit_by;
+mod limit_by_end;
 pub mod limit_rows;
 pub mod limit_with_ties;
 mod shared;

@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 use arrow::compute::SortOptions;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use basalt_analyzer::into_plan_error;
-use basalt_analyzer::plan::{StreamOperator, Window};
+use basalt_analyzer::plan::{RowBound, StreamOperator, Window};
 use datafusion::common::internal_err;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
@@ -30,6 +30,7 @@ use super::array_join::ArrayJoinStep;
 use super::asof_join::AsofJoinStep;
 use super::at_most::AtMostStep;
 use super::limit_by::LimitByStep;
+use super::limit_by_end::LimitByEndStep;
 use super::limit_rows::LimitRowsStep;
 use super::limit_with_ties::LimitWithTiesStep;
 use super::shared::SharedStep;
@@ -124,7 +125,12 @@ impl StreamExec {
                 keys,
                 offset,
                 limit,
-            } => Box::new(LimitByStep::try_new(&input, keys, *offset, *limit)?),
+            } => match (offset, limit) {
+                (RowBound::Rows(offset), RowBound::Rows(limit)) => {
+                    Box::new(LimitByStep::try_new(&input, keys, *offset, *limit)?)
+                }
+                _ => Box::new(LimitByEndStep::try_new(&input, keys, offset, limit)?),
+            },
             StreamOperator::LimitRows { offset, limit } => {
                 Box::new(LimitRowsStep::new(schema, offset.clone(), limit.clone()))
             }
@@ -297,8 +303,12 @@ impl ExecutionPlan for StreamExec {
         }]
     }
 
+    /// A step that asks for an order says that it keeps none: DataFusion would push a sort from above
+    /// below it as soon as one of the sort's keys agrees with the order asked for. That the rows are
+    /// in that order above the step, too, is in the equivalence properties.
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![keeps_order(&self.operator)]
+        let asks = self.required_input_ordering().iter().any(Option::is_some);
+        vec![!asks && keeps_order(&self.operator)]
     }
 
     fn apply_expressions(

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use arrow::datatypes::DataType as ArrowType;
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, ErrorCode, Result, counted};
 use basalt_types::DataType;
 
 use super::{Aggregator, BoundAggregate, Shortcut};
@@ -36,9 +36,9 @@ impl AggregateCall<'_> {
         Err(Error::new(
             ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH,
             format!(
-                "Aggregate function {} takes {} arguments, got {}",
+                "Aggregate function {} takes {}, got {}",
                 self.name,
-                range_text(&range),
+                counted(range_text(&range), "argument"),
                 self.types.len()
             ),
         ))
@@ -60,9 +60,9 @@ impl AggregateCall<'_> {
         Err(Error::new(
             code,
             format!(
-                "Aggregate function {} takes {} parameters, got {}",
+                "Aggregate function {} takes {}, got {}",
                 self.name,
-                range_text(&range),
+                counted(range_text(&range), "parameter"),
                 self.params.len()
             ),
         ))

@@ -24,6 +24,11 @@ impl Node {
         Node::new("ExpressionList", children)
     }
 
+    /// Whether this is the text, whatever is below it.
+    pub(super) fn is(&self, text: &str) -> bool {
+        self.text == text
+    }
+
     pub(super) fn push(&mut self, child: Node) {
         self.children.push(child);
     }

@@ -45,7 +45,7 @@ fn union(body: &SetExpr) -> Node {
     let branches = match body {
         SetExpr::Operation { operator, branches } if is_union(*operator) => {
             let mut nodes = Vec::new();
-            union_branches(branches, &mut nodes);
+            union_branches(*operator, branches, &mut nodes);
             nodes
         }
         SetExpr::Nested(inner) => return union(inner),
@@ -54,12 +54,20 @@ fn union(body: &SetExpr) -> Node {
     Node::new("SelectWithUnionQuery", vec![Node::list(branches)])
 }
 
-/// Branches of a union; a union on the left without parentheses continues the list.
-fn union_branches(branches: &[SetExpr], nodes: &mut Vec<Node>) {
+/// Branches of a union; a union on the left without parentheses continues the list, unless this one
+/// keeps duplicates and that one drops them.
+fn union_branches(operator: SetOperator, branches: &[SetExpr], nodes: &mut Vec<Node>) {
     for (i, each) in branches.iter().enumerate() {
         match each {
-            SetExpr::Operation { operator, branches } if i == 0 && is_union(*operator) => {
-                union_branches(branches, nodes);
+            SetExpr::Operation {
+                operator: inner,
+                branches,
+            } if i == 0 && is_union(*inner) => {
+                if operator == SetOperator::UnionAll && *inner == SetOperator::UnionDistinct {
+                    nodes.push(union(each));
+                } else {
+                    union_branches(*inner, branches, nodes);
+                }
             }
             other => nodes.push(branch(other)),
         }
@@ -80,18 +88,29 @@ fn branch(body: &SetExpr) -> Node {
     match body {
         SetExpr::Select(s) => select(s),
         SetExpr::Nested(inner) => union(inner),
-        SetExpr::Operation { operator, branches } => {
-            let mut nodes: Vec<Node> = branches.iter().map(branch).collect();
-            if is_except(*operator)
-                && matches!(branches.first(), Some(SetExpr::Select(_)))
-                && let Some(first) = nodes.first_mut()
-            {
-                let left = std::mem::replace(first, Node::leaf(""));
-                *first = Node::new("SelectWithUnionQuery", vec![Node::list(vec![left])]);
-            }
-            Node::new("SelectIntersectExceptQuery", nodes)
-        }
+        SetExpr::Operation { operator, .. } if is_union(*operator) => union(body),
+        SetExpr::Operation { operator, branches } => intersect_except(*operator, branches),
     }
+}
+
+/// Chains longer than this are shown as one node, so that no chain makes a tree too deep to print.
+const MAX_FOLDED: usize = 100;
+
+/// `SelectIntersectExceptQuery`: of two operands, the first of them a chain's other ones.
+fn intersect_except(operator: SetOperator, branches: &[SetExpr]) -> Node {
+    let name = "SelectIntersectExceptQuery";
+    let nodes = branches.iter().map(branch);
+    if branches.len() > MAX_FOLDED {
+        return Node::new(name, nodes.collect());
+    }
+    let folded = nodes.reduce(|left, right| {
+        let left = match is_except(operator) && !left.is("SelectWithUnionQuery") {
+            true => Node::new("SelectWithUnionQuery", vec![Node::list(vec![left])]),
+            false => left,
+        };
+        Node::new(name, vec![left, right])
+    });
+    folded.unwrap_or_else(|| Node::leaf(name))
 }
 
 /// `SelectQuery`

@@ -51,6 +51,14 @@ impl Writer {
             Statement::Check(check) => self.check(check),
             Statement::System(system) => self.system(system),
             Statement::Kill(kill) => self.kill(kill),
+            Statement::Tokens(tokens) if self.is_one_line() => {
+                // Line breaks are between clauses and around lists: those of strings are escaped.
+                let text = tokens
+                    .text
+                    .replace("\n(\n    ", " (")
+                    .replace(",\n    ", ", ");
+                self.put(&text.replace("\n)", ")").replace('\n', " "));
+            }
             Statement::Tokens(tokens) => self.put(&tokens.text),
             Statement::Delete {
                 table,

@@ -89,18 +89,10 @@ const COMMANDS: &[(&str, CommandParser)] = &[
 
 impl Parser<'_> {
     pub(super) fn alter(&mut self) -> Result<Statement> {
-        let entities = [
-            "ALTER USER",
-            "ALTER ROLE",
-            "ALTER ROW POLICY",
-            "ALTER POLICY",
-            "ALTER QUOTA",
-            "ALTER SETTINGS PROFILE",
-            "ALTER PROFILE",
-            "ALTER NAMED COLLECTION",
-            "ALTER DATABASE",
-        ];
-        for words in entities {
+        if let Some(statement) = self.access_statement()? {
+            return Ok(statement);
+        }
+        for words in ["ALTER NAMED COLLECTION", "ALTER DATABASE"] {
             if self.peek_keyword(words) {
                 return self.tokens(words);
             }

@@ -39,6 +39,12 @@ const TOKEN_OBJECTS: &[&str] = &[
 
 impl Parser<'_> {
     pub(super) fn create(&mut self) -> Result<Statement> {
+        if let Some(statement) = self.access_statement()? {
+            return Ok(statement);
+        }
+        if let Some(statement) = self.create_dictionary()? {
+            return Ok(statement);
+        }
         let mark = self.mark();
         let attach = self.keyword("ATTACH");
         let create = !attach && self.keyword("CREATE");

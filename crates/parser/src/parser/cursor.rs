@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use basalt_error::{Error, ErrorCode, Result};
 
+use super::expr::EXPR_LEVELS;
 use super::failure::Expectations;
 use crate::ast::{ObjectName, Span};
 use crate::lexer::{Lexer, Token, TokenKind as K, decode_quoted};
@@ -174,8 +175,11 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         let span = self.start_span();
-        let message =
-            format!("simplify the query: it is nested too deep here (more than {limit} levels)");
+        let levels = limit / EXPR_LEVELS;
+        let message = format!(
+            "simplify the query: it is nested too deep here (about {levels} levels of brackets are \
+             allowed)"
+        );
         Err(self.error_at(span, ErrorCode::TOO_DEEP_RECURSION, message))
     }
 

@@ -71,19 +71,10 @@ impl Parser<'_> {
 
     /// `DROP USER`, `DROP ROLE` and the like.
     fn drop_access_entity(&mut self, start: usize) -> Result<Statement> {
-        const ENTITIES: &[&str] = &[
-            "USER",
-            "ROLE",
-            "ROW POLICY",
-            "POLICY",
-            "QUOTA",
-            "SETTINGS PROFILE",
-            "PROFILE",
-            "NAMED COLLECTION",
-            "WORKLOAD",
-            "RESOURCE",
-            "MASKING POLICY",
-        ];
+        const ENTITIES: &[&str] = &["NAMED COLLECTION", "WORKLOAD", "RESOURCE", "MASKING POLICY"];
+        if let Some(statement) = self.drop_entity()? {
+            return Ok(statement);
+        }
         match ENTITIES.iter().find(|words| self.peek_keyword(words)) {
             Some(words) => {
                 self.back(start);

@@ -26,6 +26,15 @@ const KINDS: &[ExplainKind] = &[
 impl Parser<'_> {
     pub(super) fn explain(&mut self) -> Result<Statement> {
         if self.is_word(1, "TABLE") && self.is_word(2, "OVERRIDE") {
+            let start = self.mark();
+            for _ in 0..3 {
+                self.advance();
+            }
+            self.identifier("table function")?;
+            if !self.peek_symbol(K::OpenRound) {
+                return Err(self.failure());
+            }
+            self.back(start);
             return self.tokens("EXPLAIN TABLE OVERRIDE");
         }
         Ok(Statement::Explain(Box::new(self.explain_parts()?)))

@@ -12,7 +12,7 @@ use crate::keywords::is_reserved_alias;
 use crate::lexer::TokenKind as K;
 
 /// Levels of depth that a nested expression counts as: its share of the stack.
-const EXPR_LEVELS: u32 = 5;
+pub(super) const EXPR_LEVELS: u32 = 5;
 
 /// Levels that an operator adds to what stands on its left.
 const OPERATOR_LEVELS: u32 = 2;

@@ -56,7 +56,8 @@ impl Expectations {
             } else {
                 ", expected one of "
             };
-            message += &self.words[..self.words.len().min(MAX_LISTED)].join(", ");
+            let listed = self.words.iter().take(MAX_LISTED).map(|w| named(w));
+            message += &listed.collect::<Vec<_>>().join(", ");
             if self.words.len() > MAX_LISTED {
                 message += ", ..";
             }
@@ -83,6 +84,14 @@ impl Expectations {
             })
             .min_by_key(|(distance, _)| *distance)
             .map(|(_, words)| words)
+    }
+}
+
+/// A word as the list of what was expected names it: punctuation in quotes.
+fn named(word: &str) -> String {
+    match word.starts_with(|c: char| c.is_ascii_punctuation()) {
+        true => format!("'{word}'"),
+        false => word.to_owned(),
     }
 }
 

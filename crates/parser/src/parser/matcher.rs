@@ -1,6 +1,6 @@
 //! Parses `*`, `COLUMNS(..)` and their transformers.
 
-use basalt_error::Result;
+use basalt_error::{ErrorCode, Result};
 
 use super::Parser;
 use crate::ast::{
@@ -11,7 +11,32 @@ use crate::lexer::TokenKind as K;
 impl Parser<'_> {
     /// What follows `*` or `t.*`.
     pub(super) fn asterisk(&mut self, qualifier: Option<Vec<String>>, start: Span) -> Result<Expr> {
-        self.matcher(qualifier, MatcherPattern::All, start)
+        let pattern = match self.name_pattern()? {
+            Some(regexp) => MatcherPattern::Regexp(regexp),
+            None => MatcherPattern::All,
+        };
+        self.matcher(qualifier, pattern, start)
+    }
+
+    /// `LIKE 'pattern'`, `ILIKE 'pattern'` behind an asterisk: the regular expression for it.
+    fn name_pattern(&mut self) -> Result<Option<String>> {
+        let prefix = if self.keyword("LIKE") {
+            ""
+        } else if self.keyword("ILIKE") {
+            "(?i)"
+        } else {
+            return Ok(None);
+        };
+        let span = self.start_span();
+        let pattern = self.text_string("string literal")?;
+        match regexp_of_like(&pattern) {
+            Some(regexp) => Ok(Some(format!("{prefix}{regexp}"))),
+            None => Err(self.error_at(
+                span,
+                ErrorCode::CANNOT_PARSE_ESCAPE_SEQUENCE,
+                "write two backslashes for one at the end of a LIKE pattern".to_owned(),
+            )),
+        }
     }
 
     /// `('re')` or `(a, b)` after COLUMNS.
@@ -166,4 +191,37 @@ impl Parser<'_> {
         let lambda = ExprKind::Lambda(Box::new(Lambda { params, body }));
         Ok(Expr::new(lambda, self.span_from(start)))
     }
+}
+
+/// The regular expression that finds what a pattern of LIKE matches; `None` if its last backslash
+/// escapes nothing.
+fn regexp_of_like(pattern: &str) -> Option<String> {
+    let mut regexp = String::with_capacity(pattern.len() + 2);
+    let body = pattern.trim_start_matches('%');
+    if body.len() == pattern.len() {
+        regexp.push('^');
+    }
+    let mut chars = body.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '%' if chars.peek().is_none() => return Some(regexp),
+            '%' => regexp.push_str(".*"),
+            '_' => regexp.push('.'),
+            // Only wildcards and the backslash itself are escaped.
+            '\\' => match chars.peek()? {
+                '%' | '_' | '\\' => push_literal(&mut regexp, chars.next()?),
+                _ => push_literal(&mut regexp, c),
+            },
+            c => push_literal(&mut regexp, c),
+        }
+    }
+    regexp.push('$');
+    Some(regexp)
+}
+
+fn push_literal(regexp: &mut String, c: char) {
+    if "^$.[|()?*+{\\".contains(c) {
+        regexp.push('\\');
+    }
+    regexp.push(c);
 }

@@ -13,12 +13,14 @@
 //! Invariants: (1) a function that returns `false` or `None` has consumed nothing; (2) the depth of
 //! the tree is at most [`cursor::MAX_DEPTH`], so that recursive walks over it never overflow.
 
+mod access;
 mod alter;
 mod call;
 mod constant;
 mod create;
 mod cursor;
 mod data_type;
+mod dictionary;
 mod drop;
 mod explain;
 mod expr;

@@ -142,7 +142,9 @@ impl Parser<'_> {
         if ENTITIES.iter().any(|word| self.is_word(0, word))
             && (name_follows || self.token(1).kind != K::Dot)
         {
-            return Ok(None);
+            if let Some(statement) = self.show_create_entity()? {
+                return Ok(Some(ShowKind::Other(statement)));
+            }
         }
         let temporary = self.keyword("TEMPORARY");
         let object = self.object_kind().unwrap_or(ObjectKind::Table);
@@ -180,7 +182,23 @@ impl Parser<'_> {
             return Err(self.failure());
         };
         let construct = format!("SHOW {words}");
-        Ok(ShowKind::Other(self.rest_as_text(&construct)?))
+        let mut statement = self.rest_as_text(&construct)?;
+        for (short, whole) in [
+            ("POLICIES", "ROW POLICIES"),
+            ("PROFILES", "SETTINGS PROFILES"),
+            ("QUOTA", "CURRENT QUOTA"),
+            ("QUOTAS", "QUOTAS"),
+        ] {
+            if *words == short {
+                statement.text.replace_range(..short.len(), whole);
+            }
+        }
+        if let Some(words) = statement.text.get_mut(.."ROW POLICIES".len())
+            && words.eq_ignore_ascii_case("ROW POLICIES")
+        {
+            words.make_ascii_uppercase();
+        }
+        Ok(ShowKind::Other(statement))
     }
 
     /// `[NOT] LIKE | ILIKE 'pattern'`, `WHERE condition`

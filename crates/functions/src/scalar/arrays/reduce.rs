@@ -1,7 +1,7 @@
 //! Runs aggregate functions over the elements of each array.
 
 use arrow::array::{Array, ArrayRef, AsArray};
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, ErrorCode, Result, counted};
 use basalt_types::DataType;
 
 use super::integers::Integers;
@@ -38,7 +38,11 @@ fn too_few(call: &Call<'_>, least: usize) -> Result<()> {
     }
     Err(Error::new(
         ErrorCode::TOO_FEW_ARGUMENTS_FOR_FUNCTION,
-        format!("Function {} takes at least {least} arguments", call.name),
+        format!(
+            "Function {} takes at least {}",
+            call.name,
+            counted(least, "argument")
+        ),
     ))
 }
 
