@@ -252,6 +252,21 @@ impl ColumnBuilder {
         }
     }
 
+    /// Appends a value of a Variant: what `read` appends to the column of that alternative.
+    ///
+    /// # Errors
+    /// `INCORRECT_DATA` if there is no such alternative, and what `read` reports.
+    pub fn append_alternative(
+        &mut self,
+        number: u8,
+        read: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        match &mut self.values {
+            Values::Variant(alternatives) => alternatives.read_as(number, read),
+            _ => Err(Error::bug("only a Variant has alternatives")),
+        }
+    }
+
     /// The parts of a column of arrays, tuples or maps, to append to.
     pub fn nested(&mut self) -> Option<NestedMut<'_>> {
         match &mut self.values {

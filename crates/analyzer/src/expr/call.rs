@@ -25,6 +25,9 @@ impl Resolver<'_> {
             return Ok(typed);
         }
         if is_aggregate(&f.name) || f.name.starts_with("countDistinct") {
+            if needs_window(&f.name) {
+                return Err(without_window(&f.name));
+            }
             return self.aggregate_call(f);
         }
         if let Some(function) = higher_order::find(&f.name) {
@@ -72,10 +75,7 @@ impl Resolver<'_> {
             ));
         }
         if needs_window(&f.name) {
-            return Err(Error::new(
-                ErrorCode::BAD_ARGUMENTS,
-                format!("Add OVER (…): function {} needs a window", f.name),
-            ));
+            return Err(without_window(&f.name));
         }
         // An unknown name is the first thing to say, before what is wrong inside.
         let function = registry::get_scalar(&f.name)?;
@@ -98,13 +98,7 @@ impl Resolver<'_> {
         let count = ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH;
         Ok(match BoundFunction::bind(function, &types, context) {
             Err(e) if e.code() == count => e,
-            _ => Error::new(
-                ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
-                format!(
-                    "Function {} takes no lambda: only higher-order functions do",
-                    function.name
-                ),
-            ),
+            _ => no_lambda(function.name),
         })
     }
 
@@ -120,27 +114,31 @@ impl Resolver<'_> {
         } else {
             name
         };
+        if is_special_scalar(name) && f.args.iter().any(is_lambda) {
+            return Err(no_lambda(name));
+        }
         let args = || self.resolve_all(&f.args);
         Ok(Some(match name {
             "and" | "or" => self.logic(name == "and", args()?)?,
             "not" => self.not(args()?)?,
             "if" => self.branches("if", args()?)?,
-            "multiIf" => self.branches("multiIf", args()?)?,
-            "caseWithExpression" => self.case_with_expression(args()?)?,
+            "multiIf" | "caseWithoutExpression" | "caseWithoutExpr" => {
+                self.branches("multiIf", args()?)?
+            }
+            "caseWithExpression" | "caseWithExpr" => self.case_with_expression(args()?)?,
             "isNull" => self.is_null(args()?, true)?,
             "isNotNull" => self.is_null(args()?, false)?,
             "equals" | "notEquals" | "less" | "greater" | "lessOrEquals" | "greaterOrEquals" => {
                 self.comparison(name, args()?)?
             }
-            "in" | "globalIn" | "notIn" | "globalNotIn" | "nullIn" | "notNullIn" => {
-                self.in_call(name, &f.args)?
-            }
+            "in" | "globalIn" | "notIn" | "globalNotIn" | "nullIn" | "globalNullIn"
+            | "notNullIn" | "globalNotNullIn" => self.in_call(name, &f.args)?,
             "cast" | "_CAST" => {
                 self.cast_call(args()?, self.analyzer.flag("cast_keep_nullable"))?
             }
             "exists" => self.exists(&f.args)?,
             "getSubcolumn" => self.get_subcolumn(args()?)?,
-            "arrayJoin" => self.array_join_call(&f.args)?,
+            "arrayJoin" | "unnest" => self.array_join_call(&f.args)?,
             "grouping" => self.grouping_call(args()?)?,
             _ if is_format_row(name) => self.format_row(name, &f.args)?,
             _ if is_format_query(name) => self.format_query(name, args()?)?,
@@ -265,6 +263,42 @@ impl Resolver<'_> {
         calls.push(ArrayJoinCall { argument, internal });
         Ok(typed)
     }
+}
+
+/// Whether the analyzer itself resolves calls of a function that takes values.
+fn is_special_scalar(name: &str) -> bool {
+    matches!(
+        name,
+        "and"
+            | "or"
+            | "not"
+            | "isNull"
+            | "isNotNull"
+            | "equals"
+            | "notEquals"
+            | "less"
+            | "greater"
+            | "lessOrEquals"
+            | "greaterOrEquals"
+            | "cast"
+            | "_CAST"
+            | "arrayJoin"
+            | "unnest"
+    )
+}
+
+fn without_window(name: &str) -> Error {
+    Error::new(
+        ErrorCode::BAD_ARGUMENTS,
+        format!("Add OVER (…): function {name} needs a window"),
+    )
+}
+
+fn no_lambda(name: &str) -> Error {
+    Error::new(
+        ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+        format!("Function {name} takes no lambda: only higher-order functions do"),
+    )
 }
 
 fn is_lambda(expr: &ast::Expr) -> bool {

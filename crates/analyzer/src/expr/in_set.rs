@@ -37,7 +37,10 @@ impl Resolver<'_> {
                 format!("Operator {name} takes a value and a set"),
             ));
         };
-        let negated = matches!(name, "notIn" | "globalNotIn" | "notNullIn");
+        let negated = matches!(
+            name,
+            "notIn" | "globalNotIn" | "notNullIn" | "globalNotNullIn"
+        );
         let left = self.resolve(left)?;
         let null_matches = self.analyzer.flag("transform_null_in");
         // The set of `nullIn` still has no NULL: that takes the setting.

@@ -17,7 +17,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::planner::create_physical_expr;
 
-use super::Resolver;
+use super::{Resolver, literal};
 use crate::typed::{column, expanded};
 use crate::{Typed, plan_error, udf};
 
@@ -38,6 +38,10 @@ impl Resolver<'_> {
             .iter()
             .map(|a| a.data_type.without_low_cardinality().clone())
             .collect();
+        let is_null = |t: &DataType| *t.base() == DataType::Nothing && t.is_nullable();
+        if lambda.is_none() && types.iter().any(is_null) {
+            return literal::null();
+        }
         let mut captured = Vec::new();
         let (body_type, template) = match lambda {
             None => (first_element(&types), None),

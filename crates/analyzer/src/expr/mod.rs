@@ -51,6 +51,7 @@ use std::collections::HashMap;
 
 use basalt_error::{Error, ErrorCode, Position, Result};
 use basalt_parser::ast::{self, ExprKind};
+use basalt_types::{ColumnBuilder, DataType};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use crate::query::correlated::CorrelatedSubquery;
@@ -255,6 +256,12 @@ impl<'a> Resolver<'a> {
         if data_type.is_nullable() && text == "\\N" {
             return literal::null()?.cast_to(&data_type, self.analyzer);
         }
+        if has_map(&data_type) {
+            // Parameters are read as text is from a file, which no cast does for maps.
+            let mut builder = ColumnBuilder::new(&data_type, 1)?;
+            builder.append_text(text.as_bytes())?;
+            return Typed::constant(builder.finish()?, data_type);
+        }
         literal::string(text.as_bytes())?
             .cast_to(&data_type, self.analyzer)
             .map_err(|e| {
@@ -278,6 +285,16 @@ impl<'a> Resolver<'a> {
         let result = f();
         self.state.borrow_mut().lambda_frames.pop();
         result
+    }
+}
+
+/// Whether values of the type are maps or have some inside.
+fn has_map(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Map(..) => true,
+        DataType::Array(element) => has_map(element),
+        DataType::Tuple(tuple) => tuple.types.iter().any(has_map),
+        _ => false,
     }
 }
 

@@ -27,6 +27,10 @@ const fn entry(
 #[rustfmt::skip]
 pub const SPECIAL_FUNCTIONS: &[SpecialFunction] = &[
     entry("arrayJoin", "arrayJoin(arr)", "A row for each element of an array."),
+    entry("unnest", "unnest(arr)", "As arrayJoin."),
+    entry("caseWithExpr", "caseWithExpr(x, value1, then1, …, else)", "As caseWithExpression."),
+    entry("caseWithoutExpression", "caseWithoutExpression(condition1, then1, …, else)", "As multiIf."),
+    entry("caseWithoutExpr", "caseWithoutExpr(condition1, then1, …, else)", "As multiIf."),
     entry("caseWithExpression", "caseWithExpression(x, value1, then1, …, else)", "What stands behind the value that x is: CASE x WHEN …."),
     entry("in", "x IN (…)", "Whether a value is in a set."),
     entry("notIn", "x NOT IN (…)", "Whether a value is not in a set."),
@@ -34,6 +38,8 @@ pub const SPECIAL_FUNCTIONS: &[SpecialFunction] = &[
     entry("globalNotIn", "x GLOBAL NOT IN (…)", "As notIn."),
     entry("nullIn", "nullIn(x, (…))", "As in, where NULL is a value like others."),
     entry("notNullIn", "notNullIn(x, (…))", "As notIn, where NULL is a value like others."),
+    entry("globalNullIn", "globalNullIn(x, (…))", "As nullIn."),
+    entry("globalNotNullIn", "globalNotNullIn(x, (…))", "As notNullIn."),
     entry("getSubcolumn", "getSubcolumn(x, 'name')", "A part of a value by its name."),
     entry("formatRow", "formatRow(format, x, …)", "The values as a row of a format."),
     entry("formatRowNoNewline", "formatRowNoNewline(format, x, …)", "As formatRow, without the end of the line."),

@@ -290,10 +290,11 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether a function needs a window: it is no aggregate function.
+/// Whether a function needs a window: no aggregate function does, but those that look at the last row.
 pub(crate) fn needs_window(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    ranking(&lower).is_some()
+    name.starts_with("exponentialTimeDecayed")
+        || ranking(&lower).is_some()
         || [
             "ntile",
             "lag",

@@ -5,6 +5,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::builder::{ColumnBuilder, NestedMut};
 use basalt_types::text::{ColumnText, Cursor, Style};
+use basalt_types::variant::NO_VALUE;
 
 use super::Target;
 
@@ -127,9 +128,16 @@ pub(super) fn read_value(
             column.append_default();
             Ok(())
         }
-        DataType::Variant(_) => Err(Error::not_implemented(
-            "Reading Variant from binary formats",
-        )),
+        DataType::Variant(types) => match take(cursor, 1)?[0] {
+            NO_VALUE => {
+                column.append_null();
+                Ok(())
+            }
+            number => column.append_alternative(number, |column| {
+                let data_type = types.get(usize::from(number)).unwrap_or(&DataType::Nothing);
+                read_value(data_type, column, cursor)
+            }),
+        },
         fixed => {
             let width = fixed.fixed_size_bytes().unwrap_or(0).min(MAX_WIDTH);
             let bytes = take(cursor, width)?;

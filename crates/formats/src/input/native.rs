@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ::arrow::array::{
     Array, ArrayData, ArrayRef, ListArray, NullArray, StructArray, UInt64Array, make_array,
+    new_null_array,
 };
 use ::arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
 use ::arrow::datatypes::Field;
@@ -13,6 +14,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::builder::ColumnBuilder;
 use basalt_types::physical::{entry_fields, item_field};
+use basalt_types::variant::NO_VALUE as NO_ALTERNATIVE;
 
 use super::binary::{check_len, convert, to_physical_bytes, too_short};
 use super::{BlockReader, Source, Target};
@@ -21,6 +23,9 @@ use super::{BlockReader, Source, Target};
 const INDEX_TYPE_MASK: u64 = 0xff;
 const NEEDS_GLOBAL_DICTIONARY: u64 = 0x100;
 const HAS_ADDITIONAL_KEYS: u64 = 0x200;
+
+/// Says that each row of a Variant has the number of its alternative.
+const DISCRIMINATORS_ONE_BY_ONE: u64 = 0;
 
 /// Reads blocks.
 pub(super) struct NativeReader {
@@ -115,7 +120,7 @@ pub(crate) fn read_block(bytes: &mut Bytes) -> Result<Option<Block>> {
     Ok(Some((num_rows, columns)))
 }
 
-/// Reads what stands before the data: a version for each LowCardinality in the type.
+/// Reads what stands before the data: a version for each LowCardinality and Variant in the type.
 fn read_versions(data_type: &DataType, bytes: &mut Bytes) -> Result<()> {
     match data_type {
         DataType::LowCardinality(_) => match bytes.word()? {
@@ -130,6 +135,10 @@ fn read_versions(data_type: &DataType, bytes: &mut Bytes) -> Result<()> {
             read_versions(k, bytes)?;
             read_versions(v, bytes)
         }
+        DataType::Variant(types) => match bytes.word()? {
+            DISCRIMINATORS_ONE_BY_ONE => types.iter().try_for_each(|t| read_versions(t, bytes)),
+            version => Err(damaged(format!("unknown version {version} of Variant"))),
+        },
         _ => Ok(()),
     }
 }
@@ -196,8 +205,35 @@ fn read_rows(data_type: &DataType, rows: usize, bytes: &mut Bytes) -> Result<Arr
             let array = StructArray::try_new(fields.collect(), columns, None);
             Ok(Arc::new(array.map_err(misfit)?))
         }
+        DataType::Variant(types) => read_alternatives(types, rows, bytes),
         fixed => read_fixed(fixed, rows, bytes),
     }
+}
+
+/// Reads the number of each row's alternative, then the values of one alternative after the other.
+fn read_alternatives(types: &[DataType], rows: usize, bytes: &mut Bytes) -> Result<ArrayRef> {
+    let discriminators = bytes.take(rows)?;
+    let in_type = |n: &u8| usize::from(*n) < types.len() || *n == NO_ALTERNATIVE;
+    if let Some(wrong) = discriminators.iter().find(|n| !in_type(n)) {
+        return Err(damaged(format!("a Variant has no alternative {wrong}")));
+    }
+    let mut columns = Vec::with_capacity(types.len());
+    for (number, data_type) in (0_u8..).zip(types) {
+        let mut len = 0_u64;
+        let position = |n: &u8| {
+            let found = (*n == number).then_some(len);
+            len += u64::from(found.is_some());
+            found
+        };
+        let positions: UInt64Array = discriminators.iter().map(position).collect();
+        if len == 0 {
+            columns.push(new_null_array(&data_type.physical(), rows));
+            continue;
+        }
+        let values = read_rows(data_type, len as usize, bytes)?;
+        columns.push(::arrow::compute::take(&values, &positions, None).map_err(misfit)?);
+    }
+    basalt_types::variant::assemble(types, discriminators, columns)
 }
 
 fn read_fixed(data_type: &DataType, rows: usize, bytes: &mut Bytes) -> Result<ArrayRef> {

@@ -225,6 +225,7 @@ const TABLES: &[&[AggregateFunction]] = &[
     series::TABLES[3],
     series::TABLES[4],
     series::TABLES[5],
+    series::TABLES[6],
     shape::TABLES[0],
     shape::TABLES[1],
     shape::TABLES[2],

@@ -11,7 +11,7 @@
 //! | [`fold`] | `arrayMap`, `arrayFold` |
 //! | [`aggregate`] | `arraySum`, `arrayMin` and kin |
 //! | [`running`] | `arrayCumSum`, `arrayDifference`, `arrayCompact` |
-//! | [`sort`] | `arraySort` and kin |
+//! | [`sort`], [`top`] | `arraySort` and kin; `arrayTopK` |
 //! | [`map`] | the functions of maps |
 
 mod aggregate;
@@ -21,6 +21,7 @@ mod map;
 mod predicate;
 mod running;
 mod sort;
+mod top;
 
 #[cfg(test)]
 mod tests;
@@ -108,6 +109,7 @@ const FAMILIES: &[&[HigherOrderFunction]] = &[
     predicate::FUNCTIONS,
     running::FUNCTIONS,
     sort::FUNCTIONS,
+    top::FUNCTIONS,
 ];
 
 const fn count_functions() -> usize {

@@ -51,6 +51,7 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     core::cast::FUNCTIONS[0],
     core::cast::FUNCTIONS[1],
     core::cast::FUNCTIONS[2],
+    core::cast::FUNCTIONS[3],
     core::cast::REINTERPRET_FUNCTIONS[0],
     core::cast::REINTERPRET_FUNCTIONS[1],
     core::comparison::FUNCTIONS,

@@ -42,6 +42,23 @@ impl Alternatives {
         self.finish_row(NO_VALUE);
     }
 
+    /// Appends what `read` appends to the column of an alternative.
+    pub(super) fn read_as(
+        &mut self,
+        number: u8,
+        read: impl FnOnce(&mut ColumnBuilder) -> Result<()>,
+    ) -> Result<()> {
+        let column = self.columns.get_mut(usize::from(number)).ok_or_else(|| {
+            Error::new(
+                ErrorCode::INCORRECT_DATA,
+                format!("A Variant has no alternative of number {number}"),
+            )
+        })?;
+        read(column)?;
+        self.finish_row(number);
+        Ok(())
+    }
+
     /// Appends the first alternative that the whole of `text` is a value of.
     pub(super) fn read_whole(&mut self, text: &[u8]) -> Result<()> {
         let found = self.first_that(|column| {

@@ -3,6 +3,7 @@
 use super::AggregateFunction;
 
 mod arrays;
+mod decayed;
 mod events;
 mod frequencies;
 mod intervals;
@@ -11,8 +12,9 @@ mod sample;
 mod text;
 
 /// All tables of this folder.
-pub(super) const TABLES: [&[AggregateFunction]; 6] = [
+pub(super) const TABLES: [&[AggregateFunction]; 7] = [
     arrays::FUNCTIONS,
+    decayed::FUNCTIONS,
     events::FUNCTIONS,
     frequencies::FUNCTIONS,
     intervals::FUNCTIONS,

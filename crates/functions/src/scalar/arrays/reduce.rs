@@ -148,7 +148,7 @@ fn resolve_reduce(call: &Call<'_>) -> Result<Resolved> {
 }
 
 fn resolve_in_ranges(call: &Call<'_>) -> Result<Resolved> {
-    too_few(call, 3)?;
+    call.expect_args(3..=usize::MAX)?;
     match element_type(call, 1)? {
         DataType::Tuple(tuple)
             if tuple.types.len() == 2

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, UInt8Array, UInt64Array};
+use arrow::array::{ArrayRef, AsArray, UInt8Array, UInt64Array};
+use arrow::datatypes::UInt8Type;
 use basalt_error::Result;
 use basalt_types::{DataType, least_supertype};
 
@@ -19,6 +20,14 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         syntax: "has(arr, x)",
         description: "Whether the array has an element (a map: a key) that equals x.",
         resolve: resolve_has,
+        ..ScalarFunction::BASE
+    },
+    ScalarFunction {
+        name: "notHas",
+        nulls: Nulls::Own,
+        syntax: "notHas(arr, x)",
+        description: "Whether no element of the array (of a map: no key) equals x.",
+        resolve: resolve_not_has,
         ..ScalarFunction::BASE
     },
     ScalarFunction {
@@ -51,6 +60,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "arrayRemove",
+        aliases: &["array_remove"],
         nulls: Nulls::Own,
         syntax: "arrayRemove(arr, x)",
         description: "The array without the elements that equal x.",
@@ -147,6 +157,15 @@ fn resolve_has(call: &Call<'_>) -> Result<Resolved> {
         DataType::Map(..) => resolve_contains(call, Part::Keys),
         _ => resolve_contains(call, Part::Elements),
     }
+}
+
+fn resolve_not_has(call: &Call<'_>) -> Result<Resolved> {
+    let eval = resolve_has(call)?.eval;
+    Resolved::new(DataType::UInt8, move |columns, num_rows| {
+        let has = eval(columns, num_rows)?;
+        let has = has.as_primitive::<UInt8Type>();
+        Ok(Arc::new(has.unary::<_, UInt8Type>(|has| 1 - has)))
+    })
 }
 
 /// Whether a part of the first argument contains the second.
@@ -254,6 +273,21 @@ fn resolve_sets(call: &Call<'_>, wants_all: bool) -> Result<Resolved> {
             wanted.all(|found| found)
         } else {
             wanted.any(|found| found)
+        }
+    })
+}
+
+/// Whether the first array begins, or ends, with the second.
+///
+/// # Errors
+/// `ILLEGAL_TYPE_OF_ARGUMENT` if one is no array, `NO_COMMON_TYPE`.
+pub fn resolve_affix(call: &Call<'_>, at_end: bool) -> Result<Resolved> {
+    resolve_pair(call, move |ids, [lists, affix], _, row| {
+        let (all, affix) = (&ids.of(0)[lists.range(row)], &ids.of(1)[affix.range(row)]);
+        if at_end {
+            all.ends_with(affix)
+        } else {
+            all.starts_with(affix)
         }
     })
 }

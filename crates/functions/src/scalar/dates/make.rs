@@ -313,12 +313,22 @@ fn float_cast(call: &Call<'_>) -> Result<ArrayCast> {
     array_cast(call.data_type(0), &DataType::Float64, call.context)
 }
 
-/// Takes the column of argument 0 as floats.
+/// Takes the column of argument 0 as floats, which must have digits.
 fn floats(columns: &[Column], cast: &ArrayCast) -> Result<Column> {
-    Ok(Column {
+    let column = Column {
         array: cast(&columns[0].array)?,
         is_const: columns[0].is_const,
-    })
+    };
+    let validity = column.validity(column.array.len());
+    let numbers = values::<f64>(column.array.as_ref())?.iter().enumerate();
+    let mut valid = numbers.filter(|(row, _)| validity.as_ref().is_none_or(|v| v.is_valid(*row)));
+    if valid.any(|(_, n)| !n.is_finite()) {
+        return Err(Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            "A date or time cannot be made of nan or inf",
+        ));
+    }
+    Ok(column)
 }
 
 fn date_of_digits(call: &Call<'_>, to: DataType) -> Result<Resolved> {

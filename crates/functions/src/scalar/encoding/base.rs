@@ -6,7 +6,7 @@ use base64::alphabet;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
-use crate::scalar::strings::shapes::{string_to_string, try_string_to_string};
+use crate::scalar::strings::shapes::{bytes_to_string, try_bytes_to_string};
 use crate::{Call, Resolved, ScalarFunction};
 
 /// Appends what a text stands for; `false` if it stands for nothing.
@@ -118,12 +118,12 @@ const FOR_URLS: GeneralPurpose = GeneralPurpose::new(
 );
 
 fn encoding(call: &Call<'_>, encode: Encode) -> Result<Resolved> {
-    string_to_string(call, encode)
+    bytes_to_string(call, encode)
 }
 
 fn decoding(call: &Call<'_>, decode: Decode) -> Result<Resolved> {
     let name = call.name.to_owned();
-    try_string_to_string(call, move |value, out| {
+    try_bytes_to_string(call, move |value, out| {
         if decode(value, out) {
             return Ok(());
         }
@@ -138,7 +138,7 @@ fn decoding(call: &Call<'_>, decode: Decode) -> Result<Resolved> {
 }
 
 fn trying(call: &Call<'_>, decode: Decode) -> Result<Resolved> {
-    string_to_string(call, move |value, out| {
+    bytes_to_string(call, move |value, out| {
         let start = out.len();
         if !decode(value, out) {
             out.truncate(start);

@@ -4,7 +4,7 @@ use basalt_error::Result;
 use basalt_types::DataType;
 
 use crate::scalar::hash::fixed::FixedBytes;
-use crate::scalar::strings::shapes::{string_to_string, write_rows};
+use crate::scalar::strings::shapes::{bytes_to_string, write_rows};
 use crate::{Call, Resolved, ScalarFunction};
 
 /// The functions of this file.
@@ -22,7 +22,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         case_insensitive: true,
         syntax: "unhex(s)",
         description: "The bytes that hexadecimal digits stand for.",
-        resolve: |call| string_to_string(call, |s, out| read_digits(s, out, 2)),
+        resolve: |call| bytes_to_string(call, |s, out| read_digits(s, out, 2)),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
@@ -38,7 +38,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         case_insensitive: true,
         syntax: "unbin(s)",
         description: "The bytes that binary digits stand for.",
-        resolve: |call| string_to_string(call, |s, out| read_digits(s, out, 8)),
+        resolve: |call| bytes_to_string(call, |s, out| read_digits(s, out, 8)),
         ..ScalarFunction::BASE
     },
 ];

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::ScalarFunction;
-use crate::scalar::strings::shapes::string_to_string;
+use crate::scalar::strings::shapes::only_string_to_string;
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
@@ -12,28 +12,28 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "encodeXMLComponent",
         syntax: "encodeXMLComponent(s)",
         description: "The string with `<`, `>`, `&` and both quotes as XML's entities.",
-        resolve: |call| string_to_string(call, encode),
+        resolve: |call| only_string_to_string(call, encode),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
         name: "decodeXMLComponent",
         syntax: "decodeXMLComponent(s)",
         description: "The string with XML's entities and numbers of characters replaced.",
-        resolve: |call| string_to_string(call, |s, out| decode(s, out, xml_entity)),
+        resolve: |call| only_string_to_string(call, |s, out| decode(s, out, xml_entity)),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
         name: "decodeHTMLComponent",
         syntax: "decodeHTMLComponent(s)",
         description: "The string with HTML's entities and numbers of characters replaced.",
-        resolve: |call| string_to_string(call, |s, out| decode(s, out, html_entity)),
+        resolve: |call| only_string_to_string(call, |s, out| decode(s, out, html_entity)),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
         name: "extractTextFromHTML",
         syntax: "extractTextFromHTML(s)",
         description: "The text of an HTML page, without tags, comments, scripts and styles.",
-        resolve: |call| string_to_string(call, extract_text),
+        resolve: |call| only_string_to_string(call, extract_text),
         ..ScalarFunction::BASE
     },
 ];

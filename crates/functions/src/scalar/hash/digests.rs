@@ -201,9 +201,10 @@ fn java_like(call: &Call<'_>, mask: u32) -> Result<Resolved> {
     if data_type.is_unsigned() && call.name == "javaHash" {
         return Err(Error::not_implemented("javaHash of unsigned types"));
     }
-    call.expect_type(0, |t| t.is_integer() || t.is_float())?;
+    let by_bytes = data_type.is_float() || data_type == DataType::Ipv4;
+    call.expect_type(0, |t| by_bytes || t.is_integer() || t.is_enum())?;
     Resolved::new(DataType::Int32, move |columns, num_rows| {
-        if data_type.is_float() {
+        if by_bytes {
             let bytes = FixedBytes::new(&columns[0], &data_type)?;
             return number_rows::<Int32Type>(columns, num_rows, |row| {
                 Ok((java_hash(bytes.value(row)) as u32 & mask) as i32)

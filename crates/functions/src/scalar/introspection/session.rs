@@ -88,7 +88,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         |call| constant_text(call, &call.context.user),
     ),
     any_case(entry(
-        &["queryID", "query_id"],
+        &["queryID", "query_id", "currentQueryID", "current_query_id"],
         Purity::PerQuery,
         ("queryID()", "Identifier of the query."),
         |call| constant_text(call, &call.context.query_id),

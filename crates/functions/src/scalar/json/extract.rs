@@ -113,8 +113,17 @@ where
 /// The type that the last argument names.
 fn named_type(call: &Call<'_>) -> Result<DataType> {
     call.expect_args(2..=usize::MAX)?;
-    let name = call.constant_str(call.args.len() - 1)?;
-    let data_type = parse_data_type(&name)?;
+    let last = call.args.len() - 1;
+    if !call.data_type(last).is_string() {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_COLUMN,
+            format!(
+                "The last argument of function {} is a constant string with the type's name",
+                call.name
+            ),
+        ));
+    }
+    let data_type = parse_data_type(&call.constant_str(last)?)?;
     check_keys(call, &data_type)?;
     Ok(data_type)
 }

@@ -4,7 +4,7 @@ use basalt_error::Result;
 use basalt_types::DataType;
 
 use super::regexp::{Regexp, RegexpCache, compile};
-use crate::scalar::strings::shapes::{bad_arguments, string_to_string, write_rows};
+use crate::scalar::strings::shapes::{bad_arguments, only_string_to_string, write_rows};
 use crate::{Call, Resolved, ScalarFunction};
 
 /// The functions of this file.
@@ -29,7 +29,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "regexpQuoteMeta",
         syntax: "regexpQuoteMeta(s)",
         description: "The string with a backslash before each special character.",
-        resolve: |call| string_to_string(call, quote_meta),
+        resolve: |call| only_string_to_string(call, quote_meta),
         ..ScalarFunction::BASE
     },
 ];

@@ -7,7 +7,7 @@ use arrow::buffer::{Buffer, ScalarBuffer};
 use basalt_error::{Error, Result};
 use basalt_types::DataType;
 
-use super::shapes::{string_to_string, write_rows};
+use super::shapes::{bad_arguments, string_to_string, write_rows};
 use super::utf8::map_valid;
 use crate::{Call, Column, Resolved, ScalarFunction};
 
@@ -35,14 +35,14 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "lowerUTF8",
         syntax: "lowerUTF8(s)",
         description: "The string with all its letters in lower case.",
-        resolve: |call| string_to_string(call, lower_utf8),
+        resolve: |call| unicode_case(call, lower_utf8),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
         name: "upperUTF8",
         syntax: "upperUTF8(s)",
         description: "The string with all its letters in upper case.",
-        resolve: |call| string_to_string(call, upper_utf8),
+        resolve: |call| unicode_case(call, upper_utf8),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
@@ -57,10 +57,23 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "initcapUTF8",
         syntax: "initcapUTF8(s)",
         description: "As `initcap`, for all of Unicode.",
-        resolve: |call| string_to_string(call, initcap_utf8),
+        resolve: |call| unicode_case(call, initcap_utf8),
         ..ScalarFunction::BASE
     },
 ];
+
+/// Letters of other cases may have more bytes, for which a FixedString has no room.
+fn unicode_case(call: &Call<'_>, convert: fn(&[u8], &mut Vec<u8>)) -> Result<Resolved> {
+    call.expect_args(1..=1)?;
+    if matches!(call.data_type(0), DataType::FixedString(_)) {
+        return Err(bad_arguments(format!(
+            "Cast the argument of function {} to String: it takes no {}",
+            call.name,
+            call.data_type(0)
+        )));
+    }
+    string_to_string(call, convert)
+}
 
 /// Appends `bytes` in lower case; what is no UTF-8 stays.
 pub fn lower_utf8(bytes: &[u8], out: &mut Vec<u8>) {

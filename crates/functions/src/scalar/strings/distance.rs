@@ -7,6 +7,7 @@ use basalt_types::DataType;
 use super::case::lower_utf8;
 use super::shapes::{bad_arguments, two_strings_to_number};
 use super::utf8::code_points;
+use crate::scalar::arrays::search;
 use crate::{Call, Resolved, ScalarFunction};
 
 /// The functions of this file.
@@ -15,7 +16,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "startsWith",
         syntax: "startsWith(s, prefix)",
         description: "Whether a string begins with another.",
-        resolve: |call| resolve_affix(call, |s, p| s.starts_with(p)),
+        resolve: |call| resolve_affix(call, false),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
@@ -51,7 +52,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "endsWith",
         syntax: "endsWith(s, suffix)",
         description: "Whether a string ends with another.",
-        resolve: |call| resolve_affix(call, |s, p| s.ends_with(p)),
+        resolve: |call| resolve_affix(call, true),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
@@ -170,12 +171,16 @@ fn compare(call: &Call<'_>, f: fn(&[u8], &[u8]) -> bool) -> Result<Resolved> {
     two_strings_to_number::<UInt8Type>(call, DataType::UInt8, f)
 }
 
-fn resolve_affix(call: &Call<'_>, f: fn(&[u8], &[u8]) -> bool) -> Result<Resolved> {
+fn resolve_affix(call: &Call<'_>, at_end: bool) -> Result<Resolved> {
     call.expect_args(2..=2)?;
     if matches!(call.data_type(0), DataType::Array(_)) {
-        return Err(Error::not_implemented(format!("{} of arrays", call.name)));
+        return search::resolve_affix(call, at_end);
     }
-    compare(call, f)
+    if at_end {
+        compare(call, |s, p| s.ends_with(p))
+    } else {
+        compare(call, |s, p| s.starts_with(p))
+    }
 }
 
 fn distance(call: &Call<'_>, f: fn(&[u8], &[u8]) -> Result<u64>) -> Result<Resolved> {

@@ -1,6 +1,6 @@
 //! `naturalSortKey`: a key that sorts numbers inside texts by their value.
 
-use super::shapes::string_to_string;
+use super::shapes::only_string_to_string;
 use crate::ScalarFunction;
 
 /// The function of this file.
@@ -9,7 +9,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[ScalarFunction {
     aliases: &["NATURAL_SORT_KEY"],
     syntax: "naturalSortKey(s)",
     description: "A key whose order sorts the numbers in strings by value: `file9` before `file10`.",
-    resolve: |call| string_to_string(call, push_key),
+    resolve: |call| only_string_to_string(call, push_key),
     ..ScalarFunction::BASE
 }];
 

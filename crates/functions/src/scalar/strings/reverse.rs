@@ -4,7 +4,7 @@ use arrow::array::{Array, AsArray};
 use basalt_error::Result;
 use basalt_types::DataType;
 
-use super::shapes::{bad_arguments, string_to_string, write_rows};
+use super::shapes::{bad_arguments, bytes_to_string, string_to_string, write_rows};
 use super::utf8::first_char_len;
 use crate::{BoundFunction, Call, Resolved, ScalarFunction, registry};
 
@@ -47,7 +47,7 @@ fn resolve_reverse(call: &Call<'_>) -> Result<Resolved> {
                 fixed_array(size, bytes)
             })
         }
-        _ => string_to_string(call, |s, out| out.extend(s.iter().rev())),
+        _ => bytes_to_string(call, |s, out| out.extend(s.iter().rev())),
     }
 }
 
@@ -95,7 +95,7 @@ fn resolve_by_separator(call: &Call<'_>) -> Result<Resolved> {
         None => b".".to_vec(),
     };
     if separator.is_empty() {
-        return string_to_string(
+        return bytes_to_string(
             &Call {
                 args: &call.args[..1],
                 ..*call

@@ -130,19 +130,60 @@ pub fn number_rows<T: ArrowPrimitiveType>(
     Ok(Arc::new(PrimitiveArray::<T>::new(values.into(), None)))
 }
 
-/// `f(string) -> String`, by appending to a buffer.
+/// Checks that a function of one text gets one: the zeros of a FixedString are no part of a text.
+fn expect_text(call: &Call<'_>) -> Result<()> {
+    call.expect_args(1..=1)?;
+    call.expect_type(0, DataType::is_string)?;
+    match call.data_type(0) {
+        DataType::String => Ok(()),
+        fixed => Err(Error::new(
+            ErrorCode::ILLEGAL_COLUMN,
+            format!("Function {} takes a String, not a {fixed}", call.name),
+        )),
+    }
+}
+
+/// `f(String) -> String`, by appending to a buffer.
 pub fn string_to_string(
     call: &Call<'_>,
     f: impl Fn(&[u8], &mut Vec<u8>) + Send + Sync + 'static,
 ) -> Result<Resolved> {
-    try_string_to_string(call, move |value, out| {
+    expect_text(call)?;
+    bytes_to_string(call, f)
+}
+
+/// `f(String) -> String` that may fail.
+pub fn try_string_to_string(
+    call: &Call<'_>,
+    f: impl Fn(&[u8], &mut Vec<u8>) -> Result<()> + Send + Sync + 'static,
+) -> Result<Resolved> {
+    expect_text(call)?;
+    try_bytes_to_string(call, f)
+}
+
+/// As [`string_to_string`], for functions whose types already say that they take no FixedString.
+pub fn only_string_to_string(
+    call: &Call<'_>,
+    f: impl Fn(&[u8], &mut Vec<u8>) + Send + Sync + 'static,
+) -> Result<Resolved> {
+    call.expect_args(1..=1)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
+    bytes_to_string(call, f)
+}
+
+/// `f(String or FixedString) -> String`, by appending to a buffer.
+pub fn bytes_to_string(
+    call: &Call<'_>,
+    f: impl Fn(&[u8], &mut Vec<u8>) + Send + Sync + 'static,
+) -> Result<Resolved> {
+    try_bytes_to_string(call, move |value, out| {
         f(value, out);
         Ok(())
     })
 }
 
-/// `f(string) -> String` that may fail.
-pub fn try_string_to_string(
+/// `f(String or FixedString) -> String` that may fail.
+pub fn try_bytes_to_string(
     call: &Call<'_>,
     f: impl Fn(&[u8], &mut Vec<u8>) -> Result<()> + Send + Sync + 'static,
 ) -> Result<Resolved> {
@@ -203,8 +244,17 @@ pub fn two_strings_to_number<T: ArrowPrimitiveType>(
     })
 }
 
-/// `f(string) -> String` where the result is a piece of the argument, which is not copied.
+/// `f(String) -> String` where the result is a piece of the argument, which is not copied.
 pub fn string_to_piece(
+    call: &Call<'_>,
+    f: impl Fn(&[u8]) -> Range<usize> + Send + Sync + 'static,
+) -> Result<Resolved> {
+    expect_text(call)?;
+    bytes_to_piece(call, f)
+}
+
+/// As [`string_to_piece`], also of a FixedString.
+pub fn bytes_to_piece(
     call: &Call<'_>,
     f: impl Fn(&[u8]) -> Range<usize> + Send + Sync + 'static,
 ) -> Result<Resolved> {
@@ -255,13 +305,13 @@ pub fn piece_list_rows(
     slicer.finish_lists(offsets)
 }
 
-/// `f(string) -> Array(String)` of pieces of the argument.
+/// `f(String) -> Array(String)` of pieces of the argument.
 pub fn string_to_pieces(
     call: &Call<'_>,
     f: impl Fn(&[u8], &mut Vec<Range<usize>>) + Send + Sync + 'static,
 ) -> Result<Resolved> {
     call.expect_args(1..=1)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     let return_type = DataType::array(DataType::String);
     Resolved::new(return_type, move |columns, num_rows| {
         piece_list_rows(&columns[0], num_rows, |_, value, pieces| {

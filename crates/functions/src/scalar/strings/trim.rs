@@ -5,7 +5,7 @@ use std::ops::Range;
 use basalt_error::Result;
 use basalt_types::DataType;
 
-use super::shapes::{bad_arguments, piece_rows, string_to_piece, write_rows};
+use super::shapes::{bad_arguments, bytes_to_piece, piece_rows, string_to_piece, write_rows};
 use crate::{Call, Resolved, ScalarFunction};
 
 /// The functions of this file.
@@ -14,7 +14,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "toStringCutToZero",
         syntax: "toStringCutToZero(s)",
         description: "The string up to its first zero byte.",
-        resolve: |call| string_to_piece(call, |s| 0..memchr::memchr(0, s).unwrap_or(s.len())),
+        resolve: |call| bytes_to_piece(call, |s| 0..memchr::memchr(0, s).unwrap_or(s.len())),
         ..ScalarFunction::BASE
     },
     ScalarFunction {

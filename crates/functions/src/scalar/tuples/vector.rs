@@ -52,17 +52,7 @@ element_wise! {
 fn pairs(call: &Call<'_>) -> Result<Vec<(Node, Node)>> {
     call.expect_args(2..=2)?;
     let (a, b) = (Node::elements(call, 0)?, Node::elements(call, 1)?);
-    if a.len() != b.len() {
-        return Err(Error::new(
-            ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
-            format!(
-                "Expected tuples of the same size as arguments of function {}, got {} and {}",
-                call.name,
-                call.data_type(0),
-                call.data_type(1)
-            ),
-        ));
-    }
+    expect_same_size(call, (a.len(), b.len()))?;
     Ok(a.into_iter().zip(b).collect())
 }
 
@@ -71,8 +61,42 @@ fn each_pair(call: &Call<'_>, name: &str) -> Result<Vec<Node>> {
     pairs(call)?.iter().map(apply).collect()
 }
 
+/// Combines two tuples or more from left to right.
 fn with_tuple(call: &Call<'_>, name: &str) -> Result<Resolved> {
-    Node::tuple(each_pair(call, name)?)
+    let (least, context) = (2, call.context);
+    if call.args.len() < least {
+        return Err(Error::new(
+            ErrorCode::TOO_FEW_ARGUMENTS_FOR_FUNCTION,
+            format!("Function {} takes at least {least} tuples", call.name),
+        ));
+    }
+    let first_pair = Call {
+        args: &call.args[..least],
+        ..*call
+    };
+    let mut results = each_pair(&first_pair, name)?;
+    for idx in least..call.args.len() {
+        let next = Node::elements(call, idx)?;
+        expect_same_size(call, (results.len(), next.len()))?;
+        let pairs = results.iter().zip(&next);
+        results = pairs
+            .map(|(a, b)| Node::apply(name, &[a, b], context))
+            .collect::<Result<Vec<_>>>()?;
+    }
+    Node::tuple(results)
+}
+
+fn expect_same_size(call: &Call<'_>, (a, b): (usize, usize)) -> Result<()> {
+    if a == b {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+        format!(
+            "Expected tuples of the same size as arguments of function {}, got {a} and {b} elements",
+            call.name
+        ),
+    ))
 }
 
 fn with_number(call: &Call<'_>, name: &str) -> Result<Resolved> {

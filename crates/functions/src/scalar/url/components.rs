@@ -163,7 +163,7 @@ fn cut(call: &Call<'_>, part: fn(&[u8]) -> Range<usize>) -> Result<Resolved> {
 
 fn resolve_port(call: &Call<'_>, host: fn(&[u8]) -> Range<usize>) -> Result<Resolved> {
     call.expect_args(1..=2)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     if call.args.len() == 2 {
         call.expect_type(1, |t| *t == DataType::UInt16)?;
     }

@@ -7,6 +7,7 @@
 //! | [`decimal`] | decimals: scales, overflow |
 //! | [`temporal`] | dates and times with numbers and intervals |
 //! | [`nested`] | tuples and arrays, element by element |
+//! | [`states`] | states of aggregate functions |
 //! | [`unary`] | `negate`, `abs`, `sign` and kin |
 
 pub(crate) mod decimal;
@@ -14,6 +15,7 @@ mod divider;
 mod division;
 mod nested;
 mod number;
+mod states;
 pub(crate) mod temporal;
 mod unary;
 
@@ -82,6 +84,9 @@ pub(crate) fn resolve_binary(op: BinaryOp, args: &[Arg], context: &Context) -> R
     };
     let (a, b) = (&a.data_type, &b.data_type);
     if let Some(resolved) = nested::resolve(op, args, context)? {
+        return Ok(resolved);
+    }
+    if let Some(resolved) = states::resolve(op, args, context)? {
         return Ok(resolved);
     }
     if let Some(resolved) = temporal::resolve(op, args, context)? {

@@ -16,17 +16,21 @@ pub(super) fn resolve(op: BinaryOp, args: &[Arg], context: &Context) -> Result<O
         (DataType::Tuple(x), DataType::Tuple(y)) if op == BinaryOp::Multiply => {
             dot_product(x, y, context)
         }
-        (DataType::Tuple(x), DataType::Tuple(y)) => tuples(op, x, y, context),
+        (DataType::Tuple(x), DataType::Tuple(y))
+            if matches!(op, BinaryOp::Plus | BinaryOp::Minus) =>
+        {
+            tuples(op, x, y, context)
+        }
         (DataType::Tuple(_), t) | (t, DataType::Tuple(_))
             if t.is_number() && matches!(op, BinaryOp::Plus | BinaryOp::Minus) =>
         {
             return Ok(None);
         }
-        (DataType::Tuple(x), t) if t.is_number() => {
+        (DataType::Tuple(x), t) if t.is_number() && op != BinaryOp::ModuloOrZero => {
             let types: Vec<_> = x.types.iter().map(|e| (e.clone(), t.clone())).collect();
             tuple(op, types, (true, false), context)
         }
-        (t, DataType::Tuple(y)) if t.is_number() => {
+        (t, DataType::Tuple(y)) if t.is_number() && op == BinaryOp::Multiply => {
             let types: Vec<_> = y.types.iter().map(|e| (t.clone(), e.clone())).collect();
             tuple(op, types, (false, true), context)
         }

@@ -21,7 +21,7 @@ pub(super) fn cast(from: &DataType, to: &DataType, how: How) -> Result<BaseCast>
     }
 }
 
-fn convert_overflow() -> Error {
+pub(super) fn convert_overflow() -> Error {
     Error::new(ErrorCode::DECIMAL_OVERFLOW, "Decimal convert overflow")
 }
 
@@ -40,6 +40,7 @@ fn to_decimal(from: &DataType, to: &DataType) -> Result<BaseCast> {
     }
     match from {
         DataType::DateTime64(precision, _) => rescaled(from, to, *precision),
+        DataType::Ipv4 => Err(unsupported(from, to)),
         t if Num::of(t).is_some() => rescaled(from, to, 0),
         _ => Err(unsupported(from, to)),
     }
@@ -145,6 +146,12 @@ fn from_decimal(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
             format!("Illegal column {from} of a conversion to {to}; cast it to an integer first"),
         ));
     }
+    if matches!(to, DataType::Interval(_)) {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+            format!("Cast the {from} to an integer first: it does not become an {to}"),
+        ));
+    }
     let Some(num) = Num::of(to) else {
         return Err(unsupported(from, to));
     };
@@ -216,7 +223,8 @@ fn whole<T: Ticks, R: Native>(
     Ok(array_of(out))
 }
 
-fn fits<R: Native>(value: i128) -> bool {
+/// Whether an integer type has the value.
+pub(super) fn fits<R: Native>(value: i128) -> bool {
     let bits = 8 * R::NUM.size_bytes() as u32;
     let (min, max) = if R::NUM.is_signed() {
         (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)

@@ -1,10 +1,12 @@
-//! Offers the casts as functions: `toX`, `toXOrNull | OrZero | OrDefault`, `CAST`, `accurateCast`.
+//! Offers the casts as functions named after their types: `toX`, `toXOrNull | OrZero | OrDefault`.
 
+use arrow::array::new_null_array;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::parse::parse_time_zone;
-use basalt_types::{DataType, IntervalUnit, Tz, parse_data_type};
+use basalt_types::{DataType, Tz, parse_data_type};
 
-use super::{CastMode, cast_function, implicit_cast, strict_cast};
+use super::named::or_default;
+use super::{CastMode, cast_function, implicit_cast, intervals, named, strict_cast};
 use crate::function::with_nulls;
 use crate::scalar::arrays::integers::Integers;
 use crate::{BoundFunction, Call, Column, Context, Nulls, Resolved, ScalarFunction};
@@ -47,7 +49,12 @@ const CONVERSIONS: [ScalarFunction; 4 * 22] = conversions! {
 };
 
 /// The functions `toX` with their variants.
-pub const FUNCTIONS: &[&[ScalarFunction]] = &[&CONVERSIONS, OTHERS, &INTERVALS];
+pub const FUNCTIONS: &[&[ScalarFunction]] = &[
+    &CONVERSIONS,
+    OTHERS,
+    named::FUNCTIONS,
+    &intervals::FUNCTIONS,
+];
 
 const OTHERS: &[ScalarFunction] = &[
     ScalarFunction {
@@ -96,68 +103,7 @@ const OTHERS: &[ScalarFunction] = &[
         resolve: to_fixed_string,
         ..ScalarFunction::BASE
     },
-    ScalarFunction {
-        name: "toInterval",
-        nulls: Nulls::Own,
-        syntax: "toInterval(n, unit)",
-        description: "Makes an interval of n units, such as 'day'.",
-        resolve: to_interval,
-        ..ScalarFunction::BASE
-    },
-    ScalarFunction {
-        name: "CAST",
-        aliases: &["_CAST"],
-        case_insensitive: true,
-        nulls: Nulls::Raw,
-        syntax: "CAST(x, 'Type')",
-        description: "Converts a value to a type given by its name.",
-        resolve: |call| cast(call, CastMode::Normal),
-        ..ScalarFunction::BASE
-    },
-    ScalarFunction {
-        name: "accurateCast",
-        nulls: Nulls::Raw,
-        syntax: "accurateCast(x, 'Type')",
-        description: "Converts a value to a type; a value that would change is an error.",
-        resolve: |call| cast(call, CastMode::Accurate),
-        ..ScalarFunction::BASE
-    },
-    ScalarFunction {
-        name: "accurateCastOrNull",
-        nulls: Nulls::Raw,
-        syntax: "accurateCastOrNull(x, 'Type')",
-        description: "Converts a value to a type; a value that would change becomes NULL.",
-        resolve: |call| cast(call, CastMode::OrNull),
-        ..ScalarFunction::BASE
-    },
-    ScalarFunction {
-        name: "accurateCastOrDefault",
-        nulls: Nulls::Raw,
-        syntax: "accurateCastOrDefault(x, 'Type'[, default])",
-        description: "Converts a value to a type; a value that would change becomes the default.",
-        resolve: |call| cast(call, CastMode::OrDefault),
-        ..ScalarFunction::BASE
-    },
 ];
-
-macro_rules! intervals {
-    ($($name:literal)*) => {
-        [$(ScalarFunction {
-            name: $name,
-            nulls: Nulls::Own,
-            syntax: concat!($name, "(n)"),
-            description: "Makes an interval of n units of time.",
-            resolve: interval,
-            ..ScalarFunction::BASE
-        },)*]
-    };
-}
-
-const INTERVALS: [ScalarFunction; 11] = intervals! {
-    "toIntervalNanosecond" "toIntervalMicrosecond" "toIntervalMillisecond" "toIntervalSecond"
-    "toIntervalMinute" "toIntervalHour" "toIntervalDay" "toIntervalWeek" "toIntervalMonth"
-    "toIntervalQuarter" "toIntervalYear"
-};
 
 /// Splits `toUInt8OrNull` into `UInt8` and the mode.
 fn target_and_mode(name: &str) -> (&str, CastMode) {
@@ -242,8 +188,25 @@ fn decimal(call: &Call<'_>, name: &str) -> Result<DataType> {
     Ok(DataType::Decimal { precision, scale })
 }
 
+/// NULL as an argument behind the value makes NULL of every value.
+fn has_null_option(call: &Call<'_>) -> bool {
+    let mut options = call.args.iter().skip(1);
+    options.any(|a| a.data_type.is_nullable() && *a.data_type.base() == DataType::Nothing)
+}
+
+fn all_null() -> Result<Resolved> {
+    let null = DataType::Nothing.to_nullable();
+    let physical = null.physical();
+    Resolved::new(null, move |_, num_rows| {
+        Ok(new_null_array(&physical, num_rows))
+    })
+}
+
 fn conversion(call: &Call<'_>) -> Result<Resolved> {
     let (name, mode) = target_and_mode(call.name);
+    if mode != CastMode::OrDefault && has_null_option(call) {
+        return all_null();
+    }
     let reads_text = matches!(mode, CastMode::TextOrNull | CastMode::OrZero);
     if reads_text
         && matches!(
@@ -266,7 +229,7 @@ fn conversion(call: &Call<'_>) -> Result<Resolved> {
     };
     match mode {
         CastMode::Normal => strict(&from, &target.to, context.time_zone),
-        CastMode::OrDefault => or_default(call, &from, &target, &context),
+        CastMode::OrDefault => or_default(call, &from, (&target.to, target.default), &context),
         _ if *from.base() == DataType::Nothing => strict(&from, &target.to, context.time_zone),
         CastMode::TextOrNull if from.is_integer() && takes_numbers(&target.to) => {
             moment_or_null(&from, &target.to, context.time_zone)
@@ -336,14 +299,14 @@ pub fn keep_zone(from: &DataType, to: DataType) -> DataType {
 }
 
 /// Runs the first column through a bound cast.
-fn bound(function: BoundFunction) -> Result<Resolved> {
+pub(super) fn bound(function: BoundFunction) -> Result<Resolved> {
     Resolved::new(function.return_type.clone(), move |columns, num_rows| {
         function.call(&columns[..1], num_rows)
     })
 }
 
 /// NULL becomes NULL, all else converts or is an error.
-fn strict(from: &DataType, to: &DataType, zone: Tz) -> Result<Resolved> {
+pub(super) fn strict(from: &DataType, to: &DataType, zone: Tz) -> Result<Resolved> {
     if *from.base() == DataType::Nothing && from.is_nullable() {
         let null = DataType::Nothing.to_nullable();
         return Resolved::new(null, |columns, num_rows| columns[0].expand(num_rows));
@@ -379,55 +342,11 @@ fn strict(from: &DataType, to: &DataType, zone: Tz) -> Result<Resolved> {
     })
 }
 
-/// Whether the type of a default value is that of the result; time zones may differ.
-fn is_default_of(default: &DataType, result: &DataType) -> bool {
-    match (default, result) {
-        (DataType::DateTime(_), DataType::DateTime(_)) => true,
-        (DataType::DateTime64(a, _), DataType::DateTime64(b, _)) => a == b,
-        (DataType::Bool, DataType::UInt8) => true,
-        _ => default == result,
-    }
-}
-
-fn or_default(
-    call: &Call<'_>,
-    from: &DataType,
-    target: &Target,
-    context: &Context,
-) -> Result<Resolved> {
-    if let Some(arg) = call.args.get(target.default)
-        && !is_default_of(&arg.data_type, &target.to)
-    {
-        return Err(Error::new(
-            ErrorCode::BAD_ARGUMENTS,
-            format!(
-                "Default value of function {} must have the type {}, not {}",
-                call.name, target.to, arg.data_type
-            ),
-        ));
-    }
-    let function = cast_function(from, &target.to, context, CastMode::OrDefault)?;
-    let default = match call.args.get(target.default) {
-        Some(arg) => Some(cast_function(
-            &arg.data_type,
-            &target.to,
-            context,
-            CastMode::Normal,
-        )?),
-        None => None,
-    };
-    let at = target.default;
-    Resolved::new(target.to.clone(), move |columns, num_rows| {
-        let mut args = vec![columns[0].clone()];
-        if let Some(default) = &default {
-            args.push(Column::new(default.call(&columns[at..=at], num_rows)?));
-        }
-        function.call(&args, num_rows)
-    })
-}
-
 fn to_string(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(1..=2)?;
+    if has_null_option(call) {
+        return all_null();
+    }
     let mut from = call.data_type(0).clone();
     if call.args.len() == 2 {
         if !from.is_date_time() {
@@ -442,6 +361,9 @@ fn to_string(call: &Call<'_>) -> Result<Resolved> {
 
 fn to_fixed_string(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(2..=2)?;
+    if has_null_option(call) {
+        return all_null();
+    }
     let size = call
         .constant_u64(1)
         .map_err(|e| Error::new(ErrorCode::ILLEGAL_COLUMN, e.message()))?;
@@ -453,97 +375,4 @@ fn to_fixed_string(call: &Call<'_>) -> Result<Resolved> {
     }
     let to = parse_data_type(&format!("FixedString({size})"))?;
     strict(call.data_type(0), &to, call.context.time_zone)
-}
-
-fn interval(call: &Call<'_>) -> Result<Resolved> {
-    call.expect_args(1..=1)?;
-    let unit = call
-        .name
-        .strip_prefix("toInterval")
-        .and_then(IntervalUnit::from_name);
-    to_unit(call, unit.ok_or_else(|| Error::bug("no unit of time"))?)
-}
-
-fn to_interval(call: &Call<'_>) -> Result<Resolved> {
-    call.expect_args(2..=2)?;
-    let name = call.constant_str(1)?.to_ascii_lowercase();
-    let unit = IntervalUnit::ALL
-        .into_iter()
-        .find(|u| format!("{u:?}").to_ascii_lowercase() == name);
-    let unit = unit.ok_or_else(|| {
-        Error::new(
-            ErrorCode::BAD_ARGUMENTS,
-            format!("Unknown unit of time '{name}'"),
-        )
-    })?;
-    to_unit(call, unit)
-}
-
-fn to_unit(call: &Call<'_>, unit: IntervalUnit) -> Result<Resolved> {
-    let from = call.data_type(0);
-    if let DataType::Interval(old) = from {
-        return between_units(*old, unit);
-    }
-    strict(from, &DataType::Interval(unit), call.context.time_zone)
-}
-
-/// Whole units of one length in another; months do not divide into days.
-pub(crate) fn between_units(old: IntervalUnit, new: IntervalUnit) -> Result<Resolved> {
-    let sizes = (unit_size(old), unit_size(new));
-    let ((months_old, old_size), (months_new, new_size)) = sizes;
-    if months_old != months_new {
-        return Err(Error::new(
-            ErrorCode::CANNOT_CONVERT_TYPE,
-            format!("Cannot convert Interval{old:?} to Interval{new:?}"),
-        ));
-    }
-    Resolved::new(DataType::Interval(new), move |columns, num_rows| {
-        crate::scalar::core::numeric::map1::<i64, i64>(&columns[0], num_rows, |n| {
-            if old_size >= new_size {
-                n.wrapping_mul(old_size / new_size)
-            } else {
-                n / (new_size / old_size)
-            }
-        })
-    })
-}
-
-/// Whether a unit counts months, and its size in months or nanoseconds.
-pub(crate) fn unit_size(unit: IntervalUnit) -> (bool, i64) {
-    match unit {
-        IntervalUnit::Nanosecond => (false, 1),
-        IntervalUnit::Microsecond => (false, 1_000),
-        IntervalUnit::Millisecond => (false, 1_000_000),
-        IntervalUnit::Second => (false, 1_000_000_000),
-        IntervalUnit::Minute => (false, 60_000_000_000),
-        IntervalUnit::Hour => (false, 3_600_000_000_000),
-        IntervalUnit::Day => (false, 86_400_000_000_000),
-        IntervalUnit::Week => (false, 604_800_000_000_000),
-        IntervalUnit::Month => (true, 1),
-        IntervalUnit::Quarter => (true, 3),
-        IntervalUnit::Year => (true, 12),
-    }
-}
-
-fn cast(call: &Call<'_>, mode: CastMode) -> Result<Resolved> {
-    call.expect_args(2..=2 + usize::from(mode == CastMode::OrDefault))?;
-    let from = call.data_type(0);
-    let to = keep_zone(from, parse_data_type(&call.constant_str(1)?)?);
-    match mode {
-        CastMode::OrDefault => {
-            let target = Target {
-                to,
-                zone: None,
-                default: 2,
-            };
-            or_default(call, from, &target, call.context)
-        }
-        CastMode::OrNull if !to.is_nullable() && !to.can_be_nullable() => Err(Error::new(
-            ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
-            format!(
-                "Type {to} is not supported for accurateCastOrNull because it cannot be inside Nullable"
-            ),
-        )),
-        _ => bound(cast_function(from, &to, call.context, mode)?),
-    }
 }

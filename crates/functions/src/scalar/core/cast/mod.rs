@@ -10,13 +10,16 @@
 //! | [`enumeration`] | numbers and enums to enums |
 //! | [`nested`] | arrays, tuples and maps |
 //! | [`variant`] | into a Variant and out of one |
-//! | [`functions`] | the functions `toX`, `CAST`, `accurateCast` |
+//! | [`functions`], [`intervals`] | the functions `toX`; those of intervals |
+//! | [`named`] | `CAST`, `accurateCast` |
 //! | [`reinterpret`] | the bytes of a value as another type |
 
 mod decimal;
 mod digits;
 mod enumeration;
 mod functions;
+mod intervals;
+mod named;
 mod nested;
 mod number;
 mod read_text;
@@ -32,8 +35,8 @@ use arrow::buffer::NullBuffer;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, Tz};
 
-pub(crate) use functions::unit_size;
 pub use functions::{FUNCTIONS, keep_zone};
+pub(crate) use intervals::unit_size;
 pub use reinterpret::FUNCTIONS as REINTERPRET_FUNCTIONS;
 pub(crate) use write_text::trim_zeros;
 
@@ -311,9 +314,13 @@ fn checked_cast(
         }
         return from_nothing(from, to);
     }
-    let base = base_cast(from.base(), to.base(), how)?;
-    let nullable = to.is_nullable();
     let soft = mode != CastMode::Accurate;
+    let base = if soft {
+        soft_base(from.base(), to.base(), how)?
+    } else {
+        base_cast(from.base(), to.base(), how)?
+    };
+    let nullable = to.is_nullable();
     Ok(Arc::new(move |array| {
         let mut failures = Failures::new(array, soft);
         if failures.has_nulls() && !nullable && !soft {
@@ -344,7 +351,7 @@ fn soft_cast(from: &DataType, to: &DataType, context: &Context) -> Result<SoftCa
         null_for_bad_text: false,
         ..How::implicit(context.time_zone)
     };
-    let base = base_cast(from.base(), to.base(), how)?;
+    let base = soft_base(from.base(), to.base(), how)?;
     Ok(Arc::new(move |array| {
         let mut failures = Failures::new(array, true);
         let converted = base(array, &mut failures)?;
@@ -356,6 +363,21 @@ fn soft_cast(from: &DataType, to: &DataType, context: &Context) -> Result<SoftCa
             }
         }
         Ok((converted, BooleanArray::from(failed)))
+    }))
+}
+
+/// As [`base_cast`], where what does not convert is no error: no number is an address or UUID.
+fn soft_base(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
+    let is_number = from.is_integer() || from.is_float() || *from == DataType::Bool;
+    if !is_number || !matches!(to, DataType::Uuid | DataType::Ipv4 | DataType::Ipv6) {
+        return base_cast(from, to, how);
+    }
+    let (from, to) = (from.clone(), to.clone());
+    Ok(Arc::new(move |array, failures| {
+        for row in 0..array.len() {
+            failures.fail(row, unsupported(&from, &to))?;
+        }
+        super::defaults::type_default_array(&to, array.len())
     }))
 }
 

@@ -16,12 +16,13 @@ pub(super) fn cast(from: &DataType, to: &DataType, how: How) -> Result<BaseCast>
     let (Some(source), Some(target)) = (Num::of(from), Num::of(to)) else {
         return Err(unsupported(from, to));
     };
-    if *to == DataType::Ipv4
-        && !matches!(
-            from,
-            DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64
-        )
-    {
+    let from_number = matches!(
+        from,
+        DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64
+    );
+    // An address is the number of 32 bits that it is, and no other.
+    let to_number = matches!(to, DataType::UInt32 | DataType::UInt64 | DataType::Bool);
+    if (*to == DataType::Ipv4 && !from_number) || (*from == DataType::Ipv4 && !to_number) {
         return Err(Error::not_implemented(format!(
             "Conversion from {from} to {to}"
         )));

@@ -63,6 +63,10 @@ fn by_type(call: &Call<'_>) -> Result<Resolved> {
 fn reinterpret(call: &Call<'_>, to: DataType) -> Result<Resolved> {
     let from = call.data_type(0).clone();
     call.expect_type(0, |t| t.is_string() || t.fixed_size_bytes().is_some())?;
+    let opaque = |t: &DataType| t.is_enum() || matches!(t, DataType::Ipv4 | DataType::Ipv6);
+    if !to.is_string() && (opaque(&from) || opaque(&to)) {
+        return Err(call.illegal_type(0));
+    }
     if !to.is_string() && to.fixed_size_bytes().is_none() {
         return Err(Error::new(
             ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,

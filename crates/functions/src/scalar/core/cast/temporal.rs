@@ -9,7 +9,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::calendar::{OffsetCache, SECONDS_PER_DAY, from_local_seconds_forward};
 use basalt_types::{DataType, Tz};
 
-use super::{BaseCast, How, number, unsupported};
+use super::{BaseCast, How, decimal, number, unsupported};
 use crate::Column;
 use crate::scalar::core::decimals::to_float;
 use crate::scalar::core::numeric::{Native, Num, array_of, map1, values, with_native};
@@ -23,6 +23,9 @@ const MIN_SECOND: i64 = -62_167_219_200;
 
 pub(super) fn cast(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
     let from_time = from.is_date_or_time();
+    if *from == DataType::Ipv4 && !matches!(to, DataType::DateTime64(..)) {
+        return number::cast(from, to, how);
+    }
     match to {
         _ if from_time && to.is_date_or_time() => between(from, to, how.zone),
         DataType::DateTime64(precision, _) => to_ticks(from, *precision),
@@ -245,16 +248,29 @@ fn to_number(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
             with_native!(num, T => number::convert::<T>(&array_of(floats)))
         }));
     }
-    let seconds = number::cast(
-        &DataType::Int64,
-        to,
-        How {
-            accurate: false,
-            ..how
-        },
-    )?;
+    if matches!(to, DataType::Interval(_)) {
+        return Err(unsupported(from, to));
+    }
+    let how = How {
+        accurate: false,
+        ..how
+    };
+    let seconds = number::cast(&DataType::Int64, to, how)?;
+    let limits = (*to != DataType::Bool).then(|| Num::of(to)).flatten();
     Ok(Arc::new(move |array, failures| {
         // Whole seconds are cut off towards zero.
-        seconds(&each::<i64>(array, |t| t / ticks)?, failures)
+        let whole = each::<i64>(array, |t| t / ticks)?;
+        if let Some(num) = limits {
+            let whole = values::<i64>(whole.as_ref())?.iter().enumerate();
+            let fits = |second: i64| with_native!(num, T => decimal::fits::<T>(second.into()));
+            if whole
+                .into_iter()
+                .any(|(row, s)| !failures.is_null(row) && !fits(*s))
+            {
+                // No default takes its place, whatever the mode.
+                return Err(decimal::convert_overflow());
+            }
+        }
+        seconds(&whole, failures)
     }))
 }
