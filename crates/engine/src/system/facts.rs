@@ -43,7 +43,7 @@ pub(crate) fn settings(environment: &QueryEnvironment<'_>) -> Result<TableEntry>
             "type",
             SETTINGS
                 .iter()
-                .map(|s| s.kind.name())
+                .map(|s| s.type_name())
                 .chain(of_formats.iter().map(|_| "String")),
         )
         .text(

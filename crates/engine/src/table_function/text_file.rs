@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Schema, SchemaRef};
 use basalt_analyzer::{TableColumn, TableEntry};
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, Result};
 use basalt_exec::scan::{BatchIter, FileFact, MorselSource, ScanRequest, SourceTable, TableKind};
 use basalt_formats::{FormatEntry, FormatSettings, count_rows, header_len, split_rows};
 use basalt_types::DataType;
@@ -321,20 +321,7 @@ impl Splitter {
             .source
             .by_ref()
             .take(missing)
-            .read_to_end(&mut self.rest)
-            .map_err(|e| {
-                let text = e.to_string();
-                // What flate2 says of damaged files.
-                let code = match text.contains("deflate") {
-                    true => ErrorCode::ZLIB_INFLATE_FAILED,
-                    false => ErrorCode::CANNOT_READ_ALL_DATA,
-                };
-                let path = self.path.display();
-                Error::new(
-                    code,
-                    format!("The file is damaged or cut off: {path}: {text}"),
-                )
-            })?;
+            .read_to_end(&mut self.rest)?;
         self.is_at_end = (read as u64) < missing;
         Ok(())
     }
