@@ -61,7 +61,8 @@ fn whole(folder: &Folder, name: &str, format: &str) -> Vec<u8> {
 }
 
 fn cuts(len: usize) -> [usize; 5] {
-    [len - 1, len - 10, len / 2, len / 3, 3]
+    // One byte behind halves and thirds, which may be ends of rows.
+    [len - 1, len - 10, len / 2 + 1, len / 3 + 1, 3]
 }
 
 #[test]
@@ -82,7 +83,9 @@ fn compressed_files_are_whole_or_an_error() {
         let garbage = b"no stream of any method, at all".repeat(10);
         let error = read(&folder, &name, "TSV", &garbage).unwrap_err();
         assert!(error.starts_with(code), "{ending}: {error}");
-        for len in cuts(bytes.len()) {
+        // A frame of LZ4 that lacks a byte of its end mark has all of its blocks.
+        let is_bare_end = |len: &usize| ending == "lz4" && *len + 4 > bytes.len();
+        for len in cuts(bytes.len()).into_iter().filter(|l| !is_bare_end(l)) {
             let error = read(&folder, &name, "TSV", &bytes[..len]);
             let error = error.expect_err(&format!("{ending} cut at {len}"));
             assert!(error.starts_with(code), "{ending} cut at {len}: {error}");

@@ -79,6 +79,15 @@ fn inferred(
     Err(Error::bug("no file"))
 }
 
+/// The error with the name of the file, unless it has it.
+fn named(e: Error, path: &Path) -> Error {
+    let name = path.display().to_string();
+    match e.message().contains(&name) {
+        true => e,
+        false => e.within(name),
+    }
+}
+
 #[derive(Clone, Debug)]
 struct TextTable {
     files: Vec<PathBuf>,
@@ -166,7 +175,7 @@ impl MorselSource for TextSource {
         let mut next = move || -> Result<Option<RecordBatch>> {
             loop {
                 if let Some((path, first_row, reader)) = &mut current {
-                    let block = reader.next_block().map_err(|e| e.within(path.display()))?;
+                    let block = reader.next_block().map_err(|e| named(e, path))?;
                     if let Some(batch) = block {
                         let place = (path.as_path(), *first_row);
                         *first_row += batch.num_rows() as u64;
@@ -188,7 +197,7 @@ impl MorselSource for TextSource {
                     part.source,
                     extras,
                 )
-                .map_err(|e| e.within(part.path.display()))?;
+                .map_err(|e| named(e, &part.path))?;
                 reader.stands_behind(part.rows_before, part.bytes_before);
                 current = Some((part.path, part.rows_before, reader));
             }
@@ -234,7 +243,7 @@ impl Queue {
         loop {
             if let Some(splitter) = &mut self.current {
                 let part = splitter.next_part(table);
-                if let Some(part) = part.map_err(|e| e.within(splitter.path.display()))? {
+                if let Some(part) = part.map_err(|e| named(e, &splitter.path))? {
                     return Ok(Some(part));
                 }
                 self.current = None;
