@@ -21,6 +21,15 @@ pub struct AggregateSpec {
     pub args: Vec<Arc<dyn PhysicalExpr>>,
 }
 
+/// How the names of functions begin whose result follows the order of the rows.
+const ORDERED: &[&str] = &[
+    "any",
+    "first_value",
+    "groupArray",
+    "groupConcat",
+    "last_value",
+];
+
 /// Keys and aggregates over an input.
 #[derive(Clone, Debug)]
 pub struct Grouping {
@@ -47,6 +56,12 @@ impl Grouping {
             top,
             ..self.clone()
         }
+    }
+
+    /// Whether a result follows the order of the rows.
+    pub(super) fn follows_order(&self) -> bool {
+        let follows = |name: &str| ORDERED.iter().any(|ordered| name.starts_with(ordered));
+        self.aggregates.iter().any(|spec| follows(&spec.bound.name))
     }
 
     /// Whether an argument is more than a column of the input.
