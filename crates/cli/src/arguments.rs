@@ -63,7 +63,15 @@ fn local() -> Command {
             )
             .short('n'),
         )
-        .arg(option("queries-file", "FILE", "Run the statements of a file").alias("queries_file"))
+        .arg(
+            option(
+                "queries-file",
+                "FILE",
+                "Run the statements of a file, or of several",
+            )
+            .alias("queries_file")
+            .action(ArgAction::Append),
+        )
         .arg(
             option(
                 "format",

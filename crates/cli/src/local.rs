@@ -6,15 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use basalt_engine::settings::SETTINGS;
-use basalt_engine::{Database, Io, Session};
+use basalt_engine::{Database, Io, Session, gives_rows};
 use basalt_error::{Error, ErrorCode, Result};
 use clap::ArgMatches;
 
 use crate::progress::Progress;
+use crate::say;
 use crate::shell::{self, Canceller, ShellSession};
 
 /// Exit status of a process that Ctrl-C ended, as shells have it: 128 and the signal's number.
 const INTERRUPTED: i32 = 130;
+
+/// The same of a process whose output nobody reads any more.
+const NO_READER: i32 = 141;
 
 /// Runs what the options ask for; returns the first error that `--ignore-error` has printed.
 pub(crate) fn run(options: &ArgMatches) -> Result<Option<Error>> {
@@ -43,11 +47,23 @@ pub(crate) fn run(options: &ArgMatches) -> Result<Option<Error>> {
 /// The text to run; `None` asks for the shell.
 fn statements(options: &ArgMatches) -> Result<Option<Vec<u8>>> {
     if let Some(queries) = options.get_many::<String>("query") {
+        if options.contains_id("queries-file") {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                "Give one of the two: --query and --queries-file cannot be specified at the same time",
+            ));
+        }
         let joined: Vec<&str> = queries.map(String::as_str).collect();
         return Ok(Some(joined.join(";\n").into_bytes()));
     }
-    if let Some(path) = options.get_one::<String>("queries-file") {
-        return Ok(Some(std::fs::read(path).map_err(Error::from)?));
+    if let Some(paths) = options.get_many::<String>("queries-file") {
+        let mut text = Vec::new();
+        for path in paths {
+            let read = std::fs::read(path);
+            text.extend(read.map_err(|e| Error::from(e).within(format!("Cannot read {path}")))?);
+            text.extend_from_slice(b"\n;\n");
+        }
+        return Ok(Some(text));
     }
     if !options.get_flag("multiquery") && std::io::stdin().is_terminal() {
         return Ok(None);
@@ -96,7 +112,7 @@ impl Local {
             session.parameters.insert(name.to_owned(), value.to_owned());
         }
         if let Some(name) = options.get_one::<String>("database") {
-            session.current_database.clone_from(name);
+            session.use_database(name)?;
         }
         let is_terminal = std::io::stderr().is_terminal();
         Ok(Self {
@@ -123,7 +139,10 @@ impl Local {
         }
         let format = given("input-format").map_or("TabSeparated", String::as_str);
         let source: Box<dyn Read + Send> = match given("file").filter(|_| !from_stdin) {
-            Some(path) => Box::new(std::fs::File::open(path).map_err(Error::from)?),
+            Some(path) => {
+                let file = std::fs::File::open(path);
+                Box::new(file.map_err(|e| Error::from(e).within(format!("Cannot open {path}")))?)
+            }
             None => Box::new(std::io::stdin()),
         };
         let format = match given("file").filter(|_| given("input-format").is_none()) {
@@ -158,7 +177,7 @@ impl Local {
                 if !ignores_errors {
                     return Err(e);
                 }
-                eprintln!("{e}");
+                say(&e);
                 first_error.get_or_insert(e);
             }
         }
@@ -170,8 +189,7 @@ impl Local {
         let progress = self
             .shows_progress
             .then(|| Progress::watch(self.session.running()));
-        let stdout = std::io::stdout();
-        let mut out = BufWriter::with_capacity(1 << 16, stdout.lock());
+        let mut out = BufWriter::with_capacity(1 << 16, Stdout(std::io::stdout().lock()));
         let input = || -> Option<Box<dyn std::io::BufRead + Send>> {
             let takes_input = !self.is_interactive && !std::io::stdin().is_terminal();
             takes_input.then(|| Box::new(BufReader::new(std::io::stdin())) as _)
@@ -186,13 +204,39 @@ impl Local {
         let summary = result?;
         flushed.map_err(Error::from)?;
         if self.prints_time {
-            eprintln!("{:.6}", started.elapsed().as_secs_f64());
+            say(&format_args!("{:.6}", started.elapsed().as_secs_f64()));
         }
         if self.is_interactive {
             let seconds = started.elapsed().as_secs_f64();
-            println_summary(&summary, seconds);
+            let has_result = gives_rows(&parsed.statement);
+            println_summary(&summary, has_result, seconds);
         }
         Ok(())
+    }
+}
+
+/// Standard output; when its reader is gone, the process ends without a word, as others do.
+struct Stdout(std::io::StdoutLock<'static>);
+
+impl Stdout {
+    fn checked<T>(result: std::io::Result<T>) -> std::io::Result<T> {
+        if let Err(e) = &result
+            && e.kind() == std::io::ErrorKind::BrokenPipe
+        {
+            basalt_engine::remove_unfinished();
+            std::process::exit(NO_READER);
+        }
+        result
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Self::checked(self.0.write(bytes))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Self::checked(self.0.flush())
     }
 }
 
@@ -200,12 +244,15 @@ impl Local {
     clippy::print_stdout,
     reason = "the shell talks to its user on standard output"
 )]
-fn println_summary(summary: &basalt_engine::Summary, seconds: f64) {
-    let rows = match summary.result_rows {
-        1 => "1 row in set.".to_owned(),
-        n => format!("{n} rows in set."),
+fn println_summary(summary: &basalt_engine::Summary, has_result: bool, seconds: f64) {
+    let done = match (has_result, summary.result_rows, summary.written_rows) {
+        (true, 1, _) => "1 row in set.".to_owned(),
+        (true, n, _) => format!("{n} rows in set."),
+        (false, _, 0) => "Ok.".to_owned(),
+        (false, _, 1) => "Ok. 1 row written.".to_owned(),
+        (false, _, n) => format!("Ok. {n} rows written."),
     };
-    println!("\n{rows} Elapsed: {seconds:.3} sec.");
+    println!("\n{done} Elapsed: {seconds:.3} sec.");
     if summary.rows_read > 0 {
         let per_second = |n: u64| n as f64 / seconds.max(1e-9);
         println!(
@@ -236,7 +283,7 @@ impl ShellSession for Local {
         for parsed in basalt_parser::parse_statements(text) {
             let result = parsed.and_then(|p| self.run_one(text.as_bytes(), &p));
             if let Err(e) = result {
-                eprintln!("{e}\n");
+                say(&format_args!("{e}\n"));
                 return;
             }
         }

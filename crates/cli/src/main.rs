@@ -22,6 +22,7 @@ mod local;
 mod progress;
 mod shell;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use basalt_error::{Error, Result};
@@ -44,21 +45,25 @@ fn main() -> ExitCode {
         Ok(Ok(Ok(None))) => ExitCode::SUCCESS,
         Ok(Ok(Ok(Some(e)))) => exit_code(&e),
         Ok(Ok(Err(e))) => {
-            eprintln!("{e}");
+            say(&e);
             exit_code(&e)
         }
         Ok(Err(_)) => {
-            eprintln!(
-                "{}",
-                Error::bug("Please report this: the program broke an assumption")
-            );
+            say(&Error::bug(
+                "Please report this: the program broke an assumption",
+            ));
             ExitCode::FAILURE
         }
         Err(e) => {
-            eprintln!("{}", Error::from(e));
+            say(&Error::from(e));
             ExitCode::FAILURE
         }
     }
+}
+
+/// Writes a line to standard error; if nobody reads that, there is nobody to tell.
+pub(crate) fn say(line: &dyn std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// The error's number where it fits into an exit code, as ClickHouse's programs do.

@@ -25,7 +25,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::database::Database;
-use crate::memory::CountedPool;
+use crate::memory::{CountedPool, KeptRows};
 use crate::observation::Observation;
 use crate::settings::Settings;
 use crate::statement::limits;
@@ -120,10 +120,17 @@ impl Execution {
         self.database.runtime.block_on(planned).map_err(plan_error)
     }
 
+    /// Counts rows that a statement keeps.
+    pub(crate) fn kept_rows(&self) -> KeptRows {
+        KeptRows::new(&self.state.runtime_env().memory_pool)
+    }
+
     /// Runs a plan and gives all of its rows.
     pub(crate) fn collect(&self, plan: &LogicalPlan) -> Result<Vec<RecordBatch>> {
         let mut batches = Vec::new();
+        let kept = self.kept_rows();
         self.for_each(plan, false, &mut |batch| {
+            kept.add(&batch)?;
             batches.push(batch);
             Ok(true)
         })?;
@@ -206,6 +213,10 @@ impl Execution {
                 }
             }
         }
+        // What runs on behind the end of a query that its time has cut off, ends with its tasks.
+        if self.control.is_over() {
+            return Ok(());
+        }
         self.database.runtime.block_on(ended(tasks))
     }
 
@@ -216,7 +227,11 @@ impl Execution {
     ) -> Result<Option<Result<RecordBatch>>> {
         self.database.runtime.block_on(async {
             loop {
-                match tokio::time::timeout(CHECK_INTERVAL, receiver.recv()).await {
+                let received = tokio::time::timeout(CHECK_INTERVAL, receiver.recv()).await;
+                if self.control.is_over() {
+                    return Ok(None);
+                }
+                match received {
                     Ok(received) => return Ok(received),
                     Err(_) => self.control.check()?,
                 }

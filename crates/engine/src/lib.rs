@@ -39,4 +39,4 @@ pub mod table_function;
 pub use basalt_exec::QueryControl;
 pub use database::Database;
 pub use session::{Io, Session, Summary};
-pub use statement::remove_unfinished;
+pub use statement::{gives_rows, remove_unfinished};

@@ -1,13 +1,65 @@
-//! Counts how much memory a query's operators reserve.
+//! Counts how much memory a query takes: what its operators reserve, and rows that a statement keeps.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use basalt_analyzer::plan_error;
 use basalt_exec::QueryControl;
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::{
     MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
 };
+
+/// What a query may take at once where no setting limits it: nine tenths of the memory of the machine, or
+/// of what it allows this process.
+pub(crate) fn machine_bytes() -> usize {
+    static BYTES: LazyLock<usize> = LazyLock::new(|| {
+        let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+        let total = read("/proc/meminfo").lines().find_map(|line| {
+            let kilobytes = line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?;
+            kilobytes.parse::<usize>().ok()?.checked_mul(1024)
+        });
+        let allowed = read("/sys/fs/cgroup/memory.max").trim().parse().ok();
+        let least = total.into_iter().chain(allowed).min();
+        least.map_or(usize::MAX, |bytes| bytes / 10 * 9)
+    });
+    *BYTES
+}
+
+/// The memory of rows that a statement keeps while it runs.
+pub(crate) struct KeptRows(MemoryReservation);
+
+impl KeptRows {
+    /// None yet, of a query with this pool.
+    pub(crate) fn new(pool: &Arc<dyn MemoryPool>) -> Self {
+        Self(MemoryConsumer::new("rows of the statement").register(pool))
+    }
+
+    /// Counts a batch that is kept.
+    ///
+    /// # Errors
+    /// `MEMORY_LIMIT_EXCEEDED`.
+    pub(crate) fn add(&self, batch: &RecordBatch) -> basalt_error::Result<()> {
+        let size = batch.columns().iter().map(size_bytes).sum();
+        self.0.try_grow(size).map_err(plan_error)
+    }
+}
+
+/// Bytes of an array's values; of strings also those that its buffer shares with other arrays, if they
+/// are this one's.
+fn size_bytes(array: &ArrayRef) -> usize {
+    let data = array.to_data();
+    let size = data.get_slice_memory_size().unwrap_or(0);
+    match array.as_binary_view_opt() {
+        Some(strings) => {
+            let long = strings.lengths().filter(|len| *len > 12);
+            let views = strings.len() * size_of::<u128>();
+            views + long.map(|len| len as usize).sum::<usize>()
+        }
+        None => size,
+    }
+}
 
 /// A pool that tells the query's control what is reserved.
 #[derive(Debug)]

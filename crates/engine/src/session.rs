@@ -21,6 +21,7 @@ use crate::constants::ConstantThreads;
 use crate::database::Database;
 use crate::environment::QueryEnvironment;
 use crate::execution::{Execution, panic_error};
+use crate::memory::machine_bytes;
 use crate::observation::Observation;
 use crate::settings::Settings;
 use crate::statement;
@@ -108,6 +109,18 @@ impl Session {
         self.running.clone()
     }
 
+    /// Makes a database the current one.
+    ///
+    /// # Errors
+    /// `UNKNOWN_DATABASE`.
+    pub fn use_database(&mut self, name: &str) -> Result<()> {
+        if !self.database.catalog.has_database(name) {
+            return Err(self.database.catalog.unknown_database(name));
+        }
+        name.clone_into(&mut self.current_database);
+        Ok(())
+    }
+
     /// The engine of the session.
     pub fn database(&self) -> &Arc<Database> {
         &self.database
@@ -119,6 +132,7 @@ impl Session {
     /// What is wrong with the statement or its data. The session can go on.
     pub fn run(&mut self, text: &[u8], parsed: &Parsed, io: Io<'_>) -> Result<Summary> {
         let settings = self.settings_of(text, parsed)?;
+        let parsed = &*statement::identifiers::resolved(parsed, &self.parameters)?;
         SimdLevel::force(SimdLevel::parse_setting(settings.get("simd_level")).unwrap_or(None));
         let seconds = settings
             .get("max_execution_time")
@@ -128,7 +142,10 @@ impl Session {
         let deadline = deadline.filter(|d| !d.is_zero());
         statement::limits::check_tree(&parsed.statement, &settings)?;
         let limits = statement::limits::of_reading(&settings);
-        let control = Arc::new(QueryControl::new(deadline).with_read_limits(limits));
+        let control = QueryControl::new(deadline)
+            .breaking_at_deadline(settings.get("timeout_overflow_mode") == "break")
+            .with_read_limits(limits);
+        let control = Arc::new(control);
         *self.running.0.lock() = Some(Arc::clone(&control));
         let query_id = new_query_id();
         let database = Arc::clone(&self.database);
@@ -280,6 +297,7 @@ impl Session {
             database: self.current_database.clone(),
             user: "default".to_owned(),
             query_id: query_id.to_owned(),
+            machine_memory_bytes: machine_bytes(),
         }
     }
 }

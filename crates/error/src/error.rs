@@ -35,7 +35,7 @@ impl Error {
         Self {
             inner: Box::new(Inner {
                 code,
-                message: message.into(),
+                message: shortened(message.into()),
                 position: None,
             }),
         }
@@ -64,7 +64,7 @@ impl Error {
     /// Puts `context` before the message, as `context: message`.
     #[must_use]
     pub fn within(mut self, context: impl std::fmt::Display) -> Self {
-        self.inner.message = format!("{context}: {}", self.inner.message);
+        self.inner.message = shortened(format!("{context}: {}", self.inner.message));
         self
     }
 
@@ -82,6 +82,22 @@ impl Error {
     pub fn position(&self) -> Option<Position> {
         self.inner.position
     }
+}
+
+/// Bytes of a message at most; queries and values that messages repeat may be longer.
+const MAX_MESSAGE_BYTES: usize = 1_000;
+
+/// Bytes that stay of the end of a longer message, which often says where something is.
+const KEPT_END_BYTES: usize = 200;
+
+/// A message without its middle, if it is too long to be read.
+fn shortened(message: String) -> String {
+    if message.len() <= MAX_MESSAGE_BYTES {
+        return message;
+    }
+    let start = message.floor_char_boundary(MAX_MESSAGE_BYTES - KEPT_END_BYTES);
+    let end = message.ceil_char_boundary(message.len() - KEPT_END_BYTES);
+    format!("{}…{}", &message[..start], &message[end..])
 }
 
 impl std::fmt::Display for Error {
@@ -103,11 +119,32 @@ impl std::error::Error for Error {}
 
 impl From<std::io::Error> for Error {
     fn from(e: std::io::Error) -> Self {
+        // A reader that knows more puts our error into one of its library's.
+        let inner = e.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
+        if let Some(ours) = inner {
+            return ours.clone();
+        }
         let code = match e.kind() {
             std::io::ErrorKind::NotFound => ErrorCode::FILE_DOESNT_EXIST,
             std::io::ErrorKind::UnexpectedEof => ErrorCode::CANNOT_READ_ALL_DATA,
             _ => ErrorCode::CANNOT_OPEN_FILE,
         };
         Self::new(code, e.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, ErrorCode, MAX_MESSAGE_BYTES};
+
+    #[test]
+    fn long_messages_lose_their_middle() {
+        let value = "ä".repeat(1_000_000);
+        let error = Error::new(ErrorCode::CANNOT_PARSE_TEXT, format!("Bad value '{value}'"));
+        let error = error.within("file.csv");
+        assert!(error.message().len() <= MAX_MESSAGE_BYTES + "…".len());
+        assert!(error.message().starts_with("file.csv: Bad value 'ä"));
+        assert!(error.message().contains("…"));
+        assert!(error.message().ends_with("ä'"));
     }
 }

@@ -59,6 +59,8 @@ impl ReadLimits {
 pub struct QueryControl {
     started: Instant,
     deadline: Option<Duration>,
+    /// Whether the query ends at the deadline with what it has, instead of in an error.
+    breaks_at_deadline: bool,
     cancelled: AtomicBool,
     rows_read: AtomicU64,
     bytes_read: AtomicU64,
@@ -74,6 +76,7 @@ impl QueryControl {
         Self {
             started: Instant::now(),
             deadline,
+            breaks_at_deadline: false,
             cancelled: AtomicBool::new(false),
             rows_read: AtomicU64::new(0),
             bytes_read: AtomicU64::new(0),
@@ -82,6 +85,24 @@ impl QueryControl {
             keep_order: AtomicBool::new(false),
             read_limits: ReadLimits::default(),
         }
+    }
+
+    /// The same, which ends at its deadline with what it has.
+    pub fn breaking_at_deadline(self, breaks_at_deadline: bool) -> Self {
+        Self {
+            breaks_at_deadline,
+            ..self
+        }
+    }
+
+    /// Whether the query is to end now with what it has.
+    pub fn is_over(&self) -> bool {
+        self.breaks_at_deadline && self.is_late()
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| self.started.elapsed() > deadline)
     }
 
     /// The same with limits of what may be read.
@@ -173,7 +194,7 @@ impl QueryControl {
             ));
         }
         match self.deadline {
-            Some(deadline) if self.started.elapsed() > deadline => Err(Error::new(
+            Some(deadline) if self.is_late() && !self.breaks_at_deadline => Err(Error::new(
                 ErrorCode::TIMEOUT_EXCEEDED,
                 format!(
                     "Raise max_execution_time or read less: elapsed {:.3} s, maximum {:.3} s",

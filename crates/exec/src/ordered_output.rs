@@ -2,11 +2,13 @@
 //!
 //! DataFusion deals sorted rows out to all threads where an expensive projection or filter stands above them,
 //! as nothing in the plan asks for their order any more. Who writes `SELECT f(x) FROM (SELECT … ORDER BY x)`
-//! does, and ClickHouse gives it.
+//! does, and ClickHouse gives it. So it gives aggregates such as `groupArray` the rows of one source in order,
+//! in however small batches they come.
 
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
@@ -14,6 +16,8 @@ use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
+
+use crate::group_by::GroupByExec;
 
 /// The rule that takes out what mixes up sorted rows between their sort and the reader.
 #[derive(Debug, Default)]
@@ -25,7 +29,18 @@ impl PhysicalOptimizerRule for OrderedOutput {
         plan: Arc<dyn ExecutionPlan>,
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        in_order(plan)
+        let for_aggregates = |node: Arc<dyn ExecutionPlan>| {
+            let group_by = node.downcast_ref::<GroupByExec>();
+            if !group_by.is_some_and(GroupByExec::follows_order) {
+                return Ok(Transformed::no(node));
+            }
+            let children = node.children().into_iter();
+            let children: Result<Vec<_>> =
+                children.map(|c| in_order(Arc::clone(c), false)).collect();
+            let ordered = replace_children_if_necessary(node, children?)?;
+            Ok(Transformed::yes(ordered))
+        };
+        in_order(plan.transform_up(for_aggregates).data()?, true)
     }
 
     fn name(&self) -> &str {
@@ -37,10 +52,11 @@ impl PhysicalOptimizerRule for OrderedOutput {
     }
 }
 
-fn in_order(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+/// Takes out what deals the rows of one stream out; if `sorted_only`, those of a sort.
+fn in_order(plan: Arc<dyn ExecutionPlan>, sorted_only: bool) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(dealt) = plan.downcast_ref::<RepartitionExec>() {
         let input = dealt.input();
-        let is_sorted = input.output_ordering().is_some();
+        let is_sorted = !sorted_only || input.output_ordering().is_some();
         let is_one = input.output_partitioning().partition_count() == 1;
         let is_in_turn = matches!(dealt.partitioning(), Partitioning::RoundRobinBatch(_));
         return Ok(if is_sorted && is_one && is_in_turn {
@@ -54,7 +70,7 @@ fn in_order(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let children: Vec<_> = plan.children().into_iter().map(Arc::clone).collect();
     match <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) {
         Ok([child]) if row_by_row => {
-            let ordered = in_order(child)?;
+            let ordered = in_order(child, sorted_only)?;
             replace_children_if_necessary(plan, vec![ordered])
         }
         _ => Ok(plan),

@@ -41,6 +41,8 @@ pub struct Context {
     pub user: String,
     /// Identifier of the query.
     pub query_id: String,
+    /// What a query may take where no setting limits it.
+    pub machine_memory_bytes: usize,
 }
 
 impl Default for Context {
@@ -52,6 +54,7 @@ impl Default for Context {
             database: "default".to_owned(),
             user: "default".to_owned(),
             query_id: String::new(),
+            machine_memory_bytes: usize::MAX,
         }
     }
 }

@@ -8,7 +8,7 @@ use arrow::buffer::NullBuffer;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use crate::{Arg, Call, Column, Context};
+use crate::{Arg, Call, Column, Context, memory};
 
 /// Whether a function sees NULLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +113,8 @@ pub struct BoundFunction {
     pub return_type: DataType,
     /// What the result depends on.
     pub purity: Purity,
+    /// Bytes that one call may take.
+    max_bytes: usize,
     eval: Eval,
 }
 
@@ -140,6 +142,7 @@ impl BoundFunction {
                 name: function.name.to_owned(),
                 return_type: resolved.return_type,
                 purity: function.purity,
+                max_bytes: memory::limit_of(context),
                 eval: resolved.eval,
             });
         }
@@ -164,6 +167,7 @@ impl BoundFunction {
             name: function.name.to_owned(),
             return_type,
             purity: function.purity,
+            max_bytes: memory::limit_of(context),
             eval: resolved.eval,
         })
     }
@@ -174,6 +178,7 @@ impl BoundFunction {
             name: name.into(),
             return_type,
             purity: Purity::Pure,
+            max_bytes: usize::MAX,
             eval,
         }
     }
@@ -183,7 +188,7 @@ impl BoundFunction {
     /// # Errors
     /// What the function reports for these values.
     pub fn call(&self, columns: &[Column], num_rows: usize) -> Result<ArrayRef> {
-        let array = (self.eval)(columns, num_rows)?;
+        let array = memory::within(self.max_bytes, || (self.eval)(columns, num_rows))?;
         if array.len() != num_rows {
             return Err(Error::bug(format!(
                 "function {} gave {} rows for {num_rows}",

@@ -9,6 +9,7 @@
 //! | [`column`] | [`Column`]: an argument at run time, constant or not, and typed views of it |
 //! | [`function`] | [`ScalarFunction`], [`BoundFunction`]: NULL and LowCardinality handling |
 //! | [`registry`] | finding functions by name, with suggestions |
+//! | [`memory`] | what one call may take |
 //! | [`scalar`] | the scalar functions, one folder or file per family |
 //! | [`variant`] | functions over each type of a `Variant` |
 //! | [`higher_order`] | functions that take a lambda |
@@ -21,6 +22,7 @@ pub mod call;
 pub mod column;
 pub mod function;
 pub mod higher_order;
+mod memory;
 pub mod registry;
 pub mod scalar;
 mod variant;

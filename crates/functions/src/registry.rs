@@ -48,6 +48,12 @@ pub fn find_scalar(name: &str) -> Option<&'static ScalarFunction> {
 
 /// The error for a name that is no function, with the nearest names that are.
 pub fn unknown_function(name: &str) -> Error {
+    if name.starts_with("dictGet") || matches!(name, "dictHas" | "dictIsIn") {
+        return Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            format!("Use a JOIN: dictionary not found, as there are none for {name} to read"),
+        );
+    }
     let near = nearest(name, all_function_names());
     let hint = if near.is_empty() {
         String::new()

@@ -27,12 +27,14 @@ pub enum StreamOperator {
         /// Names of the elements' columns.
         outputs: Vec<String>,
     },
-    /// The rows as they are; more than a number of them are an error.
+    /// The rows as they are; more than a number of them are an error, or end them.
     AtMost {
         /// Rows that are allowed.
         rows: u64,
         /// The limit's setting, which names the error.
         setting: RowLimit,
+        /// Whether the rows end with the batch that passes the limit, instead of in an error.
+        breaks: bool,
     },
     /// Rows of two sides, sorted by keys and time: each of the left takes the columns of the last
     /// one of the right before it, and those of the right go.
@@ -103,6 +105,16 @@ impl RowLimit {
             RowLimit::Join => "max_rows_in_join",
             RowLimit::GroupBy => "max_rows_to_group_by",
             RowLimit::Sort => "max_rows_to_sort",
+        }
+    }
+
+    /// Name of the setting that says what happens at the limit.
+    pub fn overflow_mode(self) -> &'static str {
+        match self {
+            RowLimit::Distinct => "distinct_overflow_mode",
+            RowLimit::Join => "join_overflow_mode",
+            RowLimit::GroupBy => "group_by_overflow_mode",
+            RowLimit::Sort => "sort_overflow_mode",
         }
     }
 
@@ -314,7 +326,9 @@ impl fmt::Display for StreamOperator {
                     columns.join(", ")
                 )
             }
-            StreamOperator::AtMost { rows, setting } => write!(f, ": {rows}, {}", setting.name()),
+            StreamOperator::AtMost { rows, setting, .. } => {
+                write!(f, ": {rows}, {}", setting.name())
+            }
             StreamOperator::AsofJoin(c) => write!(f, ": {}, {}", c.keys.join(", "), c.time),
             StreamOperator::LimitBy {
                 keys,

@@ -123,8 +123,7 @@ impl Analyzer<'_> {
                 &sides.right.scope.columns[*r],
             ]
             .map(|c| c.data_type.clone());
-            let common = least_supertype(&types)
-                .map_err(|e| Error::new(ErrorCode::TYPE_MISMATCH, e.message()))?;
+            let common = least_supertype(&types)?;
             self.cast_column(&mut sides.left, *l, &common)?;
             self.cast_column(&mut sides.right, *r, &common)?;
         }

@@ -193,12 +193,21 @@ impl Analyzer<'_> {
 
     /// The plan under a limit that a setting sets.
     pub(super) fn at_most(&self, plan: LogicalPlan, setting: RowLimit) -> Result<LogicalPlan> {
-        let rows = self.environment.settings().get(setting.name());
+        let settings = self.environment.settings();
+        let rows = settings.get(setting.name());
+        let mode = settings.get(setting.overflow_mode());
+        let breaks = mode.is_some_and(|mode| mode == "break");
         match rows.and_then(|rows| rows.parse().ok()) {
             None | Some(0) => Ok(plan),
-            Some(rows) => {
-                stream_node(plan, StreamOperator::AtMost { rows, setting }).map_err(plan_error)
-            }
+            Some(rows) => stream_node(
+                plan,
+                StreamOperator::AtMost {
+                    rows,
+                    setting,
+                    breaks,
+                },
+            )
+            .map_err(plan_error),
         }
     }
 

@@ -24,7 +24,7 @@ pub(super) fn session(setup: &Setup) -> Result<Session> {
 /// Every value of a setting that takes one of some words.
 pub(super) fn words(setting: &str) -> &'static [&'static str] {
     match find(setting).map(|setting| setting.kind) {
-        Some(Kind::Word(words)) => words,
+        Some(Kind::Word(_, words)) => words,
         _ => &[],
     }
 }

@@ -46,6 +46,21 @@ pub(crate) trait ShellSession {
     fn canceller(&self) -> Canceller;
 }
 
+const HELP: &str = "\
+A statement of one line runs with Enter; one of several lines ends with ; or an empty line.
+\\G at the end shows each row on lines of its own. FORMAT JSON and others shape the result.
+
+  SHOW TABLES                      tables of the current database
+  DESCRIBE 'file.parquet'          columns of a file or a table
+  SELECT … FROM 'file.parquet'     rows of a file
+  SET name = value                 a setting, for all that follows
+  SHOW SETTINGS LIKE '%join%'      settings with their values
+  SELECT name FROM system.functions WHERE name ILIKE '%date%'
+
+Tab completes names, Alt-Enter starts a new line, Ctrl-R searches what was typed before.
+Ctrl-C cancels the query that runs, exit or Ctrl-D leaves.
+";
+
 /// Reads and runs statements until the user leaves.
 pub(crate) fn run(session: &mut dyn ShellSession) -> Result<()> {
     let names = Arc::new(Mutex::new(session.completions()));
@@ -55,6 +70,7 @@ pub(crate) fn run(session: &mut dyn ShellSession) -> Result<()> {
     loop {
         match editor.read_line(&prompt).map_err(terminal_failed)? {
             Signal::Success(text) if statement::leaves(&text) => return Ok(()),
+            Signal::Success(text) if statement::asks_for_help(&text) => eprintln!("{HELP}"),
             Signal::Success(text) if text.trim().is_empty() => {}
             Signal::Success(text) => {
                 interrupts.during(session.canceller(), || session.execute(&text));

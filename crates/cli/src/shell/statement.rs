@@ -9,6 +9,9 @@ use reedline::{ValidationResult, Validator};
 /// Words that leave the shell, with or without `;`.
 const LEAVING: &[&str] = &["exit", "quit", "logout", "q", "\\q", ":q"];
 
+/// Words that ask for help, with or without `;`.
+const HELPING: &[&str] = &["help", "?", "\\h", "\\?"];
+
 /// Keywords that something has to follow.
 const OPEN_KEYWORDS: &[&str] = &[
     "ADD",
@@ -77,10 +80,17 @@ const OPEN_KEYWORDS: &[&str] = &[
 
 /// Whether the text asks to leave the shell.
 pub(super) fn leaves(text: &str) -> bool {
-    let word = text.trim().trim_end_matches(';').trim_end();
-    LEAVING
-        .iter()
-        .any(|leaving| word.eq_ignore_ascii_case(leaving))
+    is_one_of(text, LEAVING)
+}
+
+/// Whether the text asks what can be typed.
+pub(super) fn asks_for_help(text: &str) -> bool {
+    is_one_of(text, HELPING)
+}
+
+fn is_one_of(text: &str, words: &[&str]) -> bool {
+    let typed = text.trim().trim_end_matches(';').trim_end();
+    words.iter().any(|word| typed.eq_ignore_ascii_case(word))
 }
 
 /// Tells the editor whether Enter ends the text or its line.
@@ -88,7 +98,7 @@ pub(super) struct StatementEnd;
 
 impl Validator for StatementEnd {
     fn validate(&self, text: &str) -> ValidationResult {
-        if leaves(text) || is_complete(text) {
+        if leaves(text) || asks_for_help(text) || is_complete(text) {
             ValidationResult::Complete
         } else {
             ValidationResult::Incomplete
@@ -142,7 +152,7 @@ fn wants_more(kind: TokenKind, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_complete, leaves};
+    use super::{asks_for_help, is_complete, leaves};
 
     #[test]
     fn one_complete_line_runs() {
@@ -192,5 +202,13 @@ mod tests {
             assert!(leaves(text), "{text}");
         }
         assert!(!leaves("SELECT exit"));
+    }
+
+    #[test]
+    fn words_that_ask_for_help() {
+        for text in ["help", " HELP; ", "?", "\\h"] {
+            assert!(asks_for_help(text), "{text}");
+        }
+        assert!(!asks_for_help("SELECT help"));
     }
 }

@@ -17,8 +17,8 @@ pub enum Kind {
     Seconds,
     /// A part of a whole: from 0 to less than 1.
     Ratio,
-    /// One of a list of words.
-    Word(&'static [&'static str]),
+    /// One of a list of words; ClickHouse's name of the kind stands before them.
+    Word(&'static str, &'static [&'static str]),
     /// Any text.
     Text,
 }
@@ -70,11 +70,18 @@ impl Kind {
                 Ok(_) => Err(bad(ErrorCode::BAD_ARGUMENTS, "a part from 0 to below 1")),
                 Err(_) => Err(bad(ErrorCode::CANNOT_PARSE_NUMBER, "a number")),
             },
-            Self::Word(words) => match words.iter().find(|w| w.eq_ignore_ascii_case(text)) {
+            Self::Word(kind, words) => match words.iter().find(|w| w.eq_ignore_ascii_case(text)) {
                 Some(word) => Ok((*word).to_owned()),
+                None if is_overflow_mode(kind, text) => {
+                    Err(Error::not_implemented(format!("Setting {name} = '{text}'")))
+                }
                 None => {
+                    let code = match kind.starts_with(OVERFLOW_MODE) {
+                        true => ErrorCode::UNKNOWN_OVERFLOW_MODE,
+                        false => ErrorCode::BAD_ARGUMENTS,
+                    };
                     let what = format!("one of {}", words.join(", "));
-                    Err(bad(ErrorCode::BAD_ARGUMENTS, &what))
+                    Err(bad(code, &what))
                 }
             },
             Self::Text => Ok(text.to_owned()),
@@ -89,9 +96,21 @@ impl Kind {
             Self::Bool => "Bool",
             Self::Seconds => "Seconds",
             Self::Ratio => "Double",
-            Self::Word(_) => "Enum",
+            Self::Word(kind, _) => kind,
             Self::Text => "String",
         }
+    }
+}
+
+/// How the names of kinds of overflow modes begin.
+const OVERFLOW_MODE: &str = "OverflowMode";
+
+/// Whether ClickHouse's settings of that kind know the word.
+fn is_overflow_mode(kind: &str, word: &str) -> bool {
+    match kind {
+        OVERFLOW_MODE => matches!(word, "throw" | "break"),
+        "OverflowModeGroupBy" => matches!(word, "throw" | "break" | "any"),
+        _ => false,
     }
 }
 
@@ -128,6 +147,20 @@ pub struct Setting {
     pub description: &'static str,
 }
 
+impl Setting {
+    /// Name of the kind of values in `system.settings`.
+    pub fn type_name(&self) -> &'static str {
+        match self.name {
+            "max_threads" => "MaxThreads",
+            "limit" | "offset" => "Double",
+            "session_timezone" => "Timezone",
+            "send_logs_level" => "LogsLevel",
+            "load_balancing" => "LoadBalancing",
+            _ => self.kind.name(),
+        }
+    }
+}
+
 const fn setting(
     name: &'static str,
     kind: Kind,
@@ -144,10 +177,8 @@ const fn setting(
 
 use Kind::{Bool, NonZeroUInt64, Ratio, Seconds, Text, UInt64, Word};
 
-/// Limits of operators, which end only in errors.
-const THROW: Kind = Word(&["throw"]);
-const OVERFLOW: Kind = Word(&["throw", "break"]);
-const SET_MODE: Kind = Word(&["", "ALL", "DISTINCT"]);
+const OVERFLOW: Kind = Word(OVERFLOW_MODE, &["throw", "break"]);
+const SET_MODE: Kind = Word("SetOperationMode", &["", "ALL", "DISTINCT"]);
 
 /// Every setting, but those of formats.
 pub const SETTINGS: &[Setting] = &[
@@ -165,7 +196,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "max_insert_block_size",
-        UInt64,
+        NonZeroUInt64,
         "1048449",
         "Rows of a batch that an INSERT forms, at most.",
     ),
@@ -180,6 +211,12 @@ pub const SETTINGS: &[Setting] = &[
         Seconds,
         "0",
         "Time of a query in seconds; 0 is no limit.",
+    ),
+    setting(
+        "timeout_overflow_mode",
+        OVERFLOW,
+        "throw",
+        "What happens at max_execution_time: an error, or the end of the result.",
     ),
     setting(
         "max_result_rows",
@@ -225,7 +262,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "group_by_overflow_mode",
-        THROW,
+        Word("OverflowModeGroupBy", &["throw"]),
         "throw",
         "What happens at max_rows_to_group_by: an error.",
     ),
@@ -237,9 +274,9 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "distinct_overflow_mode",
-        THROW,
+        OVERFLOW,
         "throw",
-        "What happens at max_rows_in_distinct: an error.",
+        "What happens at max_rows_in_distinct: an error, or the end of the rows.",
     ),
     setting(
         "max_rows_to_sort",
@@ -249,9 +286,9 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "sort_overflow_mode",
-        THROW,
+        OVERFLOW,
         "throw",
-        "What happens at max_rows_to_sort: an error.",
+        "What happens at max_rows_to_sort: an error, or the end of the rows.",
     ),
     setting(
         "max_rows_in_join",
@@ -261,9 +298,9 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "join_overflow_mode",
-        THROW,
+        OVERFLOW,
         "throw",
-        "What happens at max_rows_in_join: an error.",
+        "What happens at max_rows_in_join: an error, or the end of the rows.",
     ),
     setting(
         "max_rows_in_set",
@@ -273,7 +310,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "set_overflow_mode",
-        THROW,
+        Word(OVERFLOW_MODE, &["throw"]),
         "throw",
         "What happens at max_rows_in_set: an error.",
     ),
@@ -376,12 +413,15 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "totals_mode",
-        Word(&[
-            "before_having",
-            "after_having_exclusive",
-            "after_having_inclusive",
-            "after_having_auto",
-        ]),
+        Word(
+            "TotalsMode",
+            &[
+                "before_having",
+                "after_having_exclusive",
+                "after_having_inclusive",
+                "after_having_auto",
+            ],
+        ),
         "after_having_exclusive",
         "Whether WITH TOTALS counts the rows of groups that HAVING leaves out.",
     ),
@@ -418,13 +458,16 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "count_distinct_implementation",
-        Word(&[
-            "uniqExact",
-            "uniq",
-            "uniqCombined",
-            "uniqCombined64",
-            "uniqHLL12",
-        ]),
+        Word(
+            "String",
+            &[
+                "uniqExact",
+                "uniq",
+                "uniqCombined",
+                "uniqCombined64",
+                "uniqHLL12",
+            ],
+        ),
         "uniqExact",
         "The function that count(DISTINCT x) stands for.",
     ),
@@ -442,7 +485,10 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "short_circuit_function_evaluation",
-        Word(&["enable", "force_enable", "disable"]),
+        Word(
+            "ShortCircuitFunctionEvaluation",
+            &["enable", "force_enable", "disable"],
+        ),
         "enable",
         "Branches that are not taken are not evaluated; Basalt always does so.",
     ),
@@ -466,50 +512,56 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "group_by_strategy",
-        Word(&[
-            "auto",
-            "dense",
-            "trivial",
-            "trivial_parallel",
-            "two_level",
-            "splitting",
-            "splitting_fast_range",
-            "local_shared",
-            "local_splitting_queues",
-            "local_buffered_shared",
-            "datafusion",
-        ]),
+        Word(
+            "Enum",
+            &[
+                "auto",
+                "dense",
+                "trivial",
+                "trivial_parallel",
+                "two_level",
+                "splitting",
+                "splitting_fast_range",
+                "local_shared",
+                "local_splitting_queues",
+                "local_buffered_shared",
+                "datafusion",
+            ],
+        ),
         "auto",
         "How threads share the work of GROUP BY; auto decides while it runs. datafusion is the operator of that library.",
     ),
     setting(
         "group_by_thresholds",
-        Word(&["usual", "tiny"]),
+        Word("Enum", &["usual", "tiny"]),
         "usual",
         "When GROUP BY changes its way of working: where it pays, or after a handful of rows, for tests.",
     ),
     setting(
         "group_by_hash",
-        Word(&["fold", "zero"]),
+        Word("Enum", &["fold", "zero"]),
         "fold",
         "The hash of keys in GROUP BY; zero is the same for all of them, for tests.",
     ),
     setting(
         "sort_strategy",
-        Word(&[
-            "auto",
-            "top",
-            "counting",
-            "radix",
-            "comparison",
-            "datafusion",
-        ]),
+        Word(
+            "Enum",
+            &[
+                "auto",
+                "top",
+                "counting",
+                "radix",
+                "comparison",
+                "datafusion",
+            ],
+        ),
         "auto",
         "How ORDER BY puts rows in order: auto decides by the rows, counting counts keys of few bits, radix counts digits, comparison compares packed keys. top keeps the best rows only wherever there is a limit. datafusion is the operator of that library.",
     ),
     setting(
         "simd_level",
-        Word(&["auto", "scalar", "sse42", "avx2", "avx512"]),
+        Word("Enum", &["auto", "scalar", "sse42", "avx2", "avx512"]),
         "auto",
         "The widest instructions that loops may use, as far as the processor has them; for the whole process until its next query.",
     ),

@@ -34,8 +34,10 @@ pub(super) fn read(
     };
     let mut reader = basalt_formats::input_with(format, header, &settings, data, extras)?;
     let mut batches = Vec::new();
+    let kept = query.execution.kept_rows();
     while let Some(batch) = reader.next_block()? {
         query.control.check()?;
+        kept.add(&batch)?;
         batches.push(batch);
     }
     Ok(batches)

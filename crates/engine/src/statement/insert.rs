@@ -338,7 +338,9 @@ pub(super) fn planned_rows(
     given: &[String],
 ) -> Result<(Vec<RecordBatch>, u64)> {
     let mut batches = Vec::new();
+    let kept = query.execution.kept_rows();
     let num_rows = for_each_row(session, query, table, (planned, given), &mut |batch| {
+        kept.add(&batch)?;
         batches.push(batch);
         Ok(())
     })?;

@@ -2,6 +2,7 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | [`identifiers`] | names that are parameters |
 //! | [`qualify`] | names of tables with their database |
 //! | [`query`] | SELECT: planning, running, writing the result |
 //! | [`alter`] | ALTER TABLE |
@@ -27,6 +28,7 @@ pub mod create;
 pub mod drop;
 pub mod explain;
 pub mod extremes;
+pub(crate) mod identifiers;
 pub mod inline_data;
 pub mod insert;
 mod insert_file;
@@ -157,6 +159,19 @@ fn place(statement: &Statement) -> Option<ast::Span> {
         _ => return None,
     };
     Some(name.span).filter(|span| span.end > span.start)
+}
+
+/// Whether a statement has a result, be it of no rows.
+pub fn gives_rows(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Query(_)
+            | Statement::Show(_)
+            | Statement::Describe(_)
+            | Statement::Exists(_)
+            | Statement::Explain(_)
+            | Statement::Kill(_)
+    )
 }
 
 /// What `system.processes` calls the kind of a statement.

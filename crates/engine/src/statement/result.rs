@@ -210,6 +210,7 @@ fn open(target: &IntoOutfile) -> Result<(WholeFile, Box<dyn compression::Encoder
             ""
         };
         let code = match e.kind() {
+            std::io::ErrorKind::AlreadyExists => ErrorCode::FILE_ALREADY_EXISTS,
             std::io::ErrorKind::NotFound => ErrorCode::FILE_DOESNT_EXIST,
             _ => ErrorCode::CANNOT_OPEN_FILE,
         };

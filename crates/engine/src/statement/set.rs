@@ -87,9 +87,6 @@ pub(crate) fn use_database(session: &mut Session, database: &Use) -> Result<Summ
     } else {
         database.database.clone()
     };
-    if !session.database.catalog.has_database(&name) {
-        return Err(session.database.catalog.unknown_database(&name));
-    }
-    session.current_database = name;
+    session.use_database(&name)?;
     Ok(Summary::default())
 }

@@ -12,7 +12,10 @@ use crate::settings::SETTINGS;
 /// `system.settings`
 pub(crate) fn settings(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
     let settings = environment.settings;
-    let of_formats = FormatSettings::NAMES;
+    // Some settings of formats are also settings of their own.
+    let is_own = |name: &str| SETTINGS.iter().any(|s| s.name == name);
+    let of_formats = FormatSettings::NAMES.iter().copied();
+    let of_formats: Vec<&str> = of_formats.filter(|n| !is_own(n)).collect();
     let names = || {
         SETTINGS
             .iter()
@@ -43,7 +46,7 @@ pub(crate) fn settings(environment: &QueryEnvironment<'_>) -> Result<TableEntry>
             "type",
             SETTINGS
                 .iter()
-                .map(|s| s.kind.name())
+                .map(|s| s.type_name())
                 .chain(of_formats.iter().map(|_| "String")),
         )
         .text(

@@ -1,7 +1,7 @@
 //! Opens compressed files for reading and writing, by method or by the file's ending.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 use basalt_error::{Error, ErrorCode, Result};
@@ -66,19 +66,54 @@ pub fn open(path: &Path, method: Option<&str>) -> Result<Box<dyn BufRead + Send>
     let name = path.to_string_lossy();
     let file =
         File::open(path).map_err(|e| Error::from(e).within(format!("Cannot open {name}")))?;
-    let file = BufReader::with_capacity(BUFFER_BYTES, file);
-    Ok(match Method::of(&name, method)? {
+    let mut file = BufReader::with_capacity(BUFFER_BYTES, file);
+    let method = Method::of(&name, method)?;
+    // Nothing at all holds no rows, though it is no whole stream of any method.
+    let is_empty = file
+        .fill_buf()
+        .map_err(|e| Error::from(e).within(format!("Cannot read {name}")))?
+        .is_empty();
+    if method == Method::None || is_empty {
+        return Ok(Box::new(file));
+    }
+    let decoder: Box<dyn Read + Send> = match method {
         Method::None => Box::new(file),
-        Method::Gzip => buffered(flate2::bufread::MultiGzDecoder::new(file)),
-        Method::Zstd => buffered(zstd::Decoder::with_buffer(file)?),
-        Method::Lz4 => buffered(lz4_flex::frame::FrameDecoder::new(file)),
-        Method::Bzip2 => buffered(bzip2::bufread::MultiBzDecoder::new(file)),
-        Method::Xz => buffered(liblzma::bufread::XzDecoder::new_multi_decoder(file)),
-    })
+        Method::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
+        Method::Zstd => Box::new(zstd::Decoder::with_buffer(file)?),
+        Method::Lz4 => Box::new(lz4_flex::frame::FrameDecoder::new(file)),
+        Method::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(file)),
+        Method::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(file)),
+    };
+    let decompressed = Decompressed {
+        decoder,
+        method,
+        path: name.into_owned(),
+    };
+    let buffered = BufReader::with_capacity(BUFFER_BYTES, decompressed);
+    Ok(Box::new(buffered))
 }
 
-fn buffered(reader: impl std::io::Read + Send + 'static) -> Box<dyn BufRead + Send> {
-    Box::new(BufReader::with_capacity(BUFFER_BYTES, reader))
+/// Bytes of a compressed file, whose errors say which file it is.
+struct Decompressed {
+    decoder: Box<dyn Read + Send>,
+    method: Method,
+    path: String,
+}
+
+impl Read for Decompressed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.decoder.read(buffer).map_err(|e| {
+            let code = match self.method {
+                Method::Gzip => ErrorCode::ZLIB_INFLATE_FAILED,
+                Method::Zstd => ErrorCode::ZSTD_DECODER_FAILED,
+                Method::Lz4 => ErrorCode::LZ4_DECODER_FAILED,
+                Method::Xz => ErrorCode::LZMA_STREAM_DECODER_FAILED,
+                Method::None | Method::Bzip2 => ErrorCode::CANNOT_READ_ALL_DATA,
+            };
+            let text = format!("The file is damaged or cut off: {}: {e}", self.path);
+            io::Error::other(Error::new(code, text))
+        })
+    }
 }
 
 /// A file being written; what is not finished is not whole.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Schema, SchemaRef};
 use basalt_analyzer::{TableColumn, TableEntry};
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, Result};
 use basalt_exec::scan::{BatchIter, FileFact, MorselSource, ScanRequest, SourceTable, TableKind};
 use basalt_formats::{FormatEntry, FormatSettings, count_rows, header_len, split_rows};
 use basalt_types::DataType;
@@ -77,6 +77,15 @@ fn inferred(
             .map_err(|e| super::file::no_structure(&e, format.name).within(path.display()));
     }
     Err(Error::bug("no file"))
+}
+
+/// The error with the name of the file, unless it has it.
+fn named(e: Error, path: &Path) -> Error {
+    let name = path.display().to_string();
+    match e.message().contains(&name) {
+        true => e,
+        false => e.within(name),
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -166,7 +175,7 @@ impl MorselSource for TextSource {
         let mut next = move || -> Result<Option<RecordBatch>> {
             loop {
                 if let Some((path, first_row, reader)) = &mut current {
-                    let block = reader.next_block().map_err(|e| e.within(path.display()))?;
+                    let block = reader.next_block().map_err(|e| named(e, path))?;
                     if let Some(batch) = block {
                         let place = (path.as_path(), *first_row);
                         *first_row += batch.num_rows() as u64;
@@ -188,7 +197,7 @@ impl MorselSource for TextSource {
                     part.source,
                     extras,
                 )
-                .map_err(|e| e.within(part.path.display()))?;
+                .map_err(|e| named(e, &part.path))?;
                 reader.stands_behind(part.rows_before, part.bytes_before);
                 current = Some((part.path, part.rows_before, reader));
             }
@@ -234,7 +243,7 @@ impl Queue {
         loop {
             if let Some(splitter) = &mut self.current {
                 let part = splitter.next_part(table);
-                if let Some(part) = part.map_err(|e| e.within(splitter.path.display()))? {
+                if let Some(part) = part.map_err(|e| named(e, &splitter.path))? {
                     return Ok(Some(part));
                 }
                 self.current = None;
@@ -321,20 +330,7 @@ impl Splitter {
             .source
             .by_ref()
             .take(missing)
-            .read_to_end(&mut self.rest)
-            .map_err(|e| {
-                let text = e.to_string();
-                // What flate2 says of damaged files.
-                let code = match text.contains("deflate") {
-                    true => ErrorCode::ZLIB_INFLATE_FAILED,
-                    false => ErrorCode::CANNOT_READ_ALL_DATA,
-                };
-                let path = self.path.display();
-                Error::new(
-                    code,
-                    format!("The file is damaged or cut off: {path}: {text}"),
-                )
-            })?;
+            .read_to_end(&mut self.rest)?;
         self.is_at_end = (read as u64) < missing;
         Ok(())
     }

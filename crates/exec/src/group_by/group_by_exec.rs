@@ -153,6 +153,11 @@ impl GroupByExec {
         }))
     }
 
+    /// Whether a result follows the order of the input's rows.
+    pub fn follows_order(&self) -> bool {
+        self.grouping.follows_order()
+    }
+
     /// The same with sides of AND and OR in keys and arguments held back that may fail.
     ///
     /// # Errors

@@ -22,6 +22,15 @@ pub struct AggregateSpec {
     pub args: Vec<Arc<dyn PhysicalExpr>>,
 }
 
+/// How the names of functions begin whose result follows the order of the rows.
+const ORDERED: &[&str] = &[
+    "any",
+    "first_value",
+    "groupArray",
+    "groupConcat",
+    "last_value",
+];
+
 /// Keys and aggregates over an input.
 #[derive(Clone, Debug)]
 pub struct Grouping {
@@ -62,6 +71,12 @@ impl Grouping {
             top,
             ..self.clone()
         }
+    }
+
+    /// Whether a result follows the order of the rows.
+    pub(super) fn follows_order(&self) -> bool {
+        let follows = |name: &str| ORDERED.iter().any(|ordered| name.starts_with(ordered));
+        self.aggregates.iter().any(|spec| follows(&spec.bound.name))
     }
 
     /// Gives the rows of a batch to `f`, some at a time if anything is computed from them: what is

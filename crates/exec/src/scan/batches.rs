@@ -89,6 +89,10 @@ impl MorselSource for BatchSource {
         true
     }
 
+    fn keeps_batches(&self) -> bool {
+        true
+    }
+
     fn describe(&self) -> String {
         format!("{} batches in memory", self.batches.len())
     }

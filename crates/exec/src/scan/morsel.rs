@@ -28,6 +28,8 @@ pub struct ScanRequest {
     pub limit: Option<usize>,
     /// Threads that will read.
     pub num_threads: usize,
+    /// Rows of a batch at most; the scan cuts those that are longer.
+    pub batch_rows: usize,
     /// The query.
     pub control: Arc<QueryControl>,
 }
@@ -51,6 +53,11 @@ pub trait MorselSource: fmt::Debug + Send + Sync {
 
     /// Whether the morsels give exactly [`MorselSource::num_rows`], so that nobody has to count them.
     fn is_counted(&self) -> bool {
+        false
+    }
+
+    /// Whether batches pass as they were stored, however many rows they have.
+    fn keeps_batches(&self) -> bool {
         false
     }
 

@@ -11,9 +11,8 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
 use super::{BatchIter, MorselSource, ScanRequest, TableKind};
 
-/// Rows of a batch; one morsel has several, so that taking one costs nothing.
-const BATCH_ROWS: u64 = 65_536;
-const BATCHES_PER_MORSEL: u64 = 16;
+/// Rows of a morsel at least: several batches, so that taking one costs nothing.
+const MORSEL_ROWS: u64 = 1 << 20;
 
 /// What the one column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,15 +64,17 @@ impl TableKind for NumbersTable {
             NumbersKind::Zeros => 1,
         };
         let limits = request.control.read_limits();
+        let batch_rows = (request.batch_rows as u64).max(1);
         Ok(Arc::new(NumbersSource {
             table: NumbersTable {
                 num_rows: limits.allowed(narrow.num_rows.min(limit), row_bytes)?,
                 ..narrow
             },
+            batch_rows,
             morsel_rows: if in_order {
                 u64::MAX
             } else {
-                BATCH_ROWS * BATCHES_PER_MORSEL
+                MORSEL_ROWS.next_multiple_of(batch_rows)
             },
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
         }))
@@ -159,6 +160,7 @@ impl Bounds {
 #[derive(Debug)]
 pub struct NumbersSource {
     table: NumbersTable,
+    batch_rows: u64,
     morsel_rows: u64,
     schema: SchemaRef,
 }
@@ -178,20 +180,22 @@ impl MorselSource for NumbersSource {
             .saturating_add(self.morsel_rows)
             .min(self.table.num_rows);
         let (kind, schema) = (self.table.kind, Arc::clone(&self.schema));
-        let mut row = first;
+        let (mut row, batch_rows) = (first, self.batch_rows);
         Ok(Box::new(std::iter::from_fn(move || {
             if row >= end {
                 return None;
             }
-            let count = BATCH_ROWS.min(end - row);
+            let count = batch_rows.min(end - row);
             let batch = batch(kind, row, count, &schema);
             row += count;
             Some(batch)
         })))
     }
 
+    /// None if they are without end: to count them takes forever, too.
     fn num_rows(&self) -> Option<usize> {
-        usize::try_from(self.table.num_rows).ok()
+        let num_rows = Some(self.table.num_rows).filter(|rows| *rows < u64::MAX);
+        num_rows.and_then(|rows| usize::try_from(rows).ok())
     }
 
     fn is_counted(&self) -> bool {

@@ -79,6 +79,7 @@ impl<K: TableKind> TableProvider for SourceTable<K> {
             filters: filters.to_vec(),
             limit,
             num_threads,
+            batch_rows: state.config().batch_size().max(1),
             control: Arc::clone(&control),
         };
         let source = self.0.source(&request).map_err(into_plan_error)?;

@@ -69,6 +69,10 @@ impl MorselSource for RepeatedSource {
         None
     }
 
+    fn keeps_batches(&self) -> bool {
+        true
+    }
+
     fn describe(&self) -> String {
         format!("{} batches again and again", self.0.batches.len())
     }

@@ -25,6 +25,12 @@ use datafusion::physical_plan::{
 use super::{BatchIter, MorselSource};
 use crate::QueryControl;
 
+/// Rows of a batch unless a setting says otherwise.
+const DEFAULT_ROWS: usize = 65_409;
+
+/// Rows that tables on disk hold together: to cut a handful of them off would make tiny batches.
+const STORED_ROWS: usize = 65_536;
+
 /// The scan of a [`MorselSource`].
 #[derive(Debug)]
 pub struct ScanExec {
@@ -126,18 +132,25 @@ impl ExecutionPlan for ScanExec {
     fn execute(
         &self,
         partition: usize,
-        _context: Arc<TaskContext>,
+        context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
         if partition == 0 {
             let known = self.source.num_rows().unwrap_or(0);
             self.control
                 .expect_rows(self.limit.map_or(known, |l| l.min(known)) as u64);
         }
+        let batch_rows = match context.session_config().batch_size() {
+            _ if self.source.keeps_batches() => usize::MAX,
+            DEFAULT_ROWS.. => STORED_ROWS,
+            rows => rows.max(1),
+        };
         let reader = MorselReader {
             source: Arc::clone(&self.source),
             control: Arc::clone(&self.control),
             next: Arc::clone(&self.next),
             current: None,
+            batch_rows,
+            uncut: None,
             remaining: self.limit.unwrap_or(usize::MAX),
             metrics: ScanMetrics::new(&self.metrics, partition),
         };
@@ -208,6 +221,10 @@ struct MorselReader {
     control: Arc<QueryControl>,
     next: Arc<AtomicUsize>,
     current: Option<BatchIter>,
+    /// Rows of a batch at most.
+    batch_rows: usize,
+    /// The rest of a batch that was longer.
+    uncut: Option<RecordBatch>,
     remaining: usize,
     metrics: ScanMetrics,
 }
@@ -216,12 +233,15 @@ impl MorselReader {
     fn next_batch(&mut self) -> basalt_error::Result<Option<RecordBatch>> {
         loop {
             self.control.check()?;
-            if self.remaining == 0 {
+            if self.remaining == 0 || self.control.is_over() {
                 return Ok(None);
+            }
+            if let Some(batch) = self.uncut.take() {
+                return Ok(Some(self.cut(&batch)));
             }
             if let Some(batches) = &mut self.current {
                 if let Some(batch) = batches.next() {
-                    return batch.map(|b| Some(self.counted(b)));
+                    return batch.map(|b| Some(self.cut(&b)));
                 }
                 self.current = None;
             }
@@ -236,6 +256,15 @@ impl MorselReader {
                 .num_stored_bytes
                 .add(usize::try_from(stored_bytes).unwrap_or(usize::MAX));
         }
+    }
+
+    /// The first rows of a batch; the others wait.
+    fn cut(&mut self, batch: &RecordBatch) -> RecordBatch {
+        let len = batch.num_rows().min(self.batch_rows);
+        if len < batch.num_rows() {
+            self.uncut = Some(batch.slice(len, batch.num_rows() - len));
+        }
+        self.counted(batch.slice(0, len))
     }
 
     fn counted(&mut self, batch: RecordBatch) -> RecordBatch {

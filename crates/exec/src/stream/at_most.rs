@@ -1,4 +1,4 @@
-//! Lets rows through up to a limit; one more is an error.
+//! Lets rows through up to a limit; one more is an error, or the end.
 
 use arrow::array::RecordBatch;
 use basalt_analyzer::plan::RowLimit;
@@ -10,14 +10,16 @@ use super::Step;
 pub(super) struct AtMostStep {
     rows: u64,
     setting: RowLimit,
+    breaks: bool,
     seen: u64,
 }
 
 impl AtMostStep {
-    pub(super) fn new(rows: u64, setting: RowLimit) -> Self {
+    pub(super) fn new(rows: u64, setting: RowLimit, breaks: bool) -> Self {
         Self {
             rows,
             setting,
+            breaks,
             seen: 0,
         }
     }
@@ -26,7 +28,7 @@ impl AtMostStep {
 impl Step for AtMostStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
         self.seen += batch.num_rows() as u64;
-        if self.seen <= self.rows {
+        if self.breaks || self.seen <= self.rows {
             return Ok(batch);
         }
         let name = self.setting.name();
@@ -37,5 +39,9 @@ impl Step for AtMostStep {
                 self.seen, self.rows
             ),
         ))
+    }
+
+    fn is_done(&self) -> bool {
+        self.seen > self.rows
     }
 }

@@ -119,7 +119,11 @@ impl StreamExec {
             StreamOperator::ArrayJoin { left, columns, .. } => {
                 Box::new(ArrayJoinStep::try_new(&input, schema, columns, *left)?)
             }
-            StreamOperator::AtMost { rows, setting } => Box::new(AtMostStep::new(*rows, *setting)),
+            StreamOperator::AtMost {
+                rows,
+                setting,
+                breaks,
+            } => Box::new(AtMostStep::new(*rows, *setting, *breaks)),
             StreamOperator::AsofJoin(columns) => Box::new(AsofJoinStep::try_new(&input, columns)?),
             StreamOperator::LimitBy {
                 keys,

@@ -6,6 +6,7 @@ use basalt_types::text::Cursor;
 
 use super::{Sample, json, typed};
 use crate::input::json::{expect_colon, read_string};
+use crate::input::json_document::find_data;
 use crate::input::json_rows as rows;
 use crate::registry::Header;
 use crate::{Columns, FormatSettings};
@@ -42,7 +43,7 @@ pub(super) fn arrays(
 /// A document that tells its types, or has rows; or rows alone.
 pub(super) fn document(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
     let mut cursor = Cursor::new(&sample.bytes);
-    let Some(meta) = rows::find_data(&mut cursor)? else {
+    let Some(meta) = find_data(&mut cursor)? else {
         return objects(sample, settings);
     };
     if let Some(meta) = meta {

@@ -8,7 +8,8 @@ use basalt_types::builder::ColumnBuilder;
 use basalt_types::text::Cursor;
 
 use super::json::{JsonReader, skip_value};
-use super::json_rows::find_data;
+use super::json_document::{close_document, find_data};
+use super::json_rows::check_nothing_follows;
 use super::{BlockReader, Source, Target};
 
 /// Where the columns stand.
@@ -52,17 +53,18 @@ impl ColumnsReader {
         let mut bytes = Vec::new();
         source.read_to_end(&mut bytes)?;
         let mut cursor = Cursor::new(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
-        if self.layout == Layout::Document {
-            find_data(&mut cursor)?;
-        }
+        let is_document = self.layout == Layout::Document && find_data(&mut cursor)?.is_some();
         loop {
             cursor.skip_space();
             if cursor.is_at_end() {
                 return Ok(());
             }
             self.read_table(&mut cursor)?;
+            if is_document {
+                close_document(&mut cursor, true)?;
+            }
             if self.layout == Layout::Document {
-                return Ok(());
+                return check_nothing_follows(&cursor);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Reads rows of JSON: objects, arrays, and the rows of one document.
+//! Reads rows of JSON: objects and arrays.
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::builder::ColumnBuilder;
@@ -26,7 +26,7 @@ pub(super) fn value_len(text: &[u8]) -> Option<usize> {
 }
 
 /// Goes over what stands between rows; `None` at the `]` around all of them.
-fn gap_len(text: &[u8]) -> Option<usize> {
+pub(super) fn gap_len(text: &[u8]) -> Option<usize> {
     let len = text
         .iter()
         .position(|b| !b.is_ascii_whitespace() && *b != b',' && *b != b';');
@@ -48,6 +48,41 @@ fn array_start(text: &[u8]) -> usize {
         }
     }
     0
+}
+
+/// Checks that the array or object around all rows ends with `close`, and the text behind it.
+fn check_closed(rest: &[u8], close: u8) -> Result<()> {
+    let is_gap = |b: &u8| b.is_ascii_whitespace() || *b == b',' || *b == b';';
+    let start = rest.iter().position(|b| !is_gap(b)).unwrap_or(rest.len());
+    let mut cursor = Cursor::new(&rest[start..]);
+    if cursor.is_at_end() {
+        return Err(Error::new(
+            ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
+            format!(
+                "The text is cut off: expected '{}' at end of stream",
+                char::from(close)
+            ),
+        ));
+    }
+    cursor.expect(close)?;
+    check_nothing_follows(&cursor)
+}
+
+/// Checks that nothing but space and the end of a statement follows.
+pub(super) fn check_nothing_follows(cursor: &Cursor<'_>) -> Result<()> {
+    let is_gap = |b: &u8| b.is_ascii_whitespace() || *b == b';';
+    let rest = cursor.rest();
+    let Some(start) = rest.iter().position(|b| !is_gap(b)) else {
+        return Ok(());
+    };
+    let shown = &rest[start..rest.len().min(start + 40)];
+    Err(Error::new(
+        ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
+        format!(
+            "Expected the end of the text before: '{}'",
+            String::from_utf8_lossy(shown)
+        ),
+    ))
 }
 
 /// Which columns a row has had a value for, and where to look for the next one's name.
@@ -90,6 +125,8 @@ pub(super) struct ObjectRows {
     skip_unknown: bool,
     /// A column that has its value from elsewhere.
     given: Option<usize>,
+    /// Whether an array stands around all rows.
+    in_array: bool,
 }
 
 impl ObjectRows {
@@ -104,13 +141,28 @@ impl ObjectRows {
             reader: JsonReader::new(&target.settings).of_strings(all_strings),
             skip_unknown: target.settings.input_format_skip_unknown_fields,
             given: None,
+            in_array: false,
         }
     }
 }
 
 impl RowParser for ObjectRows {
     fn header(&mut self, text: &[u8], _target: &Target) -> Result<usize> {
-        Ok(array_start(text))
+        let len = array_start(text);
+        self.in_array = len > 0;
+        Ok(len)
+    }
+
+    fn end(&self, rest: &[u8]) -> Result<()> {
+        match self.in_array {
+            true => check_closed(rest, b']'),
+            false => {
+                let start = rest
+                    .iter()
+                    .position(|b| *b != b',' && !b.is_ascii_whitespace());
+                check_nothing_follows(&Cursor::new(&rest[start.unwrap_or(rest.len())..]))
+            }
+        }
     }
 
     fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {
@@ -126,6 +178,7 @@ impl RowParser for ObjectRows {
             reader,
             skip_unknown,
             given,
+            ..
         } = self;
         members.clear();
         if let Some(column) = given {
@@ -185,6 +238,15 @@ impl MemberRows {
 }
 
 impl RowParser for MemberRows {
+    fn end(&self, rest: &[u8]) -> Result<()> {
+        let closed = check_closed(rest, b'}');
+        closed.map_err(|e| match rest.trim_ascii() {
+            // Another row's name was to come.
+            b"," => Error::new(ErrorCode::CANNOT_PARSE_QUOTED_STRING, e.message()),
+            _ => e,
+        })
+    }
+
     fn header(&mut self, text: &[u8], _target: &Target) -> Result<usize> {
         let mut cursor = Cursor::new(text);
         cursor.skip_space();
@@ -316,128 +378,11 @@ impl RowParser for ArrayRows {
     }
 }
 
-/// The rows of one document: JSON and JSONCompact; what is around `data` is not looked at. Text that is
-/// no such document is rows as of JSONEachRow.
-pub(super) struct DocumentRows {
-    objects: ObjectRows,
-    arrays: ArrayRows,
-}
-
-impl DocumentRows {
-    pub(super) fn new(target: &Target) -> Self {
-        Self {
-            objects: ObjectRows::new(target, false),
-            arrays: ArrayRows::new(target, Header::None, false),
-        }
-    }
-}
-
-/// Names and types of the columns of a document.
-pub(crate) type Meta = Vec<(Vec<u8>, Vec<u8>)>;
-
-/// Goes to what `data` holds in a document; reads `meta` on the way. `None` if the text is no document
-/// with data, but rows.
-pub(crate) fn find_data(cursor: &mut Cursor<'_>) -> Result<Option<Option<Meta>>> {
-    cursor.skip_space();
-    let mut copy = *cursor;
-    let found = go_to_data(&mut copy);
-    // What begins with `meta` is a document, though it may go on behind the bytes that are there.
-    let is_document = cursor
-        .rest()
-        .get(1..)
-        .is_some_and(|r| r.trim_ascii_start().starts_with(b"\"meta\""));
-    if found.is_err() && !is_document {
-        return Ok(None);
-    }
-    *cursor = copy;
-    found.map(Some)
-}
-
-fn go_to_data(cursor: &mut Cursor<'_>) -> Result<Option<Meta>> {
-    let mut meta = None;
-    cursor.expect(b'{')?;
-    loop {
-        cursor.skip_space();
-        let mut key = Vec::new();
-        read_string(cursor, &mut key)?;
-        expect_colon(cursor)?;
-        match key.as_slice() {
-            b"data" => return Ok(meta),
-            b"meta" => meta = Some(read_meta(cursor)?),
-            _ => {
-                skip_value(cursor, u64::MAX)?;
-            }
-        }
-        cursor.skip_space();
-        cursor.expect(b',')?;
-    }
-}
-
-/// Reads `[{"name": …, "type": …}, …]`.
-fn read_meta(cursor: &mut Cursor<'_>) -> Result<Meta> {
-    let mut columns = Vec::new();
-    cursor.expect(b'[')?;
-    loop {
-        cursor.skip_space();
-        if cursor.eat(b']') {
-            return Ok(columns);
-        }
-        let (mut name, mut data_type) = (Vec::new(), Vec::new());
-        cursor.expect(b'{')?;
-        loop {
-            cursor.skip_space();
-            let mut key = Vec::new();
-            read_string(cursor, &mut key)?;
-            expect_colon(cursor)?;
-            match key.as_slice() {
-                b"name" => read_string(cursor, &mut name)?,
-                b"type" => read_string(cursor, &mut data_type)?,
-                _ => {
-                    skip_value(cursor, u64::MAX)?;
-                }
-            }
-            cursor.skip_space();
-            if !cursor.eat(b',') {
-                break;
-            }
-        }
-        cursor.expect(b'}')?;
-        columns.push((name, data_type));
-        cursor.skip_space();
-        cursor.eat(b',');
-    }
-}
-
-impl RowParser for DocumentRows {
-    fn header(&mut self, text: &[u8], target: &Target) -> Result<usize> {
-        let mut cursor = Cursor::new(text);
-        if find_data(&mut cursor)?.is_none() {
-            return self.objects.header(text, target);
-        }
-        cursor.expect(b'[')?;
-        Ok(text.len() - cursor.rest().len())
-    }
-
-    fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {
-        Ok(gap_len(text))
-    }
-
-    fn row(&mut self, text: &[u8], columns: &mut [ColumnBuilder]) -> Result<usize> {
-        if text.starts_with(b"[") {
-            self.arrays.row(text, columns)
-        } else {
-            self.objects.row(text, columns)
-        }
-    }
-
-    fn row_len(&self, text: &[u8]) -> Option<usize> {
-        value_len(text)
-    }
-}
-
 /// Each object is one string: JSONAsString.
 pub(super) struct StringRows {
     max_depth: u64,
+    /// Whether an array stands around all rows.
+    in_array: bool,
 }
 
 impl StringRows {
@@ -445,13 +390,28 @@ impl StringRows {
         target.only_string("JSONAsString")?;
         Ok(Self {
             max_depth: target.settings.input_format_json_max_depth,
+            in_array: false,
         })
     }
 }
 
 impl RowParser for StringRows {
     fn header(&mut self, text: &[u8], _target: &Target) -> Result<usize> {
-        Ok(array_start(text))
+        let len = array_start(text);
+        self.in_array = len > 0;
+        Ok(len)
+    }
+
+    fn end(&self, rest: &[u8]) -> Result<()> {
+        match self.in_array {
+            true => check_closed(rest, b']'),
+            false => {
+                let start = rest
+                    .iter()
+                    .position(|b| *b != b',' && !b.is_ascii_whitespace());
+                check_nothing_follows(&Cursor::new(&rest[start.unwrap_or(rest.len())..]))
+            }
+        }
     }
 
     fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {

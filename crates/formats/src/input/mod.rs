@@ -7,7 +7,8 @@
 //! | [`fields`] | which field of a row goes to which column |
 //! | [`tsv`], [`csv`] | TabSeparated, CSV |
 //! | [`json`] | one JSON value to one column |
-//! | [`json_rows`] | JSONEachRow, JSONObjectEachRow, JSONCompactEachRow, JSON, JSONCompact, JSONAsString |
+//! | [`json_rows`] | JSONEachRow, JSONObjectEachRow, JSONCompactEachRow, JSONAsString |
+//! | [`json_document`] | JSON, JSONCompact |
 //! | [`json_columns`] | JSONColumns, JSONCompactColumns, JSONColumnsWithMetadata |
 //! | [`lines`] | TSKV, LineAsString, RawBLOB |
 //! | [`custom`], [`regexp`] | CustomSeparated, Regexp |
@@ -24,6 +25,7 @@ pub(crate) mod custom;
 mod fields;
 pub(crate) mod json;
 mod json_columns;
+pub(crate) mod json_document;
 pub(crate) mod json_rows;
 mod lines;
 pub(crate) mod native;
@@ -133,8 +135,9 @@ pub fn input_with(
             target,
             source,
         )?,
-        Kind::Json { .. } if format.is_input => {
-            by_rows(json_rows::DocumentRows::new(&target), target, source)?
+        Kind::Json { compact, .. } if format.is_input => {
+            let rows = json_document::DocumentRows::new(&target, compact);
+            by_rows(rows, target, source)?
         }
         Kind::JsonObjectEachRow => by_rows(json_rows::MemberRows::new(&target), target, source)?,
         Kind::JsonColumns { compact, metadata } => {
@@ -164,7 +167,11 @@ pub fn input_with(
         Kind::Parquet => Box::new(arrow::parquet(target, source)?),
         Kind::One => Box::new(lines::OneReader::new(target)),
         _ => {
-            let message = format!("Format {} is not suitable for input", format.name);
+            let hint = match format.kind {
+                Kind::Template => "Use CustomSeparated or Regexp: ",
+                _ => "",
+            };
+            let message = format!("{hint}Format {} is not suitable for input", format.name);
             return Err(Error::new(
                 ErrorCode::FORMAT_IS_NOT_SUITABLE_FOR_INPUT,
                 message,

@@ -15,6 +15,9 @@ use super::{BlockReader, Source, Target};
 /// Bytes that are read at a time, at least.
 const READ_BYTES: usize = 1 << 20;
 
+/// Bytes that stand behind the last row at most: totals, extremes and statistics of a document.
+const MAX_END_BYTES: usize = 64 << 20;
+
 /// How one format's rows are read.
 pub(super) trait RowParser: Send {
     /// Reads what stands before the first row; returns its length.
@@ -26,6 +29,12 @@ pub(super) trait RowParser: Send {
     /// `None` if no row follows.
     fn gap(&mut self, _text: &[u8]) -> Result<Option<usize>> {
         Ok(Some(0))
+    }
+
+    /// Checks what stands behind the last row, once all of it is there: a text that was cut off between
+    /// two rows is no whole one.
+    fn end(&self, _rest: &[u8]) -> Result<()> {
+        Ok(())
     }
 
     /// Reads the row at the start of `text` into a value of each column; returns its length.
@@ -126,15 +135,28 @@ impl<P: RowParser> RowReader<P> {
     fn find_row(&mut self) -> Result<bool> {
         loop {
             let text = self.buffer.text();
-            let gap = self.parser.gap(text)?;
-            match gap {
-                Some(len) if len < text.len() => {
+            // What the buffer cuts off may be more, and neither an end nor wrong.
+            let may_go_on = !self.buffer.is_last && text.len() < READ_BYTES;
+            match self.parser.gap(text) {
+                Ok(Some(len)) if len < text.len() => {
                     self.buffer.start += len;
                     return Ok(true);
                 }
-                _ if self.buffer.is_last => return Ok(false),
-                None if !text.is_empty() => return Ok(false),
-                _ => self.buffer.fill()?,
+                _ if may_go_on => self.buffer.fill()?,
+                Ok(Some(_)) if !self.buffer.is_last => self.buffer.fill()?,
+                found => return found.map(|_| false),
+            }
+        }
+    }
+
+    /// Checks what stands behind the last row.
+    fn check_end(&mut self) -> Result<()> {
+        loop {
+            let text = self.buffer.text();
+            let may_go_on = !self.buffer.is_last && text.len() < MAX_END_BYTES;
+            match self.parser.end(text) {
+                Err(_) if may_go_on => self.buffer.fill()?,
+                checked => return checked,
             }
         }
     }
@@ -209,6 +231,7 @@ impl<P: RowParser> BlockReader for RowReader<P> {
         let mut rows = 0;
         while rows < max_rows {
             if !self.find_row()? {
+                self.check_end().map_err(|e| self.at_row(&e, rows))?;
                 self.has_ended = true;
                 break;
             }

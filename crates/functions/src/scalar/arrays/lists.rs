@@ -12,8 +12,8 @@ use arrow::datatypes::DataType as ArrowType;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use crate::Column;
 use crate::scalar::core::defaults::default_array;
+use crate::{Column, memory};
 
 /// The arrays (or maps) of a column: for each row a range of elements.
 #[derive(Clone, Copy, Debug)]
@@ -260,6 +260,7 @@ impl Picks {
     pub fn repeat(&mut self, index: usize, times: usize) -> Result<()> {
         let len = self.indices.len().saturating_add(times);
         i32::try_from(len).map_err(|_| too_large(len))?;
+        memory::check(len.saturating_mul(size_of::<u32>()))?;
         self.extend(std::iter::repeat_n(index, times));
         Ok(())
     }
@@ -285,8 +286,11 @@ impl Picks {
     /// The offsets, and the picked elements of `values`.
     ///
     /// # Errors
-    /// `LOGICAL_ERROR` if an element does not exist.
+    /// `LOGICAL_ERROR` if an element does not exist, `MEMORY_LIMIT_EXCEEDED` if they take too much.
     pub fn gather(self, values: &ArrayRef) -> Result<(OffsetBuffer<i32>, ArrayRef)> {
+        let value_bytes = values.to_data().get_slice_memory_size().unwrap_or(0);
+        let average = value_bytes.div_ceil(values.len().max(1));
+        memory::check(self.indices.len().saturating_mul(average))?;
         let taken = take(values, self.indices)?;
         Ok((OffsetBuffer::new(self.offsets.into()), taken))
     }

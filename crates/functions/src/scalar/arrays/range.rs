@@ -7,7 +7,7 @@ use super::integers::Integers;
 use super::lists::{OffsetsBuilder, list_of, too_large};
 use crate::scalar::core::numeric::{FromNum, Num, array_of, with_native};
 use crate::scalar::strings::shapes::validity_of;
-use crate::{Call, Column, Resolved, ScalarFunction};
+use crate::{Call, Column, Resolved, ScalarFunction, memory};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[ScalarFunction {
@@ -48,6 +48,7 @@ fn resolve_range(call: &Call<'_>) -> Result<Resolved> {
         }
         let offsets = offsets.finish();
         let values = with_native!(num, T => {
+            memory::check(total.saturating_mul(size_of::<T>()))?;
             let mut values: Vec<T> = Vec::with_capacity(total);
             for (row, window) in offsets.windows(2).enumerate() {
                 let (start, step) = bounds.start_and_step(row);

@@ -8,7 +8,7 @@ use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::Field;
 use basalt_error::{Error, ErrorCode, Result};
 
-use crate::Column;
+use crate::{Column, memory};
 
 /// Longest string that lies inside its view.
 const INLINE_LEN: usize = 12;
@@ -24,6 +24,10 @@ pub struct StringWriter {
     bytes: Vec<u8>,
     /// Where the current row begins in `bytes`.
     start: usize,
+    /// Bytes that are sealed.
+    sealed_bytes: usize,
+    /// Length of `bytes` from which on they take too much.
+    max_len: usize,
 }
 
 impl StringWriter {
@@ -32,6 +36,7 @@ impl StringWriter {
         Self {
             views: Vec::with_capacity(num_rows),
             bytes: Vec::with_capacity(size_bytes.min(BLOCK_BYTES)),
+            max_len: memory::limit(),
             ..Self::default()
         }
     }
@@ -50,7 +55,8 @@ impl StringWriter {
     /// Ends the current row.
     ///
     /// # Errors
-    /// `TOO_LARGE_STRING_SIZE` for a string that a view cannot hold.
+    /// `TOO_LARGE_STRING_SIZE` for a string that a view cannot hold, `MEMORY_LIMIT_EXCEEDED` if all of
+    /// them take too much.
     #[inline]
     pub fn finish_row(&mut self) -> Result<()> {
         let value = &self.bytes[self.start..];
@@ -60,6 +66,9 @@ impl StringWriter {
             return Ok(());
         }
         let (block, offset) = (self.sealed.len(), self.start);
+        if self.bytes.len() > self.max_len {
+            memory::check(self.sealed_bytes + self.bytes.len())?;
+        }
         if self.bytes.len() > u32::MAX as usize / 2 {
             return Err(too_large(value.len()));
         }
@@ -67,6 +76,8 @@ impl StringWriter {
         self.views
             .push(make_view(value, block as u32, offset as u32));
         if self.bytes.len() >= BLOCK_BYTES {
+            self.sealed_bytes += self.bytes.len();
+            self.max_len = memory::limit().saturating_sub(self.sealed_bytes);
             self.sealed
                 .push(Buffer::from(std::mem::take(&mut self.bytes)));
         }
@@ -265,7 +276,7 @@ fn too_many_elements() -> Error {
 #[cfg(test)]
 mod tests {
     use super::{Slicer, StringWriter};
-    use crate::Column;
+    use crate::{Column, memory};
     use arrow::array::AsArray;
 
     #[test]

@@ -5,7 +5,7 @@ use basalt_types::DataType;
 
 use super::shapes::{Ints, write_rows};
 use super::utf8::{char_offset, count_chars};
-use crate::{Call, Resolved, ScalarFunction};
+use crate::{Call, Resolved, ScalarFunction, memory};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
@@ -86,6 +86,7 @@ fn resolve_repeat(call: &Call<'_>) -> Result<Resolved> {
                     "Too large string from function repeat",
                 ));
             }
+            memory::check(value.len() * count)?;
             for _ in 0..count {
                 out.extend_from_slice(value);
             }

@@ -1,0 +1,81 @@
+//! Runs `basalt local` as a process: its options, its exit status and what it prints where.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Command, Output, Stdio};
+
+fn basalt(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_basalt"));
+    command.arg("local").args(args).stdin(Stdio::null());
+    command
+}
+
+fn run(args: &[&str]) -> (i32, String, String) {
+    shown(&basalt(args).output().expect("a process"))
+}
+
+fn shown(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let code = output.status.code().unwrap_or(-1);
+    (code, text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn unknown_databases_are_refused() {
+    let (code, out, err) = run(&["-d", "defualt", "-q", "SELECT 1"]);
+    assert_eq!((code, out.as_str()), (81, ""));
+    assert!(
+        err.starts_with("Code: 81. DB::Exception: Maybe you meant"),
+        "{err}"
+    );
+    assert_eq!(run(&["-d", "system", "-q", "SELECT * FROM one"]).1, "0\n");
+}
+
+#[test]
+fn a_query_and_a_file_of_queries_are_too_much() {
+    let folder = std::env::temp_dir();
+    let path = folder.join(format!("queries-{}.sql", std::process::id()));
+    std::fs::write(&path, "SELECT 2;").expect("a file");
+    let path = path.display().to_string();
+    let (code, out, err) = run(&["-q", "SELECT 1", "--queries-file", &path]);
+    assert_eq!((code, out.as_str()), (36, ""), "{err}");
+    let twice = ["--queries-file", &path, "--queries-file", &path];
+    assert_eq!(run(&twice).1, "2\n2\n");
+    std::fs::remove_file(&path).expect("the file is there");
+    let (code, _, err) = run(&["--queries-file", &path]);
+    assert_eq!(code, 107);
+    assert!(err.contains(&path), "{err}");
+}
+
+#[test]
+fn nobody_reads_and_nothing_is_said() {
+    let mut command = basalt(&["-q", "SELECT number FROM system.numbers"]);
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("a process");
+    let mut first = String::new();
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    out.read_line(&mut first).expect("a line");
+    drop(out);
+    let status = child.wait().expect("an end");
+    let mut err = String::new();
+    let pipe = child.stderr.as_mut().expect("a pipe");
+    pipe.read_to_string(&mut err).expect("text");
+    assert_eq!((first.as_str(), err.as_str()), ("0\n", ""));
+    assert_eq!(status.code(), Some(141));
+}
+
+#[test]
+fn standard_input_is_a_table() {
+    let mut command = basalt(&[
+        "-S",
+        "a UInt8, b String",
+        "-q",
+        "SELECT sum(a), max(b) FROM table",
+    ]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("a process");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(b"1\tx\n2\ty\n").expect("a reader");
+    drop(input);
+    let output = child.wait_with_output().expect("an end");
+    assert_eq!(shown(&output).1, "3\ty\n");
+}
