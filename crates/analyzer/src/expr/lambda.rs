@@ -21,6 +21,11 @@ use super::{Resolver, literal};
 use crate::typed::{column, expanded};
 use crate::{Typed, plan_error, udf};
 
+/// Whether all values of the type are NULL.
+fn is_null(data_type: &DataType) -> bool {
+    *data_type.base() == DataType::Nothing && data_type.is_nullable()
+}
+
 impl Resolver<'_> {
     /// `arrayMap(x -> …, arr)`, or a call without a lambda where the function allows it.
     pub(crate) fn higher_order_call(
@@ -34,11 +39,8 @@ impl Resolver<'_> {
         } else {
             &f.args
         })?;
-        let types: Vec<DataType> = arrays
-            .iter()
-            .map(|a| a.data_type.without_low_cardinality().clone())
-            .collect();
-        let is_null = |t: &DataType| *t.base() == DataType::Nothing && t.is_nullable();
+        let types = arrays.iter().map(|a| a.data_type.without_low_cardinality());
+        let types: Vec<DataType> = types.cloned().collect();
         if lambda.is_none() && types.iter().any(is_null) {
             return literal::null();
         }
