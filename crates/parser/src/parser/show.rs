@@ -141,10 +141,9 @@ impl Parser<'_> {
         let name_follows = matches!(self.token(1).kind, K::Word | K::QuotedIdentifier);
         if ENTITIES.iter().any(|word| self.is_word(0, word))
             && (name_follows || self.token(1).kind != K::Dot)
+            && let Some(statement) = self.show_create_entity()?
         {
-            if let Some(statement) = self.show_create_entity()? {
-                return Ok(Some(ShowKind::Other(statement)));
-            }
+            return Ok(Some(ShowKind::Other(statement)));
         }
         let temporary = self.keyword("TEMPORARY");
         let object = self.object_kind().unwrap_or(ObjectKind::Table);

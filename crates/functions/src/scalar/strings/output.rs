@@ -276,7 +276,7 @@ fn too_many_elements() -> Error {
 #[cfg(test)]
 mod tests {
     use super::{Slicer, StringWriter};
-    use crate::{Column, memory};
+    use crate::Column;
     use arrow::array::AsArray;
 
     #[test]

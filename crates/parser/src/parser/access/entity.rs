@@ -61,7 +61,7 @@ impl Parser<'_> {
         let is_end = self.at_statement_end() || self.is_word(0, "FORMAT");
         if is_policy && self.keyword("ON") {
             names.push(format!("ON {}", self.policy_table()?));
-        } else if !is_end && !(entity == "QUOTA" && self.keyword("CURRENT")) {
+        } else if !(is_end || entity == "QUOTA" && self.keyword("CURRENT")) {
             names = self.entity_names(entity)?;
         } else if is_end && !is_several && matches!(entity, "ROLE" | "SETTINGS PROFILE") {
             // Without a name it is the table of that name.

@@ -181,7 +181,7 @@ impl Parser<'_> {
     }
 
     /// `TO …`: whom a quota, policy or profile is for.
-    fn to_clause(&mut self, verb: Verb) -> Result<Option<String>> {
+    fn recipients_clause(&mut self, verb: Verb) -> Result<Option<String>> {
         if !self.keyword("TO") {
             return Ok(None);
         }

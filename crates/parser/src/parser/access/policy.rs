@@ -41,7 +41,7 @@ impl Parser<'_> {
                 };
                 filter = Some(format!("FOR SELECT USING {condition}"));
             } else if self.peek_keyword("TO") {
-                to = self.to_clause(verb)?;
+                to = self.recipients_clause(verb)?;
             } else {
                 break;
             }

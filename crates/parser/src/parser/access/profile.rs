@@ -24,7 +24,7 @@ impl Parser<'_> {
                 let name = self.name_or_string("name")?;
                 new_name = Some(format!("RENAME TO {}", quoted(name.as_bytes())));
             } else if self.peek_keyword("TO") {
-                to = self.to_clause(verb)?;
+                to = self.recipients_clause(verb)?;
             } else if let Some(clause) = self.settings_clause(verb, "INHERIT")? {
                 settings = Some(clause);
             } else {

@@ -73,7 +73,7 @@ impl Parser<'_> {
                 let all = self.list(Self::quota_limits)?;
                 limits = Some(all.join(", "));
             } else if self.peek_keyword("TO") {
-                to = self.to_clause(verb)?;
+                to = self.recipients_clause(verb)?;
             } else {
                 break;
             }
