@@ -19,10 +19,12 @@ use crate::sort;
 
 mod filters;
 mod sorts;
+mod top_bounds;
 mod top_groups;
 
 pub use filters::SwapFilters;
 pub use sorts::SwapSorts;
+pub use top_bounds::BoundScans;
 
 /// The rule that gives every partition and order that an operator needs; ours must come before.
 const DISTRIBUTION_RULE: &str = "EnsureRequirements";
