@@ -58,6 +58,7 @@ impl SwapOperators {
             let place = rules.iter().position(|r| r.name() == LAST_RULE);
             let place = place.unwrap_or(rules.len());
             rules.insert(place, Arc::new(SwapSorts::new(options)));
+            rules.insert(place + 1, Arc::new(BoundScans));
         }
         rules.push(Arc::new(SwapFilters));
         rules
