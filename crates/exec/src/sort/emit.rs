@@ -138,13 +138,13 @@ impl Emitter {
             Ok((values, self.sorts[key].options))
         });
         let ties = Ties::new(keys.collect::<Result<_>>()?);
-        let mut first = 0;
+        let (mut first, mut order) = (0, Vec::new());
         for run in runs {
             // A part has fewer than 2^32 words.
-            let order = ties.order(first as u32..(first + run.len()) as u32);
+            ties.order(first as u32..(first + run.len()) as u32, &mut order);
             first += run.len();
-            let run = words[run].iter_mut().zip(order);
-            run.for_each(|(word, tie)| *word = tied[tie as usize]);
+            let run = words[run].iter_mut().zip(&order);
+            run.for_each(|(word, tie)| *word = tied[*tie as usize]);
         }
         Ok(())
     }
