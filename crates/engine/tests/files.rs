@@ -217,6 +217,49 @@ fn filters_skip_nothing_that_passes() {
     }
 }
 
+/// What the first rows have ruled out is not read, and nothing else is missing.
+#[test]
+fn first_rows_are_those_of_all_row_groups() {
+    let folder = Folder::new("top");
+    let path = folder.file("rows.parquet");
+    let rows = "SELECT toUInt32(number) AS n, toInt16(number * 7 % 1000 - 500) AS i, \
+        if(number % 90 = 5, NULL, toInt64(number * 13 % 1000)) AS maybe, \
+        toDate('2020-01-01') + number * 3 % 1000 AS d, toString(number) AS s FROM numbers(1000)";
+    let settings =
+        "output_format_parquet_row_group_size = 130, output_format_parquet_batch_size = 7";
+    run(&format!(
+        "INSERT INTO FUNCTION file('{path}', Parquet) SETTINGS {settings} {rows}"
+    ))
+    .unwrap();
+    for order in [
+        "n",
+        "n DESC",
+        "i DESC, n",
+        "d, s",
+        "maybe NULLS FIRST, n",
+        "maybe DESC NULLS LAST, n",
+        "maybe DESC NULLS FIRST, n DESC",
+    ] {
+        for condition in ["1", "n % 3 = 1", "s LIKE '%7%'", "i > 400 AND n < 900"] {
+            for limit in ["1", "7 OFFSET 20", "300"] {
+                let select = |from: &str| {
+                    run(&format!(
+                        "SELECT * FROM {from} WHERE {condition} ORDER BY {order} LIMIT {limit} \
+                         SETTINGS max_block_size = 50"
+                    ))
+                    .unwrap_or_else(|e| panic!("{order}: {e}"))
+                };
+                let found = select(&format!("file('{path}')"));
+                assert_eq!(
+                    found,
+                    select(&format!("({rows})")),
+                    "{condition} {order} {limit}"
+                );
+            }
+        }
+    }
+}
+
 /// Parts, row groups and filters do not change what a row's number in its file is.
 #[test]
 fn rows_have_numbers_in_their_file() {

@@ -19,10 +19,12 @@ use crate::sort;
 
 mod filters;
 mod sorts;
+mod top_bounds;
 mod top_groups;
 
 pub use filters::SwapFilters;
 pub use sorts::SwapSorts;
+pub use top_bounds::BoundScans;
 
 /// The rule that gives every partition and order that an operator needs; ours must come before.
 const DISTRIBUTION_RULE: &str = "EnsureRequirements";
@@ -56,6 +58,7 @@ impl SwapOperators {
             let place = rules.iter().position(|r| r.name() == LAST_RULE);
             let place = place.unwrap_or(rules.len());
             rules.insert(place, Arc::new(SwapSorts::new(options)));
+            rules.insert(place + 1, Arc::new(BoundScans));
         }
         rules.push(Arc::new(SwapFilters));
         rules

@@ -45,20 +45,6 @@ impl FloatOrder {
         }
     }
 
-    /// Whether some value of the array is not its own key.
-    pub fn changes(array: &ArrayRef) -> bool {
-        if let Some(floats) = array.as_primitive_opt::<Float64Type>() {
-            let key = |v: f64| float64_key(v).to_bits();
-            return floats.values().iter().any(|v| key(*v) != v.to_bits());
-        }
-        array
-            .as_primitive_opt::<Float32Type>()
-            .is_some_and(|floats| {
-                let key = |v: f32| float32_key(v).to_bits();
-                floats.values().iter().any(|v| key(*v) != v.to_bits())
-            })
-    }
-
     /// The keys of floats.
     ///
     /// # Errors

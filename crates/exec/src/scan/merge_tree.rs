@@ -1,8 +1,9 @@
 //! Reads the parts of a MergeTree table: a morsel is a group of rows that filters cannot rule out.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType as ArrowType, Schema, SchemaRef};
 use basalt_error::{Error, Result};
 use basalt_storage::{Layout, Part};
@@ -11,6 +12,7 @@ use datafusion::logical_expr::{Expr, Operator};
 
 use super::condition::can_match;
 use super::{BatchIter, MorselSource, ScanRequest, Stored, TableKind};
+use crate::sort::KeyBound;
 
 /// The parts that a query sees.
 #[derive(Clone, Debug)]
@@ -120,6 +122,8 @@ impl TableKind for MergeTreeTable {
             num_groups: self.num_groups(),
             morsels,
             num_rows,
+            bound: None,
+            num_skipped: AtomicU64::new(0),
         }))
     }
 
@@ -137,6 +141,37 @@ struct MergeTreeSource {
     num_groups: usize,
     morsels: Vec<(Arc<Part>, usize)>,
     num_rows: usize,
+    /// What a top-N above still wants.
+    bound: Option<Arc<KeyBound>>,
+    /// Groups that it did not want.
+    num_skipped: AtomicU64,
+}
+
+impl MergeTreeSource {
+    /// The place in the order of a group's nearest value, if it is known.
+    fn nearest(&self, bound: &KeyBound, (part, group): &(Arc<Part>, usize)) -> Option<u64> {
+        let column = bound.column();
+        let known = &part.metadata().columns[self.projection[column]].groups[*group];
+        bound.nearest(
+            self.schema.field(column).data_type(),
+            known.bounds?,
+            known.null_count > 0,
+        )
+    }
+
+    /// The key column of a group, if that is known to have wanted rows; none if it has none.
+    fn wanted_key(&self, bound: &KeyBound, morsel: usize) -> Result<Option<ArrayRef>> {
+        let (part, group) = &self.morsels[morsel];
+        let nearest = self.nearest(bound, &self.morsels[morsel]);
+        if nearest.is_some_and(|place| !bound.wants(place)) {
+            return Ok(None);
+        }
+        let key = part.read(self.projection[bound.column()], *group)?;
+        let wanted = bound.wanted(key.as_ref());
+        Ok(wanted
+            .is_none_or(|rows| rows.true_count() > 0)
+            .then_some(key))
+    }
 }
 
 impl MorselSource for MergeTreeSource {
@@ -150,7 +185,18 @@ impl MorselSource for MergeTreeSource {
 
     fn open(&self, morsel: usize) -> Result<BatchIter> {
         let (part, group) = &self.morsels[morsel];
-        let columns = self.projection.iter().map(|c| part.read(*c, *group));
+        let mut key = None;
+        if let Some(bound) = &self.bound {
+            let Some(found) = self.wanted_key(bound, morsel)? else {
+                self.num_skipped.fetch_add(1, Ordering::Relaxed);
+                return Ok(Box::new(std::iter::empty()));
+            };
+            key = Some((bound.column(), found));
+        }
+        let columns = self.projection.iter().enumerate().map(|(i, c)| match &key {
+            Some((column, values)) if *column == i => Ok(Arc::clone(values)),
+            _ => part.read(*c, *group),
+        });
         let columns = columns.collect::<Result<Vec<_>>>()?;
         let num_rows = part.metadata().group_rows[*group] as usize;
         let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
@@ -164,7 +210,26 @@ impl MorselSource for MergeTreeSource {
     }
 
     fn is_counted(&self) -> bool {
-        true
+        self.bound.is_none()
+    }
+
+    fn with_bound(&self, bound: &Arc<KeyBound>) -> Option<Arc<dyn MorselSource>> {
+        let mut morsels = self.morsels.clone();
+        // The most promising first: what they have rules out the others.
+        morsels.sort_by_key(|morsel| self.nearest(bound, morsel));
+        Some(Arc::new(Self {
+            schema: Arc::clone(&self.schema),
+            projection: self.projection.clone(),
+            morsels,
+            bound: Some(Arc::clone(bound)),
+            num_skipped: AtomicU64::new(0),
+            ..*self
+        }))
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let num_skipped = self.num_skipped.load(Ordering::Relaxed);
+        vec![("groups_not_wanted", num_skipped)]
     }
 
     fn describe(&self) -> String {

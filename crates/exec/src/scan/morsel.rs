@@ -10,6 +10,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
 
 use crate::QueryControl;
+use crate::sort::KeyBound;
 
 /// Rows of one morsel, in order.
 pub type BatchIter = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
@@ -47,6 +48,11 @@ pub trait MorselSource: fmt::Debug + Send + Sync {
     /// # Errors
     /// What reading the source reports.
     fn open(&self, morsel: usize) -> Result<BatchIter>;
+
+    /// The same without rows that a top-N above no longer wants, as far as it can tell; none if it cannot.
+    fn with_bound(&self, _bound: &Arc<KeyBound>) -> Option<Arc<dyn MorselSource>> {
+        None
+    }
 
     /// Number of rows in all, if known without reading.
     fn num_rows(&self) -> Option<usize>;

@@ -24,6 +24,7 @@ use datafusion::physical_plan::{
 
 use super::{BatchIter, MorselSource};
 use crate::QueryControl;
+use crate::sort::KeyBound;
 
 /// Rows of a batch unless a setting says otherwise.
 const DEFAULT_ROWS: usize = 65_409;
@@ -67,6 +68,17 @@ impl ScanExec {
             metrics: ExecutionPlanMetricsSet::new(),
             properties: Arc::new(properties),
         }
+    }
+
+    /// The same without rows that a top-N above no longer wants; none if the source cannot tell which.
+    pub(crate) fn with_bound(&self, bound: &Arc<KeyBound>) -> Option<Self> {
+        let source = self
+            .source
+            .with_bound(bound)
+            .filter(|_| self.limit.is_none())?;
+        let num_threads = self.properties.partitioning.partition_count();
+        let control = Arc::clone(&self.control);
+        Some(Self::new(source, control, num_threads, None))
     }
 
     /// The rows that are read.

@@ -9,6 +9,9 @@ use datafusion::physical_plan::metrics::{
 };
 
 use super::Strategy;
+use super::codes::Codes;
+use super::direction::Direction;
+use super::in_order::Ordered;
 use super::layout::Layout;
 use super::rows::Rows;
 use super::sort_exec::SortRowsExec;
@@ -94,11 +97,28 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Rows with keys of so many bits, in codes of which there may be `num_codes`.
-    pub(super) fn counting(rows: &Rows, layout: &Layout, num_codes: usize) -> Self {
-        let bits = format!("{} bits of keys", layout.key_bits());
-        let num_codes = figures::quantity(num_codes as u64);
-        let facts = vec![("Key bits", bits), ("Possible keys", num_codes)];
+    /// Rows that were in order already, batch by batch.
+    pub(super) fn in_order(rows: &Rows, batches: &[Ordered]) -> Self {
+        let is_reversed = |ordered: &&Ordered| ordered.direction == Direction::Falling;
+        let num_reversed = batches.iter().filter(is_reversed).count();
+        let num_batches = figures::quantity(batches.len() as u64);
+        let mut facts = vec![("Parts", num_batches)];
+        if num_reversed > 0 {
+            facts.push(("Reversed", figures::quantity(num_reversed as u64)));
+        }
+        Self::new(Way::InOrder, rows.num_rows(), facts)
+    }
+
+    /// Rows whose keys have become codes.
+    pub(super) fn counting(rows: &Rows, codes: &Codes) -> Self {
+        let bits = format!("{} bits of keys", codes.layout.key_bits());
+        let num_codes = figures::quantity(codes.len() as u64);
+        let keys = if codes.is_numbered() {
+            "Different keys"
+        } else {
+            "Possible keys"
+        };
+        let facts = vec![("Key bits", bits), (keys, num_codes)];
         Self::new(Way::Counting, rows.num_rows(), facts)
     }
 

@@ -8,9 +8,8 @@ use arrow::compute::concat;
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::error::Result;
 
+use super::codes::Codes;
 use super::emit::gather;
-use super::layout::{Field, Layout};
-use super::pack::unpack;
 use super::rows::Rows;
 use super::written::{WrittenColumn, width, written_column};
 
@@ -31,14 +30,11 @@ enum Source {
 pub(super) struct Shape(Vec<Source>);
 
 impl Shape {
-    /// The columns of `schema`; `readable` says which of them a code holds.
-    pub(super) fn new<'a>(
-        schema: &SchemaRef,
-        readable: impl Fn(usize) -> Option<(&'a Field, u32)>,
-    ) -> Self {
+    /// The columns of `schema`; `is_readable` says which of them a code holds.
+    pub(super) fn new(schema: &SchemaRef, is_readable: impl Fn(usize) -> bool) -> Self {
         let source = |(i, field): (usize, &Arc<arrow::datatypes::Field>)| {
             let data_type = field.data_type();
-            if readable(i).is_some() {
+            if is_readable(i) {
                 Source::Code
             } else if width(data_type).is_some() {
                 Source::Written(data_type.clone())
@@ -96,7 +92,7 @@ pub(super) struct Piece {
 pub(super) struct CountedRows {
     pub(super) written: Vec<Written>,
     pub(super) rows: Arc<Rows>,
-    pub(super) layout: Arc<Layout>,
+    pub(super) codes: Arc<Codes>,
     pub(super) schema: SchemaRef,
     /// For each column of the result, which key it is, if it is one.
     pub(super) key_columns: Vec<Option<usize>>,
@@ -105,7 +101,7 @@ pub(super) struct CountedRows {
 impl CountedRows {
     /// The pieces of each batch of the result.
     pub(super) fn pieces(&self, max_rows: usize) -> Vec<Vec<Piece>> {
-        let num_codes = 1usize << self.layout.key_bits();
+        let num_codes = self.codes.len();
         let mut batches = Vec::new();
         let mut batch: Vec<Piece> = Vec::new();
         let mut num_rows = 0;
@@ -138,9 +134,12 @@ impl CountedRows {
         let num_rows = pieces.iter().map(|piece| piece.rows.len()).sum();
         let fields = self.schema.fields().iter().enumerate();
         let columns = fields.map(|(i, field)| {
-            let key = self.key_columns[i].and_then(|key| self.layout.readable(key));
+            let key = self.key_columns[i].and_then(|key| self.codes.readable(key));
             match key {
-                Some(place) => unpack(&codes(pieces), place, field.data_type()),
+                Some(place) => {
+                    let codes = pieces.iter().map(|piece| (piece.code, piece.rows.len()));
+                    self.codes.unpack(codes, place, field.data_type())
+                }
                 None => self.column(i, pieces),
             }
         });
@@ -178,14 +177,4 @@ impl CountedRows {
             .map(|(batch, row)| (*batch as usize, *row as usize))
             .collect()
     }
-}
-
-/// The code of each row.
-fn codes(pieces: &[Piece]) -> Vec<u16> {
-    let mut codes = Vec::with_capacity(pieces.iter().map(|piece| piece.rows.len()).sum());
-    for piece in pieces {
-        // A code is at most 16 bits.
-        codes.extend(std::iter::repeat_n(piece.code as u16, piece.rows.len()));
-    }
-    codes
 }

@@ -20,11 +20,9 @@ use datafusion::common::runtime::SpawnedTask;
 use datafusion::error::Result;
 use datafusion::physical_plan::metrics::Time;
 
-use super::Strategy;
+use super::codes::Codes;
 use super::counted_rows::{Shape, Written};
-use super::layout::Layout;
-use super::pack::pack;
-use super::parts::{Cut, InOrder, batches_of_tasks};
+use super::parts::{Cut, batches_of_tasks};
 use super::rows::{Rows, joined};
 use super::written::{Run, Runs, WrittenColumn};
 use crate::report::clock::timed;
@@ -42,8 +40,7 @@ const MOST_ROWS: usize = 60_000;
 /// How often each code occurs.
 pub(super) struct Counted {
     rows: Arc<Rows>,
-    layout: Arc<Layout>,
-    num_codes: usize,
+    codes: Arc<Codes>,
     tasks: Vec<TaskCounts>,
 }
 
@@ -52,42 +49,27 @@ struct TaskCounts {
     batches: Range<usize>,
     /// For each batch, how often each code occurs.
     counts: Vec<u32>,
-    /// The batches that are in order, if all are.
-    runs: Vec<InOrder<u16>>,
 }
 
 impl Counted {
     /// Counts the rows in tasks; `clock` gets their time.
     pub(super) async fn of(
         rows: &Arc<Rows>,
-        layout: &Arc<Layout>,
+        codes: &Arc<Codes>,
         cut: Cut,
         clock: &Time,
     ) -> Result<Self> {
-        let num_codes = 1 << layout.key_bits();
-        let looks_for_runs = cut.strategy == Strategy::Auto;
         let tasks = batches_of_tasks(rows, cut.num_tasks).into_iter();
         let tasks = tasks.map(|batches| {
-            let (rows, layout) = (Arc::clone(rows), Arc::clone(layout));
-            let count = async move { Ok(TaskCounts::new(&rows, &layout, batches, looks_for_runs)) };
+            let (rows, codes) = (Arc::clone(rows), Arc::clone(codes));
+            let count = async move { Ok(TaskCounts::new(&rows, &codes, batches)) };
             SpawnedTask::spawn(timed(clock.clone(), count))
         });
         Ok(Self {
             rows: Arc::clone(rows),
-            layout: Arc::clone(layout),
-            num_codes,
+            codes: Arc::clone(codes),
             tasks: joined(tasks.collect()).await?,
         })
-    }
-
-    /// How many codes there may be.
-    pub(super) fn num_codes(&self) -> usize {
-        self.num_codes
-    }
-
-    /// For each task, its batches if all of them are in order.
-    pub(super) fn runs(&self) -> impl Iterator<Item = &[InOrder<u16>]> {
-        self.tasks.iter().map(|task| task.runs.as_slice())
     }
 
     /// Writes rows `wanted` of the result, in tasks; `clock` gets their time.
@@ -102,7 +84,7 @@ impl Counted {
         let tasks = tasks.map(|(task, places)| {
             let writer = Writer {
                 rows: Arc::clone(&self.rows),
-                layout: Arc::clone(&self.layout),
+                codes: Arc::clone(&self.codes),
                 wanted: Wanted::new(&places, &task, &wanted),
                 next: places,
                 places: Vec::new(),
@@ -117,14 +99,12 @@ impl Counted {
 
     /// For each task, the place in the result of its first row of each code.
     fn places(&self) -> Vec<Vec<usize>> {
-        let mut places = vec![vec![0; self.num_codes]; self.tasks.len()];
-        let totals: Vec<Vec<usize>> = self
-            .tasks
-            .iter()
-            .map(|t| t.totals(self.num_codes))
-            .collect();
+        let num_codes = self.codes.len();
+        let mut places = vec![vec![0; num_codes]; self.tasks.len()];
+        let totals = self.tasks.iter().map(|t| t.totals(num_codes));
+        let totals: Vec<Vec<usize>> = totals.collect();
         let mut next = 0;
-        for code in 0..self.num_codes {
+        for code in 0..num_codes {
             for (places, totals) in places.iter_mut().zip(&totals) {
                 places[code] = next;
                 next += totals[code];
@@ -135,26 +115,15 @@ impl Counted {
 }
 
 impl TaskCounts {
-    fn new(rows: &Rows, layout: &Layout, batches: Range<usize>, looks_for_runs: bool) -> Self {
-        let num_codes = 1 << layout.key_bits();
+    fn new(rows: &Rows, keys: &Codes, batches: Range<usize>) -> Self {
+        let num_codes = keys.len();
         let mut counts = vec![0; num_codes * batches.len()];
-        let mut runs = Vec::new();
         let mut codes = Vec::new();
         for (batch, counts) in batches.clone().zip(counts.chunks_exact_mut(num_codes)) {
-            pack_codes(rows, layout, batch, &mut codes);
+            keys.pack(rows, batch, &mut codes);
             count(&codes, counts);
-            if looks_for_runs && codes.is_sorted() {
-                runs.extend(InOrder::rising(batch, &codes));
-            }
         }
-        if runs.len() < batches.len() {
-            runs.clear();
-        }
-        Self {
-            batches,
-            counts,
-            runs,
-        }
+        Self { batches, counts }
     }
 
     fn totals(&self, num_codes: usize) -> Vec<usize> {
@@ -166,12 +135,6 @@ impl TaskCounts {
         }
         totals
     }
-}
-
-fn pack_codes(rows: &Rows, layout: &Layout, batch: usize, codes: &mut Vec<u16>) {
-    codes.clear();
-    codes.resize(rows.batches[batch].num_rows(), 0);
-    pack(layout, &rows.keys[batch], batch, codes);
 }
 
 /// Which rows of a task are wanted.
@@ -222,7 +185,7 @@ impl Wanted {
 /// Writes the rows of one task.
 struct Writer {
     rows: Arc<Rows>,
-    layout: Arc<Layout>,
+    codes: Arc<Codes>,
     wanted: Wanted,
     /// For each code, the place in the result of its next row.
     next: Vec<usize>,
@@ -247,7 +210,7 @@ impl Writer {
                     continue;
                 }
                 let rows = Arc::clone(&self.rows);
-                pack_codes(&rows, &self.layout, batch, &mut codes);
+                self.codes.pack(&rows, batch, &mut codes);
                 self.write_batch((batch, &rows.batches[batch]), &codes, &mut order);
             }
         }

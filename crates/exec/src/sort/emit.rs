@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
-use arrow::compute::{interleave, take_record_batch};
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::compute::interleave;
 use arrow::datatypes::SchemaRef;
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalSortExpr;
@@ -12,11 +12,11 @@ use datafusion::physical_expr::PhysicalSortExpr;
 use super::Strategy;
 use super::layout::Layout;
 use super::pack::unpack;
-use super::parts::Part;
 use super::radix;
 use super::rows::Rows;
 use super::ties::Ties;
 use super::word::Word;
+use super::words::Part;
 
 /// Most rows of a batch of the result.
 const MAX_BATCH_ROWS: usize = 65_505;
@@ -40,16 +40,10 @@ impl Emitter {
         part: &Part<W>,
         range: Range<usize>,
     ) -> Result<Vec<RecordBatch>> {
-        let (tasks, buckets) = match part {
-            Part::Batch { batch, is_reversed } => {
-                return self.emit_batch(*batch, *is_reversed, range);
-            }
-            Part::Buckets { tasks, buckets } => (tasks, buckets),
-        };
-        let mut words = Vec::with_capacity(part.num_rows(&self.rows));
-        for task in tasks.iter() {
-            words.extend_from_slice(task.words(buckets.clone()));
+        if let Part::Batch(ordered) = part {
+            return ordered.batches(&self.rows, range, self.max_batch_rows);
         }
+        let mut words = part.words();
         match self.strategy {
             Strategy::Auto | Strategy::Top | Strategy::Counting => {
                 radix::sort(&mut words, self.layout.place_bits());
@@ -64,25 +58,6 @@ impl Emitter {
         for words in words[range].chunks(MAX_BATCH_ROWS) {
             self.slices(&self.batch(words)?, &mut batches);
         }
-        Ok(batches)
-    }
-
-    fn emit_batch(
-        &self,
-        batch: usize,
-        is_reversed: bool,
-        range: Range<usize>,
-    ) -> Result<Vec<RecordBatch>> {
-        let batch = &self.rows.batches[batch];
-        let num_rows = batch.num_rows();
-        let batch = if is_reversed {
-            let rows = range.map(|row| (num_rows - 1 - row) as u32);
-            take_record_batch(batch, &rows.collect::<UInt32Array>())?
-        } else {
-            batch.slice(range.start, range.len())
-        };
-        let mut batches = Vec::new();
-        self.slices(&batch, &mut batches);
         Ok(batches)
     }
 
@@ -138,10 +113,9 @@ impl Emitter {
     /// Orders rows whose words have the same keys but whose keys did not fit.
     fn order_ties<W: Word>(&self, words: &mut [W]) -> Result<()> {
         let shift = self.layout.place_bits();
-        let (first_key, is_last) = self.layout.first_open_key(self.sorts.len());
-        let last = self.layout.fields.last();
-        let is_decided =
-            |word: &W| is_last && last.is_some_and(|field| field.is_decided(word.low_u64(shift)));
+        let num_keys = self.sorts.len();
+        let (first_key, _) = self.layout.first_open_key(num_keys);
+        let is_decided = |word: &W| self.layout.decides(word.low_u64(shift), num_keys);
         let mut runs = Vec::new();
         let mut start = 0;
         let same = |a: &W, b: &W| a.shifted(shift) == b.shifted(shift);
@@ -164,13 +138,13 @@ impl Emitter {
             Ok((values, self.sorts[key].options))
         });
         let ties = Ties::new(keys.collect::<Result<_>>()?);
-        let mut first = 0;
+        let (mut first, mut order) = (0, Vec::new());
         for run in runs {
             // A part has fewer than 2^32 words.
-            let order = ties.order(first as u32..(first + run.len()) as u32);
+            ties.order(first as u32..(first + run.len()) as u32, &mut order);
             first += run.len();
-            let run = words[run].iter_mut().zip(order);
-            run.for_each(|(word, tie)| *word = tied[tie as usize]);
+            let run = words[run].iter_mut().zip(&order);
+            run.for_each(|(word, tie)| *word = tied[*tie as usize]);
         }
         Ok(())
     }

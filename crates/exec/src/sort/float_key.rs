@@ -3,11 +3,16 @@
 //! Columns with values that are not their own keys are rare. Where there is none, the key is the
 //! column itself, which need not be computed and can be read back from the words.
 
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{Float32Type, Float64Type};
 use basalt_analyzer::FloatOrder;
+use basalt_kernels::widest::{Loop, widest};
 use datafusion::error::Result;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr, ScalarFunctionExpr};
+
+/// Values that are looked at without a branch.
+const GROUP_VALUES: usize = 256;
 
 /// The column that a key stands for, if it stands for one.
 pub(super) fn key_column(expr: &dyn PhysicalExpr) -> Option<&Column> {
@@ -25,7 +30,7 @@ pub(super) fn key_values(sort: &PhysicalSortExpr, batch: &RecordBatch) -> Result
     match float_column(sort.expr.as_ref()) {
         Some(column) => {
             let column = batch.column(column.index());
-            Ok(if FloatOrder::changes(column) {
+            Ok(if has_changed_keys(column.as_ref()) {
                 (FloatOrder::keys(column)?, true)
             } else {
                 (ArrayRef::clone(column), false)
@@ -34,6 +39,101 @@ pub(super) fn key_values(sort: &PhysicalSortExpr, batch: &RecordBatch) -> Result
         None => {
             let values = sort.expr.evaluate(batch)?.into_array(batch.num_rows())?;
             Ok((values, false))
+        }
+    }
+}
+
+/// Whether some float is not its own key: a negative zero, or a NaN of other bits than the usual.
+pub(crate) fn has_changed_keys(array: &dyn Array) -> bool {
+    if let Some(floats) = array.as_primitive_opt::<Float64Type>() {
+        let is_changed = |v: f64| {
+            let bits = v.to_bits();
+            bits == (-0.0f64).to_bits() || (v.is_nan() && bits != f64::NAN.to_bits())
+        };
+        let values = floats.values();
+        return widest(Any { values, is_changed });
+    }
+    array
+        .as_primitive_opt::<Float32Type>()
+        .is_some_and(|floats| {
+            let is_changed = |v: f32| {
+                let bits = v.to_bits();
+                bits == (-0.0f32).to_bits() || (v.is_nan() && bits != f32::NAN.to_bits())
+            };
+            let values = floats.values();
+            widest(Any { values, is_changed })
+        })
+}
+
+/// Whether something holds for some value.
+struct Any<'a, V, F> {
+    values: &'a [V],
+    is_changed: F,
+}
+
+impl<V: Copy, F: Fn(V) -> bool> Loop for Any<'_, V, F> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        // Without a branch in a group, so that it becomes vector code.
+        let of_group = |group: &[V]| {
+            let flags = group.iter().map(|value| (self.is_changed)(*value));
+            flags.fold(false, |any, flag| any | flag)
+        };
+        self.values.chunks(GROUP_VALUES).any(of_group)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, AsArray, Float32Array, Float64Array};
+    use arrow::datatypes::{Float32Type, Float64Type};
+    use basalt_analyzer::FloatOrder;
+
+    use super::has_changed_keys;
+
+    #[test]
+    fn floats_change_if_their_keys_have_other_bits() {
+        let odd_nan = f64::from_bits(f64::NAN.to_bits() | 1);
+        let some = [
+            1.0,
+            -1.0,
+            0.0,
+            -0.0,
+            f64::NAN,
+            -f64::NAN,
+            odd_nan,
+            f64::NEG_INFINITY,
+        ];
+        for (i, value) in (0..).zip(some) {
+            let mut values = vec![1.5; 700];
+            values[97 * i] = value;
+            let array: ArrayRef = Arc::new(Float64Array::from(values.clone()));
+            let keys = FloatOrder::keys(&array).unwrap();
+            let bits = |array: &ArrayRef| -> Vec<u64> {
+                let floats = array.as_primitive::<Float64Type>();
+                floats.values().iter().map(|v| v.to_bits()).collect()
+            };
+            assert_eq!(
+                has_changed_keys(array.as_ref()),
+                bits(&array) != bits(&keys),
+                "{value}"
+            );
+            let narrow = values.iter().map(|v| *v as f32);
+            let array: ArrayRef = Arc::new(Float32Array::from_iter_values(narrow));
+            let keys = FloatOrder::keys(&array).unwrap();
+            let bits = |array: &ArrayRef| -> Vec<u32> {
+                let floats = array.as_primitive::<Float32Type>();
+                floats.values().iter().map(|v| v.to_bits()).collect()
+            };
+            assert_eq!(
+                has_changed_keys(array.as_ref()),
+                bits(&array) != bits(&keys),
+                "{value}"
+            );
         }
     }
 }

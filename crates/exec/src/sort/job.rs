@@ -14,15 +14,19 @@ use futures::{StreamExt, TryStreamExt};
 
 use super::Strategy;
 use super::account::{Clocks, Notes, Outcome, Way};
+use super::codes::Codes;
 use super::counted_rows::{CountedRows, Shape};
 use super::counting::Counted;
 use super::emit::Emitter;
+use super::in_order::ordered;
+use super::key_bound::KeyBound;
 use super::layout::Layout;
-use super::parts::{Cut, Part, in_order, ordered, parts};
+use super::parts::{Cut, parts};
 use super::rows::{Input, Rows, joined, joined_one};
 use super::sort_exec::Limit;
 use super::top::{TopRows, TopSpec};
 use super::word::Word;
+use super::words::Part;
 
 /// Batches in the order of the result.
 pub(super) type Batches = BoxStream<'static, Result<RecordBatch>>;
@@ -35,6 +39,8 @@ pub(super) struct Job {
     /// For each column of the result, which key it is, if it is one.
     pub(super) key_columns: Vec<Option<usize>>,
     pub(super) limit: Limit,
+    /// What the scan below may leave out of a top-N.
+    pub(super) key_bound: Option<Arc<KeyBound>>,
     pub(super) cut: Cut,
     pub(super) max_batch_rows: usize,
     pub(super) metrics: BaselineMetrics,
@@ -67,10 +73,27 @@ impl Job {
         self.notes.note(Outcome::merged(num_rows, num_runs));
     }
 
+    /// Whether to see if batches are in order before anything is made of them.
+    pub(super) fn looks_for_order(&self) -> bool {
+        self.cut.strategy == Strategy::Auto
+    }
+
+    /// Whether rows of the same keys can be told apart, if keys stand for the columns' own values.
+    pub(super) fn keeps_ties(&self) -> bool {
+        self.key_columns.iter().any(Option::is_none)
+    }
+
     /// The batches of the result.
     pub(super) async fn run(self, rows: Rows) -> Result<Batches> {
-        if let Some(layout) = self.counted_layout(&rows) {
-            return self.run_counting(rows, layout).await;
+        if let Some(batches) = ordered(&rows, self.keeps_ties() || rows.is_changed())? {
+            self.notes.note(Outcome::in_order(&rows, &batches));
+            let parts = batches.into_iter().map(Part::<u64>::Batch).collect();
+            let layout = Arc::new(rows.layout_of_keys());
+            return self.emit_parts(Arc::new(rows), layout, parts);
+        }
+        let rows = Arc::new(rows);
+        if let Some(codes) = Codes::of(&rows, self.cut, &self.clocks.splitting).await? {
+            return self.run_counting(rows, codes).await;
         }
         let is_readable = |layout: &Layout| {
             let keys = self.key_columns.iter();
@@ -78,7 +101,10 @@ impl Job {
                 .all(|place| place.is_some())
         };
         let layout = rows.layout(is_readable);
-        if layout.key_bits() + layout.place_bits() <= u64::BITS {
+        let word_bits = layout.key_bits() + layout.place_bits();
+        if word_bits <= u32::BITS {
+            self.run_words::<u32>(rows, layout).await
+        } else if word_bits <= u64::BITS {
             self.run_words::<u64>(rows, layout).await
         } else {
             self.run_words::<u128>(rows, layout).await
@@ -89,7 +115,7 @@ impl Job {
     pub(super) async fn run_top(self, inputs: Vec<Input>, num_rows: usize) -> Result<Batches> {
         let sorts = Arc::clone(&self.sorts);
         let spec = TopSpec::try_new(sorts, &self.schema, num_rows, self.limit.with_ties)?;
-        let spec = Arc::new(spec);
+        let spec = Arc::new(spec.with_key_bound(self.key_bound.clone()));
         let mut tasks = Vec::new();
         for (mut input, share) in inputs {
             let mut top = TopRows::new(&spec, share.into_memory())?;
@@ -115,39 +141,23 @@ impl Job {
         Ok(stream::iter(batches.into_iter().map(Ok)).boxed())
     }
 
-    /// The layout of keys alone, if rows of the same keys are to be counted.
-    fn counted_layout(&self, rows: &Rows) -> Option<Layout> {
-        let layout = rows.layout_of_keys();
-        let num_rows = rows.num_rows() / self.cut.num_tasks.max(1);
-        let bits = self.cut.strategy.counted_bits(num_rows);
-        (layout.is_exact && bits.is_some_and(|most| layout.key_bits() <= most)).then_some(layout)
-    }
-
-    async fn run_counting(self, mut rows: Rows, layout: Layout) -> Result<Batches> {
+    async fn run_counting(self, rows: Arc<Rows>, codes: Codes) -> Result<Batches> {
         let clock = self.clocks.splitting.clone();
         let num_rows = rows.num_rows();
         let wanted = self.limit.wanted(0..num_rows);
         let shape = Shape::new(&self.schema, |column| {
-            layout.readable((*self.key_columns.get(column)?)?)
+            let key = self.key_columns.get(column).copied().flatten();
+            key.is_some_and(|key| codes.readable(key).is_some())
         });
         rows.reserve(shape.row_bytes() * wanted.len())?;
-        let (rows, layout) = (Arc::new(rows), Arc::new(layout));
-        let counted = Counted::of(&rows, &layout, self.cut, &clock).await?;
-        if self.cut.strategy == Strategy::Auto
-            && let Some(runs) = ordered(counted.runs(), true)
-        {
-            let parts = in_order(&runs);
-            let outcome = Outcome::parts(Way::InOrder, (&rows, &layout), (parts.len(), 16));
-            self.notes.note(outcome);
-            return self.emit_parts(rows, layout, parts);
-        }
-        let outcome = Outcome::counting(&rows, &layout, counted.num_codes());
-        self.notes.note(outcome);
+        self.notes.note(Outcome::counting(&rows, &codes));
+        let codes = Arc::new(codes);
+        let counted = Counted::of(&rows, &codes, self.cut, &clock).await?;
         let written = counted.write(wanted, Arc::new(shape), &clock).await?;
         let result = CountedRows {
             written,
             rows,
-            layout,
+            codes,
             schema: self.schema,
             key_columns: self.key_columns,
         };
@@ -157,15 +167,13 @@ impl Job {
         }))
     }
 
-    async fn run_words<W: Word>(self, mut rows: Rows, layout: Layout) -> Result<Batches> {
+    async fn run_words<W: Word>(self, rows: Arc<Rows>, layout: Layout) -> Result<Batches> {
         // Words as they are packed, and as they are split.
         rows.reserve(2 * size_of::<W>() * rows.num_rows())?;
-        let (rows, layout) = (Arc::new(rows), Arc::new(layout));
+        let layout = Arc::new(layout);
         let clock = &self.clocks.splitting;
         let parts = parts::<W>(Arc::clone(&rows), Arc::clone(&layout), self.cut, clock).await?;
-        let is_run = |part: &Part<W>| matches!(part, Part::Batch { .. });
         let way = match self.cut.strategy {
-            _ if !parts.is_empty() && parts.iter().all(is_run) => Way::InOrder,
             Strategy::Comparison => Way::Comparison,
             Strategy::Auto | Strategy::Top | Strategy::Radix | Strategy::Counting => Way::Radix,
         };

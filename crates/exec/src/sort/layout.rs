@@ -95,7 +95,7 @@ impl Field {
 
     /// If equal fields are equal keys: those of strings that end within the bytes taken, from the
     /// lowest bit of the field on.
-    pub(super) fn is_decided(&self, lowest: u64) -> bool {
+    fn is_decided(&self, lowest: u64) -> bool {
         if self.len_bits == 0 {
             return self.is_whole();
         }
@@ -154,6 +154,13 @@ impl Layout {
         let num_whole = self.fields.iter().take_while(|field| field.is_whole());
         let key = num_whole.count();
         (key, key + 1 == num_keys && self.fields.len() == num_keys)
+    }
+
+    /// Whether words with these keys, from the lowest bit of the last on, are those of equal rows of `num_keys` keys.
+    pub(super) fn decides(&self, lowest: u64, num_keys: usize) -> bool {
+        let (_, is_last) = self.first_open_key(num_keys);
+        let last = self.fields.last();
+        self.is_exact || is_last && last.is_some_and(|field| field.is_decided(lowest))
     }
 
     /// Bits of all keys.

@@ -12,11 +12,15 @@
 //! | [`layout`] | which bits of a word hold what |
 //! | [`word`], [`pack`] | words of 64 or 128 bits, made of rows and read back |
 //! | [`radix`] | splitting and sorting words |
+//! | [`words`] | words of all tasks, and what they are split into |
 //! | [`rows`] | the input in memory |
 //! | [`float_key`] | keys that stand for floats |
+//! | [`direction`], [`in_order`], [`reversed`] | rows that are in order already |
 //! | [`job`] | one run: the choice of the way, and the way |
 //! | [`top`], [`bound`] | the first rows without the others |
-//! | [`counting`] | keys of few bits: counted, then rows written to their places |
+//! | [`key_bound`] | what a scan may leave out of them |
+//! | [`codes`], [`dictionary`] | keys as small numbers |
+//! | [`counting`] | few different keys: counted, then rows written to their places |
 //! | [`written`] | columns that are written run by run |
 //! | [`counted_rows`] | the result's batches, made of what tasks have written |
 //! | [`external`] | sorted runs in temporary files, and their merge |
@@ -30,12 +34,17 @@
 
 mod account;
 mod bound;
+mod codes;
 mod counted_rows;
 mod counting;
+mod dictionary;
+mod direction;
 mod emit;
 mod external;
 mod float_key;
+mod in_order;
 mod job;
+mod key_bound;
 mod layout;
 mod options;
 mod ordinal;
@@ -43,13 +52,17 @@ mod pack;
 mod parts;
 mod radix;
 mod range;
+mod reversed;
 mod rows;
 mod sort_exec;
 mod ties;
 mod top;
 mod word;
+mod words;
 mod written;
 
+pub(crate) use float_key::has_changed_keys;
+pub use key_bound::KeyBound;
 pub use options::{Options, Strategy};
 pub use sort_exec::{Limit, SortRowsExec};
 

@@ -84,12 +84,6 @@ impl<W: Word> Buckets<W> {
         Self { words, starts }
     }
 
-    /// All words in one bucket.
-    pub(super) fn whole(words: Vec<W>) -> Self {
-        let starts = vec![0, words.len()];
-        Self { words, starts }
-    }
-
     /// How many buckets there are.
     pub(super) fn num_buckets(&self) -> usize {
         self.starts.len() - 1

@@ -2,6 +2,7 @@
 
 use arrow::array::{Array, ArrowNativeTypeOp, AsArray, PrimitiveArray};
 use arrow::datatypes::DataType;
+use basalt_kernels::widest::{Loop, widest};
 
 use super::ordinal::{Kind, NarrowVisitor, Ordinal, for_each_bytes, for_each_wide, visit_narrow};
 
@@ -173,18 +174,37 @@ impl NarrowVisitor for MinMax<'_> {
         if array.null_count() == array.len() {
             return None;
         }
-        let widen = |(min, max): (u64, u64), value: T::Native| {
-            let ordinal = T::ordinal(value);
-            (min.min(ordinal), max.max(ordinal))
-        };
-        let none = (u64::MAX, u64::MIN);
         Some(if array.null_count() == 0 {
-            array
-                .values()
-                .iter()
-                .fold(none, |range, v| widen(range, *v))
+            widest(MinMaxOfValues {
+                values: array.values(),
+                ordinal: T::ordinal,
+            })
         } else {
-            array.iter().flatten().fold(none, widen)
+            let ordinals = array.iter().flatten().map(T::ordinal);
+            ordinals.fold(NO_ORDINALS, widen)
         })
+    }
+}
+
+/// What no value widens.
+const NO_ORDINALS: (u64, u64) = (u64::MAX, u64::MIN);
+
+#[inline(always)]
+fn widen((min, max): (u64, u64), ordinal: u64) -> (u64, u64) {
+    (min.min(ordinal), max.max(ordinal))
+}
+
+struct MinMaxOfValues<'a, V, F> {
+    values: &'a [V],
+    ordinal: F,
+}
+
+impl<V: Copy, F: Fn(V) -> u64> Loop for MinMaxOfValues<'_, V, F> {
+    type Output = (u64, u64);
+
+    #[inline(always)]
+    fn run(self) -> (u64, u64) {
+        let ordinals = self.values.iter().map(|value| (self.ordinal)(*value));
+        ordinals.fold(NO_ORDINALS, widen)
     }
 }

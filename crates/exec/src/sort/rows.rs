@@ -1,9 +1,8 @@
 //! Holds the input of a sort in memory, with its keys and what they have in common.
 
-use std::cmp::Ordering;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{ArrayRef, RecordBatch, make_comparator};
+use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::concat_batches;
 use datafusion::common::internal_datafusion_err;
 use datafusion::common::runtime::SpawnedTask;
@@ -13,6 +12,7 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::physical_expr::PhysicalSortExpr;
 use futures::StreamExt;
 
+use super::direction::{Direction, direction};
 use super::external::{Run, Runs, TaskRuns};
 use super::float_key::key_values;
 use super::job::Job;
@@ -31,10 +31,12 @@ pub(super) struct Rows {
     pub(super) batches: Vec<RecordBatch>,
     /// The keys of each batch.
     pub(super) keys: Vec<Vec<ArrayRef>>,
+    /// Of each batch, the direction of its rows; none if it has none or if nobody has looked.
+    pub(super) directions: Vec<Option<Direction>>,
     ranges: Vec<Range>,
-    columns: Vec<KeyColumn>,
+    pub(super) columns: Vec<KeyColumn>,
     size_bytes: usize,
-    shares: Vec<Share>,
+    shares: Mutex<Vec<Share>>,
 }
 
 /// Where the rows of all inputs are.
@@ -75,8 +77,10 @@ impl Rows {
     }
 
     async fn spill_rest(tasks: Vec<(Self, TaskRuns)>, runs: &Runs) -> Result<Collected> {
-        let memory = tasks.iter().find_map(|(rows, _)| rows.shares.first());
-        let memory = memory.map(Share::new_memory);
+        let memory = tasks.iter().find_map(|(rows, _)| {
+            let shares = rows.shares.lock().unwrap_or_else(PoisonError::into_inner);
+            shares.first().map(Share::new_memory)
+        });
         let memory = memory.ok_or_else(|| internal_datafusion_err!("a run of no task"))?;
         let tasks = tasks.into_iter().map(|(rows, mut spilled)| {
             let runs = runs.clone();
@@ -93,22 +97,30 @@ impl Rows {
         Self {
             batches: Vec::new(),
             keys: Vec::new(),
+            directions: Vec::new(),
             ranges: Vec::new(),
             columns: Vec::new(),
             size_bytes: 0,
-            shares,
+            shares: Mutex::new(shares),
         }
     }
 
     fn with_share(mut self, share: Share) -> Self {
-        self.shares.push(share);
+        self.shares_mut().push(share);
         self
     }
 
-    fn append(&mut self, other: Self) {
+    fn shares_mut(&mut self) -> &mut Vec<Share> {
+        self.shares
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn append(&mut self, mut other: Self) {
+        self.shares_mut().append(other.shares_mut());
         self.batches.extend(other.batches);
         self.keys.extend(other.keys);
-        self.shares.extend(other.shares);
+        self.directions.extend(other.directions);
         self.size_bytes += other.size_bytes;
         if self.ranges.is_empty() {
             self.ranges = other.ranges;
@@ -124,19 +136,9 @@ impl Rows {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// Compares rows of two batches by all keys.
-    pub(super) fn comparator(
-        &self,
-        (a, b): (usize, usize),
-    ) -> Result<impl Fn(usize, usize) -> Ordering + use<>> {
-        let keys = self.keys[a].iter().zip(&self.keys[b]).zip(&self.columns);
-        let keys = keys.map(|((a, b), column)| make_comparator(a, b, column.options));
-        let keys = keys.collect::<Result<Vec<_>, _>>()?;
-        let is_other = |ordering: &Ordering| ordering.is_ne();
-        Ok(move |a, b| {
-            let mut orders = keys.iter().map(|key| key(a, b));
-            orders.find(is_other).unwrap_or(Ordering::Equal)
-        })
+    /// Whether some key's values are other ones than those of the column that it stands for.
+    pub(super) fn is_changed(&self) -> bool {
+        self.ranges.iter().any(|range| range.is_changed)
     }
 
     /// Memory of the batches.
@@ -145,10 +147,10 @@ impl Rows {
     }
 
     /// Counts memory for what is made of the rows, as far as it is not counted for their words already.
-    pub(super) fn reserve(&mut self, size_bytes: usize) -> Result<()> {
+    pub(super) fn reserve(&self, size_bytes: usize) -> Result<()> {
         let counted = WORD_BYTES * self.num_rows();
-        let share = self.shares.first_mut();
-        share.map_or(Ok(()), |share| {
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        shares.first_mut().map_or(Ok(()), |share| {
             share.keep_more(size_bytes.saturating_sub(counted))
         })
     }
@@ -179,6 +181,8 @@ struct Collector {
     rows: Rows,
     /// Rows below which a batch is joined with the next.
     min_batch_rows: usize,
+    /// Whether rows of the same keys must not change places; none if nobody asks for the order of batches.
+    order: Option<bool>,
     /// Small batches that are still to be joined.
     small: Vec<RecordBatch>,
     num_small_rows: usize,
@@ -191,6 +195,7 @@ impl Collector {
             sorts: Arc::clone(&job.sorts),
             rows: Rows::new(Vec::new()),
             min_batch_rows: job.cut.strategy.min_batch_rows(),
+            order: job.looks_for_order().then(|| job.keeps_ties()),
             small: Vec::new(),
             num_small_rows: 0,
             share,
@@ -249,11 +254,19 @@ impl Collector {
             };
             self.rows.columns = keys.iter().zip(self.sorts.iter()).map(column).collect();
         }
+        let direction = match self.order {
+            Some(keeps_ties) => {
+                let keeps_ties = keeps_ties || is_changed.contains(&true);
+                direction(&keys, &self.rows.columns, keeps_ties)?
+            }
+            None => None,
+        };
         let columns = self.rows.columns.iter().zip(&mut self.rows.ranges);
         for ((key, is_changed), (column, range)) in keys.iter().zip(is_changed).zip(columns) {
             range.include(column.kind, key.as_ref());
             range.is_changed |= is_changed;
         }
+        self.rows.directions.push(direction);
         self.rows.batches.push(batch);
         self.rows.keys.push(keys);
         Ok(())

@@ -24,6 +24,7 @@ use super::account::{Clocks, Notes};
 use super::external::Runs;
 use super::float_key::key_column;
 use super::job::Job;
+use super::key_bound::KeyBound;
 use super::ordinal::Kind;
 use super::parts::Cut;
 use super::rows::{Collected, Rows};
@@ -50,6 +51,8 @@ pub struct SortRowsExec {
     limit: Limit,
     /// Each partition of the input is sorted for itself.
     is_partitioned: bool,
+    /// What the scan below may leave out of a top-N.
+    key_bound: Option<Arc<KeyBound>>,
     pub(super) options: Options,
     metrics: ExecutionPlanMetricsSet,
     pub(super) notes: Notes,
@@ -94,6 +97,7 @@ impl SortRowsExec {
             ordering,
             limit: Limit::default(),
             is_partitioned,
+            key_bound: None,
             options: Options::default(),
             metrics: ExecutionPlanMetricsSet::new(),
             notes: Notes::default(),
@@ -134,11 +138,30 @@ impl SortRowsExec {
     /// If the order cannot be one of the input's rows.
     pub fn over(&self, input: Arc<dyn ExecutionPlan>, is_partitioned: bool) -> Result<Self> {
         let new = Self::try_new(input, self.ordering.clone(), is_partitioned)?;
-        Ok(new.with_options(self.options).with_limit(self.limit))
+        Ok(Self {
+            options: self.options,
+            limit: self.limit,
+            key_bound: self.key_bound.clone(),
+            ..new
+        })
+    }
+
+    /// The same over `input`, which leaves out rows by `key_bound`.
+    ///
+    /// # Errors
+    /// If the order cannot be one of the input's rows.
+    pub(crate) fn over_bounded(
+        &self,
+        input: Arc<dyn ExecutionPlan>,
+        key_bound: Arc<KeyBound>,
+    ) -> Result<Self> {
+        let mut new = self.over(input, self.is_partitioned)?;
+        new.key_bound = Some(key_bound);
+        Ok(new)
     }
 
     /// How many rows are kept, if others than the best are not.
-    fn num_top_rows(&self) -> Option<usize> {
+    pub(crate) fn num_top_rows(&self) -> Option<usize> {
         let num_rows = self.limit.skip.saturating_add(self.limit.fetch?);
         self.options
             .strategy
@@ -164,6 +187,7 @@ impl SortRowsExec {
             key_columns: (0..schema.fields().len()).map(key_of).collect(),
             schema,
             limit: self.limit,
+            key_bound: self.key_bound.clone(),
             cut: Cut {
                 strategy: self.options.strategy,
                 num_tasks,

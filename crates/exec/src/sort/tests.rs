@@ -375,6 +375,9 @@ fn many_rows_in_many_parts() {
             vec![(13, false, false)],
             vec![(13, true, true), (0, true, false)],
             vec![(4, true, true), (8, false, true)],
+            // Few of them, but of many bits.
+            vec![(6, true, false), (0, false, true)],
+            vec![(9, false, true)],
         ] {
             let expected = expected(&all, &keys);
             for options in all_options() {
@@ -425,6 +428,82 @@ fn batches_in_order_or_reversed_stay_whole() {
         });
         assert!(run(limited, context(2, 65_505)) == expected.slice(7_001, 20_000));
     }
+}
+
+#[test]
+fn runs_that_do_not_follow_each_other_are_sorted() {
+    // Each batch is in order, also by its ties; together they are not.
+    let row = |i: i64| (Some((i % 2) as u8), None, Some(i % 9_000 / 2), i as u64);
+    let all = batch(&(0..36_000).map(row).collect::<Vec<Row>>());
+    for keys in [
+        vec![(2, false, false)],
+        vec![(2, false, false), (12, true, false)],
+        vec![(2, true, false), (0, true, false)],
+    ] {
+        let expected = expected(&all, &keys);
+        for batch_rows in [4_500, 9_000] {
+            let input = partitions(&all, 1, batch_rows);
+            assert!(
+                run(sort(&input, &keys), context(2, 5000)) == expected,
+                "{keys:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn ties_across_batches_keep_their_order() {
+    // The ends of batches are the same keys, and the later of two batches comes first.
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+        let ranges = [(0, 5_000), (5_000, 10_000), (10_000, 15_000)];
+        let rows = order.map(|i: usize| ranges[i]).map(|(start, end)| {
+            let row = |i: i64| (None, None, Some((i + 2_500) / 5_000), i as u64);
+            (start..end).map(row).collect::<Vec<Row>>()
+        });
+        let all = batch(&rows.concat());
+        for descending in [false, true] {
+            let keys = vec![(2, descending, false)];
+            let expected = expected(&all, &keys);
+            let input = partitions(&all, 1, 5_000);
+            assert!(
+                run(sort(&input, &keys), context(2, 700)) == expected,
+                "{order:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn equal_strings_are_cut_into_parts() {
+    // More than half of the rows have the same key, which the words hold.
+    let row = |i: u64| {
+        (
+            None,
+            Some(if i % 3 == 0 {
+                16 * (i as u16 % 700) + 3
+            } else {
+                0
+            }),
+            None,
+            i,
+        )
+    };
+    let all = batch(&(0..400_000).map(row).collect::<Vec<Row>>());
+    let all = all.project(&[1, 12, 13]).unwrap();
+    let sorts = [PhysicalSortExpr::new(
+        Arc::new(Column::new("url", 2)),
+        SortOptions::default(),
+    )];
+    let ordering = LexOrdering::new(sorts).unwrap();
+    let input = MemorySourceConfig::try_new_exec(&partitions(&all, 2, 50_000), all.schema(), None);
+    let fields = vec![SortField::new(all.column(2).data_type().clone())];
+    let rows = RowConverter::new(fields).unwrap();
+    let rows = rows.convert_columns(&all.columns()[2..]).unwrap();
+    let mut order: Vec<u64> = (0..400_000).collect();
+    order.sort_by_key(|row| rows.row(*row as usize));
+    let expected = take_record_batch(&all, &UInt64Array::from(order)).unwrap();
+    let sort = SortRowsExec::try_new(input.unwrap(), ordering, false).unwrap();
+    assert!(run(sort, context(2, 10_000)) == expected);
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //! ```
 
 use std::cell::OnceCell;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use arrow::array::{Array, ArrayRef};
@@ -20,6 +21,9 @@ use super::ordinal::{Kind, bytes_at, bytes_ordinal, ordinals};
 
 /// Bytes that become a word; the rest of it says how many there are.
 const CHUNK_BYTES: usize = 15;
+
+/// Rows up to which comparing them whole, which needs no memory, is faster.
+const COMPARED_ROWS: usize = 20;
 
 /// The keys of tied rows.
 pub(super) struct Ties {
@@ -33,6 +37,33 @@ struct Key {
     kind: Kind,
     /// Numbers in the order of the values, made when they are needed.
     ordinals: OnceCell<Vec<u128>>,
+}
+
+impl Key {
+    fn compare(&self, a: usize, b: usize) -> Ordering {
+        let nulls_first = self.options.nulls_first;
+        match (self.values.is_null(a), self.values.is_null(b)) {
+            (true, true) => return Ordering::Equal,
+            (false, false) => {}
+            (a_is_null, _) if a_is_null == nulls_first => return Ordering::Less,
+            _ => return Ordering::Greater,
+        }
+        let order = match self.kind {
+            Kind::Bytes => {
+                let values = self.values.as_ref();
+                bytes_at(values, a).cmp(bytes_at(values, b))
+            }
+            Kind::Narrow | Kind::Wide => {
+                let numbers = self.ordinals.get_or_init(|| ordinals(self.values.as_ref()));
+                numbers[a].cmp(&numbers[b])
+            }
+        };
+        if self.options.descending {
+            order.reverse()
+        } else {
+            order
+        }
+    }
 }
 
 /// A tied row with what sorts it.
@@ -66,8 +97,25 @@ impl Ties {
         }
     }
 
-    /// The rows of a tie in order.
-    pub(super) fn order(&self, rows: Range<u32>) -> impl Iterator<Item = u32> {
+    /// Makes `order` the rows of a tie in order.
+    pub(super) fn order(&self, rows: Range<u32>, order: &mut Vec<u32>) {
+        order.clear();
+        if rows.len() <= COMPARED_ROWS {
+            order.extend(rows);
+            order.sort_by(|a, b| self.compare(*a as usize, *b as usize));
+        } else {
+            order.extend(self.order_of_many(rows));
+        }
+    }
+
+    /// Compares two rows by all keys.
+    fn compare(&self, a: usize, b: usize) -> Ordering {
+        let mut orders = self.keys.iter().map(|key| key.compare(a, b));
+        let order = orders.find(|order| order.is_ne());
+        order.unwrap_or(Ordering::Equal)
+    }
+
+    fn order_of_many(&self, rows: Range<u32>) -> impl Iterator<Item = u32> {
         let mut ties: Vec<Tie> = rows.map(|row| Tie { word: 0, row }).collect();
         let mut open = vec![(0..ties.len(), self.next_key(0))];
         while let Some((range, next)) = open.pop() {
@@ -239,7 +287,10 @@ mod tests {
             let options = SortOptions { descending, nulls_first };
             let keys: Vec<ArrayRef> = vec![Arc::new(texts), Arc::new(numbers)];
             let ties = Ties::new(keys.into_iter().map(|key| (key, options)).collect());
-            let order: Vec<u32> = ties.order(0..rows.len() as u32).collect();
+            let (mut order, mut many) = (Vec::new(), Vec::new());
+            ties.order(0..rows.len() as u32, &mut order);
+            many.extend(ties.order_of_many(0..rows.len() as u32));
+            prop_assert_eq!(&order, &many);
             let mut expected: Vec<u32> = (0..rows.len() as u32).collect();
             expected.sort_by(|a, b| {
                 let (a, b) = (&rows[*a as usize], &rows[*b as usize]);

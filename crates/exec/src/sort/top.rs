@@ -21,6 +21,7 @@ use datafusion::physical_expr::PhysicalSortExpr;
 
 use super::bound::{SharedBound, lower, rows_below};
 use super::float_key::key_values;
+use super::key_bound::KeyBound;
 use super::layout::{KeyColumn, Layout};
 use super::pack::pack;
 use super::range::Range;
@@ -48,6 +49,8 @@ pub(super) struct TopSpec {
     /// Whether rows whose keys are those of the last wanted row are wanted, too.
     pub(super) with_ties: bool,
     pub(super) bound: SharedBound,
+    /// What the scan below may leave out.
+    pub(super) key_bound: Option<Arc<KeyBound>>,
 }
 
 impl TopSpec {
@@ -80,7 +83,22 @@ impl TopSpec {
             num_rows,
             with_ties,
             bound: SharedBound::default(),
+            key_bound: None,
         })
+    }
+
+    /// The same over a scan that knows `key_bound`.
+    pub(super) fn with_key_bound(mut self, key_bound: Option<Arc<KeyBound>>) -> Self {
+        self.key_bound = key_bound;
+        self
+    }
+
+    /// Notes that rows after those with this word are not wanted.
+    fn lower_bounds(&self, word: u128) {
+        self.bound.lower(word.checked_add(1));
+        if let (Some(bound), Some(field)) = (&self.key_bound, self.layout.fields.first()) {
+            bound.lower(word, field, self.layout.key_bits() - field.total_bits());
+        }
     }
 }
 
@@ -245,7 +263,7 @@ impl TopRows {
                 self.candidates.truncate(num_rows);
             }
             let shared = last.word.checked_add(1);
-            self.spec.bound.lower(shared);
+            self.spec.lower_bounds(last.word);
             // Later rows of this task lose against those before with the same keys.
             let loses_ties = self.spec.layout.is_exact && !self.spec.with_ties;
             self.bound = if loses_ties { Some(last.word) } else { shared };

@@ -99,5 +99,6 @@ macro_rules! word {
 }
 
 word!(u16);
+word!(u32);
 word!(u64);
 word!(u128);

@@ -10,6 +10,7 @@ use basalt_error::{Error, Result};
 
 use super::Step;
 use super::stream_exec::positions;
+use crate::sort::has_changed_keys;
 
 /// The step of LIMIT … WITH TIES.
 pub(super) struct LimitWithTiesStep {
@@ -54,7 +55,7 @@ impl Step for LimitWithTiesStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
         let key = |k: &usize| {
             let column = batch.column(*k);
-            if FloatOrder::changes(column) {
+            if has_changed_keys(column.as_ref()) {
                 FloatOrder::keys(column).map_err(|e| Error::bug(e.to_string()))
             } else {
                 Ok(Arc::clone(column))

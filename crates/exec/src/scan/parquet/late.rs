@@ -10,9 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
+use arrow::compute::and;
 use arrow::datatypes::SchemaRef;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
+
+use crate::sort::KeyBound;
 
 /// Share of rows up to which reading late is taken for cheaper without measuring the other way.
 const FEW_ROWS: f64 = 0.1;
@@ -35,11 +38,14 @@ pub(super) enum Way {
     Late,
 }
 
-/// The filters of a scan, to be evaluated in it.
+/// The filters of a scan, and what a top-N above wants, to be evaluated in it.
 #[derive(Clone, Debug)]
 pub(super) struct LateFilter {
-    expr: Arc<dyn PhysicalExpr>,
-    /// The columns of the table that the filters need, in their order.
+    /// The filters, if there are any.
+    expr: Option<Arc<dyn PhysicalExpr>>,
+    /// The bound, and which of the columns it is for.
+    bound: Option<(usize, Arc<KeyBound>)>,
+    /// The columns of the table that the filters and the bound need, in their order.
     pub(super) columns: Vec<usize>,
     /// Fields of these columns.
     pub(super) schema: SchemaRef,
@@ -54,8 +60,41 @@ impl LateFilter {
         num_columns: usize,
         projection: &[usize],
     ) -> Option<Self> {
-        let mut columns: Vec<usize> = collect_columns(expr).iter().map(|c| c.index()).collect();
+        let columns: Vec<usize> = collect_columns(expr).iter().map(|c| c.index()).collect();
+        let mut late = Self::of_columns(columns, table, num_columns, projection)?;
+        let expr = reassign_expr_columns(Arc::clone(expr), &late.schema).ok()?;
+        late.expr = Some(expr);
+        Some(late)
+    }
+
+    /// The filter `condition`, if there is one, and a bound for a column of the table; `None` as for
+    /// [`LateFilter::new`].
+    pub(super) fn bounded(
+        condition: Option<&Arc<dyn PhysicalExpr>>,
+        (key, bound): (usize, &Arc<KeyBound>),
+        (table, num_columns): (&SchemaRef, usize),
+        projection: &[usize],
+    ) -> Option<Self> {
+        let columns = condition.map(collect_columns).unwrap_or_default();
+        let mut columns: Vec<usize> = columns.iter().map(|c| c.index()).collect();
+        columns.push(key);
+        let mut late = Self::of_columns(columns, table, num_columns, projection)?;
+        let place = late.columns.iter().position(|column| *column == key)?;
+        late.bound = Some((place, Arc::clone(bound)));
+        if let Some(condition) = condition {
+            late.expr = Some(reassign_expr_columns(Arc::clone(condition), &late.schema).ok()?);
+        }
+        Some(late)
+    }
+
+    fn of_columns(
+        mut columns: Vec<usize>,
+        table: &SchemaRef,
+        num_columns: usize,
+        projection: &[usize],
+    ) -> Option<Self> {
         columns.sort_unstable();
+        columns.dedup();
         let is_in_file = |c: &usize| *c < num_columns;
         let has_others = projection
             .iter()
@@ -64,9 +103,9 @@ impl LateFilter {
             return None;
         }
         let schema = Arc::new(table.project(&columns).ok()?);
-        let expr = reassign_expr_columns(Arc::clone(expr), &schema).ok()?;
         Some(Self {
-            expr,
+            expr: None,
+            bound: None,
             columns,
             schema,
         })
@@ -75,12 +114,20 @@ impl LateFilter {
     /// Which rows pass. Where the filter fails all do: the step above the scan will find out again.
     pub(super) fn passing(&self, batch: &RecordBatch) -> BooleanArray {
         let num_rows = batch.num_rows();
-        let evaluated = self.expr.evaluate(batch);
-        let array = evaluated.and_then(|v| v.into_array(num_rows)).ok();
-        let passing = array.as_ref().and_then(|a| a.as_boolean_opt());
-        match passing {
-            Some(passing) if passing.len() == num_rows => passing.clone(),
-            _ => BooleanArray::from(vec![true; num_rows]),
+        let wanted = self.bound.as_ref();
+        let wanted = wanted.and_then(|(column, bound)| bound.wanted(batch.column(*column)));
+        let fulfilling = self.expr.as_ref().and_then(|expr| {
+            let evaluated = expr.evaluate(batch);
+            let array = evaluated.and_then(|v| v.into_array(num_rows)).ok()?;
+            let passing = array.as_boolean_opt()?;
+            (passing.len() == num_rows).then(|| passing.clone())
+        });
+        match (wanted, fulfilling) {
+            (Some(wanted), Some(fulfilling)) => and(&wanted, &fulfilling).unwrap_or(wanted),
+            (one, other) => {
+                let passing = one.or(other);
+                passing.unwrap_or_else(|| BooleanArray::from(vec![true; num_rows]))
+            }
         }
     }
 }

@@ -27,13 +27,30 @@ pub(super) fn row_group_can_match(
 ) -> bool {
     let compare = |column: &str, op: Operator, values: &[&ScalarValue]| {
         let (index, data_type) = source(column)?;
-        let bounds = Bounds::read(file, (index, &data_type), |converter| {
-            let min = converter.row_group_mins([group])?;
-            Ok((min, converter.row_group_maxes([group])?))
-        })?;
+        let bounds = bounds_of_group(file, group, (index, &data_type))?;
         bounds.can_hold_any(op, values)?.first().copied()
     };
     filters.iter().all(|f| can_match(f, &compare))
+}
+
+/// Least and greatest value of a top-level column in row group `group`.
+pub(super) fn row_group_bounds(
+    file: &ArrowReaderMetadata,
+    group: usize,
+    column: (usize, &DataType),
+) -> Option<Bounds> {
+    bounds_of_group(file, file.metadata().row_groups().get(group)?, column)
+}
+
+fn bounds_of_group(
+    file: &ArrowReaderMetadata,
+    group: &RowGroupMetaData,
+    column: (usize, &DataType),
+) -> Option<Bounds> {
+    Bounds::read(file, column, |converter| {
+        let min = converter.row_group_mins([group])?;
+        Ok((min, converter.row_group_maxes([group])?))
+    })
 }
 
 /// Whether rows of the group can fulfil all filters, as far as Bloom filters tell.

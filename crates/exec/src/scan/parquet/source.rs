@@ -11,6 +11,7 @@ use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
 use basalt_types::DataType;
 use datafusion::logical_expr::Expr;
+use datafusion::physical_expr::PhysicalExpr;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowPredicateFn, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowFilter,
@@ -20,22 +21,26 @@ use parquet::schema::types::SchemaDescriptor;
 use super::conversion::{Conversion, Part};
 use super::late::{LateFilter, Way, Ways};
 use super::pages::rows_that_can_match;
-use super::pruning::bloom_filters_can_match;
+use super::pruning::{bloom_filters_can_match, row_group_bounds};
 use super::{ParquetFile, ParquetTable, guarded};
 use crate::QueryControl;
 use crate::scan::{BatchIter, FileFact, MorselSource, ScanRequest, Stored};
+use crate::sort::KeyBound;
 
 /// Rows that the reader gives at once.
 const BATCH_ROWS: usize = 16_384;
 
 /// A scan of a [`ParquetTable`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ParquetSource {
     table: ParquetTable,
     projection: Vec<usize>,
     schema: SchemaRef,
     filters: Vec<Expr>,
+    condition: Option<Arc<dyn PhysicalExpr>>,
     late: Option<LateFilter>,
+    /// What a top-N above still wants.
+    bound: Option<Arc<KeyBound>>,
     /// Whether rows must be counted, so that none may be left out within a row group.
     numbers_rows: bool,
     shared: Arc<Shared>,
@@ -51,6 +56,7 @@ struct Shared {
     ways: Ways,
     row_groups_late: AtomicU64,
     row_groups_skipped: AtomicU64,
+    row_groups_not_wanted: AtomicU64,
     rows_skipped: AtomicU64,
     rows_filtered: AtomicU64,
 }
@@ -72,7 +78,9 @@ impl ParquetSource {
             projection: request.projection.clone(),
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
             filters: request.filters.clone(),
+            condition: request.condition.clone(),
             late: late.filter(|_| !numbers_rows),
+            bound: None,
             numbers_rows,
             shared: Arc::default(),
             control: Arc::clone(&request.control),
@@ -107,6 +115,15 @@ impl ParquetSource {
             schema: Arc::clone(schema),
         };
         (ProjectionMask::roots(parquet, roots), conversion)
+    }
+
+    /// The place in the order of a row group's nearest value, if it is known.
+    fn nearest(&self, bound: &KeyBound, (file, group): (usize, usize)) -> Option<u64> {
+        let file = &self.table.files[file];
+        let field = self.schema.field(bound.column());
+        let (index, data_type) = self.table.plain_column(file, field.name())?;
+        let bounds = row_group_bounds(&file.metadata, group, (index, &data_type))?;
+        bound.nearest_in((&bounds.min, &bounds.max), field.is_nullable())
     }
 
     /// The filter as the reader calls it for the batches of a file.
@@ -188,9 +205,20 @@ impl MorselSource for ParquetSource {
     fn open(&self, morsel: usize) -> Result<BatchIter> {
         let (file_idx, group) = self.morsels[morsel];
         let file = &self.table.files[file_idx];
-        let way = match &self.late {
-            Some(_) => self.shared.ways.next(),
-            None => Way::AtOnce,
+        if let Some(bound) = &self.bound {
+            let nearest = self.nearest(bound, self.morsels[morsel]);
+            if nearest.is_some_and(|place| !bound.wants(place)) {
+                let skipped = &self.shared.row_groups_not_wanted;
+                skipped.fetch_add(1, Ordering::Relaxed);
+                return Ok(Box::new(std::iter::empty()));
+            }
+        }
+        let way = match (&self.late, &self.bound) {
+            (None, _) => Way::AtOnce,
+            // Few rows are wanted once some are known.
+            (Some(_), Some(bound)) if bound.is_known() => Way::Late,
+            (Some(_), Some(_)) if self.condition.is_none() => Way::AtOnce,
+            (Some(_), _) => self.shared.ways.next(),
         };
         let started = Instant::now();
         let Some((reader, conversion, num_rows)) = self.reader(file, group, way)? else {
@@ -207,6 +235,25 @@ impl MorselSource for ParquetSource {
             shared: Arc::clone(&self.shared),
             control: Arc::clone(&self.control),
         }))
+    }
+
+    fn with_bound(&self, bound: &Arc<KeyBound>) -> Option<Arc<dyn MorselSource>> {
+        let mut bounded = self.clone();
+        bounded.shared = Arc::default();
+        let key = *self.projection.get(bound.column())?;
+        let num_columns = self.table.columns.len();
+        if !self.numbers_rows {
+            let table = (&self.table.schema, num_columns);
+            let condition = self.condition.as_ref();
+            let late = LateFilter::bounded(condition, (key, bound), table, &self.projection);
+            bounded.late = late.or(bounded.late);
+        }
+        // The most promising first: what they have rules out the others.
+        bounded
+            .morsels
+            .sort_by_key(|morsel| self.nearest(bound, *morsel));
+        bounded.bound = Some(Arc::clone(bound));
+        Some(Arc::new(bounded))
     }
 
     fn num_rows(&self) -> Option<usize> {
@@ -251,6 +298,10 @@ impl MorselSource for ParquetSource {
         vec![
             ("row_groups_late", value(&shared.row_groups_late)),
             ("row_groups_skipped", value(&shared.row_groups_skipped)),
+            (
+                "row_groups_not_wanted",
+                value(&shared.row_groups_not_wanted),
+            ),
             ("rows_skipped", value(&shared.rows_skipped)),
             ("rows_filtered", value(&shared.rows_filtered)),
         ]

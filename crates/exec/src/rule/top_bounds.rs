@@ -1,0 +1,132 @@
+//! Tells scans what the top-N above them still wants.
+
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::error::Result;
+use datafusion::logical_expr::Volatility;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+
+use crate::scan::ScanExec;
+use crate::sort::{KeyBound, SortRowsExec};
+
+/// The rule that gives a top-N and the scan below it one bound.
+#[derive(Debug)]
+pub struct BoundScans;
+
+/// The top-N at `node` over a scan that leaves out rows; none if there is no such.
+fn bounded(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let Some(sort) = node.downcast_ref::<SortRowsExec>() else {
+        return Ok(None);
+    };
+    if sort.is_partitioned() || sort.num_top_rows().is_none() {
+        return Ok(None);
+    }
+    let first = sort.ordering().first();
+    let key = first.expr.downcast_ref::<Column>();
+    let (Some(key), Some(input)) = (key, sort.children().first().copied()) else {
+        return Ok(None);
+    };
+    let bound = |column: usize, scan: &ScanExec| {
+        let schema = scan.schema();
+        KeyBound::new(column, schema.field(column).data_type(), first.options).map(Arc::new)
+    };
+    Ok(match below(input, key.index(), &bound)? {
+        Some((input, bound)) => Some(Arc::new(sort.over_bounded(input, bound)?)),
+        None => None,
+    })
+}
+
+/// The plan `node` with a bounded scan below, whose column is column `column` of `node`. All steps between
+/// look at one row at a time, so that rows which are missing change nothing about others.
+fn below(
+    node: &Arc<dyn ExecutionPlan>,
+    column: usize,
+    bound: &dyn Fn(usize, &ScanExec) -> Option<Arc<KeyBound>>,
+) -> Result<Option<(Arc<dyn ExecutionPlan>, Arc<KeyBound>)>> {
+    if let Some(scan) = node.downcast_ref::<ScanExec>() {
+        let bounded = bound(column, scan).and_then(|bound| {
+            let scan: Arc<dyn ExecutionPlan> = Arc::new(scan.with_bound(&bound)?);
+            Some((scan, bound))
+        });
+        return Ok(bounded);
+    }
+    let Some(column) = column_below(node, column) else {
+        return Ok(None);
+    };
+    let children = node.children();
+    let [child] = children[..] else {
+        return Ok(None);
+    };
+    let Some((child, bound)) = below(child, column, bound)? else {
+        return Ok(None);
+    };
+    let node = replace_children_if_necessary(Arc::clone(node), vec![child])?;
+    Ok(Some((node, bound)))
+}
+
+/// The input's column that is column `column` of a step; none if the step must see all rows, or
+/// computes it.
+fn column_below(node: &Arc<dyn ExecutionPlan>, column: usize) -> Option<usize> {
+    if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
+        let exprs = projection.expr();
+        let are_pure = exprs.iter().all(|projected| is_pure(&projected.expr));
+        let column = exprs.get(column)?.expr.downcast_ref::<Column>()?;
+        return are_pure.then(|| column.index());
+    }
+    if let Some(filter) = node.downcast_ref::<FilterExec>() {
+        let is_usable = filter.fetch().is_none() && is_pure(filter.predicate());
+        return match filter.projection().as_deref() {
+            _ if !is_usable => None,
+            Some(projection) => projection.get(column).copied(),
+            None => Some(column),
+        };
+    }
+    node.downcast_ref::<CoalescePartitionsExec>()
+        .filter(|coalesce| coalesce.fetch().is_none())
+        .map(|_| column)
+}
+
+/// Whether an expression depends on nothing but its row.
+fn is_pure(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    let mut is_pure = true;
+    let found = expr.apply(|node| {
+        let call = node.downcast_ref::<ScalarFunctionExpr>();
+        let volatility = call.map(|call| call.fun().signature().volatility);
+        is_pure &= volatility.is_none_or(|v| v == Volatility::Immutable);
+        Ok(TreeNodeRecursion::Continue)
+    });
+    found.is_ok() && is_pure
+}
+
+impl PhysicalOptimizerRule for BoundScans {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let bound = |node: Arc<dyn ExecutionPlan>| {
+            Ok(match bounded(&node)? {
+                Some(ours) => Transformed::yes(ours),
+                None => Transformed::no(node),
+            })
+        };
+        plan.transform_up(bound).data()
+    }
+
+    fn name(&self) -> &str {
+        "BoundScans"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}

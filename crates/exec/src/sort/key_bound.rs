@@ -1,0 +1,165 @@
+//! Tells a scan which values of the first key the top-N above it still wants.
+//!
+//! The rule that puts the top-N above a scan gives both the same bound. The top-N lowers it whenever it knows
+//! better rows; the scan leaves out what is beyond it: groups of rows by their least and greatest values,
+//! rows by their keys before it reads other columns. Only integers have one: bounds of floats do not count
+//! NaN, and strings are cut.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow::array::{Array, AsArray, BooleanArray, PrimitiveArray};
+use arrow::buffer::BooleanBuffer;
+use arrow::compute::SortOptions;
+use arrow::datatypes::DataType;
+
+use super::layout::Field;
+use super::ordinal::{NarrowVisitor, Ordinal, visit_narrow};
+
+/// The values of a column that are still wanted.
+#[derive(Debug)]
+pub struct KeyBound {
+    /// The column of the scan's result.
+    column: usize,
+    options: SortOptions,
+    /// The farthest place in the order that is wanted: [`Ordinal::ordinal`], turned where the order falls.
+    farthest: AtomicU64,
+}
+
+impl KeyBound {
+    /// A bound for column `column`, which wants everything yet; none for types without bounds.
+    pub fn new(column: usize, data_type: &DataType, options: SortOptions) -> Option<Self> {
+        data_type.is_integer().then(|| Self {
+            column,
+            options,
+            farthest: AtomicU64::new(u64::MAX),
+        })
+    }
+
+    /// The column of the scan's result.
+    pub fn column(&self) -> usize {
+        self.column
+    }
+
+    /// Leaves out what comes after the first key, in `field`, of a word with `lower_bits` bits below it.
+    pub(super) fn lower(&self, word: u128, field: &Field, lower_bits: u32) {
+        let Some(key) = word.checked_shr(lower_bits) else {
+            return;
+        };
+        let value = key & u128::from(u64::MAX >> (u64::BITS - field.bits.clamp(1, 64)));
+        let is_null =
+            field.has_null_bit && ((key >> field.bits) & 1 == 1) != field.options.nulls_first;
+        if is_null {
+            // Where NULLs come last, all values are wanted; where they come first, none is, but that is rare.
+            return;
+        }
+        let (min, max) = (field.ordinals.0 as u64, field.ordinals.1 as u64);
+        let place = if self.options.descending {
+            // The field counts from the greatest ordinal of the type, a place from that of 64 bits.
+            !max.wrapping_sub(value as u64)
+        } else {
+            min.wrapping_add(value as u64)
+        };
+        self.farthest.fetch_min(place, Ordering::Relaxed);
+    }
+
+    /// The first place in the order that a group of rows has, of which the least and the greatest value are
+    /// given as their 64 bits; none if it is not known.
+    pub(crate) fn nearest(
+        &self,
+        data_type: &DataType,
+        (least, greatest): (u64, u64),
+        has_nulls: bool,
+    ) -> Option<u64> {
+        if has_nulls && self.options.nulls_first {
+            return None;
+        }
+        let nearest = if self.options.descending {
+            greatest
+        } else {
+            least
+        };
+        let ordinal = if data_type.is_unsigned_integer() {
+            nearest
+        } else if data_type.is_signed_integer() {
+            nearest ^ (1 << 63)
+        } else {
+            return None;
+        };
+        Some(if self.options.descending {
+            !ordinal
+        } else {
+            ordinal
+        })
+    }
+
+    /// As [`KeyBound::nearest`], for the least and the greatest value as arrays of one value.
+    pub(crate) fn nearest_in(
+        &self,
+        (least, greatest): (&dyn Array, &dyn Array),
+        may_have_nulls: bool,
+    ) -> Option<u64> {
+        if may_have_nulls && self.options.nulls_first {
+            return None;
+        }
+        let nearest = if self.options.descending {
+            greatest
+        } else {
+            least
+        };
+        let places = self.places(nearest)?;
+        places.first().copied().filter(|_| nearest.is_valid(0))
+    }
+
+    /// Whether anything is known to be beyond it.
+    pub(crate) fn is_known(&self) -> bool {
+        self.farthest.load(Ordering::Relaxed) < u64::MAX
+    }
+
+    /// Whether rows at a place in the order are still wanted.
+    pub(crate) fn wants(&self, place: u64) -> bool {
+        place <= self.farthest.load(Ordering::Relaxed)
+    }
+
+    /// Which rows with these keys are wanted; none if all may be.
+    pub(crate) fn wanted(&self, keys: &dyn Array) -> Option<BooleanArray> {
+        let farthest = self.farthest.load(Ordering::Relaxed);
+        if farthest == u64::MAX {
+            return None;
+        }
+        let places = self.places(keys)?;
+        let mut wanted = BooleanBuffer::collect_bool(places.len(), |row| places[row] <= farthest);
+        if let Some(nulls) = keys.nulls().filter(|nulls| nulls.null_count() > 0) {
+            // What stands in place of NULL is no value.
+            wanted = if self.options.nulls_first {
+                &wanted | &!nulls.inner()
+            } else {
+                &wanted & nulls.inner()
+            };
+        }
+        Some(BooleanArray::new(wanted, None))
+    }
+
+    /// The places of values in the order, whatever stands where a row is NULL.
+    fn places(&self, keys: &dyn Array) -> Option<Vec<u64>> {
+        let mut places = visit_narrow(keys.data_type(), Ordinals(keys))?;
+        if self.options.descending {
+            places.iter_mut().for_each(|place| *place = !*place);
+        }
+        Some(places)
+    }
+}
+
+struct Ordinals<'a>(&'a dyn Array);
+
+impl NarrowVisitor for Ordinals<'_> {
+    type Output = Vec<u64>;
+
+    fn visit<T: Ordinal>(self) -> Vec<u64> {
+        let array: &PrimitiveArray<T> = self.0.as_primitive();
+        array
+            .values()
+            .iter()
+            .map(|value| T::ordinal(*value))
+            .collect()
+    }
+}
