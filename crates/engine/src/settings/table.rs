@@ -646,10 +646,16 @@ pub const SETTINGS: &[Setting] = &[
         "The part of max_memory_usage from which on the rows of an ORDER BY go to temporary files; 0 is never.",
     ),
     setting(
+        "final",
+        Bool,
+        "0",
+        "Tables that combine rows of the same key are read as with FINAL.",
+    ),
+    setting(
         "mutations_sync",
         UInt64,
         "0",
-        "Accepted for clients that set it; has no effect.",
+        "Accepted for clients that set it: ALTER TABLE always waits until rows are changed.",
     ),
     setting(
         "insert_null_as_default",

@@ -108,8 +108,13 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
                 "UPDATE (ALTER TABLE … UPDATE … WHERE … does the same)",
             ))
         }
-        Statement::Optimize(optimize) => merge_tree::optimize(session, optimize),
+        Statement::Optimize(optimize) => merge_tree::optimize(session, &query, optimize),
         Statement::Check(_) => Err(Error::not_implemented("CHECK")),
+        Statement::System(system)
+            if matches!(system.command.as_str(), "STOP MERGES" | "START MERGES") =>
+        {
+            merge_tree::merges(session, system)
+        }
         Statement::System(system) => set::system(&system.command),
         Statement::Kill(kill) => kill::run(session, &query, kill, io),
         Statement::Tokens(tokens) => Err(Error::not_implemented(&tokens.construct)),

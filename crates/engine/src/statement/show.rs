@@ -222,7 +222,7 @@ pub(crate) fn describe(
         (
             "type",
             DataType::String,
-            of(&|c| c.column.data_type.pretty_name()),
+            of(&|c| c.declared_type()),
         ),
         (
             "default_type",

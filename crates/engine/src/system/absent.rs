@@ -63,17 +63,6 @@ pub(super) const TABLES: &[(&str, &str)] = &[
          is_obsolete UInt8",
     ),
     (
-        "merges",
-        "database String, table String, elapsed Float64, progress Float64, num_parts UInt64, \
-         source_part_names Array(String), result_part_name String, \
-         source_part_paths Array(String), result_part_path String, partition_id String, \
-         partition String, is_mutation UInt8, total_size_bytes_compressed UInt64, \
-         total_size_bytes_uncompressed UInt64, total_size_marks UInt64, \
-         bytes_read_uncompressed UInt64, rows_read UInt64, bytes_written_uncompressed UInt64, \
-         rows_written UInt64, columns_written UInt64, memory_usage UInt64, thread_id UInt64, \
-         merge_type String, merge_algorithm String",
-    ),
-    (
         "mutations",
         "database String, table String, mutation_id String, command String, \
          create_time DateTime, finish_time DateTime, `block_numbers.partition_id` Array(String), \

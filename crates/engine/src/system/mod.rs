@@ -8,6 +8,7 @@
 //! | [`processes`] | the statements that are running |
 //! | [`adaptation`] | the processor, and what was chosen for it |
 //! | [`parts`] | parts of tables on disk |
+//! | [`merges`] | merges that are running |
 //! | [`facts`] | settings, formats, types, build options and other lists |
 //! | [`absent`] | what ClickHouse has and Basalt has not: empty tables |
 //! | [`information_schema`] | the views of `information_schema` |
@@ -17,6 +18,7 @@ pub mod adaptation;
 pub mod facts;
 pub mod functions;
 pub mod information_schema;
+pub mod merges;
 pub mod objects;
 pub mod parts;
 pub mod processes;
@@ -49,6 +51,7 @@ const TABLES: &[(&str, MakeTable)] = &[
     ("formats", facts::formats),
     ("functions", functions::functions),
     ("keywords", facts::keywords),
+    ("merges", merges::merges),
     ("numbers", |_| Ok(numbers(false))),
     ("numbers_mt", |_| Ok(numbers(true))),
     ("one", |_| one()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType as ArrowType, Schema, SchemaRef};
 use basalt_error::{Error, Result};
-use basalt_storage::{Layout, Part};
+use basalt_storage::{Layout, MergeTree, Part};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator};
 
@@ -16,16 +16,17 @@ use super::{BatchIter, MorselSource, ScanRequest, Stored, TableKind};
 #[derive(Clone, Debug)]
 pub struct MergeTreeTable {
     schema: SchemaRef,
+    /// Keeps the folder, should the table be dropped meanwhile.
+    table: Arc<MergeTree>,
     parts: Arc<Vec<Arc<Part>>>,
 }
 
 impl MergeTreeTable {
-    /// The parts of a table of this layout.
-    pub fn new(layout: &Layout, parts: Arc<Vec<Arc<Part>>>) -> Self {
-        let visible = layout.columns.iter().take(layout.num_visible);
-        let fields: Vec<_> = visible.map(|c| c.data_type.field(&c.name)).collect();
+    /// These parts of the table.
+    pub fn new(table: Arc<MergeTree>, parts: Arc<Vec<Arc<Part>>>) -> Self {
         Self {
-            schema: Arc::new(Schema::new(fields)),
+            schema: visible_schema(table.layout()),
+            table,
             parts,
         }
     }
@@ -35,24 +36,40 @@ impl MergeTreeTable {
         self.parts.iter().map(groups).sum()
     }
 
-    /// Whether rows of a group can fulfil all filters.
-    fn group_can_match(&self, part: &Part, group: usize, filters: &[Expr]) -> bool {
-        let compare = |column: &str, op: Operator, values: &[&ScalarValue]| {
-            let (column, field) = self.schema.column_with_name(column)?;
-            let known = &part.metadata().columns[column].groups[group];
-            if known.null_count == part.metadata().group_rows[group] {
-                // A comparison with NULL holds for no row.
-                return Some(false);
-            }
-            let bounds = integers(field.data_type(), known.bounds?)?;
-            let mut any = false;
-            for value in values {
-                any |= can_hold(bounds, op, integer(field.data_type(), value)?)?;
-            }
-            Some(any)
-        };
-        filters.iter().all(|f| can_match(f, &compare))
-    }
+}
+
+/// Fields of the columns that queries see.
+pub(super) fn visible_schema(layout: &Layout) -> SchemaRef {
+    let visible = layout.columns.iter().take(layout.num_visible);
+    let fields: Vec<_> = visible.map(|c| c.data_type.field(&c.name)).collect();
+    Arc::new(Schema::new(fields))
+}
+
+/// Whether rows of a group can fulfil all filters, as far as the columns tell that `is_usable` names.
+pub(super) fn group_can_match(
+    schema: &Schema,
+    (part, group): (&Part, usize),
+    filters: &[Expr],
+    is_usable: &dyn Fn(usize) -> bool,
+) -> bool {
+    let compare = |column: &str, op: Operator, values: &[&ScalarValue]| {
+        let (column, field) = schema.column_with_name(column)?;
+        if !is_usable(column) {
+            return None;
+        }
+        let known = &part.metadata().columns[column].groups[group];
+        if known.null_count == part.metadata().group_rows[group] {
+            // A comparison with NULL holds for no row.
+            return Some(false);
+        }
+        let bounds = integers(field.data_type(), known.bounds?)?;
+        let mut any = false;
+        for value in values {
+            any |= can_hold(bounds, op, integer(field.data_type(), value)?)?;
+        }
+        Some(any)
+    };
+    filters.iter().all(|f| can_match(f, &compare))
 }
 
 /// Bounds as integers; none for other values, floats among them, whose NaN they do not count.
@@ -107,7 +124,8 @@ impl TableKind for MergeTreeTable {
         let mut num_rows = 0;
         for part in self.parts.iter() {
             for (group, rows) in part.metadata().group_rows.iter().enumerate() {
-                if self.group_can_match(part, group, &request.filters) {
+                let place = (part.as_ref(), group);
+                if group_can_match(&self.schema, place, &request.filters, &|_| true) {
                     morsels.push((Arc::clone(part), group));
                     num_rows += *rows as usize;
                 }
@@ -116,6 +134,7 @@ impl TableKind for MergeTreeTable {
         Ok(Arc::new(MergeTreeSource {
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
             projection: request.projection.clone(),
+            _table: Arc::clone(&self.table),
             num_parts: self.parts.len(),
             num_groups: self.num_groups(),
             morsels,
@@ -132,6 +151,7 @@ impl TableKind for MergeTreeTable {
 #[derive(Debug)]
 struct MergeTreeSource {
     schema: SchemaRef,
+    _table: Arc<MergeTree>,
     projection: Vec<usize>,
     num_parts: usize,
     num_groups: usize,

@@ -1,9 +1,13 @@
 //! Says what a table's parts hold: columns, how they are encoded, and which are keys.
 
+use std::sync::Arc;
+
 use basalt_codec::auto::Policy;
 use basalt_codec::{Auto, Chain, Codec};
 use basalt_error::{Error, Result};
 use basalt_types::DataType;
+
+use super::combine::Combine;
 
 /// How a column's values are encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +51,10 @@ pub struct Layout {
     pub sorting_key: Vec<usize>,
     /// Columns whose values are the same in all rows of a part.
     pub partition_key: Vec<usize>,
+    /// What becomes of rows with the same sorting key; all of them stay if none.
+    pub combine: Option<Arc<dyn Combine>>,
+    /// Columns that tell when a row is expired: Date or DateTime, 0 is never.
+    pub ttl: Vec<usize>,
 }
 
 impl Layout {
@@ -67,7 +75,6 @@ impl Layout {
                 tuple.types.iter().try_for_each(Self::check_type)
             }
             DataType::Tuple(_)
-            | DataType::AggregateFunction(_)
             | DataType::Variant(_)
             | DataType::Interval(_)
             | DataType::Nothing => Err(Error::not_implemented(format!(

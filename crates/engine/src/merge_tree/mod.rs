@@ -1,6 +1,9 @@
 //! Joins tables on disk to the catalog: their keys as expressions, and who may change them.
 
+mod combine;
+
 use std::path::Path;
+use std::sync::Arc;
 
 use basalt_error::Result;
 use basalt_parser::ast::{self, Statement};
@@ -10,11 +13,15 @@ use basalt_types::DataType;
 use crate::catalog::Catalog;
 use crate::database::Database;
 
+pub(crate) use combine::{Aggregating, Measure};
+
 /// A table on disk with what its CREATE said about keys.
 #[derive(Debug)]
 pub struct MergeTreeTable {
     /// The parts.
-    pub storage: MergeTree,
+    pub storage: Arc<MergeTree>,
+    /// Name of the engine.
+    pub kind: &'static str,
     /// Name of its folder, which a new name of the table does not change.
     pub uuid: String,
     /// What is calculated for keys when rows are inserted.

@@ -1,5 +1,8 @@
 //! Tests of tables on disk: what is there after restarts, crashes and damage.
 
+mod faults;
+mod faulty_disk;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,7 +44,7 @@ fn layout() -> Layout {
         ],
         num_visible: 2,
         sorting_key: vec![0],
-        partition_key: Vec::new(),
+        ..Layout::default()
     }
 }
 
@@ -60,7 +63,11 @@ fn batch(keys: &[i32]) -> RecordBatch {
 }
 
 fn opened(folder: &Path) -> MergeTree {
-    let table = MergeTree::new(folder.to_owned(), layout());
+    let options = super::Options {
+        old_parts_lifetime: std::time::Duration::ZERO,
+        ..super::Options::default()
+    };
+    let table = MergeTree::new(folder.to_owned(), layout()).with_options(options);
     table.own();
     table
 }
@@ -93,7 +100,7 @@ fn rows_are_there_after_a_restart_and_a_merge() {
     let reader = MergeTree::new(folder.0.clone(), layout());
     let before = reader.parts().unwrap();
     assert_eq!(before.len(), 2);
-    table.merge(false).unwrap();
+    table.merge(None, false).unwrap();
     assert_eq!(rows(&table).unwrap(), batch(&[0, 1, 2, 3, 5]));
     assert_eq!(rows(&reader).unwrap(), batch(&[0, 1, 2, 3, 5]));
     drop(table);
