@@ -6,8 +6,8 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, UInt32Array};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::take;
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_functions::aggregate::{self, BoundAggregate, Groups};
 use basalt_functions::Context;
+use basalt_functions::aggregate::{self, BoundAggregate, Groups};
 use basalt_storage::Layout;
 use basalt_storage::merge_tree::{Combine, KeyedRows, Purpose};
 use basalt_types::{AggregateType, DataType};
@@ -134,6 +134,10 @@ impl Aggregating {
 impl Combine for Aggregating {
     fn needs(&self) -> &[usize] {
         &self.needs
+    }
+
+    fn needs_key(&self) -> bool {
+        true
     }
 
     fn combine(&self, rows: KeyedRows<'_>) -> Result<Vec<ArrayRef>> {

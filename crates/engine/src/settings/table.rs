@@ -652,6 +652,18 @@ pub const SETTINGS: &[Setting] = &[
         "Tables that combine rows of the same key are read as with FINAL.",
     ),
     setting(
+        "check_query_single_value_result",
+        Bool,
+        "0",
+        "CHECK TABLE gives 1 or 0 instead of a row for each part.",
+    ),
+    setting(
+        "allow_drop_detached",
+        Bool,
+        "0",
+        "Accepted for clients that set it: DROP DETACHED needs no permission.",
+    ),
+    setting(
         "mutations_sync",
         UInt64,
         "0",

@@ -99,7 +99,8 @@ fn simple_aggregate(column: &ColumnDef) -> Option<String> {
     }
     let text = basalt_parser::format_data_type(written);
     let args = text.strip_prefix("SimpleAggregateFunction(")?;
-    args.split_once(',').map(|(function, _)| function.to_owned())
+    args.split_once(',')
+        .map(|(function, _)| function.to_owned())
 }
 
 /// The columns with each `n Nested(a A, …)` as arrays `n.a Array(A)`, ….
@@ -156,7 +157,7 @@ fn declared_type(column: &ColumnDef, query: &RunningQuery<'_>) -> Result<Option<
     }))
 }
 
-fn codec_text(codec: &[ast::Expr]) -> String {
+pub(super) fn codec_text(codec: &[ast::Expr]) -> String {
     let parts: Vec<String> = codec.iter().map(basalt_parser::format_expr).collect();
     format!("CODEC({})", parts.join(", "))
 }

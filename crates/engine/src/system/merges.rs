@@ -72,7 +72,11 @@ pub(crate) fn merges(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
         )?
         .read("progress", STRUCTURE, text(|l| l.progress().to_string()))?
         .number("num_parts", number(|l| l.merge.sources.len() as u64))
-        .read("source_part_names", STRUCTURE, text(|l| l.names(|p| p.name())))?
+        .read(
+            "source_part_names",
+            STRUCTURE,
+            text(|l| l.names(|p| p.name())),
+        )?
         .text("result_part_name", all.iter().map(|l| &l.merge.result))
         .read(
             "source_part_paths",
@@ -83,8 +87,14 @@ pub(crate) fn merges(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
             "result_part_path",
             text(|l| format!("{}/", l.merge.folder.display())),
         )
-        .text("partition_id", text(|l| l.first(|p| p.partition_id().to_owned())))
-        .text("partition", text(|l| l.first(|p| p.metadata().partition.clone())))
+        .text(
+            "partition_id",
+            text(|l| l.first(|p| p.partition_id().to_owned())),
+        )
+        .text(
+            "partition",
+            text(|l| l.first(|p| p.metadata().partition.clone())),
+        )
         .flag("is_mutation", all.iter().map(|l| l.merge.is_mutation))
         .number("total_size_bytes_compressed", number(bytes))
         .number("total_size_marks", number(marks))

@@ -55,7 +55,10 @@ impl TableKind for FinalTable {
 /// The columns of a query, and behind them what combining needs: at least one, which has the rows.
 fn ids(layout: &Layout, projection: &[usize]) -> Vec<usize> {
     let mut ids = projection.to_vec();
-    let needs = layout.combine.iter().flat_map(|c| c.needs().iter().copied());
+    let needs = layout
+        .combine
+        .iter()
+        .flat_map(|c| c.needs().iter().copied());
     for id in needs {
         if !ids.contains(&id) {
             ids.push(id);
@@ -94,8 +97,7 @@ impl MorselSource for FinalSource {
         let is_wanted = |part: &Part, group: usize| {
             group_can_match(&self.table.schema, (part, group), &self.filters, &is_key)
         };
-        let rows =
-            MergedRows::for_query(layout, &self.table.parts, self.ids.clone(), &is_wanted)?;
+        let rows = MergedRows::for_query(layout, &self.table.parts, self.ids.clone(), &is_wanted)?;
         Ok(Box::new(FinalRows {
             rows,
             schema: Arc::clone(&self.schema),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType as ArrowType, Schema, SchemaRef};
 use basalt_error::{Error, Result};
+use basalt_storage::merge_tree::{IndexedValue, Relation};
 use basalt_storage::{Layout, MergeTree, Part};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator};
@@ -35,7 +36,6 @@ impl MergeTreeTable {
         let groups = |part: &Arc<Part>| part.metadata().group_rows.len();
         self.parts.iter().map(groups).sum()
     }
-
 }
 
 /// Fields of the columns that queries see.
@@ -62,14 +62,63 @@ pub(super) fn group_can_match(
             // A comparison with NULL holds for no row.
             return Some(false);
         }
-        let bounds = integers(field.data_type(), known.bounds?)?;
-        let mut any = false;
-        for value in values {
-            any |= can_hold(bounds, op, integer(field.data_type(), value)?)?;
+        let by_bounds = || {
+            let bounds = integers(field.data_type(), known.bounds?)?;
+            let mut any = false;
+            for value in values {
+                any |= can_hold(bounds, op, integer(field.data_type(), value)?)?;
+            }
+            Some(any)
+        };
+        let by_bounds = by_bounds();
+        let place = (column, group);
+        match by_bounds {
+            Some(false) => Some(false),
+            _ if !indexes_can_match(part, place, op, (field.data_type(), values)) => Some(false),
+            _ => by_bounds,
         }
-        Some(any)
     };
     filters.iter().all(|f| can_match(f, &compare))
+}
+
+/// Whether a column can be in that relation to one of the values, as far as skipping indexes tell.
+fn indexes_can_match(
+    part: &Part,
+    place: (usize, usize),
+    op: Operator,
+    (physical, values): (&ArrowType, &[&ScalarValue]),
+) -> bool {
+    let relation = match op {
+        Operator::Eq => Relation::Equal,
+        Operator::Lt | Operator::LtEq => Relation::AtMost,
+        Operator::Gt | Operator::GtEq => Relation::AtLeast,
+        _ => return true,
+    };
+    values.iter().any(|value| {
+        let indexed = indexed(physical, value);
+        indexed.is_none_or(|value| part.can_hold(place, relation, &value))
+    })
+}
+
+/// A constant as indexes of a column compare it.
+fn indexed(physical: &ArrowType, value: &ScalarValue) -> Option<IndexedValue> {
+    if let Some(integer) = integer(physical, value) {
+        return Some(IndexedValue::integer(integer));
+    }
+    match (physical, value) {
+        (ArrowType::BinaryView, ScalarValue::BinaryView(v) | ScalarValue::Binary(v)) => {
+            v.as_deref().map(IndexedValue::bytes)
+        }
+        (ArrowType::FixedSizeBinary(width), ScalarValue::FixedSizeBinary(other, v)) => {
+            let v = v.as_deref().filter(|_| width == other);
+            v.map(IndexedValue::bytes)
+        }
+        (ArrowType::Float32, ScalarValue::Float32(v)) => {
+            v.and_then(|v| IndexedValue::float(f64::from(v)))
+        }
+        (ArrowType::Float64, ScalarValue::Float64(v)) => v.and_then(IndexedValue::float),
+        _ => None,
+    }
 }
 
 /// Bounds as integers; none for other values, floats among them, whose NaN they do not count.

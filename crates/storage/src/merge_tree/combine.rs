@@ -46,6 +46,9 @@ pub trait Combine: Debug + Send + Sync {
     /// Columns that it needs whatever is read, beside the sorting key.
     fn needs(&self) -> &[usize];
 
+    /// Whether rows of a table without sorting key stay as they are, instead of having all the same key.
+    fn needs_key(&self) -> bool;
+
     /// One row for each key. Called again on its own results: what comes in several pieces must not
     /// make a difference.
     ///
@@ -106,6 +109,10 @@ impl Replacing {
 impl Combine for Replacing {
     fn needs(&self) -> &[usize] {
         &self.needs
+    }
+
+    fn needs_key(&self) -> bool {
+        false
     }
 
     fn combine(&self, rows: KeyedRows<'_>) -> Result<Vec<ArrayRef>> {

@@ -27,7 +27,10 @@ pub struct Entry {
 /// Files and folders.
 ///
 /// Every operation fails with what the system says.
-#[allow(clippy::missing_errors_doc, reason = "said once above, for all of them")]
+#[allow(
+    clippy::missing_errors_doc,
+    reason = "said once above, for all of them"
+)]
 pub trait Disk: Debug + Send + Sync {
     /// Makes a folder, and those that it is in.
     fn create_folder(&self, path: &Path) -> io::Result<()>;

@@ -109,7 +109,8 @@ impl<'t> Insert<'t> {
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
         let nothing = Written::new(self.table);
-        self.table.publish(std::mem::replace(&mut self.written, nothing))
+        self.table
+            .publish(std::mem::replace(&mut self.written, nothing))
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -164,7 +165,15 @@ fn write_sorted(table: &MergeTree, columns: &[Vec<ArrayRef>], written: &mut Writ
         .map(Arc::clone)
         .zip(types)
         .collect();
-    for run in boundaries(&partition_columns, num_rows)?.windows(2) {
+    let starts = boundaries(&partition_columns, num_rows)?;
+    // Parts are numbered in the order in which the rows name their partitions.
+    let first_row = |run: &&[usize]| match &order.indices {
+        Some(indices) => indices.values()[run[0]..run[1]].iter().min().copied(),
+        None => u32::try_from(run[0]).ok(),
+    };
+    let mut runs: Vec<&[usize]> = starts.windows(2).collect();
+    runs.sort_by_key(first_row);
+    for run in runs {
         let partition = partition(&typed, run[0])?;
         let rows: Vec<ArrayRef> = sorted
             .iter()
@@ -187,8 +196,7 @@ fn write_sorted(table: &MergeTree, columns: &[Vec<ArrayRef>], written: &mut Writ
 
 /// Sorted rows as a merge would leave them: an insert need not bring what the next merge takes away.
 fn combined(layout: &Layout, rows: Vec<ArrayRef>) -> Result<Vec<ArrayRef>> {
-    let combine = layout.combine.as_ref();
-    let Some(combine) = combine.filter(|_| !layout.sorting_key.is_empty()) else {
+    let Some(combine) = layout.combining() else {
         return Ok(rows);
     };
     let num_rows = rows.first().map_or(0, |c| c.len());
@@ -243,6 +251,8 @@ impl MergeTree {
         if written.folders.is_empty() {
             return Ok(());
         }
+        // Rows that an insert has combined are as good as merged.
+        let level = u32::from(self.layout().combining().is_some());
         self.change(|manifest| {
             let mut added = Vec::new();
             for (folder, partition) in written.take() {
@@ -251,7 +261,7 @@ impl MergeTree {
                     partition_id: partition.id,
                     min_block: manifest.last_block,
                     max_block: manifest.last_block,
-                    level: 0,
+                    level,
                     mutation: None,
                 };
                 added.push((folder, name));

@@ -8,6 +8,7 @@ use basalt_error::{Error, Result};
 use basalt_types::DataType;
 
 use super::combine::Combine;
+use super::index::Index;
 
 /// How a column's values are encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,11 +54,19 @@ pub struct Layout {
     pub partition_key: Vec<usize>,
     /// What becomes of rows with the same sorting key; all of them stay if none.
     pub combine: Option<Arc<dyn Combine>>,
+    /// Skipping indexes.
+    pub indexes: Vec<Index>,
     /// Columns that tell when a row is expired: Date or DateTime, 0 is never.
     pub ttl: Vec<usize>,
 }
 
 impl Layout {
+    /// What becomes of rows with the same key, where there are such.
+    pub(super) fn combining(&self) -> Option<&Arc<dyn Combine>> {
+        let combine = self.combine.as_ref();
+        combine.filter(|combine| !self.sorting_key.is_empty() || !combine.needs_key())
+    }
+
     /// Refuses types whose values cannot be kept on disk.
     ///
     /// # Errors

@@ -16,6 +16,7 @@
 //! | [`layout`] | [`Layout`]: columns, codecs and keys of a table |
 //! | [`part`] | [`Part`]: a part that can be read |
 //! | [`metadata`] | what a part tells of itself |
+//! | [`index`] | skipping indexes |
 //! | [`rewrite`] | parts with other values or columns |
 //! | [`partition`] | partitions that are dropped, detached and attached; checks of parts |
 //! | [`manifest`] | the list of a table's parts as bytes |
@@ -31,6 +32,7 @@ mod decode;
 mod disk;
 mod encode;
 mod expiry;
+mod index;
 mod insert;
 mod layout;
 mod manifest;
@@ -52,13 +54,14 @@ pub use background::BackgroundMerges;
 pub use combine::{Combine, KeyedRows, Purpose, Replacing};
 pub use disk::{Disk, Entry, NewFile, SystemDisk};
 pub use expiry::Expiry;
+pub use index::{Index, IndexKind, IndexedValue, Relation};
 pub use insert::Insert;
 pub use layout::{ColumnCodec, Layout, StoredColumn};
-pub use merge::{MergedRows, Progress};
+pub use merge::{MergedRows, Progress, WantedGroups};
 pub use metadata::{Bounds, ColumnMetadata, GroupMetadata, PartMetadata};
 pub use options::Options;
 pub use order::partition_of;
-pub use part::Part;
+pub use part::{Part, is_part_name};
 pub use partition::Checked;
 pub use rewrite::{ColumnSource, NewValues, PartChange};
 pub use table::MergeTree;

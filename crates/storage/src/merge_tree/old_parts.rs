@@ -47,7 +47,9 @@ impl OldParts {
         let end = disk.modified(&folder.join(MARK)).ok();
         let end = end.map(|since| since + options.old_parts_lifetime);
         match end.filter(|end| *end > SystemTime::now()) {
-            Some(end) => self.parts.push((end, Old::Folder(Arc::clone(disk), folder))),
+            Some(end) => self
+                .parts
+                .push((end, Old::Folder(Arc::clone(disk), folder))),
             None => {
                 // What cannot be removed is not read either.
                 let _ = disk.remove_folder(&folder);

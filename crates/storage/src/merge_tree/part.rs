@@ -2,8 +2,8 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use arrow::array::ArrayRef;
@@ -14,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::decode::GroupDecoder;
 use super::disk::Disk;
+use super::index::{self, IndexedValue, PartIndexes, Relation};
 use super::layout::Layout;
 use super::metadata::{self, PartMetadata};
 
@@ -28,6 +29,8 @@ pub struct Part {
     metadata_bytes: u64,
     modified: SystemTime,
     is_obsolete: AtomicBool,
+    /// Read when a query first asks.
+    indexes: OnceLock<PartIndexes>,
 }
 
 /// `partition_min_max_level[_mutation]`: the inserts that a part comes from, how often it was merged,
@@ -84,6 +87,11 @@ impl std::fmt::Display for PartName {
     }
 }
 
+/// Whether a text is the name of a part.
+pub fn is_part_name(text: &str) -> bool {
+    PartName::parse(text).is_some()
+}
+
 /// Name of the file of a column.
 pub(super) fn column_file(column: usize) -> String {
     format!("{column}.blocks")
@@ -122,6 +130,7 @@ impl Part {
             metadata_bytes: bytes.len() as u64,
             modified: modified.unwrap_or(SystemTime::UNIX_EPOCH),
             is_obsolete: AtomicBool::new(false),
+            indexes: OnceLock::new(),
         })
     }
 
@@ -182,6 +191,31 @@ impl Part {
         self.is_obsolete.store(true, Ordering::Relaxed);
     }
 
+    /// Whether a column can have a value of a group that is in that relation to `value`, as far as
+    /// skipping indexes tell.
+    pub fn can_hold(
+        &self,
+        (column, group): (usize, usize),
+        relation: Relation,
+        value: &IndexedValue,
+    ) -> bool {
+        let indexes = self
+            .indexes
+            .get_or_init(|| PartIndexes::read(self.disk.as_ref(), &self.folder));
+        let column = &self.metadata.columns[column].name;
+        indexes.can_hold((column, group), relation, value)
+    }
+
+    /// Names of its files.
+    pub(super) fn files(&self) -> Vec<String> {
+        let columns = (0..self.metadata.columns.len()).map(column_file);
+        let mut files: Vec<String> = columns.chain([metadata::FILE.to_owned()]).collect();
+        if self.disk.len(&self.folder.join(index::FILE)).is_ok() {
+            files.push(index::FILE.to_owned());
+        }
+        files
+    }
+
     /// Puts an empty file of that name into the folder.
     pub(super) fn mark(&self, name: &str) -> std::io::Result<()> {
         self.disk.create(&self.folder.join(name))?.sync()
@@ -206,12 +240,14 @@ impl Part {
             let message = format!("Damaged data in {}: {why}", place(block));
             Error::new(ErrorCode::CORRUPTED_DATA, message)
         };
-        let stored = self.read_range(&path, known.offset, known.num_bytes).map_err(|e| {
-            if e.kind() == ErrorKind::UnexpectedEof {
-                return damaged(0, &"the file ends too early");
-            }
-            missing(&path, &e).within(place(0))
-        })?;
+        let stored = self
+            .read_range(&path, known.offset, known.num_bytes)
+            .map_err(|e| {
+                if e.kind() == ErrorKind::UnexpectedEof {
+                    return damaged(0, &"the file ends too early");
+                }
+                missing(&path, &e).within(place(0))
+            })?;
         let num_rows = self.metadata.group_rows[group] as usize;
         let decoded = GroupDecoder::new(stored).decode(&self.types[column], num_rows);
         let (array, checksums) = decoded.map_err(|e| damaged(e.block, &e.why))?;
@@ -221,7 +257,12 @@ impl Part {
         Ok(array)
     }
 
-    fn read_range(&self, path: &Path, offset: u64, num_bytes: u64) -> std::io::Result<PaddedBuffer> {
+    fn read_range(
+        &self,
+        path: &Path,
+        offset: u64,
+        num_bytes: u64,
+    ) -> std::io::Result<PaddedBuffer> {
         // The file's length is looked at first: a damaged number must not ask for all memory.
         let file_bytes = self.disk.len(path)?;
         let end = offset.checked_add(num_bytes);

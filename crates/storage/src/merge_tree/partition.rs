@@ -6,9 +6,8 @@ use std::sync::Arc;
 use basalt_error::{Error, Result};
 
 use super::insert::Written;
-use super::metadata;
 use super::order::Partition;
-use super::part::{Part, PartName, column_file};
+use super::part::{Part, PartName};
 use super::table::{DETACHED, MergeTree};
 
 /// What was found of a part.
@@ -26,7 +25,6 @@ impl MergeTree {
     /// # Errors
     /// If the list of parts cannot be written.
     pub fn drop_parts(&self, is_meant: &dyn Fn(&Part) -> bool) -> Result<usize> {
-        let _merging = self.merging();
         let parts = self.parts()?;
         let removed = parts.iter().filter(|p| is_meant(p));
         let removed: Vec<PartName> = removed.map(|p| p.name_parts().clone()).collect();
@@ -64,7 +62,10 @@ impl MergeTree {
 
     pub(super) fn remove_copies_of<'p>(&self, parts: impl Iterator<Item = &'p PartName>) {
         let detached = self.detached_parts().unwrap_or_default();
-        for name in parts.map(ToString::to_string).filter(|n| detached.contains(n)) {
+        for name in parts
+            .map(ToString::to_string)
+            .filter(|n| detached.contains(n))
+        {
             let _ = self
                 .disk()
                 .remove_folder(&self.folder().join(DETACHED).join(name));
@@ -79,8 +80,7 @@ impl MergeTree {
             // What an attempt that failed has left there.
             let _ = self.disk().remove_folder(&folder);
             self.disk().create_folder(&folder)?;
-            let columns = (0..part.metadata().columns.len()).map(column_file);
-            for file in columns.chain([metadata::FILE.to_owned()]) {
+            for file in part.files() {
                 self.disk()
                     .link(&part.folder().join(&file), &folder.join(&file))?;
             }
@@ -133,10 +133,9 @@ impl MergeTree {
                 id: name.partition_id,
             };
             written.add(folder.clone(), partition);
-            let columns = (0..part.metadata().columns.len()).map(column_file);
             let link = || -> std::io::Result<()> {
                 self.disk().create_folder(&folder)?;
-                for file in columns.chain([metadata::FILE.to_owned()]) {
+                for file in part.files() {
                     self.disk()
                         .link(&part.folder().join(&file), &folder.join(&file))?;
                 }
@@ -197,4 +196,3 @@ fn check_part(part: &Part, num_columns: usize) -> Result<()> {
     }
     Ok(())
 }
-

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BooleanArray};
 use basalt_error::{Error, Result};
 
+use super::index::PartIndexes;
 use super::insert::Written;
 use super::merge::filtered;
 use super::metadata::{ColumnMetadata, PartMetadata};
@@ -69,9 +70,12 @@ impl MergeTree {
             if matches!(change, PartChange::Keep) {
                 continue;
             }
-            let _running = self
-                .merges()
-                .listed(std::slice::from_ref(part), &name.to_string(), self.folder(), true);
+            let _running = self.merges().listed(
+                std::slice::from_ref(part),
+                &name.to_string(),
+                self.folder(),
+                true,
+            );
             let has_rows = self.write_changed(part, change, &mut written)?;
             if has_rows {
                 names.push(name);
@@ -153,16 +157,30 @@ impl MergeTree {
                 }
             }
         }
-        if !writers.is_empty() {
-            for group in 0..part.metadata().group_rows.len() {
-                for ((_, writer), values) in writers.iter_mut().zip(values(group)?) {
-                    if values.len() != part.metadata().group_rows[group] as usize {
-                        return Err(Error::bug("a change with another number of rows"));
-                    }
-                    writer.push(&values)?;
+        let mut indexes = PartIndexes::new(layout);
+        for group in 0..part.metadata().group_rows.len() {
+            let new = match writers.is_empty() {
+                true => Vec::new(),
+                false => values(group)?,
+            };
+            for ((_, writer), values) in writers.iter_mut().zip(&new) {
+                if values.len() != part.metadata().group_rows[group] as usize {
+                    return Err(Error::bug("a change with another number of rows"));
                 }
+                writer.push(values)?;
             }
+            indexes.push(layout, &mut |column| match sources[column] {
+                ColumnSource::Same(from) => part.read(from, group),
+                ColumnSource::New => {
+                    let place = writers.iter().position(|(i, _)| *i == column);
+                    let values = place.and_then(|place| new.get(place));
+                    values
+                        .map(Arc::clone)
+                        .ok_or_else(|| Error::bug("an index of a column that is not there"))
+                }
+            })?;
         }
+        indexes.write(self.disk(), &folder)?;
         let mut new = Vec::new();
         for (i, mut writer) in writers {
             new.push((i, writer.finish()?));
@@ -197,6 +215,8 @@ impl MergeTree {
         sources: &[ColumnSource],
         values: &mut dyn FnMut(&Arc<Part>) -> NewValues<'a>,
     ) -> Result<()> {
+        // What others left behind goes now, not when there is something of this change.
+        self.parts()?;
         let _merging = other.merging();
         let parts = other.seal()?;
         let mut take = || -> Result<()> {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use basalt_error::{Error, ErrorCode, Result};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::background::BackgroundMerges;
 use super::disk::{Disk, SystemDisk};
@@ -38,7 +38,7 @@ pub struct MergeTree {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     layout: Layout,
-    options: Options,
+    options: RwLock<Options>,
     state: Mutex<State>,
     merging: Mutex<()>,
     merges: Merges,
@@ -82,7 +82,7 @@ impl MergeTree {
             disk: Arc::new(SystemDisk),
             folder,
             layout,
-            options: Options::default(),
+            options: RwLock::default(),
             state: Mutex::default(),
             merging: Mutex::default(),
             merges: Merges::default(),
@@ -105,7 +105,7 @@ impl MergeTree {
     /// Sets other limits and times.
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Self {
-        self.options = options;
+        *self.options.get_mut() = options;
         self
     }
 
@@ -133,8 +133,13 @@ impl MergeTree {
     }
 
     /// Limits and times.
-    pub fn options(&self) -> &Options {
-        &self.options
+    pub fn options(&self) -> Options {
+        *self.options.read()
+    }
+
+    /// Changes limits and times.
+    pub fn set_options(&self, options: Options) {
+        *self.options.write() = options;
     }
 
     /// Its folder.
@@ -203,6 +208,13 @@ impl MergeTree {
             if state.is_loaded && bytes == state.bytes {
                 return Ok(());
             }
+            if bytes.is_empty() && !state.bytes.is_empty() {
+                return Err(Error::new(
+                    ErrorCode::TABLE_IS_DROPPED,
+                    "Open the folder again: another process has dropped the table, or changed its \
+                     columns",
+                ));
+            }
             match self.open_parts(&bytes, &state.parts) {
                 Ok((manifest, parts)) => {
                     state.is_loaded = true;
@@ -247,7 +259,7 @@ impl MergeTree {
             let is_listed = parts.iter().any(|p| entry.name == p.to_string());
             if !is_listed && entry.name != DETACHED {
                 let folder = self.folder.join(&entry.name);
-                state.old.find(&self.disk, folder, &self.options);
+                state.old.find(&self.disk, folder, &self.options());
             }
         }
         self.remove_copies_of(parts.iter());
@@ -315,7 +327,10 @@ impl MergeTree {
 
     /// Why the last background merge failed, if it did.
     pub(super) fn merge_error(&self) -> Option<String> {
-        self.merge_error.lock().as_ref().map(|e| e.message().to_owned())
+        self.merge_error
+            .lock()
+            .as_ref()
+            .map(|e| e.message().to_owned())
     }
 
     /// Lets nothing be added any more, and gives the parts as they are then.
@@ -357,8 +372,22 @@ impl MergeTree {
         if state.is_sealed {
             return Err(sealed());
         }
+        if state.bytes.is_empty() {
+            let created = self.disk.create_folder(&self.folder);
+            created.map_err(|e| Error::from(e).within(self.folder.display()))?;
+        }
         let mut manifest = state.manifest.clone();
         let (added, removed) = change(&mut manifest)?;
+        if let Some(gone) = removed.iter().find(|name| !manifest.parts.contains(name)) {
+            // It was dropped while it was merged: its rows must not come back.
+            for (folder, _) in &added {
+                let _ = self.disk.remove_folder(folder);
+            }
+            return Err(Error::new(
+                ErrorCode::ABORTED,
+                format!("Try again: part {gone} was removed meanwhile"),
+            ));
+        }
         let mut opened = Vec::new();
         let prepared = added
             .iter()
@@ -371,7 +400,9 @@ impl MergeTree {
         manifest
             .parts
             .extend(added.iter().map(|(_, name)| name.clone()));
-        manifest.parts.sort_by_key(|name| (name.min_block, name.max_block));
+        manifest
+            .parts
+            .sort_by_key(|name| (name.min_block, name.max_block));
         let saved = prepared.and_then(|()| manifest.save(self.disk(), &self.folder));
         let bytes = match saved {
             Ok(bytes) => bytes,
@@ -393,7 +424,7 @@ impl MergeTree {
         let before = Arc::clone(&state.parts);
         for part in before.iter() {
             if removed.contains(part.name_parts()) {
-                state.old.add(Arc::clone(part), &self.options);
+                state.old.add(Arc::clone(part), &self.options());
             } else {
                 parts.push(Arc::clone(part));
             }

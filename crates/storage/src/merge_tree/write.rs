@@ -14,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::disk::{Disk, NewFile};
 use super::encode::{ColumnEncoder, value_bytes};
+use super::index::PartIndexes;
 use super::layout::{Layout, StoredColumn};
 use super::metadata::{self, ColumnMetadata, GroupMetadata, PartMetadata};
 use super::part::column_file;
@@ -41,7 +42,9 @@ pub(super) fn gathered(
 pub(super) struct PartWriter<'a> {
     disk: &'a dyn Disk,
     folder: PathBuf,
+    layout: &'a Layout,
     columns: Vec<Mutex<ColumnWriter>>,
+    indexes: PartIndexes,
     group_rows: Vec<u32>,
     num_threads: usize,
 }
@@ -51,7 +54,7 @@ impl<'a> PartWriter<'a> {
     pub(super) fn create(
         disk: &'a dyn Disk,
         folder: &Path,
-        layout: &Layout,
+        layout: &'a Layout,
         num_threads: usize,
     ) -> Result<Self> {
         let created = disk.create_folder(folder);
@@ -64,7 +67,9 @@ impl<'a> PartWriter<'a> {
         Ok(Self {
             disk,
             folder: folder.to_owned(),
+            layout,
             columns: columns.collect::<Result<_>>()?,
+            indexes: PartIndexes::new(layout),
             group_rows: Vec::new(),
             num_threads,
         })
@@ -79,6 +84,10 @@ impl<'a> PartWriter<'a> {
             let mut rows = groups.windows(2);
             rows.try_for_each(|g| column.push(&columns[i].slice(g[0], g[1] - g[0])))
         })?;
+        for group in groups.windows(2) {
+            let mut values = |c: usize| Ok(columns[c].slice(group[0], group[1] - group[0]));
+            self.indexes.push(self.layout, &mut values)?;
+        }
         let rows = groups.windows(2).map(|g| g[1] - g[0]);
         self.group_rows
             .extend(rows.map(|rows| u32::try_from(rows).unwrap_or(u32::MAX)));
@@ -102,6 +111,7 @@ impl<'a> PartWriter<'a> {
             columns: columns?,
             group_rows: self.group_rows,
         };
+        self.indexes.write(self.disk, &self.folder)?;
         write_metadata(self.disk, &self.folder, &metadata)
     }
 }

@@ -53,11 +53,13 @@ pub(super) fn keys(create: &CreateTable) -> Result<Keys> {
             ));
         }
     }
+    let engine = storage.engine.iter().flat_map(|e| e.args.iter().flatten());
     Ok(Keys {
         partition: storage.partition_by.iter().flat_map(elements).collect(),
         partition_by: storage.partition_by.clone(),
         sorting,
         primary,
+        engine: engine.flat_map(column_names).collect(),
     })
 }
 

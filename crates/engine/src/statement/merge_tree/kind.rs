@@ -123,10 +123,7 @@ fn replacing(args: &[Expr], layout: &Layout) -> Result<Replacing> {
     };
     let is_version = |t: &DataType| {
         t.is_integer()
-            || matches!(
-                t,
-                DataType::Date | DataType::Date32 | DataType::DateTime(_)
-            )
+            || matches!(t, DataType::Date | DataType::Date32 | DataType::DateTime(_))
             || matches!(t, DataType::DateTime64(..))
     };
     if let Some(version) = version.filter(|v| !is_version(type_of(*v)) || type_of(*v).is_nullable())
@@ -163,7 +160,8 @@ fn summing(
         let data_type = column.data_type.base();
         let is_number = data_type.is_integer() || data_type.is_float() || data_type.is_decimal();
         let is_measure = measures.iter().any(|m| m.columns().contains(&place));
-        if is_wanted && is_number && !is_key(layout, place) && !is_measure {
+        let is_partition = layout.partition_key.contains(&place);
+        if is_wanted && is_number && !is_key(layout, place) && !is_measure && !is_partition {
             measures.push(Measure::sum(place, &column.data_type)?);
         }
     }
@@ -207,7 +205,8 @@ fn aggregating(columns: &[ColumnDefinition], layout: &Layout) -> Result<Aggregat
         let name = &layout.columns[*place].name;
         hidden.into_iter().any(|c| c.name.contains(name.as_str()))
     };
-    if let Some(other) = others.find(|place| !is_in_key(place)) {
+    let other = others.find(|place| !is_in_key(place));
+    if let Some(other) = other.filter(|_| !measures.is_empty()) {
         return Err(Error::new(
             ErrorCode::BAD_ARGUMENTS,
             format!(

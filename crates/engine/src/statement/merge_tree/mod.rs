@@ -5,14 +5,24 @@
 //! | [`kind`] | ReplacingMergeTree and the others, with their arguments |
 //! | [`keys`] | PARTITION BY, ORDER BY, PRIMARY KEY |
 //! | [`codec`] | CODEC |
+//! | [`indexes`] | INDEX |
 //! | [`options`] | SETTINGS |
 //! | [`ttl`] | TTL |
 //! | [`partition`] | partitions as statements name them |
+//! | [`alter`] | commands of ALTER TABLE |
+//! | [`alter_columns`] | tables that get other columns |
+//! | [`mutation`] | UPDATE and DELETE |
+//! | [`group_rows`] | expressions over the rows of a part |
 //! | [`optimize`] | OPTIMIZE, SYSTEM STOP MERGES |
 
+mod alter;
+mod alter_columns;
 mod codec;
+mod group_rows;
+mod indexes;
 mod keys;
 mod kind;
+mod mutation;
 mod optimize;
 mod options;
 mod partition;
@@ -26,13 +36,15 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, CreateTable, Expr, ExprKind, Literal};
 use basalt_storage::{ColumnCodec, Layout, MergeTree, Options, StoredColumn};
 
+pub(super) use alter::{alter, checked};
 pub(super) use codec::{full_codec, shown_codec};
+pub(super) use mutation::delete;
 pub(super) use optimize::{merges, optimize};
 
 use super::columns::stored;
 use crate::catalog::{ColumnDefinition, Engine};
 use crate::definitions;
-use crate::merge_tree::MergeTreeTable;
+use crate::merge_tree::{MergeTreeTable, Mutations};
 use crate::session::{RunningQuery, Session};
 use kind::Kind;
 
@@ -98,6 +110,8 @@ pub(super) fn engine(
     (layout.sorting_key, layout.partition_key) = (sorting_key, partition_key);
     ttl::check(&layout, &ttl)?;
     layout.ttl = ttl;
+    let declared = create.schema.as_ref().map(|s| s.indexes.as_slice());
+    layout.indexes = indexes::indexes(declared.unwrap_or_default(), &layout)?;
     keys::check_key_types(create, &layout)?;
     layout.combine = kind::combine(kind, create, columns, &layout)?;
     let (uuid, storage) = storage(session, create, layout, options)?;
@@ -107,6 +121,7 @@ pub(super) fn engine(
         kind: kind.name(),
         computed,
         keys,
+        mutations: Mutations::default(),
     })))
 }
 
@@ -168,7 +183,6 @@ fn check_clauses(create: &CreateTable) -> Result<()> {
     let unknown = [
         ("SAMPLE BY", storage.sample_by.is_some()),
         ("TTL of a column", columns().any(|c| c.ttl.is_some())),
-        ("INDEX", schema.is_some_and(|s| !s.indexes.is_empty())),
         (
             "PROJECTION",
             schema.is_some_and(|s| !s.projections.is_empty()),
@@ -186,7 +200,6 @@ fn check_clauses(create: &CreateTable) -> Result<()> {
         ))),
     }
 }
-
 
 /// Writes out what the statement leaves to the engine.
 pub(super) fn complete(create: &mut CreateTable) {

@@ -45,7 +45,10 @@ fn id_of_value(
     if values.is_empty() {
         return Ok("all".to_owned());
     }
-    let types = layout.partition_key.iter().map(|c| &layout.columns[*c].data_type);
+    let types = layout
+        .partition_key
+        .iter()
+        .map(|c| &layout.columns[*c].data_type);
     let cast = |(value, data_type): (Expr, &basalt_types::DataType)| {
         let name = Literal::String(data_type.to_string().into_bytes());
         let name = Expr::new(ExprKind::Literal(name), Span::default());

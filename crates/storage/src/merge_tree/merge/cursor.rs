@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, BooleanArray};
 use arrow::row::{RowConverter, Rows};
 use basalt_error::{Error, Result};
 
-use super::filtered;
+use super::{WantedGroups, filtered};
 use crate::merge_tree::expiry::Expiry;
 use crate::merge_tree::part::Part;
 
@@ -36,7 +36,7 @@ impl Cursor {
     /// The first row of some groups of a part; none if they have no rows.
     pub(super) fn first(
         part: Arc<Part>,
-        is_wanted: &dyn Fn(&Part, usize) -> bool,
+        is_wanted: &WantedGroups<'_>,
         keys: &Keys,
     ) -> Result<Option<Self>> {
         let groups = part.metadata().group_rows.iter().enumerate().rev();

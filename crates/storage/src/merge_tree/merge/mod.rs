@@ -18,10 +18,10 @@ use std::time::SystemTime;
 
 use basalt_error::{Error, ErrorCode, Result};
 
-pub use progress::Progress;
-pub use rows::MergedRows;
 pub(super) use progress::Merges;
+pub use progress::Progress;
 pub(super) use rows::filtered;
+pub use rows::{MergedRows, WantedGroups};
 
 use super::combine::Purpose;
 use super::expiry::Expiry;
@@ -112,7 +112,7 @@ impl MergeTree {
         let mut best: Option<(f64, Vec<Arc<Part>>)> = None;
         for mut parts in by_partition.into_values() {
             parts.sort_by_key(|part| part.block_numbers());
-            let choice = select::choose(&parts, self.options(), now, num_sources(&parts));
+            let choice = select::choose(&parts, &self.options(), now, num_sources(&parts));
             if let Some((score, range)) = choice
                 && best.as_ref().is_none_or(|(least, _)| score < *least)
             {
@@ -141,9 +141,9 @@ impl MergeTree {
         let progress = self.merges().start(parts, &name.to_string(), self.folder());
         let layout = self.layout();
         let ids = (0..layout.columns.len()).collect();
-        let sources: (_, &dyn Fn(&Part, usize) -> bool) = (parts, &|_: &Part, _: usize| true);
+        let all: &WantedGroups<'_> = &|_, _| true;
         let how = (Purpose::Write, Expiry::of(layout));
-        let mut rows = MergedRows::try_new(layout, sources, ids, how)?;
+        let mut rows = MergedRows::try_new(layout, (parts, all), ids, how)?;
         let mut written = Written::new(self);
         let folder = self.new_folder();
         let partition = Partition {

@@ -38,6 +38,9 @@ pub struct MergedRows {
     num_read: u64,
 }
 
+/// Which groups of which parts are read.
+pub type WantedGroups<'a> = dyn Fn(&Part, usize) -> bool + 'a;
+
 /// Rows of a chunk that come one behind the other.
 struct Run {
     chunk: usize,
@@ -65,7 +68,7 @@ impl MergedRows {
         layout: &Layout,
         parts: &[Arc<Part>],
         ids: Vec<usize>,
-        is_wanted: &dyn Fn(&Part, usize) -> bool,
+        is_wanted: &WantedGroups<'_>,
     ) -> Result<Self> {
         Self::try_new(layout, (parts, is_wanted), ids, (Purpose::Read, None))
     }
@@ -73,7 +76,7 @@ impl MergedRows {
     /// The rows combined as the table's engine does; `expiry` leaves rows out.
     pub(in crate::merge_tree) fn try_new(
         layout: &Layout,
-        (parts, is_wanted): (&[Arc<Part>], &dyn Fn(&Part, usize) -> bool),
+        (parts, is_wanted): (&[Arc<Part>], &WantedGroups<'_>),
         ids: Vec<usize>,
         (purpose, expiry): (Purpose, Option<Expiry>),
     ) -> Result<Self> {
@@ -86,8 +89,7 @@ impl MergedRows {
             cursors: Vec::new(),
             max_rows: max_rows(&parts, &ids),
             ids,
-            // Without a key there are no rows with the same one.
-            combine: layout.combine.clone().filter(|_| !layout.sorting_key.is_empty()),
+            combine: layout.combining().map(Arc::clone),
             purpose,
             last_key: None,
             carry: None,
@@ -265,8 +267,8 @@ fn is_before(a: &(usize, Cursor), b: &(usize, Cursor)) -> bool {
 /// Notes where keys begin among the next `len` rows.
 fn mark_starts(cursor: &Cursor, len: usize, last_key: &mut Option<Vec<u8>>, taken: &mut Taken) {
     let first = cursor.row();
-    let mut number = u32::try_from(taken.num_rows).unwrap_or(u32::MAX);
-    for row in first..first + len {
+    let before = u32::try_from(taken.num_rows).unwrap_or(u32::MAX);
+    for (number, row) in (before..).zip(first..first + len) {
         let key = cursor.key(row);
         let is_new = match row == first {
             true => last_key.as_deref() != Some(key),
@@ -275,7 +277,6 @@ fn mark_starts(cursor: &Cursor, len: usize, last_key: &mut Option<Vec<u8>>, take
         if is_new {
             taken.starts.push(number);
         }
-        number += 1;
     }
     *last_key = Some(cursor.key(first + len - 1).to_vec());
 }
@@ -291,8 +292,7 @@ fn gathered(taken: &Taken, column: usize) -> Result<ArrayRef> {
             concat(&pieces)
         }
         runs => {
-            let arrays: Vec<&dyn Array> =
-                taken.chunks.iter().map(|c| c[column].as_ref()).collect();
+            let arrays: Vec<&dyn Array> = taken.chunks.iter().map(|c| c[column].as_ref()).collect();
             let rows = |run: &Run| {
                 let chunk = run.chunk;
                 (run.start..run.start + run.len).map(move |row| (chunk, row))

@@ -78,7 +78,9 @@ impl FaultyDisk {
             let file = &state.files[&id];
             let now = match !keep_nothing && is_lucky() {
                 // A part of what was written.
-                true => file.now[..file.now.len() / 2].to_vec().max(file.synced.clone()),
+                true => file.now[..file.now.len() / 2]
+                    .to_vec()
+                    .max(file.synced.clone()),
                 false => file.synced.clone(),
             };
             let synced = now.clone();
@@ -248,7 +250,10 @@ impl Disk for FaultyDisk {
         let mut state = self.0.lock();
         state.operate()?;
         let id = state.find(from)?;
-        if state.find(to).is_ok_and(|id| state.folders.contains_key(&id)) {
+        if state
+            .find(to)
+            .is_ok_and(|id| state.folders.contains_key(&id))
+        {
             return Err(ErrorKind::DirectoryNotEmpty.into());
         }
         let (folder, name) = state.place(from)?;
