@@ -139,6 +139,54 @@ fn a_killed_process_leaves_no_rows_and_its_remains_go() {
 }
 
 #[test]
+fn changes_are_there_after_a_restart() {
+    let folder = Folder::new("changes");
+    let mut first = open(&folder.0);
+    for sql in [
+        CREATE,
+        "INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'z')",
+        "INSERT INTO t VALUES (4, 'w')",
+        "ALTER TABLE t ADD COLUMN n UInt8 DEFAULT a * 2, MODIFY COLUMN s LowCardinality(String)",
+        "ALTER TABLE t UPDATE s = 'u' WHERE a = 2",
+        "ALTER TABLE t DELETE WHERE a = 3",
+        "ALTER TABLE t RENAME COLUMN n TO m",
+        "ALTER TABLE t DETACH PART 'all_2_2_0_6'",
+        "ALTER TABLE t ADD COLUMN x UInt8",
+        "ALTER TABLE t DROP COLUMN x",
+    ] {
+        assert_eq!(run(&mut first, sql), "", "{sql}");
+    }
+    let all = "SELECT * FROM t ORDER BY a";
+    let rows = run(&mut first, all);
+    drop(first);
+    let mut second = open(&folder.0);
+    assert_eq!(run(&mut second, all), rows);
+    assert_eq!(num_tables(&folder.0), 1, "the old folders are gone");
+    let detached = "SELECT count() FROM system.detached_parts";
+    assert_eq!(run(&mut second, detached), "1\n");
+    assert_eq!(run(&mut second, "ALTER TABLE t ATTACH PARTITION ALL"), "");
+    assert_eq!(run(&mut second, "DELETE FROM t WHERE a = 4"), "");
+    assert_eq!(run(&mut second, "INSERT INTO t (a, s) VALUES (9, 'v')"), "");
+    assert_eq!(run(&mut second, "OPTIMIZE TABLE t FINAL"), "");
+    let columns = "SELECT a, s, m FROM t ORDER BY a";
+    assert_eq!(run(&mut second, columns), "1\tx\t2\n2\tu\t4\n9\tv\t18\n");
+}
+
+#[test]
+fn a_reader_of_a_table_with_new_columns_is_told() {
+    let folder = Folder::new("altered");
+    let mut writer = open(&folder.0);
+    assert_eq!(run(&mut writer, CREATE), "");
+    assert_eq!(run(&mut writer, "INSERT INTO t VALUES (1, 'x')"), "");
+    let mut reader = open(&folder.0);
+    assert_eq!(run(&mut reader, "SELECT a FROM t"), "1\n");
+    assert_eq!(run(&mut writer, "ALTER TABLE t DROP COLUMN s"), "");
+    let refused = run(&mut reader, "SELECT a FROM t");
+    assert!(refused.contains("Open the folder again"), "{refused}");
+    assert_eq!(run(&mut writer, "SELECT * FROM t"), "1\n");
+}
+
+#[test]
 fn a_damaged_table_does_not_keep_others_from_answering() {
     let folder = Folder::new("damaged");
     let mut first = open(&folder.0);

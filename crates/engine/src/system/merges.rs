@@ -55,8 +55,8 @@ pub(crate) fn merges(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
             all.extend(listed);
         }
     }
-    let text = |f: fn(&Listed) -> String| all.iter().map(move |l| f(l));
-    let number = |f: fn(&Listed) -> u64| all.iter().map(move |l| f(l));
+    let text = |f: fn(&Listed) -> String| all.iter().map(f);
+    let number = |f: fn(&Listed) -> u64| all.iter().map(f);
     let bytes = |l: &Listed| l.merge.sources.iter().map(|p| p.bytes_on_disk()).sum();
     let marks = |l: &Listed| {
         let sources = l.merge.sources.iter();

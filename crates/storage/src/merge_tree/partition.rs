@@ -115,6 +115,8 @@ impl MergeTree {
     /// If one of them is damaged or has other columns than the table.
     pub fn attach_parts(&self, is_meant: &dyn Fn(&str, &str) -> bool) -> Result<usize> {
         let _merging = self.merging();
+        // What others left behind goes now, not when there is something of this change.
+        self.parts()?;
         let detached = self.folder().join(DETACHED);
         let mut written = Written::new(self);
         let mut folders = Vec::new();

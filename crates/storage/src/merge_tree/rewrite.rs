@@ -11,7 +11,7 @@ use super::merge::filtered;
 use super::metadata::{ColumnMetadata, PartMetadata};
 use super::order::Partition;
 use super::part::{Part, PartName, column_file};
-use super::table::MergeTree;
+use super::table::{DETACHED, MergeTree};
 use super::write::{ColumnWriter, PartWriter, num_threads, write_metadata};
 
 /// Where a column's values come from.
@@ -226,6 +226,7 @@ impl MergeTree {
                 self.write_columns(part, sources, values(part), &mut written)?;
                 names.push(part.name_parts().clone());
             }
+            self.copy_detached(other)?;
             let last = other.last_block()?;
             self.change(|manifest| {
                 manifest.last_block = last + 1;
@@ -234,6 +235,26 @@ impl MergeTree {
             })
         };
         take().inspect_err(|_| other.unseal())
+    }
+}
+
+impl MergeTree {
+    /// Links the detached parts of another table: they are nobody's, and must not go with its folder.
+    fn copy_detached(&self, other: &MergeTree) -> Result<()> {
+        let (from, to) = (other.folder().join(DETACHED), self.folder().join(DETACHED));
+        for part in other.detached_parts()? {
+            let (from, to) = (from.join(&part), to.join(&part));
+            let copy = || -> std::io::Result<()> {
+                self.disk().create_folder(&to)?;
+                for file in self.disk().list(&from)?.iter().filter(|e| !e.is_folder) {
+                    self.disk()
+                        .link(&from.join(&file.name), &to.join(&file.name))?;
+                }
+                self.disk().sync_folder(&to)
+            };
+            copy().map_err(|e| Error::from(e).within(to.display()))?;
+        }
+        Ok(())
     }
 }
 

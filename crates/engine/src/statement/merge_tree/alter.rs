@@ -50,10 +50,43 @@ pub(in crate::statement) fn alter(
             }
             Ok(())
         }
+        AlterCommand::AddIndex { position: None, .. }
+        | AlterCommand::Element {
+            kind: ElementKind::Index,
+            partition: None,
+            ..
+        } => index(session, query, (name, table), command),
+        AlterCommand::MaterializeTtl(None) => merge_expired(session, name),
+        AlterCommand::AddColumn { .. }
+        | AlterCommand::DropColumn { .. }
+        | AlterCommand::ClearColumn {
+            partition: None, ..
+        }
+        | AlterCommand::ModifyColumn { .. }
+        | AlterCommand::RenameColumn { .. }
+        | AlterCommand::CommentColumn { .. } => {
+            let columns = alter::altered_columns(session, query, table, command)?;
+            alter_columns::replace(session, query, (name, table), columns, &|_| {})
+        }
+        _ => Err(Error::not_implemented(
+            "ALTER of a MergeTree table other than UPDATE, DELETE, columns, partitions, TTL, \
+             settings, indexes and the comment",
+        )),
+    }
+}
+
+/// `ADD | DROP | MATERIALIZE INDEX`
+fn index(
+    session: &mut Session,
+    query: &RunningQuery<'_>,
+    (name, table): (&ObjectName, &Table),
+    command: &AlterCommand,
+) -> Result<()> {
+    match command {
         AlterCommand::AddIndex {
             if_not_exists,
             index,
-            position: None,
+            ..
         } => {
             let add = |create: &mut CreateTable| {
                 let indexes = create.schema.iter_mut().map(|s| &mut s.indexes);
@@ -68,10 +101,9 @@ pub(in crate::statement) fn alter(
         }
         AlterCommand::Element {
             action,
-            kind: ElementKind::Index,
             if_exists,
             name: index,
-            partition: None,
+            ..
         } => {
             let known = table.merge_tree().map(|m| &m.storage.layout().indexes);
             if !known.into_iter().flatten().any(|i| i.name == *index) {
@@ -98,22 +130,7 @@ pub(in crate::statement) fn alter(
                 ElementAction::Clear => Err(Error::not_implemented("CLEAR INDEX")),
             }
         }
-        AlterCommand::MaterializeTtl(None) => merge_expired(session, name),
-        AlterCommand::AddColumn { .. }
-        | AlterCommand::DropColumn { .. }
-        | AlterCommand::ClearColumn {
-            partition: None, ..
-        }
-        | AlterCommand::ModifyColumn { .. }
-        | AlterCommand::RenameColumn { .. }
-        | AlterCommand::CommentColumn { .. } => {
-            let columns = alter::altered_columns(session, query, table, command)?;
-            alter_columns::replace(session, query, (name, table), columns, &|_| {})
-        }
-        _ => Err(Error::not_implemented(
-            "ALTER of a MergeTree table other than UPDATE, DELETE, columns, partitions, TTL, \
-             settings, indexes and the comment",
-        )),
+        _ => Err(Error::bug("a command that is not about an index")),
     }
 }
 

@@ -75,7 +75,7 @@ fn named(session: &Session, text: &str) -> Result<Vec<Arc<MergeTreeTable>>> {
 }
 
 fn table_name(text: &str) -> Result<ObjectName> {
-    let parsed = basalt_parser::parse_statement(&format!("EXISTS TABLE {text}"))?;
+    let parsed = basalt_parser::parse_statement(format!("EXISTS TABLE {text}"))?;
     match parsed.statement {
         basalt_parser::ast::Statement::Exists(exists) => Ok(exists.name),
         _ => Err(Error::bug("EXISTS is something else")),

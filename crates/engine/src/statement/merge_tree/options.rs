@@ -25,7 +25,7 @@ pub(super) fn options(settings: &[ast::Setting]) -> Result<Options> {
         let value = || {
             number(setting).ok_or_else(|| {
                 let message = format!("Give setting {name} a number");
-                Error::new(ErrorCode::BAD_ARGUMENTS, message)
+                Error::new(ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED, message)
             })
         };
         match name {

@@ -192,3 +192,43 @@ impl PartIndexes {
         rest.is_empty().then_some(Self(indexes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Int32Array};
+
+    use super::entry::Entry;
+    use super::{IndexKind, IndexedValue, PartIndex, PartIndexes, Relation};
+
+    #[test]
+    fn what_is_damaged_rules_nothing_out() {
+        let values: ArrayRef = Arc::new(Int32Array::from(vec![1, 5, 7]));
+        let kinds = [
+            IndexKind::MinMax,
+            IndexKind::Set(10),
+            IndexKind::BloomFilter(0.1),
+        ];
+        let index = |kind: IndexKind| PartIndex {
+            name: "i".to_owned(),
+            kind: kind.to_string(),
+            column: "k".to_owned(),
+            groups: vec![Entry::of(kind, &values)],
+        };
+        let indexes = PartIndexes(kinds.into_iter().map(index).collect());
+        let bytes = indexes.to_bytes();
+        assert_eq!(PartIndexes::from_bytes(&bytes), Some(indexes.clone()));
+        let other = IndexedValue::integer(100);
+        assert!(!indexes.can_hold(("k", 0), Relation::Equal, &other));
+        assert!(indexes.can_hold(("k", 1), Relation::Equal, &other));
+        assert!(indexes.can_hold(("l", 0), Relation::Equal, &other));
+        for i in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[i] ^= 0x10;
+            assert_eq!(PartIndexes::from_bytes(&damaged), None);
+            assert_eq!(PartIndexes::from_bytes(&bytes[..i]), None);
+        }
+        assert!(PartIndexes::default().can_hold(("k", 0), Relation::Equal, &other));
+    }
+}
