@@ -69,6 +69,13 @@ pub trait Environment {
     /// `UNKNOWN_TABLE`, `UNKNOWN_DATABASE`.
     fn table(&self, name: &ast::ObjectName) -> Result<TableEntry>;
 
+    /// The table of that name with the rows of a key combined, as FINAL has them; none if the table does
+    /// not combine rows.
+    ///
+    /// # Errors
+    /// `UNKNOWN_TABLE`, `UNKNOWN_DATABASE`.
+    fn final_table(&self, name: &ast::ObjectName) -> Result<Option<TableEntry>>;
+
     /// The rows of a call of a table function.
     ///
     /// # Errors

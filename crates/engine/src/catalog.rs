@@ -84,9 +84,20 @@ pub struct ColumnDefinition {
     pub codec: String,
     /// TTL as written.
     pub ttl: String,
+    /// The function of a SimpleAggregateFunction.
+    pub simple_aggregate: Option<String>,
 }
 
 impl ColumnDefinition {
+    /// The type as it was declared.
+    pub fn declared_type(&self) -> String {
+        let data_type = self.column.data_type.pretty_name();
+        match &self.simple_aggregate {
+            Some(function) => format!("SimpleAggregateFunction({function}, {data_type})"),
+            None => data_type,
+        }
+    }
+
     /// A column without default.
     pub fn new(column: TableColumn) -> Self {
         Self {
@@ -95,6 +106,7 @@ impl ColumnDefinition {
             comment: String::new(),
             codec: String::new(),
             ttl: String::new(),
+            simple_aggregate: None,
         }
     }
 }
@@ -117,7 +129,7 @@ impl Engine {
     pub fn name(&self) -> &'static str {
         match self {
             Engine::Memory(_) => "Memory",
-            Engine::MergeTree(_) => "MergeTree",
+            Engine::MergeTree(table) => table.kind,
             Engine::Null => "Null",
             Engine::View(_) => "View",
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use basalt_error::{Error, Result};
 use basalt_exec::TemporaryFiles;
 use basalt_parser::ast;
+use basalt_storage::merge_tree::BackgroundMerges;
 use parking_lot::{Mutex, RwLock};
 
 use crate::catalog::Catalog;
@@ -32,6 +33,8 @@ pub struct Database {
     pub(crate) temporary_files: Arc<TemporaryFiles>,
     /// Choices of the last queries.
     pub(crate) choices: LastChoices,
+    /// Merges the parts of all tables on disk.
+    pub(crate) merges: Arc<BackgroundMerges>,
     pub(crate) runtime: tokio::runtime::Runtime,
 }
 
@@ -76,6 +79,7 @@ impl Database {
             processes: Processes::default(),
             temporary_files: Arc::new(temporary_files),
             choices: LastChoices::default(),
+            merges: Arc::default(),
             runtime,
         }))
     }

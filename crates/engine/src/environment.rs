@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use basalt_analyzer::{ConstantArg, Environment, TableEntry};
+use basalt_analyzer::{ConstantArg, Environment, TableColumn, TableEntry};
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_exec::scan::{BatchesTable, MergeTreeTable, SourceTable};
+use basalt_exec::scan::{BatchesTable, FinalTable, MergeTreeTable, SourceTable};
 use basalt_functions::Context;
 use basalt_parser::ast;
 use datafusion::logical_expr::LogicalPlan;
@@ -39,6 +39,30 @@ impl Environment for QueryEnvironment<'_> {
             return system::table(self, database, &name.name);
         }
         entry(self.database.catalog.table(database, &name.name)?.as_ref())
+    }
+
+    fn final_table(&self, name: &ast::ObjectName) -> Result<Option<TableEntry>> {
+        let temporary = self.temporary.get(&name.name);
+        let temporary = temporary
+            .filter(|_| name.database.is_none())
+            .map(Arc::clone);
+        let database = name.database.as_deref().unwrap_or(&self.context.database);
+        let table = match temporary {
+            Some(table) => table,
+            None if SYSTEM_DATABASES.contains(&database) => return Ok(None),
+            None => self.database.catalog.table(database, &name.name)?,
+        };
+        let Some(on_disk) = table.merge_tree() else {
+            return Ok(None);
+        };
+        if on_disk.storage.layout().combine.is_none() {
+            return Ok(None);
+        }
+        let rows = FinalTable::new(Arc::clone(&on_disk.storage), on_disk.storage.parts()?);
+        Ok(Some(TableEntry::Table {
+            provider: Arc::new(SourceTable(rows)),
+            columns: readable(&table),
+        }))
     }
 
     fn table_function(&self, name: &str, args: &[ConstantArg]) -> Result<TableEntry> {
@@ -98,14 +122,19 @@ impl Environment for QueryEnvironment<'_> {
     }
 }
 
-/// What a table of the catalog is to a query.
-pub(crate) fn entry(table: &Table) -> Result<TableEntry> {
+/// The columns that queries see.
+fn readable(table: &Table) -> Vec<TableColumn> {
     // An EPHEMERAL column has a value only while rows are inserted.
     let readable = table.columns.iter().filter(|c| {
         let kind = c.default.as_ref().map(|d| d.kind);
         kind != Some(ast::DefaultKind::Ephemeral)
     });
-    let columns: Vec<_> = readable.map(|c| c.column.clone()).collect();
+    readable.map(|c| c.column.clone()).collect()
+}
+
+/// What a table of the catalog is to a query.
+pub(crate) fn entry(table: &Table) -> Result<TableEntry> {
+    let columns = readable(table);
     Ok(match &table.engine {
         Engine::Memory(memory) => TableEntry::Table {
             provider: Arc::new(SourceTable(BatchesTable {
@@ -116,7 +145,7 @@ pub(crate) fn entry(table: &Table) -> Result<TableEntry> {
         },
         Engine::MergeTree(table) => TableEntry::Table {
             provider: Arc::new(SourceTable(MergeTreeTable::new(
-                table.storage.layout(),
+                Arc::clone(&table.storage),
                 table.storage.parts()?,
             ))),
             columns,

@@ -14,4 +14,4 @@ pub mod merge_tree;
 mod squash;
 
 pub use memory::{MAX_BATCH_ROWS, MemoryTable};
-pub use merge_tree::{ColumnCodec, Layout, MergeTree, Part, StoredColumn};
+pub use merge_tree::{ColumnCodec, Layout, MergeTree, Options, Part, StoredColumn};

@@ -85,6 +85,7 @@ impl Analyzer<'_> {
             None => e,
         };
         let mut source = match &table.source {
+            TableSource::Table(name) if table.final_ => self.final_table(name).map_err(at)?,
             TableSource::Table(name) => self.named_table(name, outer).map_err(at)?,
             TableSource::Function(function) => self.table_function(function, outer).map_err(at)?,
             TableSource::Subquery(query) => self.subquery_in_from(query, outer, domain)?,
@@ -165,11 +166,33 @@ impl Analyzer<'_> {
             qualify(&mut source.scope, std::slice::from_ref(&name.name));
             return Ok(source);
         }
+        let entry = match self.environment.flag("final") {
+            true => self.environment.final_table(name)?,
+            false => None,
+        };
+        match entry {
+            Some(entry) => self.qualified_entry(entry, name),
+            None => self.qualified_entry(self.environment.table(name)?, name),
+        }
+    }
+
+    /// `name FINAL`.
+    fn final_table(&self, name: &ast::ObjectName) -> Result<Source> {
+        let name = &self.without_parameters(name)?;
+        match self.environment.final_table(name)? {
+            Some(entry) => self.qualified_entry(entry, name),
+            None => Err(Error::new(
+                ErrorCode::ILLEGAL_FINAL,
+                "Remove FINAL: only tables that merge rows (ReplacingMergeTree and the like) have it",
+            )),
+        }
+    }
+
+    fn qualified_entry(&self, entry: TableEntry, name: &ast::ObjectName) -> Result<Source> {
         let current = &self.environment.context().database;
         let database = name.database.as_ref().unwrap_or(current).clone();
-        let qualifier = vec![database, name.name.clone()];
-        let mut source = self.entry(self.environment.table(name)?, &name.name)?;
-        qualify(&mut source.scope, &qualifier);
+        let mut source = self.entry(entry, &name.name)?;
+        qualify(&mut source.scope, &[database, name.name.clone()]);
         Ok(source)
     }
 
@@ -439,12 +462,13 @@ fn has_only_inner_joins(select: &ast::Select) -> bool {
 /// FINAL and SAMPLE are for tables that merge rows or keep them sampled.
 fn check_modifiers(table: &ast::TableExpr) -> Result<()> {
     let is_subquery = matches!(table.source, TableSource::Subquery(_));
+    let is_table = matches!(table.source, TableSource::Table(_));
     match (table.final_, &table.sample) {
         (true, _) | (_, Some(_)) if is_subquery => Err(Error::new(
             ErrorCode::UNSUPPORTED_METHOD,
             "Remove FINAL and SAMPLE: a subquery has neither",
         )),
-        (true, _) => Err(Error::new(
+        (true, _) if !is_table => Err(Error::new(
             ErrorCode::ILLEGAL_FINAL,
             "Remove FINAL: only tables that merge rows (ReplacingMergeTree and the like) have it",
         )),

@@ -698,10 +698,28 @@ pub const SETTINGS: &[Setting] = &[
         "The part of max_memory_usage from which on the rows of an ORDER BY go to temporary files; 0 is never.",
     ),
     setting(
+        "final",
+        Bool,
+        "0",
+        "Tables that combine rows of the same key are read as with FINAL.",
+    ),
+    setting(
+        "check_query_single_value_result",
+        Bool,
+        "0",
+        "CHECK TABLE gives 1 or 0 instead of a row for each part.",
+    ),
+    setting(
+        "allow_drop_detached",
+        Bool,
+        "0",
+        "Accepted for clients that set it: DROP DETACHED needs no permission.",
+    ),
+    setting(
         "mutations_sync",
         UInt64,
         "0",
-        "Accepted for clients that set it; has no effect.",
+        "Accepted for clients that set it: ALTER TABLE always waits until rows are changed.",
     ),
     setting(
         "insert_null_as_default",

@@ -13,10 +13,10 @@ use basalt_parser::ast::{
 };
 use basalt_storage::MemoryTable;
 
-use super::columns::{declared_columns, rename_in_default, stored, uses};
+use super::columns::{codec_text, declared_columns, rename_in_default, stored, uses};
 use super::create::shown_column;
 use super::insert::{column_of, planned_rows};
-use super::query;
+use super::{merge_tree, query};
 use crate::catalog::{ColumnDefinition, Engine, Table};
 use crate::session::{RunningQuery, Session, Summary};
 
@@ -31,11 +31,23 @@ pub(crate) fn run(
     }
     for command in &alter.commands {
         let table = session.find_table(&alter.table)?;
-        let Engine::Memory(memory) = &table.engine else {
-            return Err(Error::not_implemented(format!(
-                "ALTER of a table with engine {}",
-                table.engine.name()
-            )));
+        let is_comment = matches!(command, AlterCommand::ModifyComment(_));
+        let memory = match &table.engine {
+            Engine::Memory(memory) => memory,
+            Engine::MergeTree(_) if !is_comment => {
+                merge_tree::alter(session, query, (&alter.table, &table), command)?;
+                continue;
+            }
+            Engine::MergeTree(_) => {
+                comment(session, (&alter.table, &table), command)?;
+                continue;
+            }
+            _ => {
+                return Err(Error::not_implemented(format!(
+                    "ALTER of a table with engine {}",
+                    table.engine.name()
+                )));
+            }
         };
         match command {
             AlterCommand::Delete {
@@ -54,14 +66,8 @@ pub(crate) fn run(
                 let columns = updated(&table, assignments, where_)?;
                 rewrite(session, query, (&alter.table, &table), columns, None)?;
             }
-            AlterCommand::ModifyComment(comment) => {
-                let comment = String::from_utf8_lossy(comment).into_owned();
-                let changed = Table {
-                    create_sql: changed_sql(&table, &table.columns, &comment)?,
-                    comment,
-                    ..table.as_ref().clone()
-                };
-                put(session, &alter.table, changed)?;
+            AlterCommand::ModifyComment(_) => {
+                comment(session, (&alter.table, &table), command)?;
             }
             _ => {
                 let columns = altered_columns(session, query, &table, command)?;
@@ -72,8 +78,30 @@ pub(crate) fn run(
     Ok(Summary::default())
 }
 
+/// `MODIFY COMMENT`
+fn comment(
+    session: &mut Session,
+    (name, table): (&ObjectName, &Table),
+    command: &AlterCommand,
+) -> Result<()> {
+    let AlterCommand::ModifyComment(comment) = command else {
+        return Err(Error::bug("another command than MODIFY COMMENT"));
+    };
+    let comment = String::from_utf8_lossy(comment).into_owned();
+    let mut statement = basalt_parser::parse_statement(&table.create_sql)?.statement;
+    if let ast::Statement::CreateTable(create) = &mut statement {
+        create.comment = (!comment.is_empty()).then(|| comment.as_bytes().to_vec());
+    }
+    let changed = Table {
+        create_sql: basalt_parser::format_statement(&statement),
+        comment,
+        ..table.clone()
+    };
+    put(session, name, changed)
+}
+
 /// The columns that are not computed from others.
-fn columns_of(table: &Table) -> impl Iterator<Item = &ColumnDefinition> {
+pub(super) fn columns_of(table: &Table) -> impl Iterator<Item = &ColumnDefinition> {
     stored(&table.columns).filter(|c| {
         let kind = c.default.as_ref().map(|d| d.kind);
         kind != Some(DefaultKind::Materialized)
@@ -81,7 +109,11 @@ fn columns_of(table: &Table) -> impl Iterator<Item = &ColumnDefinition> {
 }
 
 /// Each column's value after an UPDATE.
-fn updated(table: &Table, assignments: &[(String, Expr)], where_: &Expr) -> Result<Vec<Expr>> {
+pub(super) fn updated(
+    table: &Table,
+    assignments: &[(String, Expr)],
+    where_: &Expr,
+) -> Result<Vec<Expr>> {
     for (column, _) in assignments {
         column_of(table, column)?;
     }
@@ -116,9 +148,9 @@ fn rewrite(
 }
 
 /// A column of the altered table, and the column whose values it takes.
-struct Altered {
-    definition: ColumnDefinition,
-    from: Option<String>,
+pub(super) struct Altered {
+    pub(super) definition: ColumnDefinition,
+    pub(super) from: Option<String>,
 }
 
 impl Altered {
@@ -131,17 +163,22 @@ impl Altered {
     }
 }
 
-fn altered_columns(
+/// All columns as they are.
+pub(super) fn same_columns(table: &Table) -> Vec<Altered> {
+    let keep = |c: &ColumnDefinition| Altered {
+        definition: c.clone(),
+        from: Some(c.column.name.clone()),
+    };
+    table.columns.iter().map(keep).collect()
+}
+
+pub(super) fn altered_columns(
     session: &Session,
     query: &RunningQuery<'_>,
     table: &Table,
     command: &AlterCommand,
 ) -> Result<Vec<Altered>> {
-    let keep = |c: &ColumnDefinition| Altered {
-        definition: c.clone(),
-        from: Some(c.column.name.clone()),
-    };
-    let mut columns: Vec<Altered> = table.columns.iter().map(keep).collect();
+    let mut columns = same_columns(table);
     let find = |wanted: &str| {
         let mut all = table.columns.iter();
         all.position(|c| c.column.name == wanted)
@@ -264,13 +301,21 @@ fn modify(
         let [new] = <[ColumnDefinition; 1]>::try_from(new)
             .map_err(|_| Error::not_implemented("MODIFY COLUMN of a Nested"))?;
         let comment = std::mem::take(&mut definition.comment);
+        let codec = std::mem::take(&mut definition.codec);
         *definition = new;
+        if definition.codec.is_empty() {
+            definition.codec = codec;
+        }
         if definition.comment.is_empty() {
             definition.comment = comment;
         }
     }
+    if let Some(codec) = &column.codec {
+        definition.codec = codec_text(codec);
+    }
     match remove.as_deref() {
         None => {}
+        Some("CODEC") => definition.codec.clear(),
         Some("DEFAULT" | "MATERIALIZED" | "ALIAS") => definition.default = None,
         Some("COMMENT") => definition.comment.clear(),
         Some(other) => {
@@ -341,7 +386,7 @@ fn replace(
     put(session, table_name, changed)
 }
 
-fn put(session: &mut Session, name: &ObjectName, table: Table) -> Result<()> {
+pub(super) fn put(session: &mut Session, name: &ObjectName, table: Table) -> Result<()> {
     if table.is_temporary {
         let name = name.name.clone();
         session.temporary.insert(name, Arc::new(table));
@@ -364,7 +409,7 @@ fn changed_sql(table: &Table, columns: &[ColumnDefinition], comment: &str) -> Re
     Ok(basalt_parser::format_statement(&statement))
 }
 
-fn select(table: &ObjectName, columns: Vec<Expr>, where_: Option<Expr>) -> ast::Query {
+pub(super) fn select(table: &ObjectName, columns: Vec<Expr>, where_: Option<Expr>) -> ast::Query {
     let table = ast::TableExpr {
         source: ast::TableSource::Table(table.clone()),
         alias: None,
@@ -385,7 +430,16 @@ fn select(table: &ObjectName, columns: Vec<Expr>, where_: Option<Expr>) -> ast::
     ast::Query::new(SetExpr::Select(Box::new(select)))
 }
 
-fn name(column: &str) -> Expr {
+/// Gives the table of a `select` another name in the query.
+pub(super) fn set_alias(query: &mut ast::Query, alias: &str) {
+    if let SetExpr::Select(select) = &mut query.body
+        && let Some(ast::FromElement::Table { table, .. }) = select.from.first_mut()
+    {
+        table.alias = Some(alias.to_owned());
+    }
+}
+
+pub(super) fn name(column: &str) -> Expr {
     Expr::new(
         ExprKind::Identifier(vec![column.to_owned()]),
         Span::default(),
@@ -397,17 +451,17 @@ fn string(text: &str) -> Expr {
     Expr::new(ExprKind::Literal(literal), Span::default())
 }
 
-fn call(function: &str, args: Vec<Expr>) -> Expr {
+pub(super) fn call(function: &str, args: Vec<Expr>) -> Expr {
     let function = Function::call(function.to_owned(), args);
     Expr::new(ExprKind::Function(Box::new(function)), Span::default())
 }
 
-fn cast(expr: Expr, data_type: &str) -> Expr {
+pub(super) fn cast(expr: Expr, data_type: &str) -> Expr {
     call("CAST", vec![expr, string(data_type)])
 }
 
 /// The condition, false where it is NULL.
-fn or_false(condition: &Expr) -> Expr {
+pub(super) fn or_false(condition: &Expr) -> Expr {
     let zero = Expr::new(ExprKind::Literal(ast::Literal::UInt(0)), Span::default());
     call("ifNull", vec![condition.clone(), zero])
 }

@@ -87,7 +87,20 @@ fn definition(column: &ColumnDef, data_type: DataType) -> ColumnDefinition {
         comment: column.comment.as_deref().map(text).unwrap_or_default(),
         codec: column.codec.as_deref().map(codec_text).unwrap_or_default(),
         ttl: ttl.unwrap_or_default(),
+        simple_aggregate: simple_aggregate(column),
     }
+}
+
+/// The function of `SimpleAggregateFunction(function, type)`.
+fn simple_aggregate(column: &ColumnDef) -> Option<String> {
+    let written = column.data_type.as_ref()?;
+    if written.name != "SimpleAggregateFunction" {
+        return None;
+    }
+    let text = basalt_parser::format_data_type(written);
+    let args = text.strip_prefix("SimpleAggregateFunction(")?;
+    args.split_once(',')
+        .map(|(function, _)| function.to_owned())
 }
 
 /// The columns with each `n Nested(a A, …)` as arrays `n.a Array(A)`, ….
@@ -144,7 +157,7 @@ fn declared_type(column: &ColumnDef, query: &RunningQuery<'_>) -> Result<Option<
     }))
 }
 
-fn codec_text(codec: &[ast::Expr]) -> String {
+pub(super) fn codec_text(codec: &[ast::Expr]) -> String {
     let parts: Vec<String> = codec.iter().map(basalt_parser::format_expr).collect();
     format!("CODEC({})", parts.join(", "))
 }

@@ -209,7 +209,10 @@ fn create_sql(
 }
 
 pub(super) fn shown_column(column: &ColumnDefinition) -> ColumnDef {
-    let name = column.column.data_type.to_string();
+    let mut name = column.column.data_type.to_string();
+    if let Some(function) = &column.simple_aggregate {
+        name = format!("SimpleAggregateFunction({function}, {name})");
+    }
     ColumnDef {
         name: column.column.name.clone(),
         data_type: basalt_parser::parse_data_type(&name).ok(),

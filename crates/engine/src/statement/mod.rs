@@ -14,6 +14,8 @@
 //! | [`merge_tree`] | tables on disk, OPTIMIZE |
 //! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION |
 //! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |
+//! | [`check`] | CHECK TABLE |
+//! | [`kill`] | KILL |
 //! | [`show`] | SHOW, DESCRIBE, EXISTS |
 //! | [`explain`] | EXPLAIN |
 //! | [`analyze`] | EXPLAIN ANALYZE |
@@ -23,6 +25,7 @@
 
 pub mod alter;
 mod analyze;
+mod check;
 mod columns;
 pub mod create;
 pub mod drop;
@@ -96,9 +99,20 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         Statement::Set(settings) => set::run(session, query.text, settings),
         Statement::Use(database) => set::use_database(session, database),
         Statement::Alter(alter) => alter::run(session, &query, alter),
-        Statement::Delete { table, .. } => {
+        Statement::Delete {
+            table,
+            partition,
+            where_,
+            ..
+        } => {
             if !session.has_table(table) {
                 session.find_table(table)?;
+            }
+            let found = session.find_table(table).ok();
+            if let Some(found) = found.filter(|found| found.merge_tree().is_some()) {
+                let which = (partition.as_deref(), where_.as_ref());
+                merge_tree::delete(session, &query, (table, &found), which)?;
+                return Ok(Summary::default());
             }
             Err(Error::new(
                 ErrorCode::BAD_ARGUMENTS,
@@ -111,8 +125,13 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
                 "UPDATE (ALTER TABLE … UPDATE … WHERE … does the same)",
             ))
         }
-        Statement::Optimize(optimize) => merge_tree::optimize(session, optimize),
-        Statement::Check(_) => Err(Error::not_implemented("CHECK")),
+        Statement::Optimize(optimize) => merge_tree::optimize(session, &query, optimize),
+        Statement::Check(check) => check::run(session, &query, check, io),
+        Statement::System(system)
+            if matches!(system.command.as_str(), "STOP MERGES" | "START MERGES") =>
+        {
+            merge_tree::merges(session, system)
+        }
         Statement::System(system) => set::system(&system.command),
         Statement::Kill(kill) => kill::run(session, &query, kill, io),
         Statement::Tokens(tokens) => Err(Error::not_implemented(&tokens.construct)),
@@ -129,6 +148,7 @@ fn writes_to_disk(session: &Session, statement: &Statement) -> bool {
         Statement::Truncate(truncate) if truncate.kind == ast::ObjectKind::Table => &truncate.name,
         Statement::Truncate(_) => return true,
         Statement::Optimize(optimize) => &optimize.table,
+        Statement::Delete { table, .. } => table,
         _ => return false,
     };
     let table = session.find_table(name);
@@ -214,6 +234,10 @@ pub(crate) fn settings_of(statement: &Statement) -> Vec<&Setting> {
             settings
         }
         Statement::Show(show) => show.output.settings.iter().collect(),
+        Statement::Alter(alter) => alter.output.settings.iter().collect(),
+        Statement::Check(check) => check.output.settings.iter().collect(),
+        Statement::Delete { settings, .. } => settings.iter().collect(),
+        Statement::Optimize(optimize) => optimize.output.settings.iter().collect(),
         Statement::Describe(describe) => describe.output.settings.iter().collect(),
         Statement::Kill(kill) => kill.output.settings.iter().collect(),
         Statement::Explain(explain) => {

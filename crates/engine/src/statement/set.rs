@@ -44,17 +44,15 @@ pub(crate) fn value_text(setting: &Setting) -> Option<String> {
     })
 }
 
-/// SYSTEM commands about logs, merges and dictionaries, which Basalt has not: nothing is to do.
-const NOTHING_TO_DO: [&str; 10] = [
+/// SYSTEM commands about logs, fetches and dictionaries, which Basalt has not: nothing is to do.
+const NOTHING_TO_DO: [&str; 8] = [
     "FLUSH LOGS",
     "JEMALLOC PURGE",
     "RELOAD DICTIONARIES",
     "RELOAD FUNCTIONS",
     "START FETCHES",
-    "START MERGES",
     "START TTL MERGES",
     "STOP FETCHES",
-    "STOP MERGES",
     "STOP TTL MERGES",
 ];
 

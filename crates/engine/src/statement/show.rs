@@ -219,11 +219,7 @@ pub(crate) fn describe(
     let default = |c: &ColumnDefinition| c.default.clone();
     let rows = vec![
         ("name", DataType::String, of(&|c| c.column.name.clone())),
-        (
-            "type",
-            DataType::String,
-            of(&|c| c.column.data_type.pretty_name()),
-        ),
+        ("type", DataType::String, of(&|c| c.declared_type())),
         (
             "default_type",
             DataType::String,

@@ -52,10 +52,10 @@ pub(super) fn engine(
 
 /// Engines of the dialect that do not exist here yet.
 const KNOWN_ENGINES: [&str; 13] = [
-    "ReplacingMergeTree",
-    "SummingMergeTree",
-    "AggregatingMergeTree",
     "CollapsingMergeTree",
+    "VersionedCollapsingMergeTree",
+    "CoalescingMergeTree",
+    "GraphiteMergeTree",
     "Log",
     "TinyLog",
     "StripeLog",

@@ -27,19 +27,6 @@ pub(super) const TABLES: &[(&str, &str)] = &[
         "role_name String, with_admin_option UInt8, is_default UInt8",
     ),
     (
-        "data_skipping_indices",
-        "database String, table String, name String, type String, type_full String, expr String, \
-         creation Enum8('Explicit' = 0, 'Implicit' = 1), granularity UInt64, \
-         data_compressed_bytes UInt64, data_uncompressed_bytes UInt64, marks_bytes UInt64",
-    ),
-    (
-        "detached_parts",
-        "database String, table String, partition_id Nullable(String), name String, \
-         bytes_on_disk UInt64, modification_time DateTime, disk String, path String, \
-         reason Nullable(String), min_block_number Nullable(Int64), \
-         max_block_number Nullable(Int64), level Nullable(UInt32)",
-    ),
-    (
         "dictionaries",
         "database String, name String, uuid UUID, status Enum8('NOT_LOADED' = 0, 'LOADED' = 1, \
          'FAILED' = 2, 'LOADING' = 3, 'FAILED_AND_RELOADING' = 4, 'LOADED_AND_RELOADING' = 5, \
@@ -61,25 +48,6 @@ pub(super) const TABLES: &[(&str, &str)] = &[
         "name String, value String, default String, changed UInt8, description String, \
          min Nullable(String), max Nullable(String), readonly UInt8, type String, \
          is_obsolete UInt8",
-    ),
-    (
-        "merges",
-        "database String, table String, elapsed Float64, progress Float64, num_parts UInt64, \
-         source_part_names Array(String), result_part_name String, \
-         source_part_paths Array(String), result_part_path String, partition_id String, \
-         partition String, is_mutation UInt8, total_size_bytes_compressed UInt64, \
-         total_size_bytes_uncompressed UInt64, total_size_marks UInt64, \
-         bytes_read_uncompressed UInt64, rows_read UInt64, bytes_written_uncompressed UInt64, \
-         rows_written UInt64, columns_written UInt64, memory_usage UInt64, thread_id UInt64, \
-         merge_type String, merge_algorithm String",
-    ),
-    (
-        "mutations",
-        "database String, table String, mutation_id String, command String, \
-         create_time DateTime, finish_time DateTime, `block_numbers.partition_id` Array(String), \
-         `block_numbers.number` Array(Int64), parts_in_progress_names Array(String), \
-         parts_to_do_names Array(String), parts_to_do Int64, is_done UInt8, is_killed UInt8, \
-         latest_failed_part String, latest_fail_time DateTime, latest_fail_reason String",
     ),
     (
         "projections",

@@ -125,7 +125,18 @@ pub(crate) fn errors(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> 
 /// `system.table_engines`
 pub(crate) fn table_engines(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
     Rows::default()
-        .text("name", ["Memory", "MergeTree", "Null", "View"])
+        .text(
+            "name",
+            [
+                "AggregatingMergeTree",
+                "Memory",
+                "MergeTree",
+                "Null",
+                "ReplacingMergeTree",
+                "SummingMergeTree",
+                "View",
+            ],
+        )
         .table()
 }
 

@@ -8,6 +8,8 @@
 //! | [`processes`] | the statements that are running |
 //! | [`adaptation`] | the processor, and what was chosen for it |
 //! | [`parts`] | parts of tables on disk |
+//! | [`merges`] | merges that are running |
+//! | [`mutations`] | changes of rows |
 //! | [`facts`] | settings, formats, types, build options and other lists |
 //! | [`absent`] | what ClickHouse has and Basalt has not: empty tables |
 //! | [`information_schema`] | the views of `information_schema` |
@@ -17,6 +19,8 @@ pub mod adaptation;
 pub mod facts;
 pub mod functions;
 pub mod information_schema;
+pub mod merges;
+pub mod mutations;
 pub mod objects;
 pub mod parts;
 pub mod processes;
@@ -43,12 +47,16 @@ const TABLES: &[(&str, MakeTable)] = &[
     ("columns", objects::columns),
     ("contributors", facts::contributors),
     ("cpu", adaptation::cpu),
+    ("data_skipping_indices", parts::data_skipping_indices),
     ("data_type_families", facts::data_type_families),
     ("databases", objects::databases),
+    ("detached_parts", parts::detached_parts),
     ("errors", facts::errors),
     ("formats", facts::formats),
     ("functions", functions::functions),
     ("keywords", facts::keywords),
+    ("merges", merges::merges),
+    ("mutations", mutations::mutations),
     ("numbers", |_| Ok(numbers(false))),
     ("numbers_mt", |_| Ok(numbers(true))),
     ("one", |_| one()),

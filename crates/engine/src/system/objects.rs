@@ -255,6 +255,13 @@ pub(super) fn columns_of_columns() -> Result<TableEntry> {
         .table()
 }
 
+fn type_name(column: &Placed) -> String {
+    match column.definition.simple_aggregate {
+        Some(_) => column.definition.declared_type(),
+        None => column.definition.column.data_type.to_string(),
+    }
+}
+
 /// `system.columns`
 pub(crate) fn columns(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
     let all = all_columns(environment)?;
@@ -277,7 +284,7 @@ pub(crate) fn columns(environment: &QueryEnvironment<'_>) -> Result<TableEntry> 
         .text("database", all.iter().map(|c| &c.database))
         .text("table", all.iter().map(|c| &c.table))
         .text("name", all.iter().map(|c| &c.definition.column.name))
-        .text("type", all.iter().map(|c| data_type(c).to_string()))
+        .text("type", all.iter().map(type_name))
         .number("position", all.iter().map(|c| c.position))
         .text(
             "default_kind",

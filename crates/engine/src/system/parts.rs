@@ -5,6 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use basalt_analyzer::TableEntry;
 use basalt_error::Result;
+use basalt_parser::ast::{IndexDef, Statement};
 use basalt_storage::Part;
 
 use super::rows::Rows;
@@ -158,5 +159,81 @@ pub(crate) fn parts_columns(environment: &QueryEnvironment<'_>) -> Result<TableE
         .filled(STRUCTURE)?
         .alias("bytes", "bytes_on_disk")
         .alias("part_name", "name")
+        .table()
+}
+
+/// `system.detached_parts`
+pub(crate) fn detached_parts(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    const STRUCTURE: &str = "database String, table String, partition_id Nullable(String), \
+        name String, bytes_on_disk UInt64, modification_time DateTime, disk String, path String, \
+        reason Nullable(String), min_block_number Nullable(Int64), \
+        max_block_number Nullable(Int64), level Nullable(UInt32)";
+    let catalog = &environment.database.catalog;
+    let mut all: Vec<(String, String, String, String)> = Vec::new();
+    for database in catalog.databases() {
+        for (table, definition) in catalog.tables(&database)? {
+            let Some(on_disk) = definition.merge_tree() else {
+                continue;
+            };
+            for name in on_disk.storage.detached_parts().unwrap_or_default() {
+                let folder = on_disk.storage.folder().join("detached").join(&name);
+                let path = folder.display().to_string();
+                all.push((database.clone(), table.clone(), name, path));
+            }
+        }
+    }
+    let partitions = all
+        .iter()
+        .map(|(_, _, name, _)| name.split('_').next().unwrap_or_default());
+    Rows::default()
+        .text("database", all.iter().map(|(database, ..)| database))
+        .text("table", all.iter().map(|(_, table, ..)| table))
+        .read("partition_id", STRUCTURE, partitions)?
+        .text("name", all.iter().map(|(_, _, name, _)| name))
+        .text("disk", all.iter().map(|_| "default"))
+        .text("path", all.iter().map(|(.., path)| path))
+        .filled(STRUCTURE)?
+        .table()
+}
+
+/// `system.data_skipping_indices`
+pub(crate) fn data_skipping_indices(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    const STRUCTURE: &str = "database String, table String, name String, type String, \
+        type_full String, expr String, creation Enum8('Explicit' = 0, 'Implicit' = 1), \
+        granularity UInt64, data_compressed_bytes UInt64, data_uncompressed_bytes UInt64, \
+        marks_bytes UInt64";
+    let catalog = &environment.database.catalog;
+    let mut all: Vec<(String, String, IndexDef)> = Vec::new();
+    for database in catalog.databases() {
+        for (name, table) in catalog.tables(&database)? {
+            if table.merge_tree().is_none() {
+                continue;
+            }
+            let parsed = basalt_parser::parse_statement(&table.create_sql)?;
+            let Statement::CreateTable(create) = parsed.statement else {
+                continue;
+            };
+            let indexes = create.schema.into_iter().flat_map(|s| s.indexes);
+            all.extend(indexes.map(|i| (database.clone(), name.clone(), i)));
+        }
+    }
+    let full = || {
+        all.iter()
+            .map(|(_, _, i)| basalt_parser::format_expr(&i.index_type))
+    };
+    let kind = full().map(|t| t.split('(').next().unwrap_or_default().to_owned());
+    Rows::default()
+        .text("database", all.iter().map(|(database, ..)| database))
+        .text("table", all.iter().map(|(_, table, _)| table))
+        .text("name", all.iter().map(|(_, _, i)| &i.name))
+        .text("type", kind)
+        .text("type_full", full())
+        .text(
+            "expr",
+            all.iter()
+                .map(|(_, _, i)| basalt_parser::format_expr(&i.expr)),
+        )
+        .number("granularity", all.iter().map(|(_, _, i)| i.granularity))
+        .filled(STRUCTURE)?
         .table()
 }

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType as ArrowType, Schema, SchemaRef};
 use basalt_error::{Error, Result};
-use basalt_storage::{Layout, Part};
+use basalt_storage::merge_tree::{IndexedValue, Relation};
+use basalt_storage::{Layout, MergeTree, Part};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator};
 
@@ -18,16 +19,17 @@ use crate::sort::KeyBound;
 #[derive(Clone, Debug)]
 pub struct MergeTreeTable {
     schema: SchemaRef,
+    /// Keeps the folder, should the table be dropped meanwhile.
+    table: Arc<MergeTree>,
     parts: Arc<Vec<Arc<Part>>>,
 }
 
 impl MergeTreeTable {
-    /// The parts of a table of this layout.
-    pub fn new(layout: &Layout, parts: Arc<Vec<Arc<Part>>>) -> Self {
-        let visible = layout.columns.iter().take(layout.num_visible);
-        let fields: Vec<_> = visible.map(|c| c.data_type.field(&c.name)).collect();
+    /// These parts of the table.
+    pub fn new(table: Arc<MergeTree>, parts: Arc<Vec<Arc<Part>>>) -> Self {
         Self {
-            schema: Arc::new(Schema::new(fields)),
+            schema: visible_schema(table.layout()),
+            table,
             parts,
         }
     }
@@ -36,16 +38,33 @@ impl MergeTreeTable {
         let groups = |part: &Arc<Part>| part.metadata().group_rows.len();
         self.parts.iter().map(groups).sum()
     }
+}
 
-    /// Whether rows of a group can fulfil all filters.
-    fn group_can_match(&self, part: &Part, group: usize, filters: &[Expr]) -> bool {
-        let compare = |column: &str, op: Operator, values: &[&ScalarValue]| {
-            let (column, field) = self.schema.column_with_name(column)?;
-            let known = &part.metadata().columns[column].groups[group];
-            if known.null_count == part.metadata().group_rows[group] {
-                // A comparison with NULL holds for no row.
-                return Some(false);
-            }
+/// Fields of the columns that queries see.
+pub(super) fn visible_schema(layout: &Layout) -> SchemaRef {
+    let visible = layout.columns.iter().take(layout.num_visible);
+    let fields: Vec<_> = visible.map(|c| c.data_type.field(&c.name)).collect();
+    Arc::new(Schema::new(fields))
+}
+
+/// Whether rows of a group can fulfil all filters, as far as the columns tell that `is_usable` names.
+pub(super) fn group_can_match(
+    schema: &Schema,
+    (part, group): (&Part, usize),
+    filters: &[Expr],
+    is_usable: &dyn Fn(usize) -> bool,
+) -> bool {
+    let compare = |column: &str, op: Operator, values: &[&ScalarValue]| {
+        let (column, field) = schema.column_with_name(column)?;
+        if !is_usable(column) {
+            return None;
+        }
+        let known = &part.metadata().columns[column].groups[group];
+        if known.null_count == part.metadata().group_rows[group] {
+            // A comparison with NULL holds for no row.
+            return Some(false);
+        }
+        let by_bounds = || {
             let bounds = integers(field.data_type(), known.bounds?)?;
             let mut any = false;
             for value in values {
@@ -53,7 +72,54 @@ impl MergeTreeTable {
             }
             Some(any)
         };
-        filters.iter().all(|f| can_match(f, &compare))
+        let by_bounds = by_bounds();
+        let place = (column, group);
+        match by_bounds {
+            Some(false) => Some(false),
+            _ if !indexes_can_match(part, place, op, (field.data_type(), values)) => Some(false),
+            _ => by_bounds,
+        }
+    };
+    filters.iter().all(|f| can_match(f, &compare))
+}
+
+/// Whether a column can be in that relation to one of the values, as far as skipping indexes tell.
+fn indexes_can_match(
+    part: &Part,
+    place: (usize, usize),
+    op: Operator,
+    (physical, values): (&ArrowType, &[&ScalarValue]),
+) -> bool {
+    let relation = match op {
+        Operator::Eq => Relation::Equal,
+        Operator::Lt | Operator::LtEq => Relation::AtMost,
+        Operator::Gt | Operator::GtEq => Relation::AtLeast,
+        _ => return true,
+    };
+    values.iter().any(|value| {
+        let indexed = indexed(physical, value);
+        indexed.is_none_or(|value| part.can_hold(place, relation, &value))
+    })
+}
+
+/// A constant as indexes of a column compare it.
+fn indexed(physical: &ArrowType, value: &ScalarValue) -> Option<IndexedValue> {
+    if let Some(integer) = integer(physical, value) {
+        return Some(IndexedValue::integer(integer));
+    }
+    match (physical, value) {
+        (ArrowType::BinaryView, ScalarValue::BinaryView(v) | ScalarValue::Binary(v)) => {
+            v.as_deref().map(IndexedValue::bytes)
+        }
+        (ArrowType::FixedSizeBinary(width), ScalarValue::FixedSizeBinary(other, v)) => {
+            let v = v.as_deref().filter(|_| width == other);
+            v.map(IndexedValue::bytes)
+        }
+        (ArrowType::Float32, ScalarValue::Float32(v)) => {
+            v.and_then(|v| IndexedValue::float(f64::from(v)))
+        }
+        (ArrowType::Float64, ScalarValue::Float64(v)) => v.and_then(IndexedValue::float),
+        _ => None,
     }
 }
 
@@ -109,7 +175,8 @@ impl TableKind for MergeTreeTable {
         let mut num_rows = 0;
         for part in self.parts.iter() {
             for (group, rows) in part.metadata().group_rows.iter().enumerate() {
-                if self.group_can_match(part, group, &request.filters) {
+                let place = (part.as_ref(), group);
+                if group_can_match(&self.schema, place, &request.filters, &|_| true) {
                     morsels.push((Arc::clone(part), group));
                     num_rows += *rows as usize;
                 }
@@ -118,6 +185,7 @@ impl TableKind for MergeTreeTable {
         Ok(Arc::new(MergeTreeSource {
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
             projection: request.projection.clone(),
+            _table: Arc::clone(&self.table),
             num_parts: self.parts.len(),
             num_groups: self.num_groups(),
             morsels,
@@ -136,6 +204,7 @@ impl TableKind for MergeTreeTable {
 #[derive(Debug)]
 struct MergeTreeSource {
     schema: SchemaRef,
+    _table: Arc<MergeTree>,
     projection: Vec<usize>,
     num_parts: usize,
     num_groups: usize,

@@ -11,6 +11,7 @@
 //! | [`batches`] | batches in memory |
 //! | [`repeated`] | `loop` |
 //! | [`merge_tree`] | parts on disk |
+//! | [`final_rows`] | parts on disk with FINAL |
 //! | [`condition`] | conditions beside least and greatest values |
 //! | [`parquet`] | Parquet files |
 //! | [`file_fact`] | `_path` and the other facts of the file that a row comes from |
@@ -19,6 +20,7 @@ mod account;
 pub mod batches;
 mod condition;
 pub mod file_fact;
+pub mod final_rows;
 pub mod merge_tree;
 pub mod morsel;
 pub mod numbers;
@@ -30,6 +32,7 @@ pub mod scan_exec;
 
 pub use batches::BatchesTable;
 pub use file_fact::FileFact;
+pub use final_rows::FinalTable;
 pub use merge_tree::MergeTreeTable;
 pub use morsel::{BatchIter, MorselSource, ScanRequest, Stored};
 pub use numbers::{NumbersKind, NumbersTable};

@@ -209,6 +209,9 @@ impl Parser<'_> {
     pub(super) fn infix(&mut self, min: u8) -> Option<Infix> {
         let kind = self.kind();
         if kind == K::Word {
+            if self.at_in_partition() {
+                return None;
+            }
             let (words, found) = *WORDS.iter().find(|(words, _)| self.keyword(words))?;
             if found.precedence >= min {
                 return Some(found);
@@ -224,5 +227,17 @@ impl Parser<'_> {
         }
         self.advance();
         Some(found)
+    }
+
+    /// Whether `IN PARTITION p` follows, a clause of ALTER TABLE, and not a table of that name.
+    fn at_in_partition(&mut self) -> bool {
+        if !self.peek_keyword("IN PARTITION") {
+            return false;
+        }
+        let next = self.token(2).kind;
+        let is_name = [b"ID".as_slice(), b"ALL", b"tuple"]
+            .iter()
+            .any(|word| self.token_text(2).eq_ignore_ascii_case(word));
+        matches!(next, K::Number | K::String | K::OpenRound) || (next == K::Word && is_name)
     }
 }

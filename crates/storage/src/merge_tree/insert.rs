@@ -1,7 +1,5 @@
-//! Makes parts from rows, and parts from parts.
+//! Makes parts from rows.
 
-use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,16 +8,17 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
 use super::PART_ROWS;
+use super::combine::{KeyedRows, Purpose};
+use super::disk::Disk;
+use super::layout::Layout;
+use super::merge::filtered;
 use super::order::{Partition, boundaries, order_of, partition};
-use super::part::{Part, PartName};
+use super::part::PartName;
 use super::table::MergeTree;
-use super::write::{Content, gathered, write_part};
+use super::write::{PartWriter, gathered, num_threads};
 
 /// Partitions that an insert may make parts of.
 const MAX_PARTITIONS: usize = 100;
-
-/// Begins the names of folders of parts that are not complete.
-const TEMPORARY: &str = "tmp_";
 
 /// Rows on their way into a table; nobody sees them before [`Insert::finish`].
 #[derive(Debug)]
@@ -31,16 +30,41 @@ pub struct Insert<'t> {
 }
 
 /// Parts that are written and not yet the table's; gone with it unless they are taken.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Written {
+    disk: Arc<dyn Disk>,
     folders: Vec<(PathBuf, Partition)>,
+}
+
+impl Written {
+    pub(super) fn new(table: &MergeTree) -> Self {
+        Self {
+            disk: Arc::clone(table.shared_disk()),
+            folders: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, folder: PathBuf, partition: Partition) {
+        self.folders.push((folder, partition));
+    }
+
+    /// Removes the part that was added last.
+    pub(super) fn discard_last(&mut self) {
+        if let Some((folder, _)) = self.folders.pop() {
+            let _ = self.disk.remove_folder(&folder);
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Vec<(PathBuf, Partition)> {
+        std::mem::take(&mut self.folders)
+    }
 }
 
 impl Drop for Written {
     fn drop(&mut self) {
         for (folder, _) in &self.folders {
             // What is left is removed when the table is opened to write.
-            let _ = fs::remove_dir_all(folder);
+            let _ = self.disk.remove_folder(folder);
         }
     }
 }
@@ -51,7 +75,7 @@ impl<'t> Insert<'t> {
             table,
             columns: vec![Vec::new(); table.layout().columns.len()],
             num_rows: 0,
-            written: Written::default(),
+            written: Written::new(table),
         }
     }
 
@@ -84,7 +108,9 @@ impl<'t> Insert<'t> {
     /// If they cannot be written; then none of them is there.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
-        self.table.publish(std::mem::take(&mut self.written))
+        let nothing = Written::new(self.table);
+        self.table
+            .publish(std::mem::replace(&mut self.written, nothing))
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -139,101 +165,110 @@ fn write_sorted(table: &MergeTree, columns: &[Vec<ArrayRef>], written: &mut Writ
         .map(Arc::clone)
         .zip(types)
         .collect();
-    for run in boundaries(&partition_columns, num_rows)?.windows(2) {
-        let rows = |c: &ArrayRef| c.slice(run[0], run[1] - run[0]);
+    let starts = boundaries(&partition_columns, num_rows)?;
+    // Parts are numbered in the order in which the rows name their partitions.
+    let first_row = |run: &&[usize]| match &order.indices {
+        Some(indices) => indices.values()[run[0]..run[1]].iter().min().copied(),
+        None => u32::try_from(run[0]).ok(),
+    };
+    let mut runs: Vec<&[usize]> = starts.windows(2).collect();
+    runs.sort_by_key(first_row);
+    for run in runs {
         let partition = partition(&typed, run[0])?;
-        let folder = table
-            .folder()
-            .join(format!("{TEMPORARY}{}", table.next_number()));
+        let rows: Vec<ArrayRef> = sorted
+            .iter()
+            .map(|c| c.slice(run[0], run[1] - run[0]))
+            .collect();
+        let rows = combined(layout, rows)?;
+        if rows.first().is_none_or(|c| c.is_empty()) {
+            continue;
+        }
+        let folder = table.new_folder();
+        let text = partition.text.clone();
         // Listed before it is written, so that it goes if that fails.
-        written.folders.push((folder.clone(), partition.clone()));
-        let content = Content {
-            layout,
-            columns: sorted.iter().map(rows).collect(),
-            partition: partition.text,
-        };
-        write_part(&folder, &content)?;
+        written.add(folder.clone(), partition);
+        let mut part = PartWriter::create(table.disk(), &folder, layout, num_threads())?;
+        part.push(&rows)?;
+        part.finish(text)?;
     }
     Ok(())
 }
 
+/// Sorted rows as a merge would leave them: an insert need not bring what the next merge takes away.
+fn combined(layout: &Layout, rows: Vec<ArrayRef>) -> Result<Vec<ArrayRef>> {
+    let Some(combine) = layout.combining() else {
+        return Ok(rows);
+    };
+    let num_rows = rows.first().map_or(0, |c| c.len());
+    let keys: Vec<ArrayRef> = layout
+        .sorting_key
+        .iter()
+        .map(|c| Arc::clone(&rows[*c]))
+        .collect();
+    let mut starts = boundaries(&keys, num_rows)?;
+    starts.pop();
+    let starts = starts.into_iter().map(u32::try_from);
+    let starts = starts.collect::<std::result::Result<Vec<_>, _>>();
+    let starts = starts.map_err(|_| Error::bug("too many rows for a part"))?;
+    let ids: Vec<usize> = (0..rows.len()).collect();
+    let rows = match starts.len() < num_rows {
+        true => combine.combine(KeyedRows {
+            ids: &ids,
+            columns: &rows,
+            starts: &starts,
+            num_rows,
+        })?,
+        false => rows,
+    };
+    let num_rows = starts.len();
+    let starts: Vec<u32> = (0..).take(num_rows).collect();
+    let one_each = KeyedRows {
+        ids: &ids,
+        columns: &rows,
+        starts: &starts,
+        num_rows,
+    };
+    match combine.kept(one_each, Purpose::Write)? {
+        Some(kept) => filtered(&rows, &kept),
+        None => Ok(rows),
+    }
+}
+
 impl MergeTree {
-    /// Begins an insert.
+    /// Begins an insert; waits if there are many parts to merge.
     ///
     /// # Errors
-    /// If the list of parts is damaged.
+    /// If the list of parts is damaged; `TOO_MANY_PARTS`.
     pub fn insert(&self) -> Result<Insert<'_>> {
         // What others left behind goes now, not when there is something of this insert.
         self.parts()?;
+        self.wait_for_merges()?;
         Ok(Insert::new(self))
     }
 
     /// Gives written parts their names and adds them to the list.
-    fn publish(&self, mut written: Written) -> Result<()> {
+    pub(super) fn publish(&self, mut written: Written) -> Result<()> {
         if written.folders.is_empty() {
             return Ok(());
         }
+        // Rows that an insert has combined are as good as merged.
+        let level = u32::from(self.layout().combining().is_some());
         self.change(|manifest| {
             let mut added = Vec::new();
-            for (folder, partition) in std::mem::take(&mut written.folders) {
+            for (folder, partition) in written.take() {
                 manifest.last_block += 1;
                 let name = PartName {
                     partition_id: partition.id,
                     min_block: manifest.last_block,
                     max_block: manifest.last_block,
-                    level: 0,
+                    level,
+                    mutation: None,
                 };
                 added.push((folder, name));
             }
             Ok((added, Vec::new()))
-        })
-    }
-
-    /// Merges the parts of each partition into one; `rewrites` also those that are alone.
-    ///
-    /// # Errors
-    /// If a part is damaged or the new one cannot be written; then the old ones stay.
-    pub fn merge(&self, rewrites: bool) -> Result<()> {
-        let _merging = self.merging();
-        let mut by_partition: BTreeMap<String, Vec<Arc<Part>>> = BTreeMap::new();
-        for part in self.parts()?.iter() {
-            let id = part.partition_id().to_owned();
-            by_partition.entry(id).or_default().push(Arc::clone(part));
-        }
-        for parts in by_partition.into_values() {
-            if parts.len() > 1 || (rewrites && parts[0].level() == 0) {
-                self.merge_parts(&parts)?;
-            }
-        }
+        })?;
+        self.wake_merges();
         Ok(())
-    }
-
-    fn merge_parts(&self, parts: &[Arc<Part>]) -> Result<()> {
-        let mut columns = vec![Vec::new(); self.layout().columns.len()];
-        for part in parts {
-            for (i, pieces) in columns.iter_mut().enumerate() {
-                for group in 0..part.metadata().group_rows.len() {
-                    pieces.push(part.read(i, group)?);
-                }
-            }
-        }
-        let mut written = Written::default();
-        write_sorted(self, &columns, &mut written)?;
-        let names: Vec<&PartName> = parts.iter().map(|p| p.name_parts()).collect();
-        let max = |f: fn(&PartName) -> u64| names.iter().map(|n| f(n)).max().unwrap_or(0);
-        let name = PartName {
-            partition_id: names[0].partition_id.clone(),
-            min_block: names.iter().map(|n| n.min_block).min().unwrap_or(0),
-            max_block: max(|n| n.max_block),
-            level: names.iter().map(|n| n.level).max().unwrap_or(0) + 1,
-        };
-        self.change(|_| {
-            let [(folder, _)] = &written.folders[..] else {
-                return Err(Error::bug("a partition became several"));
-            };
-            let added = vec![(folder.clone(), name.clone())];
-            written.folders.clear();
-            Ok((added, names.iter().map(|n| (*n).clone()).collect()))
-        })
     }
 }

@@ -1,9 +1,14 @@
 //! Says what a table's parts hold: columns, how they are encoded, and which are keys.
 
+use std::sync::Arc;
+
 use basalt_codec::auto::Policy;
 use basalt_codec::{Auto, Chain, Codec};
 use basalt_error::{Error, Result};
 use basalt_types::DataType;
+
+use super::combine::Combine;
+use super::index::Index;
 
 /// How a column's values are encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,9 +52,21 @@ pub struct Layout {
     pub sorting_key: Vec<usize>,
     /// Columns whose values are the same in all rows of a part.
     pub partition_key: Vec<usize>,
+    /// What becomes of rows with the same sorting key; all of them stay if none.
+    pub combine: Option<Arc<dyn Combine>>,
+    /// Skipping indexes.
+    pub indexes: Vec<Index>,
+    /// Columns that tell when a row is expired: Date or DateTime, 0 is never.
+    pub ttl: Vec<usize>,
 }
 
 impl Layout {
+    /// What becomes of rows with the same key, where there are such.
+    pub(super) fn combining(&self) -> Option<&Arc<dyn Combine>> {
+        let combine = self.combine.as_ref();
+        combine.filter(|combine| !self.sorting_key.is_empty() || !combine.needs_key())
+    }
+
     /// Refuses types whose values cannot be kept on disk.
     ///
     /// # Errors
@@ -67,7 +84,6 @@ impl Layout {
                 tuple.types.iter().try_for_each(Self::check_type)
             }
             DataType::Tuple(_)
-            | DataType::AggregateFunction(_)
             | DataType::Variant(_)
             | DataType::Interval(_)
             | DataType::Nothing => Err(Error::not_implemented(format!(

@@ -2,13 +2,13 @@
 //!
 //! It is replaced as a whole, so that several parts come and go at once.
 
-use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use basalt_error::{Error, ErrorCode, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::disk::Disk;
 use super::part::PartName;
 
 const FILE: &str = "parts.txt";
@@ -24,9 +24,9 @@ pub(super) struct Manifest {
 }
 
 /// The bytes of the list; none if there is none yet.
-pub(super) fn read(table: &Path) -> Result<Vec<u8>> {
+pub(super) fn read(disk: &dyn Disk, table: &Path) -> Result<Vec<u8>> {
     let path = table.join(FILE);
-    match fs::read(&path) {
+    match disk.read(&path) {
         Ok(bytes) => Ok(bytes),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(e) => Err(Error::from(e).within(path.display())),
@@ -71,23 +71,18 @@ impl Manifest {
     }
 
     /// Puts the list in the place of the old one; a crash leaves one of them.
-    pub(super) fn save(&self, table: &Path) -> Result<Vec<u8>> {
+    pub(super) fn save(&self, disk: &dyn Disk, table: &Path) -> Result<Vec<u8>> {
         let bytes = self.to_bytes();
         let path = table.join(FILE);
         let temporary = table.join(format!("{FILE}.new"));
         let write = || -> std::io::Result<()> {
-            let mut file = File::create(&temporary)?;
+            let mut file = disk.create(&temporary)?;
             file.write_all(&bytes)?;
-            file.sync_all()?;
-            fs::rename(&temporary, &path)?;
-            sync_folder(table)
+            file.sync()?;
+            disk.rename(&temporary, &path)?;
+            disk.sync_folder(table)
         };
         write().map_err(|e| Error::from(e).within(path.display()))?;
         Ok(bytes)
     }
-}
-
-/// Has the system keep the names in a folder.
-pub(super) fn sync_folder(path: &Path) -> std::io::Result<()> {
-    File::open(path)?.sync_all()
 }

@@ -5,33 +5,65 @@
 //! | module | owns |
 //! |---|---|
 //! | [`table`] | [`MergeTree`]: the list of parts, who sees which, removal |
-//! | [`insert`] | [`Insert`]: rows on their way to new parts; merges |
+//! | [`old_parts`] | parts that are no more the table's, and still read |
+//! | [`insert`] | [`Insert`]: rows on their way to new parts |
+//! | [`pressure`] | inserts that wait for merges |
+//! | [`merge`] | several parts become one |
+//! | [`background`] | merges that nobody waits for |
+//! | [`combine`] | what becomes of rows with the same key |
+//! | [`expiry`] | rows that a TTL has expired |
+//! | [`options`] | limits and times of a table |
 //! | [`layout`] | [`Layout`]: columns, codecs and keys of a table |
 //! | [`part`] | [`Part`]: a part that can be read |
 //! | [`metadata`] | what a part tells of itself |
+//! | [`index`] | skipping indexes |
+//! | [`rewrite`] | parts with other values or columns |
+//! | [`partition`] | partitions that are dropped, detached and attached; checks of parts |
 //! | [`manifest`] | the list of a table's parts as bytes |
 //! | [`order`] | the order of rows, and where partitions end |
 //! | [`encode`] | arrays as blocks |
 //! | [`decode`] | blocks as arrays |
 //! | [`write`] | the files of a part |
+//! | [`disk`] | the operations on files that all of this needs |
 
+mod background;
+mod combine;
 mod decode;
+mod disk;
 mod encode;
+mod expiry;
+mod index;
 mod insert;
 mod layout;
 mod manifest;
+mod merge;
 mod metadata;
+mod old_parts;
+mod options;
 mod order;
 mod part;
+mod partition;
+mod pressure;
+mod rewrite;
 mod table;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub use background::BackgroundMerges;
+pub use combine::{Combine, KeyedRows, Purpose, Replacing};
+pub use disk::{Disk, Entry, NewFile, SystemDisk};
+pub use expiry::Expiry;
+pub use index::{Index, IndexKind, IndexedValue, Relation};
 pub use insert::Insert;
 pub use layout::{ColumnCodec, Layout, StoredColumn};
+pub use merge::{MergedRows, Progress, WantedGroups};
 pub use metadata::{Bounds, ColumnMetadata, GroupMetadata, PartMetadata};
-pub use part::Part;
+pub use options::Options;
+pub use order::partition_of;
+pub use part::{Part, is_part_name};
+pub use partition::Checked;
+pub use rewrite::{ColumnSource, NewValues, PartChange};
 pub use table::MergeTree;
 
 /// Rows of a group at most: every column has its blocks for each group.

@@ -2,6 +2,7 @@
 
 use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::compute::SortOptions;
+use arrow::datatypes::DataType as ArrowType;
 use arrow::row::{RowConverter, Rows, SortField};
 use basalt_error::{Error, Result};
 use basalt_types::DataType;
@@ -50,14 +51,19 @@ pub(super) fn order_of(columns: &[ArrayRef]) -> Result<Order> {
 }
 
 fn comparable(columns: &[ArrayRef]) -> Result<Rows> {
+    let converter = converter(columns.iter().map(|c| c.data_type().clone()))?;
+    let rows = converter.convert_columns(columns);
+    rows.map_err(|e| Error::bug(e.to_string()))
+}
+
+/// Makes rows of such columns comparable as bytes; NULL comes last.
+pub(super) fn converter(types: impl Iterator<Item = ArrowType>) -> Result<RowConverter> {
     let options = SortOptions {
         descending: false,
         nulls_first: false,
     };
-    let field = |c: &ArrayRef| SortField::new_with_options(c.data_type().clone(), options);
-    let converter = RowConverter::new(columns.iter().map(field).collect());
-    let rows = converter.and_then(|converter| converter.convert_columns(columns));
-    rows.map_err(|e| Error::bug(e.to_string()))
+    let field = |data_type| SortField::new_with_options(data_type, options);
+    RowConverter::new(types.map(field).collect()).map_err(|e| Error::bug(e.to_string()))
 }
 
 /// The rows as numbers of the same order, if they are short and of the same length.
@@ -129,6 +135,14 @@ pub(super) fn partition(columns: &[(ArrayRef, &DataType)], row: usize) -> Result
         None => format!("{:032x}", xxh3_128(text.as_bytes())),
     };
     Ok(Partition { text, id })
+}
+
+/// What a partition is called in names of parts, by the values of its key, one row each.
+///
+/// # Errors
+/// `LOGICAL_ERROR` for values that have no text.
+pub fn partition_of(columns: &[(ArrayRef, &DataType)]) -> Result<String> {
+    partition(columns, 0).map(|partition| partition.id)
 }
 
 #[cfg(test)]

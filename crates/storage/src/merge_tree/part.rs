@@ -1,9 +1,9 @@
 //! Reads a part: a folder with a file of blocks for each column.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use arrow::array::ArrayRef;
@@ -13,12 +13,15 @@ use basalt_types::DataType;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::decode::GroupDecoder;
+use super::disk::Disk;
+use super::index::{self, IndexedValue, PartIndexes, Relation};
 use super::layout::Layout;
 use super::metadata::{self, PartMetadata};
 
 /// A part whose metadata has been read.
 #[derive(Debug)]
 pub struct Part {
+    disk: Arc<dyn Disk>,
     name: PartName,
     folder: PathBuf,
     types: Vec<DataType>,
@@ -26,24 +29,35 @@ pub struct Part {
     metadata_bytes: u64,
     modified: SystemTime,
     is_obsolete: AtomicBool,
+    /// Read when a query first asks.
+    indexes: OnceLock<PartIndexes>,
 }
 
-/// `partition_min_max_level`: the inserts that a part comes from, and how often it was merged.
+/// `partition_min_max_level[_mutation]`: the inserts that a part comes from, how often it was merged,
+/// and by which change it was written anew.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PartName {
     pub(super) partition_id: String,
     pub(super) min_block: u64,
     pub(super) max_block: u64,
     pub(super) level: u32,
+    pub(super) mutation: Option<u64>,
 }
 
 impl PartName {
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let mut pieces = text.rsplitn(4, '_');
-        let level = pieces.next()?.parse().ok()?;
-        let max_block = pieces.next()?.parse().ok()?;
-        let min_block = pieces.next()?.parse().ok()?;
+        let mut pieces = text.split('_');
         let partition_id = pieces.next()?;
+        let min_block = pieces.next()?.parse().ok()?;
+        let max_block = pieces.next()?.parse().ok()?;
+        let level = pieces.next()?.parse().ok()?;
+        let mutation = match pieces.next() {
+            Some(number) => Some(number.parse().ok()?),
+            None => None,
+        };
+        if pieces.next().is_some() {
+            return None;
+        }
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let is_plain = !partition_id.is_empty() && partition_id.chars().all(is_plain);
         is_plain.then(|| Self {
@@ -51,6 +65,7 @@ impl PartName {
             min_block,
             max_block,
             level,
+            mutation,
         })
     }
 }
@@ -62,9 +77,19 @@ impl std::fmt::Display for PartName {
             min_block,
             max_block,
             level,
+            mutation,
         } = self;
-        write!(f, "{partition_id}_{min_block}_{max_block}_{level}")
+        write!(f, "{partition_id}_{min_block}_{max_block}_{level}")?;
+        match mutation {
+            Some(mutation) => write!(f, "_{mutation}"),
+            None => Ok(()),
+        }
     }
+}
+
+/// Whether a text is the name of a part.
+pub fn is_part_name(text: &str) -> bool {
+    PartName::parse(text).is_some()
 }
 
 /// Name of the file of a column.
@@ -74,11 +99,16 @@ pub(super) fn column_file(column: usize) -> String {
 
 impl Part {
     /// Reads the metadata of a part of a table's folder.
-    pub(super) fn open(table: &Path, name: PartName, layout: &Layout) -> Result<Self> {
+    pub(super) fn open(
+        disk: &Arc<dyn Disk>,
+        table: &Path,
+        name: PartName,
+        layout: &Layout,
+    ) -> Result<Self> {
         let folder = table.join(name.to_string());
         let file = folder.join(metadata::FILE);
-        let bytes = fs::read(&file).map_err(|e| missing(&file, &e))?;
-        let modified = fs::metadata(&file).and_then(|m| m.modified());
+        let bytes = disk.read(&file).map_err(|e| missing(&file, &e))?;
+        let modified = disk.modified(&file);
         let metadata = PartMetadata::from_bytes(&bytes);
         let metadata = metadata.map_err(|e| e.within(format!("Part {name}")))?;
         let is_same = metadata.columns.len() == layout.columns.len()
@@ -92,6 +122,7 @@ impl Part {
             return Err(Error::new(ErrorCode::CORRUPTED_DATA, message));
         }
         Ok(Self {
+            disk: Arc::clone(disk),
             name,
             folder,
             types: layout.columns.iter().map(|c| c.data_type.clone()).collect(),
@@ -99,6 +130,7 @@ impl Part {
             metadata_bytes: bytes.len() as u64,
             modified: modified.unwrap_or(SystemTime::UNIX_EPOCH),
             is_obsolete: AtomicBool::new(false),
+            indexes: OnceLock::new(),
         })
     }
 
@@ -159,6 +191,36 @@ impl Part {
         self.is_obsolete.store(true, Ordering::Relaxed);
     }
 
+    /// Whether a column can have a value of a group that is in that relation to `value`, as far as
+    /// skipping indexes tell.
+    pub fn can_hold(
+        &self,
+        (column, group): (usize, usize),
+        relation: Relation,
+        value: &IndexedValue,
+    ) -> bool {
+        let indexes = self
+            .indexes
+            .get_or_init(|| PartIndexes::read(self.disk.as_ref(), &self.folder));
+        let column = &self.metadata.columns[column].name;
+        indexes.can_hold((column, group), relation, value)
+    }
+
+    /// Names of its files.
+    pub(super) fn files(&self) -> Vec<String> {
+        let columns = (0..self.metadata.columns.len()).map(column_file);
+        let mut files: Vec<String> = columns.chain([metadata::FILE.to_owned()]).collect();
+        if self.disk.len(&self.folder.join(index::FILE)).is_ok() {
+            files.push(index::FILE.to_owned());
+        }
+        files
+    }
+
+    /// Puts an empty file of that name into the folder.
+    pub(super) fn mark(&self, name: &str) -> std::io::Result<()> {
+        self.disk.create(&self.folder.join(name))?.sync()
+    }
+
     /// The values of a column for a group of rows.
     ///
     /// # Errors
@@ -178,12 +240,14 @@ impl Part {
             let message = format!("Damaged data in {}: {why}", place(block));
             Error::new(ErrorCode::CORRUPTED_DATA, message)
         };
-        let stored = read_range(&path, known.offset, known.num_bytes).map_err(|e| {
-            if e.kind() == ErrorKind::UnexpectedEof {
-                return damaged(0, &"the file ends too early");
-            }
-            missing(&path, &e).within(place(0))
-        })?;
+        let stored = self
+            .read_range(&path, known.offset, known.num_bytes)
+            .map_err(|e| {
+                if e.kind() == ErrorKind::UnexpectedEof {
+                    return damaged(0, &"the file ends too early");
+                }
+                missing(&path, &e).within(place(0))
+            })?;
         let num_rows = self.metadata.group_rows[group] as usize;
         let decoded = GroupDecoder::new(stored).decode(&self.types[column], num_rows);
         let (array, checksums) = decoded.map_err(|e| damaged(e.block, &e.why))?;
@@ -192,19 +256,24 @@ impl Part {
         }
         Ok(array)
     }
-}
 
-fn read_range(path: &Path, offset: u64, num_bytes: u64) -> std::io::Result<PaddedBuffer> {
-    let mut file = File::open(path)?;
-    let end = offset.checked_add(num_bytes);
-    let is_there = end.is_some_and(|end| file.metadata().is_ok_and(|m| m.len() >= end));
-    let (true, Ok(len)) = (is_there, usize::try_from(num_bytes)) else {
-        return Err(ErrorKind::UnexpectedEof.into());
-    };
-    file.seek(SeekFrom::Start(offset))?;
-    let mut stored = PaddedBuffer::zeroed(len);
-    file.read_exact(&mut stored)?;
-    Ok(stored)
+    fn read_range(
+        &self,
+        path: &Path,
+        offset: u64,
+        num_bytes: u64,
+    ) -> std::io::Result<PaddedBuffer> {
+        // The file's length is looked at first: a damaged number must not ask for all memory.
+        let file_bytes = self.disk.len(path)?;
+        let end = offset.checked_add(num_bytes);
+        let is_there = end.is_some_and(|end| file_bytes >= end);
+        let (true, Ok(len)) = (is_there, usize::try_from(num_bytes)) else {
+            return Err(ErrorKind::UnexpectedEof.into());
+        };
+        let mut stored = PaddedBuffer::zeroed(len);
+        self.disk.read_range(path, offset, &mut stored)?;
+        Ok(stored)
+    }
 }
 
 /// The error for a file of a part that cannot be read.
@@ -217,7 +286,7 @@ impl Drop for Part {
     fn drop(&mut self) {
         if *self.is_obsolete.get_mut() {
             // What is left is removed when the table is opened to write.
-            let _ = fs::remove_dir_all(&self.folder);
+            let _ = self.disk.remove_folder(&self.folder);
         }
     }
 }

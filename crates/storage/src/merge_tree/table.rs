@@ -4,16 +4,20 @@
 //! Readers keep the parts that they began with: a part's folder goes with its last reader.
 
 use std::any::Any;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
 use basalt_error::{Error, ErrorCode, Result};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
+use super::background::BackgroundMerges;
+use super::disk::{Disk, SystemDisk};
 use super::layout::Layout;
-use super::manifest::{self, Manifest, sync_folder};
+use super::manifest::{self, Manifest};
+use super::merge::{Merges, Progress};
+use super::old_parts::OldParts;
+use super::options::Options;
 use super::part::{Part, PartName};
 
 /// How often the list is read again if parts go while they are opened.
@@ -22,13 +26,25 @@ const MAX_TRIES: usize = 10;
 /// Parts that come, with the folders that they are in, and names of those that go.
 type Change = (Vec<(PathBuf, PartName)>, Vec<PartName>);
 
+/// Begins the names of folders of parts that are not complete.
+const TEMPORARY: &str = "tmp_";
+
+/// The folder of parts that were taken out of the table.
+pub(super) const DETACHED: &str = "detached";
+
 /// A table on disk.
 #[derive(Debug)]
 pub struct MergeTree {
+    disk: Arc<dyn Disk>,
     folder: PathBuf,
     layout: Layout,
+    options: RwLock<Options>,
     state: Mutex<State>,
     merging: Mutex<()>,
+    merges: Merges,
+    /// Who merges in the background, and the table itself as that knows it.
+    background: OnceLock<(Weak<BackgroundMerges>, Weak<MergeTree>)>,
+    merge_error: Mutex<Option<Error>>,
     numbers: AtomicU64,
     is_owned: AtomicBool,
     removes_folder: AtomicBool,
@@ -53,16 +69,25 @@ struct State {
     bytes: Vec<u8>,
     manifest: Manifest,
     parts: Arc<Vec<Arc<Part>>>,
+    /// Parts that the list does not name any more.
+    old: OldParts,
+    /// Whether another table has taken the rows: nothing may be added.
+    is_sealed: bool,
 }
 
 impl MergeTree {
     /// A table in a folder, which need not exist; nothing is read yet.
     pub fn new(folder: PathBuf, layout: Layout) -> Self {
         Self {
+            disk: Arc::new(SystemDisk),
             folder,
             layout,
+            options: RwLock::default(),
             state: Mutex::default(),
             merging: Mutex::default(),
+            merges: Merges::default(),
+            background: OnceLock::new(),
+            merge_error: Mutex::default(),
             numbers: AtomicU64::new(0),
             is_owned: AtomicBool::new(false),
             removes_folder: AtomicBool::new(false),
@@ -75,6 +100,46 @@ impl MergeTree {
     pub fn keeping(mut self, keeper: impl Any + Send + Sync) -> Self {
         self._keeper = Some(Keeper(Box::new(keeper)));
         self
+    }
+
+    /// Sets other limits and times.
+    #[must_use]
+    pub fn with_options(mut self, options: Options) -> Self {
+        *self.options.get_mut() = options;
+        self
+    }
+
+    /// Uses other files than those of the system.
+    #[must_use]
+    pub fn on_disk(mut self, disk: Arc<dyn Disk>) -> Self {
+        self.disk = disk;
+        self
+    }
+
+    /// Has its parts be merged in the background.
+    pub fn merged_by(self: &Arc<Self>, merges: &Arc<BackgroundMerges>) {
+        // Set once: there is one for all tables.
+        let _ = self
+            .background
+            .set((Arc::downgrade(merges), Arc::downgrade(self)));
+    }
+
+    pub(super) fn disk(&self) -> &dyn Disk {
+        self.disk.as_ref()
+    }
+
+    pub(super) fn shared_disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
+    /// Limits and times.
+    pub fn options(&self) -> Options {
+        *self.options.read()
+    }
+
+    /// Changes limits and times.
+    pub fn set_options(&self, options: Options) {
+        *self.options.write() = options;
     }
 
     /// Its folder.
@@ -139,18 +204,23 @@ impl MergeTree {
             return Ok(());
         }
         for tries in 1.. {
-            let bytes = manifest::read(&self.folder)?;
+            let bytes = manifest::read(self.disk(), &self.folder)?;
             if state.is_loaded && bytes == state.bytes {
                 return Ok(());
             }
+            if bytes.is_empty() && !state.bytes.is_empty() {
+                return Err(Error::new(
+                    ErrorCode::TABLE_IS_DROPPED,
+                    "Open the folder again: another process has dropped the table, or changed its \
+                     columns",
+                ));
+            }
             match self.open_parts(&bytes, &state.parts) {
                 Ok((manifest, parts)) => {
-                    *state = State {
-                        is_loaded: true,
-                        bytes,
-                        manifest,
-                        parts: Arc::new(parts),
-                    };
+                    state.is_loaded = true;
+                    state.bytes = bytes;
+                    state.manifest = manifest;
+                    state.parts = Arc::new(parts);
                     break;
                 }
                 // Its owner may have merged a part away in the meantime.
@@ -161,7 +231,7 @@ impl MergeTree {
             }
         }
         if is_owned {
-            self.remove_leftovers(&state.manifest);
+            self.remove_leftovers(state);
         }
         Ok(())
     }
@@ -172,38 +242,121 @@ impl MergeTree {
             if let Some(known) = known.iter().find(|p| p.name_parts() == name) {
                 return Ok(Arc::clone(known));
             }
-            Part::open(&self.folder, name.clone(), &self.layout).map(Arc::new)
+            Part::open(&self.disk, &self.folder, name.clone(), &self.layout).map(Arc::new)
         };
         let parts = manifest.parts.iter().map(open).collect::<Result<_>>()?;
         Ok((manifest, parts))
     }
 
-    /// Removes folders that the list does not name: of a process that ended while it wrote.
-    fn remove_leftovers(&self, manifest: &Manifest) {
-        let Ok(entries) = fs::read_dir(&self.folder) else {
+    /// Removes folders that the list does not name: of a process that ended while it wrote. Those of
+    /// parts that were merged stay a while.
+    fn remove_leftovers(&self, state: &mut State) {
+        let Ok(entries) = self.disk.list(&self.folder) else {
             return;
         };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            let listed = manifest
-                .parts
-                .iter()
-                .any(|p| name.to_str() == Some(&p.to_string()));
-            if !listed && entry.file_type().is_ok_and(|t| t.is_dir()) {
-                // What cannot be removed is not read either.
-                let _ = fs::remove_dir_all(entry.path());
+        let parts = &state.manifest.parts;
+        for entry in entries.into_iter().filter(|e| e.is_folder) {
+            let is_listed = parts.iter().any(|p| entry.name == p.to_string());
+            if !is_listed && entry.name != DETACHED {
+                let folder = self.folder.join(&entry.name);
+                state.old.find(&self.disk, folder, &self.options());
             }
+        }
+        self.remove_copies_of(parts.iter());
+    }
+
+    /// Removes the files of parts that were merged a while ago.
+    pub(super) fn remove_old_parts(&self) {
+        self.state.lock().old.remove_expired();
+    }
+
+    /// A new folder for a part that is not complete.
+    pub(super) fn new_folder(&self) -> PathBuf {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        self.folder.join(format!("{TEMPORARY}{number}"))
+    }
+
+    /// Lets one merge run at a time; call it before the parts are looked at.
+    pub(super) fn merging(&self) -> MutexGuard<'_, ()> {
+        self.merging.lock()
+    }
+
+    pub(super) fn try_merging(&self) -> Option<MutexGuard<'_, ()>> {
+        self.merging.try_lock()
+    }
+
+    pub(super) fn merges(&self) -> &Merges {
+        &self.merges
+    }
+
+    /// The merges that are running.
+    pub fn running_merges(&self) -> Vec<Arc<Progress>> {
+        self.merges.running()
+    }
+
+    /// Ends merges and starts none, or starts them again.
+    pub fn stop_merges(&self, are_stopped: bool) {
+        self.merges.stop(are_stopped);
+        if !are_stopped {
+            self.wake_merges();
         }
     }
 
-    /// A number that no other call gives.
-    pub(super) fn next_number(&self) -> u64 {
-        self.numbers.fetch_add(1, Ordering::Relaxed)
+    /// Whether merges are stopped.
+    pub fn merges_are_stopped(&self) -> bool {
+        self.merges.are_stopped()
     }
 
-    /// Lets one merge run at a time.
-    pub(super) fn merging(&self) -> MutexGuard<'_, ()> {
-        self.merging.lock()
+    pub(super) fn end_merges(&self) {
+        self.merges.end();
+    }
+
+    /// Has the parts be looked at by those who merge.
+    pub(super) fn wake_merges(&self) {
+        if let Some((background, table)) = self.background.get()
+            && let (Some(background), Some(table)) = (background.upgrade(), table.upgrade())
+        {
+            background.wake(&table);
+        }
+    }
+
+    /// Keeps why a background merge failed, for who waits for it.
+    pub(super) fn keep_merge_error(&self, error: Error) {
+        *self.merge_error.lock() = Some(error);
+    }
+
+    /// Why the last background merge failed, if it did.
+    pub(super) fn merge_error(&self) -> Option<String> {
+        self.merge_error
+            .lock()
+            .as_ref()
+            .map(|e| e.message().to_owned())
+    }
+
+    /// Lets nothing be added any more, and gives the parts as they are then.
+    ///
+    /// # Errors
+    /// If the list of parts is damaged, or the table is sealed already.
+    pub(super) fn seal(&self) -> Result<Arc<Vec<Arc<Part>>>> {
+        let mut state = self.state.lock();
+        self.load(&mut state)?;
+        if state.is_sealed {
+            return Err(sealed());
+        }
+        state.is_sealed = true;
+        Ok(Arc::clone(&state.parts))
+    }
+
+    /// The number of the last insert or change.
+    pub(super) fn last_block(&self) -> Result<u64> {
+        let mut state = self.state.lock();
+        self.load(&mut state)?;
+        Ok(state.manifest.last_block)
+    }
+
+    /// Lets rows be added again.
+    pub(super) fn unseal(&self) {
+        self.state.lock().is_sealed = false;
     }
 
     /// Changes the list of parts: all at once, or not at all.
@@ -216,66 +369,110 @@ impl MergeTree {
         }
         let mut state = self.state.lock();
         self.load(&mut state)?;
+        if state.is_sealed {
+            return Err(sealed());
+        }
+        if state.bytes.is_empty() {
+            let created = self.disk.create_folder(&self.folder);
+            created.map_err(|e| Error::from(e).within(self.folder.display()))?;
+        }
         let mut manifest = state.manifest.clone();
         let (added, removed) = change(&mut manifest)?;
+        if let Some(gone) = removed.iter().find(|name| !manifest.parts.contains(name)) {
+            // It was dropped while it was merged: its rows must not come back.
+            for (folder, _) in &added {
+                let _ = self.disk.remove_folder(folder);
+            }
+            return Err(Error::new(
+                ErrorCode::ABORTED,
+                format!("Try again: part {gone} was removed meanwhile"),
+            ));
+        }
         let mut opened = Vec::new();
         let prepared = added
             .iter()
-            .try_for_each(|(folder, name)| -> Result<()> {
-                let place = self.folder.join(name.to_string());
-                let renamed = fs::rename(folder, &place);
-                renamed.map_err(|e| Error::from(e).within(place.display()))?;
-                opened.push(Arc::new(Part::open(
-                    &self.folder,
-                    name.clone(),
-                    &self.layout,
-                )?));
+            .try_for_each(|(folder, name)| {
+                opened.push(self.placed(folder, name, &state.manifest)?);
                 Ok(())
             })
-            .and_then(|()| {
-                sync_folder(&self.folder).map_err(|e| Error::from(e).within(self.folder.display()))
-            });
+            .and_then(|()| self.sync_names(state.bytes.is_empty()));
         manifest.parts.retain(|name| !removed.contains(name));
         manifest
             .parts
             .extend(added.iter().map(|(_, name)| name.clone()));
-        let saved = prepared.and_then(|()| manifest.save(&self.folder));
+        manifest
+            .parts
+            .sort_by_key(|name| (name.min_block, name.max_block));
+        let saved = prepared.and_then(|()| manifest.save(self.disk(), &self.folder));
         let bytes = match saved {
             Ok(bytes) => bytes,
             // The list may be in its place although the system could not tell so.
-            Err(e) if manifest::read(&self.folder)? == manifest.to_bytes() => return Err(e),
+            Err(e) if manifest::read(self.disk(), &self.folder)? == manifest.to_bytes() => {
+                // It is read again before anything else happens.
+                state.is_loaded = false;
+                return Err(e);
+            }
             Err(e) => {
                 for (folder, name) in &added {
-                    let _ = fs::remove_dir_all(folder);
-                    let _ = fs::remove_dir_all(self.folder.join(name.to_string()));
+                    let _ = self.disk.remove_folder(folder);
+                    let _ = self.disk.remove_folder(&self.folder.join(name.to_string()));
                 }
                 return Err(e);
             }
         };
-        let mut parts: Vec<Arc<Part>> = Vec::new();
-        for part in state.parts.iter() {
+        let mut parts: Vec<Arc<Part>> = opened;
+        let before = Arc::clone(&state.parts);
+        for part in before.iter() {
             if removed.contains(part.name_parts()) {
-                part.set_obsolete();
+                state.old.add(Arc::clone(part), &self.options());
             } else {
                 parts.push(Arc::clone(part));
             }
         }
-        parts.extend(opened);
-        *state = State {
-            is_loaded: true,
-            bytes,
-            manifest,
-            parts: Arc::new(parts),
-        };
+        parts.sort_by_key(|part| part.block_numbers());
+        state.is_loaded = true;
+        state.bytes = bytes;
+        state.manifest = manifest;
+        state.parts = Arc::new(parts);
+        state.old.remove_expired();
         Ok(())
     }
+
+    /// Has the system keep the names of parts, and at first that of the table's folder.
+    fn sync_names(&self, is_first: bool) -> Result<()> {
+        let depth = if is_first { 3 } else { 1 };
+        for folder in self.folder.ancestors().take(depth) {
+            let synced = self.disk.sync_folder(folder);
+            synced.map_err(|e| Error::from(e).within(folder.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Gives a complete part its name.
+    fn placed(&self, folder: &Path, name: &PartName, manifest: &Manifest) -> Result<Arc<Part>> {
+        let place = self.folder.join(name.to_string());
+        if !manifest.parts.contains(name) {
+            // What a change that failed has left there.
+            let _ = self.disk.remove_folder(&place);
+        }
+        let renamed = self.disk.rename(folder, &place);
+        renamed.map_err(|e| Error::from(e).within(place.display()))?;
+        Part::open(&self.disk, &self.folder, name.clone(), &self.layout).map(Arc::new)
+    }
+}
+
+fn sealed() -> Error {
+    Error::new(
+        ErrorCode::TABLE_IS_DROPPED,
+        "Try again: the table has been changed by ALTER meanwhile",
+    )
 }
 
 impl Drop for MergeTree {
     fn drop(&mut self) {
         if *self.removes_folder.get_mut() {
             // What is left is removed when the definitions are next claimed.
-            let _ = fs::remove_dir_all(&self.folder);
+            let _ = self.disk.remove_folder(&self.folder);
         }
     }
 }

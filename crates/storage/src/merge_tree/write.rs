@@ -1,9 +1,8 @@
 //! Writes the files of a part, its columns in parallel.
 
-use std::fs::{self, File};
 use std::io::Write;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -13,27 +12,20 @@ use arrow::compute::{concat, take};
 use basalt_error::{Error, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::disk::{Disk, NewFile};
 use super::encode::{ColumnEncoder, value_bytes};
+use super::index::PartIndexes;
 use super::layout::{Layout, StoredColumn};
-use super::manifest::sync_folder;
 use super::metadata::{self, ColumnMetadata, GroupMetadata, PartMetadata};
 use super::part::column_file;
 use super::{GROUP_BYTES, GROUP_ROWS};
-
-/// Rows of a part that is to be written.
-pub(super) struct Content<'a> {
-    pub(super) layout: &'a Layout,
-    /// The columns' arrays, in their order.
-    pub(super) columns: Vec<ArrayRef>,
-    pub(super) partition: String,
-}
 
 /// The columns of some batches, each as one array, in another order if there is one.
 pub(super) fn gathered(
     columns: &[Vec<ArrayRef>],
     order: Option<&UInt32Array>,
 ) -> Result<Vec<ArrayRef>> {
-    in_parallel(columns.len(), |i| {
+    in_parallel(columns.len(), num_threads(), |i| {
         let pieces: Vec<&dyn Array> = columns[i].iter().map(AsRef::as_ref).collect();
         let whole = match &columns[i][..] {
             [piece] => std::sync::Arc::clone(piece),
@@ -46,28 +38,96 @@ pub(super) fn gathered(
     })
 }
 
-/// Writes all files of a part into a new folder, and has the system keep them.
-pub(super) fn write_part(folder: &Path, content: &Content<'_>) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|e| Error::from(e).within(folder.display()))?;
-    let groups = groups(&content.columns);
-    let columns = in_parallel(content.columns.len(), |i| {
-        let column = (&content.layout.columns[i], &content.columns[i]);
-        write_column(&folder.join(column_file(i)), column, &groups)
-    })?;
-    let group_rows = groups
-        .windows(2)
-        .map(|g| u32::try_from(g[1] - g[0]).unwrap_or(u32::MAX));
-    let metadata = PartMetadata {
-        partition: content.partition.clone(),
-        group_rows: group_rows.collect(),
-        columns,
-    };
+/// A part that is being written, into a new folder.
+pub(super) struct PartWriter<'a> {
+    disk: &'a dyn Disk,
+    folder: PathBuf,
+    layout: &'a Layout,
+    columns: Vec<Mutex<ColumnWriter>>,
+    indexes: PartIndexes,
+    group_rows: Vec<u32>,
+    num_threads: usize,
+}
+
+impl<'a> PartWriter<'a> {
+    /// An empty part; `num_threads` encode its columns.
+    pub(super) fn create(
+        disk: &'a dyn Disk,
+        folder: &Path,
+        layout: &'a Layout,
+        num_threads: usize,
+    ) -> Result<Self> {
+        let created = disk.create_folder(folder);
+        created.map_err(|e| Error::from(e).within(folder.display()))?;
+        let columns = layout.columns.iter().enumerate();
+        let columns = columns.map(|(i, column)| {
+            let path = folder.join(column_file(i));
+            ColumnWriter::create(disk, path, column).map(Mutex::new)
+        });
+        Ok(Self {
+            disk,
+            folder: folder.to_owned(),
+            layout,
+            columns: columns.collect::<Result<_>>()?,
+            indexes: PartIndexes::new(layout),
+            group_rows: Vec::new(),
+            num_threads,
+        })
+    }
+
+    /// Adds rows, all columns of them.
+    pub(super) fn push(&mut self, columns: &[ArrayRef]) -> Result<()> {
+        let groups = groups(columns);
+        in_parallel(self.columns.len(), self.num_threads, |i| {
+            let column = &self.columns[i];
+            let mut column = column.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut rows = groups.windows(2);
+            rows.try_for_each(|g| column.push(&columns[i].slice(g[0], g[1] - g[0])))
+        })?;
+        for group in groups.windows(2) {
+            let mut values = |c: usize| Ok(columns[c].slice(group[0], group[1] - group[0]));
+            self.indexes.push(self.layout, &mut values)?;
+        }
+        let rows = groups.windows(2).map(|g| g[1] - g[0]);
+        self.group_rows
+            .extend(rows.map(|rows| u32::try_from(rows).unwrap_or(u32::MAX)));
+        Ok(())
+    }
+
+    /// Number of rows so far.
+    pub(super) fn num_rows(&self) -> u64 {
+        self.group_rows.iter().map(|rows| u64::from(*rows)).sum()
+    }
+
+    /// Writes what the part tells of itself, and has the system keep all of it.
+    pub(super) fn finish(self, partition: String) -> Result<()> {
+        let columns = in_parallel(self.columns.len(), self.num_threads, |i| {
+            let column = &self.columns[i];
+            let mut column = column.lock().unwrap_or_else(PoisonError::into_inner);
+            column.finish()
+        });
+        let metadata = PartMetadata {
+            partition,
+            columns: columns?,
+            group_rows: self.group_rows,
+        };
+        self.indexes.write(self.disk, &self.folder)?;
+        write_metadata(self.disk, &self.folder, &metadata)
+    }
+}
+
+/// Writes what a part tells of itself, when its columns are written.
+pub(super) fn write_metadata(
+    disk: &dyn Disk,
+    folder: &Path,
+    metadata: &PartMetadata,
+) -> Result<()> {
     let path = folder.join(metadata::FILE);
     let write = || -> std::io::Result<()> {
-        let mut file = File::create(&path)?;
+        let mut file = disk.create(&path)?;
         file.write_all(&metadata.to_bytes())?;
-        file.sync_all()?;
-        sync_folder(folder)
+        file.sync()?;
+        disk.sync_folder(folder)
     };
     write().map_err(|e| Error::from(e).within(path.display()))
 }
@@ -92,47 +152,78 @@ fn groups(columns: &[ArrayRef]) -> Vec<usize> {
     starts
 }
 
-fn write_column(
-    path: &Path,
-    (column, array): (&StoredColumn, &ArrayRef),
-    groups: &[usize],
-) -> Result<ColumnMetadata> {
-    let mut described = ColumnMetadata {
-        name: column.name.clone(),
-        data_type: column.data_type.to_string(),
-        ..ColumnMetadata::default()
-    };
-    let write_error = |e: std::io::Error| Error::from(e).within(path.display());
-    let mut file = File::create(path).map_err(write_error)?;
-    let mut encoder = ColumnEncoder::new(column.codec);
-    let mut offset = 0;
-    let mut stored = Vec::new();
-    for group in groups.windows(2) {
-        stored.clear();
-        let rows = array.slice(group[0], group[1] - group[0]);
-        let encoded = encoder.encode(&rows, &column.data_type, &mut stored);
-        let encoded = encoded.map_err(|e| e.within(format!("Column `{}`", column.name)))?;
-        file.write_all(&stored).map_err(write_error)?;
-        if described.groups.is_empty() {
-            described.codec = encoded.chain;
+/// A column's file that is being written.
+pub(super) struct ColumnWriter {
+    path: PathBuf,
+    file: Box<dyn NewFile>,
+    column: StoredColumn,
+    encoder: ColumnEncoder,
+    described: ColumnMetadata,
+    offset: u64,
+    stored: Vec<u8>,
+}
+
+impl ColumnWriter {
+    pub(super) fn create(disk: &dyn Disk, path: PathBuf, column: &StoredColumn) -> Result<Self> {
+        let file = disk.create(&path);
+        Ok(Self {
+            file: file.map_err(|e| Error::from(e).within(path.display()))?,
+            path,
+            encoder: ColumnEncoder::new(column.codec),
+            described: ColumnMetadata {
+                name: column.name.clone(),
+                data_type: column.data_type.to_string(),
+                ..ColumnMetadata::default()
+            },
+            column: column.clone(),
+            offset: 0,
+            stored: Vec::new(),
+        })
+    }
+
+    /// Adds a group of rows.
+    pub(super) fn push(&mut self, rows: &ArrayRef) -> Result<()> {
+        self.stored.clear();
+        let encoded = self
+            .encoder
+            .encode(rows, &self.column.data_type, &mut self.stored);
+        let encoded = encoded.map_err(|e| e.within(format!("Column `{}`", self.column.name)))?;
+        let written = self.file.write_all(&self.stored);
+        written.map_err(|e| Error::from(e).within(self.path.display()))?;
+        if self.described.groups.is_empty() {
+            self.described.codec = encoded.chain;
         }
-        described.decoded_bytes += encoded.decoded_bytes;
-        described.groups.push(GroupMetadata {
-            offset,
-            num_bytes: stored.len() as u64,
+        self.described.decoded_bytes += encoded.decoded_bytes;
+        self.described.groups.push(GroupMetadata {
+            offset: self.offset,
+            num_bytes: self.stored.len() as u64,
             checksum: xxh3_64(&encoded.checksums),
             bounds: encoded.statistics.bounds,
             null_count: encoded.statistics.null_count,
         });
-        offset += stored.len() as u64;
+        self.offset += self.stored.len() as u64;
+        Ok(())
     }
-    file.sync_all().map_err(write_error)?;
-    Ok(described)
+
+    /// Has the system keep the file.
+    pub(super) fn finish(&mut self) -> Result<ColumnMetadata> {
+        let synced = self.file.sync();
+        synced.map_err(|e| Error::from(e).within(self.path.display()))?;
+        Ok(std::mem::take(&mut self.described))
+    }
 }
 
-/// Calls `f` with 0, 1, … on all threads.
-fn in_parallel<T: Send>(num: usize, f: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
-    let num_threads = thread::available_parallelism().map_or(1, NonZero::get);
+/// Threads that encode what somebody waits for.
+pub(super) fn num_threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Calls `f` with 0, 1, … on some threads.
+fn in_parallel<T: Send>(
+    num: usize,
+    num_threads: usize,
+    f: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(num));
     let work = || -> Result<()> {

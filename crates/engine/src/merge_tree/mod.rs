@@ -1,6 +1,10 @@
 //! Joins tables on disk to the catalog: their keys as expressions, and who may change them.
 
+mod combine;
+mod mutations;
+
 use std::path::Path;
+use std::sync::Arc;
 
 use basalt_error::Result;
 use basalt_parser::ast::{self, Statement};
@@ -10,17 +14,24 @@ use basalt_types::DataType;
 use crate::catalog::Catalog;
 use crate::database::Database;
 
+pub(crate) use combine::{Aggregating, Measure};
+pub(crate) use mutations::{Mutation, Mutations};
+
 /// A table on disk with what its CREATE said about keys.
 #[derive(Debug)]
 pub struct MergeTreeTable {
     /// The parts.
-    pub storage: MergeTree,
+    pub storage: Arc<MergeTree>,
+    /// Name of the engine.
+    pub kind: &'static str,
     /// Name of its folder, which a new name of the table does not change.
     pub uuid: String,
     /// What is calculated for keys when rows are inserted.
     pub computed: Vec<Computed>,
     /// The keys.
     pub keys: Keys,
+    /// What was changed.
+    pub(crate) mutations: Mutations,
 }
 
 /// A column that only keys use.
@@ -45,6 +56,8 @@ pub struct Keys {
     pub sorting: Vec<ast::Expr>,
     /// `PRIMARY KEY`, or the same as `ORDER BY`.
     pub primary: Vec<ast::Expr>,
+    /// Columns that the engine's arguments name.
+    pub engine: Vec<String>,
 }
 
 impl Keys {
@@ -62,6 +75,16 @@ pub(crate) fn list_text(exprs: &[ast::Expr]) -> String {
 }
 
 impl MergeTreeTable {
+    /// Whether a key, or what the engine does with its rows, depends on a column.
+    pub(crate) fn is_key(&self, column: &str) -> bool {
+        let keys = self.keys.sorting.iter().chain(&self.keys.partition);
+        let in_key = |key: &ast::Expr| {
+            let names = basalt_analyzer::column_names(key);
+            names.iter().any(|name| name == column)
+        };
+        keys.into_iter().any(in_key) || self.keys.engine.iter().any(|name| name == column)
+    }
+
     /// The statement that makes the table again, with its folder.
     pub(crate) fn definition(&self, create_sql: &str) -> Result<String> {
         let mut statement = basalt_parser::parse_statement(create_sql)?.statement;

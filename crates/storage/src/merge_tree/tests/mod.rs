@@ -1,5 +1,8 @@
 //! Tests of tables on disk: what is there after restarts, crashes and damage.
 
+mod faults;
+mod faulty_disk;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +12,10 @@ use arrow::compute::concat_batches;
 use arrow::datatypes::{Schema, SchemaRef};
 use basalt_types::DataType;
 
-use super::{ColumnCodec, Layout, MergeTree, StoredColumn};
+use super::{
+    BackgroundMerges, ColumnCodec, ColumnSource, Layout, MergeTree, Options, PartChange,
+    StoredColumn,
+};
 
 /// A folder that is removed at the end of a test.
 struct Folder(PathBuf);
@@ -41,7 +47,7 @@ fn layout() -> Layout {
         ],
         num_visible: 2,
         sorting_key: vec![0],
-        partition_key: Vec::new(),
+        ..Layout::default()
     }
 }
 
@@ -60,7 +66,11 @@ fn batch(keys: &[i32]) -> RecordBatch {
 }
 
 fn opened(folder: &Path) -> MergeTree {
-    let table = MergeTree::new(folder.to_owned(), layout());
+    let options = Options {
+        old_parts_lifetime: std::time::Duration::ZERO,
+        ..Options::default()
+    };
+    let table = MergeTree::new(folder.to_owned(), layout()).with_options(options);
     table.own();
     table
 }
@@ -93,7 +103,7 @@ fn rows_are_there_after_a_restart_and_a_merge() {
     let reader = MergeTree::new(folder.0.clone(), layout());
     let before = reader.parts().unwrap();
     assert_eq!(before.len(), 2);
-    table.merge(false).unwrap();
+    table.merge(None, false).unwrap();
     assert_eq!(rows(&table).unwrap(), batch(&[0, 1, 2, 3, 5]));
     assert_eq!(rows(&reader).unwrap(), batch(&[0, 1, 2, 3, 5]));
     drop(table);
@@ -103,6 +113,73 @@ fn rows_are_there_after_a_restart_and_a_merge() {
     table.truncate().unwrap();
     assert_eq!(table.num_rows(), Some(0));
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "the list");
+}
+
+#[test]
+fn parts_are_merged_while_rows_are_inserted() {
+    let folder = Folder::new("background");
+    let merges = Arc::new(BackgroundMerges::default());
+    let table = Arc::new(opened(&folder.0));
+    table.merged_by(&merges);
+    for i in 0..60 {
+        insert(&table, &[i * 2, i * 2 + 1]);
+    }
+    let started = std::time::Instant::now();
+    while table.parts().unwrap().len() > 20 && started.elapsed().as_secs() < 60 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(table.parts().unwrap().len() <= 20);
+    let keys: Vec<i32> = (0..120).collect();
+    let there = rows(&table).unwrap();
+    assert_eq!(there, batch(&keys));
+    drop(merges);
+    assert!(table.running_merges().is_empty());
+}
+
+#[test]
+fn an_insert_merges_itself_or_fails_when_there_are_too_many_parts() {
+    let folder = Folder::new("pressure");
+    let options = Options {
+        parts_to_delay_insert: 8,
+        parts_to_throw_insert: 10,
+        max_delay_to_insert: std::time::Duration::from_millis(20),
+        ..Options::default()
+    };
+    let table = MergeTree::new(folder.0.clone(), layout()).with_options(options);
+    table.own();
+    for i in 0..30 {
+        insert(&table, &[i]);
+    }
+    assert!(table.parts().unwrap().len() <= 9);
+    table.stop_merges(true);
+    let refused = (0..20).find_map(|_| {
+        let mut insert = table.insert().err();
+        if insert.is_none() {
+            let mut more = table.insert().unwrap();
+            more.push(&batch(&[1])).unwrap();
+            insert = more.finish().err();
+        }
+        insert
+    });
+    let code = refused.map(|e| e.code());
+    assert_eq!(code, Some(basalt_error::ErrorCode::TOO_MANY_PARTS));
+}
+
+#[test]
+fn rows_that_are_dropped_while_they_are_merged_stay_away() {
+    let folder = Folder::new("dropped");
+    let table = opened(&folder.0);
+    insert(&table, &[1]);
+    insert(&table, &[2]);
+    let result = table.mutate(None, &mut |_| {
+        table.truncate().unwrap();
+        Ok(PartChange::Columns(
+            vec![ColumnSource::Same(0), ColumnSource::Same(1)],
+            Box::new(|_| Ok(Vec::new())),
+        ))
+    });
+    assert!(result.is_err());
+    assert_eq!(table.num_rows(), Some(0));
 }
 
 #[test]

@@ -1,0 +1,155 @@
+//! Evaluates expressions over a group of rows of a part, in the order of its rows.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array, UInt64Array};
+use arrow::compute::{concat, take};
+use arrow::datatypes::{Schema, UInt64Type};
+use basalt_analyzer::{Analyzer, TableColumn, TargetColumn};
+use basalt_error::{Error, Result};
+use basalt_parser::ast::{Expr, ObjectName};
+use basalt_storage::{MemoryTable, Part};
+use basalt_types::DataType;
+
+use crate::catalog::{ColumnDefinition, Engine, Table};
+use crate::merge_tree::MergeTreeTable;
+use crate::session::{RunningQuery, Session};
+use crate::statement::{alter, query};
+
+/// The temporary table of a group's rows: a name that nobody writes.
+const ROWS: &str = "rows of a part";
+
+/// The column that numbers them.
+const NUMBER: &str = "number of a row";
+
+/// A table whose parts are changed.
+pub(super) struct Changed<'a> {
+    pub(super) name: &'a ObjectName,
+    pub(super) table: &'a Table,
+    pub(super) on_disk: &'a MergeTreeTable,
+}
+
+/// What is to be evaluated: expressions over the table's columns, whose values are those of the columns
+/// `given`; from them follow the targets.
+pub(super) struct Wanted<'a> {
+    pub(super) exprs: &'a [Expr],
+    pub(super) given: &'a [String],
+    pub(super) targets: &'a [TargetColumn<'a>],
+}
+
+/// The values of the targets for the rows of a group.
+pub(super) fn evaluated(
+    session: &mut Session,
+    query: &RunningQuery<'_>,
+    changed: &Changed<'_>,
+    (part, group): (&Part, usize),
+    wanted: &Wanted<'_>,
+) -> Result<Vec<ArrayRef>> {
+    let num_rows = part.metadata().group_rows[group] as usize;
+    let rows = group_table(changed, part, group)?;
+    let name = ObjectName::bare(ROWS);
+    let replaced = session.temporary.insert(ROWS.to_owned(), Arc::new(rows));
+    let result = run(session, query, changed, &name, wanted);
+    session.temporary.remove(ROWS);
+    if let Some(replaced) = replaced {
+        session.temporary.insert(ROWS.to_owned(), replaced);
+    }
+    let mut columns = in_order(result?)?;
+    columns.pop();
+    match columns.iter().all(|c| c.len() == num_rows) {
+        true => Ok(columns),
+        false => Err(Error::bug("a change with another number of rows")),
+    }
+}
+
+/// A group's rows as a table in memory.
+fn group_table(changed: &Changed<'_>, part: &Part, group: usize) -> Result<Table> {
+    let layout = changed.on_disk.storage.layout();
+    let visible = &layout.columns[..layout.num_visible];
+    let mut fields: Vec<_> = visible.iter().map(|c| c.data_type.field(&c.name)).collect();
+    let arrays = (0..layout.num_visible).map(|column| part.read(column, group));
+    let mut arrays = arrays.collect::<Result<Vec<_>>>()?;
+    let num_rows = u64::from(part.metadata().group_rows[group]);
+    fields.push(DataType::UInt64.field(NUMBER));
+    arrays.push(Arc::new(UInt64Array::from_iter_values(0..num_rows)));
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
+    let batch = batch.map_err(|e| Error::bug(e.to_string()))?;
+    let memory = MemoryTable::new(batch.schema());
+    memory.insert(vec![batch])?;
+    let mut columns = changed.table.columns.clone();
+    columns.push(ColumnDefinition::new(TableColumn::new(
+        NUMBER,
+        DataType::UInt64,
+    )));
+    Ok(Table {
+        columns,
+        engine: Engine::Memory(Arc::new(memory)),
+        create_sql: String::new(),
+        comment: String::new(),
+        is_temporary: true,
+    })
+}
+
+/// The values of the targets, and behind them the rows' numbers.
+fn run(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    changed: &Changed<'_>,
+    rows: &ObjectName,
+    wanted: &Wanted<'_>,
+) -> Result<Vec<RecordBatch>> {
+    let mut exprs = wanted.exprs.to_vec();
+    exprs.push(alter::name(NUMBER));
+    let mut select = alter::select(rows, exprs, None);
+    alter::set_alias(&mut select, &changed.name.name);
+    let planned = query::plan(session, query, &select)?;
+    let mut given = wanted.given.to_vec();
+    given.push(NUMBER.to_owned());
+    let number = TargetColumn {
+        name: NUMBER,
+        data_type: &DataType::UInt64,
+        default: None,
+    };
+    let targets: Vec<_> = wanted.targets.iter().map(copied).chain([number]).collect();
+    let environment = session.environment(query);
+    let text = String::from_utf8_lossy(query.text);
+    let plan = Analyzer::new(&environment, &text).for_insert(planned, &given, &targets)?;
+    let mut batches = Vec::new();
+    query.execution.for_each(&plan, true, &mut |batch| {
+        batches.push(batch);
+        Ok(true)
+    })?;
+    Ok(batches)
+}
+
+fn copied<'t>(target: &TargetColumn<'t>) -> TargetColumn<'t> {
+    TargetColumn {
+        name: target.name,
+        data_type: target.data_type,
+        default: target.default,
+    }
+}
+
+/// The columns of the batches by the numbers in the last one.
+fn in_order(batches: Vec<RecordBatch>) -> Result<Vec<ArrayRef>> {
+    let num_columns = batches.first().map_or(0, RecordBatch::num_columns);
+    let joined = (0..num_columns).map(|column| {
+        let pieces = batches.iter().map(|b| b.column(column).as_ref());
+        let pieces: Vec<&dyn Array> = pieces.collect();
+        concat(&pieces).map_err(|e| Error::bug(e.to_string()))
+    });
+    let columns = joined.collect::<Result<Vec<_>>>()?;
+    let Some(numbers) = columns.last().map(|c| c.as_primitive::<UInt64Type>()) else {
+        return Ok(columns);
+    };
+    if numbers.values().is_sorted() {
+        return Ok(columns);
+    }
+    // Threads have handed out their rows in another order.
+    let mut places: Vec<u32> = (0..).take(numbers.len()).collect();
+    places.sort_unstable_by_key(|place| numbers.value(*place as usize));
+    let places = UInt32Array::from(places);
+    let sorted = columns.iter().map(|c| take(c, &places, None));
+    let sorted = sorted.collect::<std::result::Result<_, _>>();
+    sorted.map_err(|e| Error::bug(e.to_string()))
+}

@@ -1,0 +1,231 @@
+//! Makes the tables of the engine MergeTree and its kin.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`kind`] | ReplacingMergeTree and the others, with their arguments |
+//! | [`keys`] | PARTITION BY, ORDER BY, PRIMARY KEY |
+//! | [`codec`] | CODEC |
+//! | [`indexes`] | INDEX |
+//! | [`options`] | SETTINGS |
+//! | [`ttl`] | TTL |
+//! | [`partition`] | partitions as statements name them |
+//! | [`alter`] | commands of ALTER TABLE |
+//! | [`alter_columns`] | tables that get other columns |
+//! | [`mutation`] | UPDATE and DELETE |
+//! | [`group_rows`] | expressions over the rows of a part |
+//! | [`optimize`] | OPTIMIZE, SYSTEM STOP MERGES |
+
+mod alter;
+mod alter_columns;
+mod codec;
+mod group_rows;
+mod indexes;
+mod keys;
+mod kind;
+mod mutation;
+mod optimize;
+mod options;
+mod partition;
+mod ttl;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, CreateTable, Expr, ExprKind, Literal};
+use basalt_storage::{ColumnCodec, Layout, MergeTree, Options, StoredColumn};
+
+pub(super) use alter::{alter, checked};
+pub(super) use codec::{full_codec, shown_codec};
+pub(super) use mutation::delete;
+pub(super) use optimize::{merges, optimize};
+
+use super::columns::stored;
+use crate::catalog::{ColumnDefinition, Engine};
+use crate::definitions;
+use crate::merge_tree::{MergeTreeTable, Mutations};
+use crate::session::{RunningQuery, Session};
+use kind::Kind;
+
+/// Whether a statement asks for a MergeTree table.
+pub(super) fn is_wanted(create: &CreateTable) -> bool {
+    let storage = &create.storage;
+    match &storage.engine {
+        Some(engine) => Kind::parse(&engine.name).is_some(),
+        None => storage.order_by.is_some() || storage.primary_key.is_some(),
+    }
+}
+
+/// The table's storage; nothing is on disk before the first row is.
+pub(super) fn engine(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    create: &CreateTable,
+    columns: &[ColumnDefinition],
+) -> Result<Engine> {
+    check_clauses(create)?;
+    let options = options::options(&create.storage.settings)?;
+    let kind = Kind::of(create);
+    let keys = keys::keys(create)?;
+    let mut layout = Layout::default();
+    for column in stored(columns) {
+        let data_type = column.column.data_type.clone();
+        Layout::check_type(&data_type)?;
+        layout.columns.push(StoredColumn {
+            name: column.column.name.clone(),
+            codec: codec::codec(column)?,
+            data_type,
+        });
+    }
+    layout.num_visible = layout.columns.len();
+    let mut computed = Vec::new();
+    let mut place = |expr: &Expr| -> Result<usize> {
+        if let ExprKind::Identifier(parts) = &expr.kind {
+            let name = parts.join(".");
+            if let Some(at) = layout.columns.iter().position(|c| c.name == name) {
+                return Ok(at);
+            }
+        }
+        let column = keys::computed_column(session, query, columns, expr)?;
+        if let Some(at) = layout.columns.iter().position(|c| c.name == column.name) {
+            return Ok(at);
+        }
+        layout.columns.push(StoredColumn {
+            name: column.name.clone(),
+            data_type: column.data_type.clone(),
+            codec: ColumnCodec::Auto,
+        });
+        computed.push(column);
+        Ok(layout.columns.len() - 1)
+    };
+    let sorting_key = keys.sorting.iter().map(&mut place).collect::<Result<_>>()?;
+    let partition_key = keys
+        .partition
+        .iter()
+        .map(&mut place)
+        .collect::<Result<_>>()?;
+    let ttl = ttl::exprs(&create.storage.ttl)?;
+    let ttl = ttl.iter().map(&mut place).collect::<Result<Vec<_>>>()?;
+    (layout.sorting_key, layout.partition_key) = (sorting_key, partition_key);
+    ttl::check(&layout, &ttl)?;
+    layout.ttl = ttl;
+    let declared = create.schema.as_ref().map(|s| s.indexes.as_slice());
+    layout.indexes = indexes::indexes(declared.unwrap_or_default(), &layout)?;
+    keys::check_key_types(create, &layout)?;
+    layout.combine = kind::combine(kind, create, columns, &layout)?;
+    let (uuid, storage) = storage(session, create, layout, options)?;
+    Ok(Engine::MergeTree(Arc::new(MergeTreeTable {
+        storage,
+        uuid,
+        kind: kind.name(),
+        computed,
+        keys,
+        mutations: Mutations::default(),
+    })))
+}
+
+/// The place of the table's parts.
+fn storage(
+    session: &Session,
+    create: &CreateTable,
+    layout: Layout,
+    options: Options,
+) -> Result<(String, Arc<MergeTree>)> {
+    let database = &session.database;
+    let uuid = match &create.uuid {
+        None => uuid::Uuid::new_v4(),
+        Some(text) => uuid::Uuid::parse_str(text).map_err(|_| {
+            let message = format!("Cannot parse UUID of the table: {text}");
+            Error::new(ErrorCode::CANNOT_PARSE_UUID, message)
+        })?,
+    };
+    let uuid = uuid.hyphenated().to_string();
+    if database
+        .catalog
+        .merge_trees()
+        .iter()
+        .any(|t| t.uuid == uuid)
+    {
+        return Err(Error::new(
+            ErrorCode::TABLE_ALREADY_EXISTS,
+            format!("Leave the UUID out: {uuid} is that of another table"),
+        ));
+    }
+    let store: Option<PathBuf> = database.store.clone().filter(|_| !create.temporary);
+    let table = match store {
+        Some(store) => MergeTree::new(store.join(&uuid), layout).with_options(options),
+        None => {
+            let folder = database.temporary_files.create_folder()?;
+            // No other process reads it.
+            let options = Options {
+                old_parts_lifetime: Duration::ZERO,
+                ..options
+            };
+            let table = MergeTree::new(folder.path().to_owned(), layout).with_options(options);
+            table.keeping(folder)
+        }
+    };
+    let table = Arc::new(table);
+    table.merged_by(&database.merges);
+    if create.temporary || definitions::is_claimed(database) {
+        table.own();
+    }
+    // Its folder goes with it, unless the table gets into the catalog.
+    table.set_removed(create.uuid.is_none());
+    Ok((uuid, table))
+}
+
+fn check_clauses(create: &CreateTable) -> Result<()> {
+    let storage = &create.storage;
+    let schema = create.schema.as_ref();
+    let columns = || schema.into_iter().flat_map(|s| &s.columns);
+    let unknown = [
+        ("SAMPLE BY", storage.sample_by.is_some()),
+        ("TTL of a column", columns().any(|c| c.ttl.is_some())),
+        (
+            "PROJECTION",
+            schema.is_some_and(|s| !s.projections.is_empty()),
+        ),
+        ("STATISTICS", columns().any(|c| c.statistics.is_some())),
+        (
+            "SETTINGS of a column",
+            columns().any(|c| !c.settings.is_empty()),
+        ),
+    ];
+    match unknown.into_iter().find(|(_, is_there)| *is_there) {
+        None => Ok(()),
+        Some((clause, _)) => Err(Error::not_implemented(format!(
+            "{clause} of a MergeTree table"
+        ))),
+    }
+}
+
+/// Writes out what the statement leaves to the engine.
+pub(super) fn complete(create: &mut CreateTable) {
+    let storage = &mut create.storage;
+    create.uuid = None;
+    if storage.order_by.is_none() {
+        let nothing = Expr::new(ExprKind::Tuple(Vec::new()), ast::Span::default());
+        let expr = storage.primary_key.clone().unwrap_or(nothing);
+        storage.order_by = Some(vec![ast::OrderItem {
+            expr,
+            descending: false,
+            nulls_first: None,
+            collate: None,
+            with_fill: None,
+        }]);
+    }
+    if !storage
+        .settings
+        .iter()
+        .any(|s| s.name == "index_granularity")
+    {
+        let value = ExprKind::Literal(Literal::UInt(8192));
+        storage.settings.push(ast::Setting {
+            name: "index_granularity".to_owned(),
+            value: Some(Expr::new(value, ast::Span::default())),
+            span: ast::Span::default(),
+        });
+    }
+}

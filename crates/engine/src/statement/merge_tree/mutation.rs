@@ -1,0 +1,235 @@
+//! Runs UPDATE and DELETE of tables on disk: parts are written anew, columns that stay are shared.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::{AsArray, BooleanArray};
+use arrow::datatypes::UInt8Type;
+use basalt_analyzer::{TargetColumn, column_names};
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, DefaultKind, Expr, ObjectName};
+use basalt_storage::merge_tree::{ColumnSource, PartChange};
+use basalt_types::DataType;
+
+use super::group_rows::{Changed, Wanted, evaluated};
+use super::partition::partition_id;
+use crate::catalog::Table;
+use crate::merge_tree::{Computed, MergeTreeTable};
+use crate::session::{RunningQuery, Session};
+use crate::statement::alter;
+use crate::statement::columns::stored;
+use crate::statement::insert::column_of;
+
+/// Takes away the rows that fulfil a condition.
+pub(in crate::statement) fn delete(
+    session: &mut Session,
+    query: &RunningQuery<'_>,
+    (name, table): (&ObjectName, &Table),
+    (partition, where_): (Option<&ast::Partition>, &Expr),
+) -> Result<()> {
+    let on_disk = on_disk(table)?;
+    let partition = meant(session, query, on_disk, partition)?;
+    let changed = Changed {
+        name,
+        table,
+        on_disk,
+    };
+    let keep = [alter::call("not", vec![alter::or_false(where_)])];
+    let given = ["keep".to_owned()];
+    let target = TargetColumn {
+        name: "keep",
+        data_type: &DataType::UInt8,
+        default: None,
+    };
+    let wanted = Wanted {
+        exprs: &keep,
+        given: &given,
+        targets: &[target],
+    };
+    let num_columns = on_disk.storage.layout().columns.len();
+    on_disk.logged(
+        command_text("DELETE", partition.as_deref(), where_),
+        |on_disk| {
+            on_disk.storage.mutate(partition.as_deref(), &mut |part| {
+                let mut masks = HashMap::new();
+                for group in 0..part.metadata().group_rows.len() {
+                    let place = (part.as_ref(), group);
+                    let values = evaluated(session, query, &changed, place, &wanted)?;
+                    let flags = values[0].as_primitive::<UInt8Type>();
+                    let mask: BooleanArray = flags.values().iter().map(|f| Some(*f != 0)).collect();
+                    if mask.has_false() {
+                        masks.insert(group, mask);
+                    }
+                }
+                if masks.is_empty() {
+                    let same = (0..num_columns).map(ColumnSource::Same).collect();
+                    return Ok(PartChange::Columns(same, Box::new(|_| Ok(Vec::new()))));
+                }
+                let part = Arc::clone(part);
+                Ok(PartChange::Filter(Box::new(move |group| {
+                    let all = || vec![true; part.metadata().group_rows[group] as usize].into();
+                    Ok(masks.get(&group).cloned().unwrap_or_else(all))
+                })))
+            })
+        },
+    )
+}
+
+/// Gives columns other values in the rows that fulfil a condition.
+pub(in crate::statement) fn update(
+    session: &mut Session,
+    query: &RunningQuery<'_>,
+    (name, table): (&ObjectName, &Table),
+    assignments: &[(String, Expr)],
+    (partition, where_): (Option<&ast::Partition>, &Expr),
+) -> Result<()> {
+    let on_disk = on_disk(table)?;
+    check_assignments(table, on_disk, assignments)?;
+    let partition = meant(session, query, on_disk, partition)?;
+    let exprs = alter::updated(table, assignments, where_)?;
+    let given: Vec<String> = alter::columns_of(table)
+        .map(|c| c.column.name.clone())
+        .collect();
+    let targets = targets(table, on_disk);
+    let is_new = is_changed(table, on_disk, assignments);
+    let wanted = Wanted {
+        exprs: &exprs,
+        given: &given,
+        targets: &targets,
+    };
+    let changed = Changed {
+        name,
+        table,
+        on_disk,
+    };
+    let text = update_text(assignments, partition.as_deref(), where_);
+    let session = RefCell::new(session);
+    let (session, changed, wanted, is_new) = (&session, &changed, &wanted, &is_new);
+    on_disk.logged(text, |on_disk| {
+        on_disk.storage.mutate(partition.as_deref(), &mut |part| {
+            let source = |(i, is_new): (usize, &bool)| match is_new {
+                true => ColumnSource::New,
+                false => ColumnSource::Same(i),
+            };
+            let sources = is_new.iter().enumerate().map(source).collect();
+            let part = Arc::clone(part);
+            let values = move |group| {
+                let place = (part.as_ref(), group);
+                let values = evaluated(&mut session.borrow_mut(), query, changed, place, wanted)?;
+                let values = values.into_iter().zip(is_new);
+                Ok(values
+                    .filter(|(_, is_new)| **is_new)
+                    .map(|(v, _)| v)
+                    .collect())
+            };
+            Ok(PartChange::Columns(sources, Box::new(values)))
+        })
+    })
+}
+
+fn on_disk(table: &Table) -> Result<&MergeTreeTable> {
+    let on_disk = table.merge_tree().map(AsRef::as_ref);
+    on_disk.ok_or_else(|| Error::bug("a mutation of a table that has no parts"))
+}
+
+fn meant(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    table: &MergeTreeTable,
+    partition: Option<&ast::Partition>,
+) -> Result<Option<String>> {
+    match partition {
+        Some(partition) => partition_id(session, query, table, partition),
+        None => Ok(None),
+    }
+}
+
+/// All columns that a part has, as an insert makes them.
+pub(super) fn targets<'t>(table: &'t Table, on_disk: &'t MergeTreeTable) -> Vec<TargetColumn<'t>> {
+    let computed = on_disk.computed.iter().map(|c| TargetColumn {
+        name: &c.name,
+        data_type: &c.data_type,
+        default: Some(&c.expr),
+    });
+    let stored = stored(&table.columns).map(|c| TargetColumn {
+        name: &c.column.name,
+        data_type: &c.column.data_type,
+        default: c.default.as_ref().and_then(|d| d.expr.as_ref()),
+    });
+    stored.chain(computed).collect()
+}
+
+/// Which columns of a part get other values.
+fn is_changed(
+    table: &Table,
+    on_disk: &MergeTreeTable,
+    assignments: &[(String, Expr)],
+) -> Vec<bool> {
+    let mut names: Vec<String> = assignments.iter().map(|(name, _)| name.clone()).collect();
+    let uses = |expr: &Expr, names: &[String]| {
+        let used = column_names(expr);
+        used.iter().any(|used| names.contains(used))
+    };
+    // Columns that are computed from columns that are computed come behind them or before.
+    for _ in 0..table.columns.len() {
+        for column in &table.columns {
+            let default = column.default.as_ref();
+            let computed = default.filter(|d| d.kind != DefaultKind::Default);
+            let expr = computed.and_then(|d| d.expr.as_ref());
+            if expr.is_some_and(|e| uses(e, &names)) && !names.contains(&column.column.name) {
+                names.push(column.column.name.clone());
+            }
+        }
+    }
+    let stored = stored(&table.columns).map(|c| names.contains(&c.column.name));
+    let computed = on_disk.computed.iter();
+    stored
+        .chain(computed.map(|c: &Computed| uses(&c.expr, &names)))
+        .collect()
+}
+
+fn check_assignments(
+    table: &Table,
+    on_disk: &MergeTreeTable,
+    assignments: &[(String, Expr)],
+) -> Result<()> {
+    let cannot = |what: &str, name: &str| {
+        let message = format!("Leave it out: cannot UPDATE {what} column `{name}`");
+        Err(Error::new(ErrorCode::CANNOT_UPDATE_COLUMN, message))
+    };
+    for (i, (name, _)) in assignments.iter().enumerate() {
+        let column = column_of(table, name)?;
+        if on_disk.is_key(name) {
+            return cannot("key", name);
+        }
+        match column.default.as_ref().map(|d| d.kind) {
+            Some(DefaultKind::Materialized) => return cannot("materialized", name),
+            Some(DefaultKind::Alias) => return cannot("alias", name),
+            _ => {}
+        }
+        if assignments[..i].iter().any(|(other, _)| other == name) {
+            return Err(Error::new(
+                ErrorCode::MULTIPLE_ASSIGNMENTS_TO_COLUMN,
+                format!("Remove one of them: column `{name}` is assigned twice"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn command_text(what: &str, partition: Option<&str>, where_: &Expr) -> String {
+    let partition = partition.map(|p| format!(" IN PARTITION ID '{p}'"));
+    format!(
+        "({what}{} WHERE {})",
+        partition.unwrap_or_default(),
+        basalt_parser::format_expr(where_)
+    )
+}
+
+fn update_text(assignments: &[(String, Expr)], partition: Option<&str>, where_: &Expr) -> String {
+    let assigned = assignments.iter();
+    let assigned = assigned.map(|(n, e)| format!("{n} = {}", basalt_parser::format_expr(e)));
+    let what = format!("UPDATE {}", assigned.collect::<Vec<_>>().join(", "));
+    command_text(&what, partition, where_)
+}

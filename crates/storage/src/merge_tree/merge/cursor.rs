@@ -1,0 +1,186 @@
+//! Goes through a part's rows in their order, group by group.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray};
+use arrow::row::{RowConverter, Rows};
+use basalt_error::{Error, Result};
+
+use super::{WantedGroups, filtered};
+use crate::merge_tree::expiry::Expiry;
+use crate::merge_tree::part::Part;
+
+/// The values of some columns for a group of rows.
+pub(super) type Chunk = Arc<Vec<ArrayRef>>;
+
+/// A place in a part.
+#[derive(Debug)]
+pub(super) struct Cursor {
+    part: Arc<Part>,
+    group: usize,
+    /// The groups behind it, the last one first.
+    later: Vec<usize>,
+    /// The row within the group.
+    row: usize,
+    num_rows: usize,
+    /// Rows of the group that are not expired; all if none.
+    kept: Option<BooleanArray>,
+    /// The keys of the group; none if the table has no key.
+    keys: Option<Rows>,
+    /// The group's values, once one of its rows was taken.
+    chunk: Option<Chunk>,
+}
+
+impl Cursor {
+    /// The first row of some groups of a part; none if they have no rows.
+    pub(super) fn first(
+        part: Arc<Part>,
+        is_wanted: &WantedGroups<'_>,
+        keys: &Keys,
+    ) -> Result<Option<Self>> {
+        let groups = part.metadata().group_rows.iter().enumerate().rev();
+        let groups = groups.filter(|(group, rows)| **rows > 0 && is_wanted(&part, *group));
+        let mut cursor = Self {
+            later: groups.map(|(group, _)| group).collect(),
+            part,
+            group: 0,
+            row: 0,
+            num_rows: 0,
+            kept: None,
+            keys: None,
+            chunk: None,
+        };
+        Ok(cursor.load(keys)?.then_some(cursor))
+    }
+
+    /// Goes to the next group and reads its keys; false behind the last.
+    fn load(&mut self, keys: &Keys) -> Result<bool> {
+        while let Some(group) = self.later.pop() {
+            self.group = group;
+            self.kept = match &keys.expiry {
+                Some(expiry) => expiry.kept(&self.part, group)?,
+                None => None,
+            };
+            self.num_rows = match &self.kept {
+                Some(kept) => kept.true_count(),
+                None => self.part.metadata().group_rows[group] as usize,
+            };
+            if self.num_rows > 0 {
+                (self.row, self.chunk) = (0, None);
+                self.keys = self.key_rows(keys)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn key_rows(&self, keys: &Keys) -> Result<Option<Rows>> {
+        if keys.ids.is_empty() {
+            return Ok(None);
+        }
+        let columns = self.read(&keys.ids)?;
+        let rows = keys.converter.convert_columns(&columns);
+        rows.map(Some).map_err(|e| Error::bug(e.to_string()))
+    }
+
+    /// The rows of the group that are not expired.
+    fn read(&self, ids: &[usize]) -> Result<Vec<ArrayRef>> {
+        let columns = ids.iter().map(|id| self.part.read(*id, self.group));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        match &self.kept {
+            Some(kept) => filtered(&columns, kept),
+            None => Ok(columns),
+        }
+    }
+
+    /// Goes `len` rows on, which must be in the group; false behind the part's last row.
+    pub(super) fn advance(&mut self, len: usize, keys: &Keys) -> Result<bool> {
+        self.row += len;
+        if self.row < self.num_rows {
+            return Ok(true);
+        }
+        self.load(keys)
+    }
+
+    /// The values of the group.
+    pub(super) fn chunk(&mut self, ids: &[usize]) -> Result<Chunk> {
+        if let Some(chunk) = &self.chunk {
+            return Ok(Arc::clone(chunk));
+        }
+        let chunk = Arc::new(self.read(ids)?);
+        self.chunk = Some(Arc::clone(&chunk));
+        Ok(chunk)
+    }
+
+    /// Which group of the part it is in.
+    pub(super) fn group(&self) -> usize {
+        self.group
+    }
+
+    pub(super) fn row(&self) -> usize {
+        self.row
+    }
+
+    /// Rows of the group from here on.
+    pub(super) fn rest(&self) -> usize {
+        self.num_rows - self.row
+    }
+
+    /// The key of a row of the group, for comparisons.
+    pub(super) fn key(&self, row: usize) -> &[u8] {
+        match &self.keys {
+            Some(keys) => keys.row(row).data(),
+            None => &[],
+        }
+    }
+
+    /// The order of the rows that two cursors stand at.
+    pub(super) fn order(&self, other: &Self) -> Ordering {
+        self.key(self.row).cmp(other.key(other.row))
+    }
+
+    /// How many rows from here on, `max` at most, are less than `key`, or equal to it if `equal` says so.
+    pub(super) fn run_before(&self, key: &[u8], equal: bool, max: usize) -> usize {
+        let is_before = |i: usize| match self.key(self.row + i).cmp(key) {
+            Ordering::Less => true,
+            Ordering::Equal => equal,
+            Ordering::Greater => false,
+        };
+        let max = max.min(self.rest());
+        // Steps that grow: runs are as often one row long as they are a whole group.
+        let (mut low, mut step) = (0, 1);
+        while low + step <= max && is_before(low + step - 1) {
+            low += step;
+            step *= 2;
+        }
+        let mut high = (low + step - 1).min(max);
+        while low < high {
+            let middle = low.midpoint(high);
+            if is_before(middle) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}
+
+/// Makes keys comparable as bytes, and tells which rows count.
+#[derive(Debug)]
+pub(super) struct Keys {
+    ids: Vec<usize>,
+    converter: RowConverter,
+    expiry: Option<Expiry>,
+}
+
+impl Keys {
+    pub(super) fn new(ids: Vec<usize>, converter: RowConverter, expiry: Option<Expiry>) -> Self {
+        Self {
+            ids,
+            converter,
+            expiry,
+        }
+    }
+}

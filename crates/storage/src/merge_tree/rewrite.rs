@@ -1,0 +1,266 @@
+//! Writes parts anew with other values or columns; files of columns that stay are shared by links.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray};
+use basalt_error::{Error, Result};
+
+use super::index::PartIndexes;
+use super::insert::Written;
+use super::merge::filtered;
+use super::metadata::{ColumnMetadata, PartMetadata};
+use super::order::Partition;
+use super::part::{Part, PartName, column_file};
+use super::table::{DETACHED, MergeTree};
+use super::write::{ColumnWriter, PartWriter, num_threads, write_metadata};
+
+/// Where a column's values come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnSource {
+    /// A column of the part, as it is.
+    Same(usize),
+    /// They are new.
+    New,
+}
+
+/// What becomes of a part.
+pub enum PartChange<'a> {
+    /// It stays.
+    Keep,
+    /// Of each group the rows stay for which the flag is set.
+    Filter(Box<dyn FnMut(usize) -> Result<BooleanArray> + 'a>),
+    /// Some columns get other values: `ColumnSource` for each column, and the new ones' values for a group.
+    Columns(Vec<ColumnSource>, NewValues<'a>),
+}
+
+/// The values of the new columns for a group of rows.
+pub type NewValues<'a> = Box<dyn FnMut(usize) -> Result<Vec<ArrayRef>> + 'a>;
+
+impl MergeTree {
+    /// Changes the rows of all parts, or of those of a partition, at once. Rows that are inserted meanwhile
+    /// are not changed. Gives the number of the change and of changed parts.
+    ///
+    /// # Errors
+    /// If a part cannot be read or written, and what `change` reports; then nothing is changed.
+    pub fn mutate<'a>(
+        &self,
+        partition: Option<&str>,
+        change: &mut dyn FnMut(&Arc<Part>) -> Result<PartChange<'a>>,
+    ) -> Result<(u64, usize)> {
+        let _merging = self.merging();
+        let mut number = 0;
+        self.change(|manifest| {
+            manifest.last_block += 1;
+            number = manifest.last_block;
+            Ok((Vec::new(), Vec::new()))
+        })?;
+        let mut written = Written::new(self);
+        let (mut names, mut removed) = (Vec::new(), Vec::new());
+        let parts = self.parts()?;
+        let is_meant = |part: &&Arc<Part>| {
+            let (_, last) = part.block_numbers();
+            last < number && partition.is_none_or(|partition| partition == part.partition_id())
+        };
+        for part in parts.iter().filter(is_meant) {
+            let name = PartName {
+                mutation: Some(number),
+                ..part.name_parts().clone()
+            };
+            let change = change(part)?;
+            if matches!(change, PartChange::Keep) {
+                continue;
+            }
+            let _running = self.merges().listed(
+                std::slice::from_ref(part),
+                &name.to_string(),
+                self.folder(),
+                true,
+            );
+            let has_rows = self.write_changed(part, change, &mut written)?;
+            if has_rows {
+                names.push(name);
+            }
+            removed.push(part.name_parts().clone());
+        }
+        let num_changed = removed.len();
+        if num_changed > 0 {
+            self.change(|_| {
+                let folders = written.take().into_iter().map(|(folder, _)| folder);
+                Ok((folders.zip(names).collect(), removed))
+            })?;
+        }
+        Ok((number, num_changed))
+    }
+
+    /// Writes a changed part of this table; false if it has no rows, and nothing was written.
+    fn write_changed(
+        &self,
+        part: &Arc<Part>,
+        change: PartChange<'_>,
+        written: &mut Written,
+    ) -> Result<bool> {
+        match change {
+            PartChange::Keep => Ok(false),
+            PartChange::Columns(sources, values) => {
+                self.write_columns(part, &sources, values, written)?;
+                Ok(true)
+            }
+            PartChange::Filter(mut kept) => {
+                let folder = self.new_folder();
+                written.add(folder.clone(), partition_of_part(part));
+                let mut writer =
+                    PartWriter::create(self.disk(), &folder, self.layout(), num_threads())?;
+                for group in 0..part.metadata().group_rows.len() {
+                    let kept = kept(group)?;
+                    let columns = 0..self.layout().columns.len();
+                    let columns = columns.map(|c| part.read(c, group));
+                    let columns = filtered(&columns.collect::<Result<Vec<_>>>()?, &kept)?;
+                    writer.push(&columns)?;
+                }
+                if writer.num_rows() == 0 {
+                    drop(writer);
+                    written.discard_last();
+                    return Ok(false);
+                }
+                writer.finish(part.metadata().partition.clone())?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Writes a part of this table's columns, each from another part's or new.
+    fn write_columns(
+        &self,
+        part: &Arc<Part>,
+        sources: &[ColumnSource],
+        mut values: NewValues<'_>,
+        written: &mut Written,
+    ) -> Result<()> {
+        let folder = self.new_folder();
+        written.add(folder.clone(), partition_of_part(part));
+        let created = self.disk().create_folder(&folder);
+        created.map_err(|e| Error::from(e).within(folder.display()))?;
+        let layout = self.layout();
+        let mut writers: Vec<(usize, ColumnWriter)> = Vec::new();
+        for (i, source) in sources.iter().enumerate() {
+            let path = folder.join(column_file(i));
+            match source {
+                ColumnSource::New => {
+                    let writer = ColumnWriter::create(self.disk(), path, &layout.columns[i])?;
+                    writers.push((i, writer));
+                }
+                ColumnSource::Same(from) => {
+                    let linked = self
+                        .disk()
+                        .link(&part.folder().join(column_file(*from)), &path);
+                    linked.map_err(|e| Error::from(e).within(path.display()))?;
+                }
+            }
+        }
+        let mut indexes = PartIndexes::new(layout);
+        for group in 0..part.metadata().group_rows.len() {
+            let new = match writers.is_empty() {
+                true => Vec::new(),
+                false => values(group)?,
+            };
+            for ((_, writer), values) in writers.iter_mut().zip(&new) {
+                if values.len() != part.metadata().group_rows[group] as usize {
+                    return Err(Error::bug("a change with another number of rows"));
+                }
+                writer.push(values)?;
+            }
+            indexes.push(layout, &mut |column| match sources[column] {
+                ColumnSource::Same(from) => part.read(from, group),
+                ColumnSource::New => {
+                    let place = writers.iter().position(|(i, _)| *i == column);
+                    let values = place.and_then(|place| new.get(place));
+                    values
+                        .map(Arc::clone)
+                        .ok_or_else(|| Error::bug("an index of a column that is not there"))
+                }
+            })?;
+        }
+        indexes.write(self.disk(), &folder)?;
+        let mut new = Vec::new();
+        for (i, mut writer) in writers {
+            new.push((i, writer.finish()?));
+        }
+        let columns = sources.iter().enumerate().map(|(i, source)| match source {
+            ColumnSource::Same(from) => Ok(ColumnMetadata {
+                name: layout.columns[i].name.clone(),
+                data_type: layout.columns[i].data_type.to_string(),
+                ..part.metadata().columns[*from].clone()
+            }),
+            ColumnSource::New => {
+                let found = new.iter().find(|(place, _)| *place == i);
+                let found = found.map(|(_, described)| described.clone());
+                found.ok_or_else(|| Error::bug("a column that was not written"))
+            }
+        });
+        let metadata = PartMetadata {
+            partition: part.metadata().partition.clone(),
+            group_rows: part.metadata().group_rows.clone(),
+            columns: columns.collect::<Result<_>>()?,
+        };
+        write_metadata(self.disk(), &folder, &metadata)
+    }
+
+    /// Takes the rows of a table with other columns, to which nothing is added from then on.
+    ///
+    /// # Errors
+    /// As [`MergeTree::mutate`]; then the other table goes on.
+    pub fn take_over<'a>(
+        &self,
+        other: &MergeTree,
+        sources: &[ColumnSource],
+        values: &mut dyn FnMut(&Arc<Part>) -> NewValues<'a>,
+    ) -> Result<()> {
+        // What others left behind goes now, not when there is something of this change.
+        self.parts()?;
+        let _merging = other.merging();
+        let parts = other.seal()?;
+        let mut take = || -> Result<()> {
+            let mut written = Written::new(self);
+            let mut names = Vec::new();
+            for part in parts.iter() {
+                self.write_columns(part, sources, values(part), &mut written)?;
+                names.push(part.name_parts().clone());
+            }
+            self.copy_detached(other)?;
+            let last = other.last_block()?;
+            self.change(|manifest| {
+                manifest.last_block = last + 1;
+                let folders = written.take().into_iter().map(|(folder, _)| folder);
+                Ok((folders.zip(names).collect(), Vec::new()))
+            })
+        };
+        take().inspect_err(|_| other.unseal())
+    }
+}
+
+impl MergeTree {
+    /// Links the detached parts of another table: they are nobody's, and must not go with its folder.
+    fn copy_detached(&self, other: &MergeTree) -> Result<()> {
+        let (from, to) = (other.folder().join(DETACHED), self.folder().join(DETACHED));
+        for part in other.detached_parts()? {
+            let (from, to) = (from.join(&part), to.join(&part));
+            let copy = || -> std::io::Result<()> {
+                self.disk().create_folder(&to)?;
+                for file in self.disk().list(&from)?.iter().filter(|e| !e.is_folder) {
+                    self.disk()
+                        .link(&from.join(&file.name), &to.join(&file.name))?;
+                }
+                self.disk().sync_folder(&to)
+            };
+            copy().map_err(|e| Error::from(e).within(to.display()))?;
+        }
+        Ok(())
+    }
+}
+
+fn partition_of_part(part: &Part) -> Partition {
+    Partition {
+        text: part.metadata().partition.clone(),
+        id: part.partition_id().to_owned(),
+    }
+}
