@@ -31,9 +31,10 @@ static SCALAR: LazyLock<Names> = LazyLock::new(|| {
 
 /// Every scalar function, family by family.
 pub fn all_scalar() -> impl Iterator<Item = &'static ScalarFunction> {
-    crate::scalar::FAMILIES
+    let tables = crate::scalar::FAMILIES
         .iter()
-        .flat_map(|family| family.iter())
+        .flat_map(|family| family.iter());
+    tables.flat_map(|table| table.iter())
 }
 
 /// The scalar function of that name or alias.

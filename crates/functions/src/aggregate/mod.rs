@@ -207,10 +207,20 @@ impl fmt::Debug for BoundAggregate {
 
 /// Every aggregate function, without combinators.
 pub fn all() -> impl Iterator<Item = &'static AggregateFunction> {
-    TABLES.iter().flat_map(|table| table.iter())
+    let tables = FAMILIES.iter().flat_map(|tables| tables.iter());
+    tables.flat_map(|table| table.iter())
 }
 
-const TABLES: &[&[AggregateFunction]] = &[
+/// The tables of all families.
+const FAMILIES: &[&[&[AggregateFunction]]] = &[
+    SINGLE_TABLES,
+    &series::TABLES,
+    &shape::TABLES,
+    &statistics::TESTS,
+];
+
+/// The tables of families that have one.
+const SINGLE_TABLES: &[&[AggregateFunction]] = &[
     any::FUNCTIONS,
     arg_extreme::FUNCTIONS,
     average::FUNCTIONS,
@@ -219,24 +229,11 @@ const TABLES: &[&[AggregateFunction]] = &[
     extreme::FUNCTIONS,
     combinators::map::FUNCTIONS,
     quantile::FUNCTIONS,
-    series::TABLES[0],
-    series::TABLES[1],
-    series::TABLES[2],
-    series::TABLES[3],
-    series::TABLES[4],
-    series::TABLES[5],
-    series::TABLES[6],
-    shape::TABLES[0],
-    shape::TABLES[1],
-    shape::TABLES[2],
-    shape::TABLES[3],
     sum::FUNCTIONS,
     top_k::FUNCTIONS,
     statistics::BIVARIATE,
     statistics::UNIVARIATE,
     statistics::MATRICES,
-    statistics::TESTS[0],
-    statistics::TESTS[1],
     uniq::EXACT,
     uniq::APPROXIMATE,
     bitmap::FUNCTIONS,

@@ -24,7 +24,17 @@ pub mod url;
 use crate::ScalarFunction;
 
 /// The tables of all families.
-pub const FAMILIES: &[&[ScalarFunction]] = &[
+pub const FAMILIES: &[&[&[ScalarFunction]]] = &[
+    SINGLE_TABLES,
+    core::cast::FUNCTIONS,
+    core::cast::REINTERPRET_FUNCTIONS,
+    dates::best_effort::FUNCTIONS,
+    dates::parse::FUNCTIONS,
+    dates::shift::FUNCTIONS,
+];
+
+/// The tables of families that have one.
+const SINGLE_TABLES: &[&[ScalarFunction]] = &[
     arrays::construct::FUNCTIONS,
     arrays::cut::FUNCTIONS,
     arrays::distinct::FUNCTIONS,
@@ -48,12 +58,6 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     core::arithmetic::FUNCTIONS,
     core::bits::FUNCTIONS,
     core::bits::OPERATORS,
-    core::cast::FUNCTIONS[0],
-    core::cast::FUNCTIONS[1],
-    core::cast::FUNCTIONS[2],
-    core::cast::FUNCTIONS[3],
-    core::cast::REINTERPRET_FUNCTIONS[0],
-    core::cast::REINTERPRET_FUNCTIONS[1],
     core::comparison::FUNCTIONS,
     core::conditional::FUNCTIONS,
     core::decimal_functions::FUNCTIONS,
@@ -67,8 +71,6 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     core::type_functions::FUNCTIONS,
     core::variants::FUNCTIONS,
     core::width_bucket::FUNCTIONS,
-    dates::best_effort::FUNCTIONS[0],
-    dates::best_effort::FUNCTIONS[1],
     dates::change::FUNCTIONS,
     dates::component::FUNCTIONS,
     dates::difference::FUNCTIONS,
@@ -78,10 +80,6 @@ pub const FAMILIES: &[&[ScalarFunction]] = &[
     dates::make::FUNCTIONS,
     dates::names::FUNCTIONS,
     dates::now::FUNCTIONS,
-    dates::parse::FUNCTIONS[0],
-    dates::parse::FUNCTIONS[1],
-    dates::shift::FUNCTIONS[0],
-    dates::shift::FUNCTIONS[1],
     dates::slots::FUNCTIONS,
     dates::start::FUNCTIONS,
     dates::unix::FUNCTIONS,
