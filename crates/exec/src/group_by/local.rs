@@ -34,6 +34,8 @@ pub(super) struct Local<F: KeyForm> {
     staging: Staging<F>,
     is_staging: bool,
     num_rows: usize,
+    /// Rows up to the end of the batch at hand.
+    num_rows_ahead: usize,
     /// Rows and groups when the table was last asked whether it pays.
     last_asked: (usize, usize),
     spiller: Spiller<F>,
@@ -52,6 +54,7 @@ impl<F: KeyForm> Local<F> {
             staging: Staging::new(&form, tuning),
             is_staging: false,
             num_rows: 0,
+            num_rows_ahead: 0,
             last_asked: (0, 0),
             spiller: Spiller::new(&grouping, &form, share.budget(), bits),
             grouping,
@@ -79,7 +82,7 @@ impl<F: KeyForm> Local<F> {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        self.num_rows += batch.num_rows();
+        self.num_rows_ahead = self.num_rows + batch.num_rows();
         if !self.may_be_dense {
             return self.push_piece(batch);
         }
@@ -90,6 +93,7 @@ impl<F: KeyForm> Local<F> {
     fn push_piece(&mut self, batch: &RecordBatch) -> Result<()> {
         let columns = self.grouping.key_columns(batch)?;
         let args = self.grouping.args(batch)?;
+        self.num_rows += batch.num_rows();
         let was_staging = self.is_staging;
         if !self.may_be_dense || !self.push_dense(&columns, &args)? {
             self.push_rows(columns, args)?;
@@ -135,7 +139,7 @@ impl<F: KeyForm> Local<F> {
 
     /// Adds rows whose keys index arrays; false if they cannot.
     fn push_dense(&mut self, columns: &[ArrayRef], args: &AggregateArgs) -> Result<bool> {
-        let max_len = self.tuning.max_dense_len(self.num_rows);
+        let max_len = self.tuning.max_dense_len(self.num_rows_ahead);
         if let Some(dense) = &mut self.dense
             && dense.push_if_fits(columns, args, max_len)?
         {

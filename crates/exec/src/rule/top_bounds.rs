@@ -45,13 +45,16 @@ fn bounded(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan
     })
 }
 
+/// A plan with a bounded scan below, and the bound.
+type Bounded = (Arc<dyn ExecutionPlan>, Arc<KeyBound>);
+
 /// The plan `node` with a bounded scan below, whose column is column `column` of `node`. All steps between
 /// look at one row at a time, so that rows which are missing change nothing about others.
 fn below(
     node: &Arc<dyn ExecutionPlan>,
     column: usize,
     bound: &dyn Fn(usize, &ScanExec) -> Option<Arc<KeyBound>>,
-) -> Result<Option<(Arc<dyn ExecutionPlan>, Arc<KeyBound>)>> {
+) -> Result<Option<Bounded>> {
     if let Some(scan) = node.downcast_ref::<ScanExec>() {
         let bounded = bound(column, scan).and_then(|bound| {
             let scan: Arc<dyn ExecutionPlan> = Arc::new(scan.with_bound(&bound)?);

@@ -204,6 +204,7 @@ impl TableKind for MergeTreeTable {
 #[derive(Debug)]
 struct MergeTreeSource {
     schema: SchemaRef,
+    /// Held as long as its files are read.
     _table: Arc<MergeTree>,
     projection: Vec<usize>,
     num_parts: usize,
@@ -292,6 +293,7 @@ impl MorselSource for MergeTreeSource {
             morsels,
             bound: Some(Arc::clone(bound)),
             num_skipped: AtomicU64::new(0),
+            _table: Arc::clone(&self._table),
             ..*self
         }))
     }

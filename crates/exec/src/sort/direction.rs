@@ -70,7 +70,7 @@ impl Steps {
     fn direction(self, keeps_ties: bool) -> Option<Direction> {
         if !self.fall {
             Some(Direction::Rising)
-        } else if !self.rise && !(self.tie && keeps_ties) {
+        } else if !(self.rise || self.tie && keeps_ties) {
             Some(Direction::Falling)
         } else {
             None

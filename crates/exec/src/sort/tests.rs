@@ -479,7 +479,7 @@ fn equal_strings_are_cut_into_parts() {
     let row = |i: u64| {
         (
             None,
-            Some(if i % 3 == 0 {
+            Some(if i.is_multiple_of(3) {
                 16 * (i as u16 % 700) + 3
             } else {
                 0
