@@ -1,5 +1,6 @@
 //! Writes parts anew with other values or columns; files of columns that stay are shared by links.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray};
@@ -141,22 +142,7 @@ impl MergeTree {
         let created = self.disk().create_folder(&folder);
         created.map_err(|e| Error::from(e).within(folder.display()))?;
         let layout = self.layout();
-        let mut writers: Vec<(usize, ColumnWriter)> = Vec::new();
-        for (i, source) in sources.iter().enumerate() {
-            let path = folder.join(column_file(i));
-            match source {
-                ColumnSource::New => {
-                    let writer = ColumnWriter::create(self.disk(), path, &layout.columns[i])?;
-                    writers.push((i, writer));
-                }
-                ColumnSource::Same(from) => {
-                    let linked = self
-                        .disk()
-                        .link(&part.folder().join(column_file(*from)), &path);
-                    linked.map_err(|e| Error::from(e).within(path.display()))?;
-                }
-            }
-        }
+        let mut writers = self.column_files(part, sources, &folder)?;
         let mut indexes = PartIndexes::new(layout);
         for group in 0..part.metadata().group_rows.len() {
             let new = match writers.is_empty() {
@@ -203,6 +189,33 @@ impl MergeTree {
             columns: columns.collect::<Result<_>>()?,
         };
         write_metadata(self.disk(), &folder, &metadata)
+    }
+
+    /// Links the files of columns that stay, and begins those of new ones.
+    fn column_files(
+        &self,
+        part: &Part,
+        sources: &[ColumnSource],
+        folder: &Path,
+    ) -> Result<Vec<(usize, ColumnWriter)>> {
+        let layout = self.layout();
+        let mut writers: Vec<(usize, ColumnWriter)> = Vec::new();
+        for (i, source) in sources.iter().enumerate() {
+            let path = folder.join(column_file(i));
+            match source {
+                ColumnSource::New => {
+                    let writer = ColumnWriter::create(self.disk(), path, &layout.columns[i])?;
+                    writers.push((i, writer));
+                }
+                ColumnSource::Same(from) => {
+                    let linked = self
+                        .disk()
+                        .link(&part.folder().join(column_file(*from)), &path);
+                    linked.map_err(|e| Error::from(e).within(path.display()))?;
+                }
+            }
+        }
+        Ok(writers)
     }
 
     /// Takes the rows of a table with other columns, to which nothing is added from then on.

@@ -379,14 +379,7 @@ impl MergeTree {
         let mut manifest = state.manifest.clone();
         let (added, removed) = change(&mut manifest)?;
         if let Some(gone) = removed.iter().find(|name| !manifest.parts.contains(name)) {
-            // It was dropped while it was merged: its rows must not come back.
-            for (folder, _) in &added {
-                let _ = self.disk.remove_folder(folder);
-            }
-            return Err(Error::new(
-                ErrorCode::ABORTED,
-                format!("Try again: part {gone} was removed meanwhile"),
-            ));
+            return Err(self.not_there(gone, &added));
         }
         let mut opened = Vec::new();
         let prepared = added
@@ -436,6 +429,17 @@ impl MergeTree {
         state.parts = Arc::new(parts);
         state.old.remove_expired();
         Ok(())
+    }
+
+    /// The error for a part that was dropped while it was merged: its rows must not come back.
+    fn not_there(&self, gone: &PartName, added: &[(PathBuf, PartName)]) -> Error {
+        for (folder, _) in added {
+            let _ = self.disk.remove_folder(folder);
+        }
+        Error::new(
+            ErrorCode::ABORTED,
+            format!("Try again: part {gone} was removed meanwhile"),
+        )
     }
 
     /// Has the system keep the names of parts, and at first that of the table's folder.
