@@ -18,6 +18,7 @@ use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options, Thresholds}
 use crate::sort;
 
 mod filters;
+mod grouping_sets;
 mod sorts;
 mod top_bounds;
 mod top_groups;
@@ -84,8 +85,11 @@ impl PhysicalOptimizerRule for SwapOperators {
                     None => Transformed::no(node),
                 });
             }
-            Ok(match group_by(&node, num_partitions, options)? {
-                Some(ours) => Transformed::yes(ours),
+            if let Some(ours) = group_by(&node, num_partitions, options)? {
+                return Ok(Transformed::yes(ours));
+            }
+            Ok(match grouping_sets::over_no_order(&node)? {
+                Some(unordered) => Transformed::yes(unordered),
                 None => Transformed::no(node),
             })
         };
