@@ -155,9 +155,9 @@ fn a_change_of_mind_is_told_with_its_reason() {
     let sql = "SELECT sipHash64(number) AS k, count() FROM numbers(300000) GROUP BY k";
     let expected = [
         "Key shape: u64 from UInt64",
-        "Changed: to staging after 65.54 thousand rows in all: 65.54 thousand groups in 65.54 thousand rows \
+        "Changed: to staging after 65.41 thousand rows in all: 65.41 thousand groups in 65.41 thousand rows \
          of a task, few of the last rows found theirs",
-        "Merge: partitions: 65.54 thousand groups in 1 table, and staged rows: 256 partitions",
+        "Merge: partitions: 65.41 thousand groups in 1 table, and staged rows: 256 partitions",
     ];
     assert_eq!(said(sql, &["Key shape:", "Changed:", "Merge:"]), expected);
 }
@@ -167,9 +167,9 @@ fn a_change_of_mind_is_told_with_its_reason() {
 fn keys_that_come_again_bring_the_table_back() {
     let sql = "SELECT sipHash64(number % 50000) AS k, count() FROM numbers(1500000) GROUP BY k";
     let expected = [
-        "Changed: to staging after 65.54 thousand rows in all: 50.00 thousand groups in 65.54 thousand rows \
+        "Changed: to staging after 65.41 thousand rows in all: 50.00 thousand groups in 65.41 thousand rows \
          of a task, few of the last rows found theirs",
-        "Changed: to table after 917.50 thousand rows in all: only about 50.00 thousand groups in 983.04 \
+        "Changed: to table after 915.73 thousand rows in all: only about 50.00 thousand groups in 981.14 \
          thousand rows of a task",
         "Merge: table: 50.00 thousand groups in 1 table",
     ];

@@ -83,7 +83,7 @@ impl<F: KeyForm> Local<F> {
             return Ok(());
         }
         self.num_rows_ahead = self.num_rows + batch.num_rows();
-        if !self.may_be_dense {
+        if self.dense.is_none() {
             return self.push_piece(batch);
         }
         let grouping = Arc::clone(&self.grouping);
