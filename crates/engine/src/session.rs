@@ -229,7 +229,9 @@ impl Session {
         source: Box<dyn BufRead + Send>,
     ) -> Result<()> {
         let settings = self.settings.formats()?;
-        let table = crate::table_function::loaded(format, structure, &settings, source)?;
+        let context = self.context(&self.settings, "");
+        let table =
+            crate::table_function::loaded(format, structure, (&settings, &context), source)?;
         self.temporary.insert(name.to_owned(), Arc::new(table));
         Ok(())
     }

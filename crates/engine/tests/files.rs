@@ -1,5 +1,8 @@
 //! Runs statements that read and write files: what `tests/sql` cannot show, as it has none.
 
+#[path = "files/columnar.rs"]
+mod columnar;
+
 use std::fs;
 use std::path::PathBuf;
 
@@ -281,4 +284,26 @@ fn rows_have_numbers_in_their_file() {
         ));
         assert_eq!(found.unwrap(), "777\t777\n", "{format}");
     }
+}
+
+#[test]
+fn a_file_that_is_not_compressed_is_not_called_empty() {
+    let folder = Folder::new("not-compressed");
+    for ending in ["gz", "zst", "lz4", "bz2", "xz"] {
+        let path = folder.file(&format!("x.csv.{ending}"));
+        fs::write(&path, "a,b\n1,2\n").unwrap();
+        let error = run(&format!("SELECT * FROM file('{path}')")).unwrap_err();
+        assert!(error.contains("Code: 636"), "{error}");
+        assert!(
+            error.contains("damaged") && error.contains(&path),
+            "{error}"
+        );
+        assert!(!error.contains("empty"), "{error}");
+    }
+    let path = folder.file("x.csv.gz");
+    let error = run(&format!("SELECT * FROM file('{path}', CSV, 'a String')")).unwrap_err();
+    assert!(
+        error.contains("Code: 354") && error.contains(&path),
+        "{error}"
+    );
 }

@@ -22,8 +22,8 @@ pub mod settings;
 
 pub use infer::infer;
 pub use input::{
-    BlockReader, Evaluator, Extras, count_rows, header_len, input, input_with, omitted_name,
-    split_rows,
+    BlockReader, Conversion, Converter, Evaluator, Extras, count_rows, header_len, input,
+    input_with, omitted_name, split_rows,
 };
 pub use output::{RowSink, Statistics, output};
 pub use registry::{FORMATS, FormatEntry, from_file_extension, lookup};

@@ -80,6 +80,16 @@ pub struct FormatEntry {
     pub description: &'static str,
 }
 
+impl FormatEntry {
+    /// Whether its readers find columns by name and leave the others alone.
+    pub fn finds_columns(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Arrow | Kind::ArrowStream | Kind::Parquet | Kind::Native
+        )
+    }
+}
+
 /// Finds a format by its name in any case.
 ///
 /// # Errors

@@ -164,3 +164,34 @@ fn parquet_strings_may_be_any_bytes() {
         .expect("a block");
     assert_eq!(read.column(0).as_ref(), batch.column(0).as_ref());
 }
+
+#[test]
+fn sixteen_bytes_are_read_as_the_declared_type() {
+    let settings = FormatSettings::default();
+    for (name, values) in [
+        ("IPv6", ["::1", "2001:db8::1"]),
+        ("Nullable(IPv6)", ["NULL", "2001:db8::1"]),
+        ("Array(IPv6)", ["[]", "['::1','2001:db8::1']"]),
+        ("Map(String, Nullable(IPv6))", ["{}", "{'a':NULL,'b':'::1'}"]),
+        ("Tuple(a IPv6, b UInt8)", ["('::1',1)", "('2001:db8::1',2)"]),
+        ("Array(Tuple(a Nullable(IPv6)))", ["[(NULL)]", "[('::1')]"]),
+        (
+            "UUID",
+            [
+                "61f0c404-5cb3-11e7-907b-a6006ad3dba0",
+                "00000000-0000-0000-0000-000000000001",
+            ],
+        ),
+    ] {
+        let header: Columns = vec![("c".to_owned(), parse_data_type(name).expect("a type"))];
+        let batch = batch_of(&header, values);
+        for format in ["Arrow", "ArrowStream", "Parquet"] {
+            let bytes = written(format, &header, &batch);
+            let reader = input(format, &header, &settings, Box::new(Cursor::new(bytes)));
+            let read = reader.expect("reader").next_block();
+            let read = read.expect("rows").expect("a block");
+            let found = texts(&header, &read);
+            assert_eq!(found, texts(&header, &batch), "{name} in {format}");
+        }
+    }
+}

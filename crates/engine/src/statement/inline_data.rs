@@ -7,8 +7,8 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch};
 use basalt_analyzer::{Analyzer, Typed, cast};
 use basalt_error::{Error, Result};
-use basalt_functions::Context;
-use basalt_functions::scalar::core::cast::CastMode;
+use basalt_functions::scalar::core::cast::{CastMode, cast_function};
+use basalt_functions::{Column, Context};
 use basalt_types::DataType;
 
 use crate::catalog::Table;
@@ -28,9 +28,11 @@ pub(super) fn read(
     data: Box<dyn BufRead + Send>,
 ) -> Result<Vec<RecordBatch>> {
     let settings = query.settings.formats()?;
+    let environment = session.environment(query);
     let extras = basalt_formats::Extras {
-        evaluator: Some(evaluator(&session.environment(query))),
+        evaluator: Some(evaluator(&environment)),
         tracked,
+        converter: Some(converter(&environment.context)),
     };
     let mut reader = basalt_formats::input_with(format, header, &settings, data, extras)?;
     let mut batches = Vec::new();
@@ -41,6 +43,19 @@ pub(super) fn read(
         batches.push(batch);
     }
     Ok(batches)
+}
+
+/// Converts the columns of files as CAST does.
+pub(crate) fn converter(context: &Context) -> basalt_formats::Converter {
+    let context = context.clone();
+    Arc::new(move |from, to| {
+        let cast = cast_function(from, to, &context, CastMode::Normal)?;
+        let convert = move |array: &ArrayRef| {
+            let column = Column::new(Arc::clone(array));
+            cast.call(&[column], array.len())
+        };
+        Ok(Box::new(convert) as basalt_formats::Conversion)
+    })
 }
 
 /// What computes the expressions in `VALUES` of a query.

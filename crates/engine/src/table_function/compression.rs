@@ -88,6 +88,7 @@ pub fn open(path: &Path, method: Option<&str>) -> Result<Box<dyn BufRead + Send>
         decoder,
         method,
         path: name.into_owned(),
+        failure: None,
     };
     let buffered = BufReader::with_capacity(BUFFER_BYTES, decompressed);
     Ok(Box::new(buffered))
@@ -98,10 +99,15 @@ struct Decompressed {
     decoder: Box<dyn Read + Send>,
     method: Method,
     path: String,
+    /// What went wrong: decoders say so once, and would then seem to be at the end.
+    failure: Option<Error>,
 }
 
 impl Read for Decompressed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(failure) = &self.failure {
+            return Err(io::Error::other(failure.clone()));
+        }
         self.decoder.read(buffer).map_err(|e| {
             let code = match self.method {
                 Method::Gzip => ErrorCode::ZLIB_INFLATE_FAILED,
@@ -111,7 +117,9 @@ impl Read for Decompressed {
                 Method::None | Method::Bzip2 => ErrorCode::CANNOT_READ_ALL_DATA,
             };
             let text = format!("The file is damaged or cut off: {}: {e}", self.path);
-            io::Error::other(Error::new(code, text))
+            let failure = Error::new(code, text);
+            self.failure = Some(failure.clone());
+            io::Error::other(failure)
         })
     }
 }

@@ -29,6 +29,7 @@ use arrow::datatypes::Schema;
 use basalt_analyzer::{ConstantArg, TableColumn, TableEntry};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::scan::{BatchesTable, NumbersKind, NumbersTable, PrimesTable, SourceTable};
+use basalt_functions::Context;
 use basalt_functions::registry::nearest;
 use basalt_storage::MemoryTable;
 use basalt_types::DataType;
@@ -36,6 +37,7 @@ use basalt_types::parse::parse_structure;
 
 use crate::catalog::{ColumnDefinition, Engine, Table};
 use crate::environment::QueryEnvironment;
+use crate::statement::inline_data::converter;
 use arguments::Arguments;
 
 /// Every table function: name and description, for `system.table_functions`.
@@ -294,7 +296,7 @@ pub(crate) fn numbers(
 pub(crate) fn loaded(
     format: &str,
     structure: Option<&str>,
-    settings: &basalt_formats::FormatSettings,
+    (settings, context): (&basalt_formats::FormatSettings, &Context),
     source: Box<dyn std::io::BufRead + Send>,
 ) -> Result<Table> {
     let mut source = source;
@@ -311,7 +313,11 @@ pub(crate) fn loaded(
     };
     let fields: Vec<_> = header.iter().map(|(n, t)| t.field(n)).collect();
     let memory = MemoryTable::new(Arc::new(Schema::new(fields)));
-    let mut reader = basalt_formats::input(format, &header, settings, source)?;
+    let extras = basalt_formats::Extras {
+        converter: Some(converter(context)),
+        ..Default::default()
+    };
+    let mut reader = basalt_formats::input_with(format, &header, settings, source, extras)?;
     let mut rows = Vec::new();
     while let Some(batch) = reader.next_block()? {
         rows.push(batch);

@@ -14,6 +14,7 @@ use basalt_analyzer::{TableColumn, TableEntry};
 use basalt_error::{Error, Result};
 use basalt_exec::scan::{BatchIter, FileFact, MorselSource, ScanRequest, SourceTable, TableKind};
 use basalt_formats::{FormatEntry, FormatSettings, count_rows, header_len, split_rows};
+use basalt_functions::Context;
 use basalt_types::DataType;
 use parking_lot::Mutex;
 
@@ -21,6 +22,7 @@ use super::arguments::Arguments;
 use super::compression;
 use super::file::hidden;
 use super::structure::Structure;
+use crate::statement::inline_data::converter;
 
 /// Bytes of a part.
 const PART_BYTES: usize = 4 << 20;
@@ -52,6 +54,7 @@ pub(super) fn open(
         facts,
         schema: Arc::new(Schema::new(fields)),
         settings,
+        context: args.environment.context.clone(),
     };
     Ok(TableEntry::Table {
         provider: Arc::new(SourceTable(table)),
@@ -100,6 +103,7 @@ struct TextTable {
     facts: Vec<FileFact>,
     schema: SchemaRef,
     settings: FormatSettings,
+    context: Context,
 }
 
 impl TableKind for TextTable {
@@ -125,22 +129,36 @@ impl TableKind for TextTable {
 }
 
 impl TextTable {
+    /// The columns of the header that are read: where the format allows it, those that are asked for.
+    fn columns_read(&self, projection: &[usize]) -> Vec<usize> {
+        let finds_columns = self.format.finds_columns() && self.tracked.is_empty();
+        let is_read = |idx: &usize| !finds_columns || projection.contains(idx);
+        (0..self.header.len()).filter(is_read).collect()
+    }
+
     /// The wanted columns of a block of a file, and what is known of the file.
     fn project(
         &self,
         block: &RecordBatch,
         (path, first_row): (&Path, u64),
-        projection: &[usize],
+        (projection, read): (&[usize], &[usize]),
         schema: &SchemaRef,
     ) -> Result<RecordBatch> {
         let num_rows = block.num_rows();
-        let column = |idx: &usize| match block.columns().get(*idx) {
-            Some(column) => Ok(Arc::clone(column)),
-            None => {
-                let fact = self.facts.get(*idx - block.num_columns());
-                let fact = fact.ok_or_else(|| Error::bug("no such column of a file"))?;
-                Ok(fact.array(path, first_row, num_rows))
+        let num_stored = self.header.len() + self.tracked.len();
+        let missing = || Error::bug("no such column of a file");
+        let column = |idx: &usize| {
+            if let Some(fact) = idx.checked_sub(num_stored) {
+                let fact = self.facts.get(fact).ok_or_else(missing)?;
+                return Ok(fact.array(path, first_row, num_rows));
             }
+            // Flags stand behind the columns, all of which are read then.
+            let position = read.binary_search(idx).unwrap_or(*idx);
+            block
+                .columns()
+                .get(position)
+                .map(Arc::clone)
+                .ok_or_else(missing)
         };
         let columns = projection.iter().map(column).collect::<Result<Vec<_>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
@@ -171,6 +189,8 @@ impl MorselSource for TextSource {
     fn open(&self, _morsel: usize) -> Result<BatchIter> {
         let (table, queue) = (Arc::clone(&self.table), Arc::clone(&self.queue));
         let (projection, schema) = (self.projection.clone(), Arc::clone(&self.schema));
+        let read = table.columns_read(&projection);
+        let header: Vec<_> = read.iter().map(|i| table.header[*i].clone()).collect();
         let mut current: Option<(PathBuf, u64, Box<dyn basalt_formats::BlockReader>)> = None;
         let mut next = move || -> Result<Option<RecordBatch>> {
             loop {
@@ -179,7 +199,8 @@ impl MorselSource for TextSource {
                     if let Some(batch) = block {
                         let place = (path.as_path(), *first_row);
                         *first_row += batch.num_rows() as u64;
-                        return table.project(&batch, place, &projection, &schema).map(Some);
+                        let columns = (projection.as_slice(), read.as_slice());
+                        return table.project(&batch, place, columns, &schema).map(Some);
                     }
                 }
                 let Some(part) = queue.lock().next_part(&table)? else {
@@ -188,16 +209,12 @@ impl MorselSource for TextSource {
                 let (format, settings) = (table.format.name, &table.settings);
                 let extras = basalt_formats::Extras {
                     tracked: table.tracked.clone(),
+                    converter: Some(converter(&table.context)),
                     ..Default::default()
                 };
-                let mut reader = basalt_formats::input_with(
-                    format,
-                    &table.header,
-                    settings,
-                    part.source,
-                    extras,
-                )
-                .map_err(|e| named(e, &part.path))?;
+                let mut reader =
+                    basalt_formats::input_with(format, &header, settings, part.source, extras)
+                        .map_err(|e| named(e, &part.path))?;
                 reader.stands_behind(part.rows_before, part.bytes_before);
                 current = Some((part.path, part.rows_before, reader));
             }

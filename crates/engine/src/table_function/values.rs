@@ -13,7 +13,7 @@ use basalt_types::{DataType, least_supertype};
 
 use super::arguments::Arguments;
 use super::structure::Structure;
-use crate::statement::inline_data::evaluator;
+use crate::statement::inline_data::{converter, evaluator};
 
 /// `values('a UInt8, b String', (1, 'x'), …)`, `values(1, 2)`, `values((1, 'x'), …)`.
 pub(super) fn values(args: &Arguments<'_>) -> Result<TableEntry> {
@@ -150,6 +150,7 @@ pub(super) fn format(args: &Arguments<'_>) -> Result<TableEntry> {
     let extras = basalt_formats::Extras {
         evaluator: Some(evaluator(args.environment)),
         tracked: structure.tracked.clone(),
+        converter: Some(converter(&args.environment.context)),
     };
     let mut reader =
         basalt_formats::input_with(&format, &structure.header, &settings, reader, extras)?;

@@ -9,7 +9,7 @@ use ::arrow::record_batch::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
-use basalt_types::arrow_edge::{from_arrow_field, to_physical};
+use basalt_types::arrow_edge::{from_arrow_field, read_as, to_physical};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::ParquetMetaDataReader;
 
@@ -127,13 +127,10 @@ impl BatchReader {
     fn convert(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut found = Vec::with_capacity(self.types.len());
         for ((name, data_type), array) in self.types.iter().zip(batch.columns()) {
-            let is_wanted = self.target.position(name.as_bytes()).is_some();
-            if is_wanted {
-                found.push((
-                    name.clone(),
-                    data_type.clone(),
-                    to_physical(array, data_type)?,
-                ));
+            if let Some(position) = self.target.position(name.as_bytes()) {
+                let data_type = read_as(data_type, &self.target.columns[position].1);
+                let array = to_physical(array, &data_type)?;
+                found.push((name.clone(), data_type, array));
             }
         }
         arrange(&self.target, &found, batch.num_rows())

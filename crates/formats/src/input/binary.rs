@@ -3,6 +3,7 @@
 use ::arrow::array::{Array, ArrayRef};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
+use basalt_types::arrow_edge::without_nulls;
 use basalt_types::builder::{ColumnBuilder, NestedMut};
 use basalt_types::text::{ColumnText, Cursor, Style};
 use basalt_types::variant::NO_VALUE;
@@ -163,6 +164,24 @@ pub(super) fn convert(
     if same_values && (!has_nulls || to.is_nullable()) {
         return Ok(std::sync::Arc::clone(array));
     }
+    if let Some(converter) = &target.converter {
+        // A NULL is kept, and becomes the default afterwards where the column has none.
+        let between = match has_nulls {
+            true => to.clone().to_nullable(),
+            false => to.clone(),
+        };
+        return without_nulls(converter(from, &between)?(array)?, to);
+    }
+    through_text(array, from, to, target)
+}
+
+/// Converts each value by writing and reading it.
+fn through_text(
+    array: &ArrayRef,
+    from: &DataType,
+    to: &DataType,
+    target: &Target,
+) -> Result<ArrayRef> {
     let mut options = target.settings.read_options();
     options.is_cast = true;
     let mut column = ColumnBuilder::with_options(to, array.len(), &options)?;

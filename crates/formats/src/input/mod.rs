@@ -91,11 +91,19 @@ pub fn input(
     input_with(name, columns, settings, source, Extras::default())
 }
 
+/// A conversion of whole columns.
+pub type Conversion = Box<dyn Fn(&ArrayRef) -> Result<ArrayRef>>;
+
+/// Finds the conversion from one type to another: as CAST has it, where the caller knows CAST.
+pub type Converter = Arc<dyn Fn(&DataType, &DataType) -> Result<Conversion> + Send + Sync>;
+
 /// What a reader may have beside its columns.
 #[derive(Default)]
 pub struct Extras {
     /// Computes expressions in `VALUES`.
     pub evaluator: Option<Box<dyn Evaluator>>,
+    /// Converts columns of formats that have types of their own.
+    pub converter: Option<Converter>,
     /// Columns of which the batches tell, in `UInt8` columns behind all others, where rows have no value
     /// of their own.
     pub tracked: Vec<usize>,
@@ -115,10 +123,12 @@ pub fn input_with(
     columns: &[(String, DataType)],
     settings: &FormatSettings,
     source: Source,
-    Extras { evaluator, tracked }: Extras,
+    extras: Extras,
 ) -> Result<Box<dyn BlockReader>> {
     let format = lookup(name)?;
-    let target = Target::new(columns, settings).tracking(tracked);
+    let evaluator = extras.evaluator;
+    let mut target = Target::new(columns, settings).tracking(extras.tracked);
+    target.converter = extras.converter;
     Ok(match format.kind {
         Kind::TabSeparated(header) => {
             by_rows(tsv::TsvRows::new(&target, header, false), target, source)?
@@ -200,6 +210,7 @@ pub(crate) struct Target {
     schema: SchemaRef,
     /// Columns of which is told where rows have no value of their own.
     tracked: Vec<usize>,
+    converter: Option<Converter>,
 }
 
 impl Target {
@@ -210,6 +221,7 @@ impl Target {
             settings: settings.clone(),
             schema: Arc::new(Schema::new(fields)),
             tracked: Vec::new(),
+            converter: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Writes a table in Markdown.
 
 use basalt_types::DataType;
+use basalt_types::text::escape::write_escaped;
 use basalt_types::text::{ColumnText, Style};
 
 use super::rows::{Layout, RowWriter};
@@ -38,7 +39,12 @@ pub(super) fn is_right_aligned(data_type: &DataType) -> bool {
 
 impl Layout for Markdown {
     fn begin(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(format!("| {} |\n|", self.names.join(" | ")).as_bytes());
+        out.extend_from_slice(b"| ");
+        for (i, name) in self.names.iter().enumerate() {
+            out.extend_from_slice(if i > 0 { b" | " } else { b"" });
+            write_escaped(name.as_bytes(), out);
+        }
+        out.extend_from_slice(b" |\n|");
         for is_right in &self.is_right {
             out.extend_from_slice(if *is_right { b"-:|" } else { b":-|" });
         }

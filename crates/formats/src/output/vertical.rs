@@ -4,10 +4,9 @@ use ::arrow::record_batch::RecordBatch;
 use basalt_error::Result;
 use basalt_types::DataType;
 use basalt_types::text::{ColumnText, Style, TextOptions};
-use unicode_width::UnicodeWidthStr;
 
 use super::number_tip::write_tip;
-use super::pretty::{names_alone, write_digit_groups, write_trailing_spaces};
+use super::pretty::{name_width, names_alone, write_digit_groups, write_trailing_spaces};
 use super::rows::bind;
 use super::{Statistics, Writer};
 use crate::FormatSettings;
@@ -31,8 +30,8 @@ pub(super) struct VerticalWriter {
 impl VerticalWriter {
     pub(super) fn new(header: &[(String, DataType)], settings: &FormatSettings) -> Self {
         let names = names_alone(header, settings);
-        let width = names.iter().map(|name| name.width()).max().unwrap_or(0);
-        let pad = |name: &String| format!("{name}:{}", " ".repeat(width - name.width() + 1));
+        let width = names.iter().map(|n| name_width(n)).max().unwrap_or(0);
+        let pad = |name: &String| format!("{name}:{}", " ".repeat(width - name_width(name) + 1));
         Self {
             types: header.iter().map(|(_, t)| t.clone()).collect(),
             names: names.iter().map(pad).collect(),

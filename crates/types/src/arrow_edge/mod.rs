@@ -2,10 +2,12 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | [`declared`] | what a file's column is read as where the user declares its type |
 //! | [`from_arrow`] | the type that a file's field becomes |
 //! | [`into_physical`] | a file's arrays to ours |
 //! | [`outward`] | our types and arrays to a file's |
 
+mod declared;
 mod from_arrow;
 mod into_physical;
 mod outward;
@@ -17,6 +19,7 @@ use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType as ArrowType, Int64Type, TimeUnit};
 use basalt_error::{Error, ErrorCode, Result};
 
+pub use declared::{read_as, without_nulls};
 pub use from_arrow::from_arrow_field;
 pub use into_physical::to_physical;
 pub use outward::{EdgeTypes, FileFormat};

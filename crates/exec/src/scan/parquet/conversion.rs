@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
 use basalt_functions::Column;
 use basalt_types::DataType;
-use basalt_types::arrow_edge::to_physical;
+use basalt_types::arrow_edge::{to_physical, without_nulls};
 
 use super::FileColumn;
 use crate::scan::FileFact;
@@ -51,19 +51,6 @@ impl Conversion {
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
             .map_err(|e| Error::bug(e.to_string()))
     }
-}
-
-/// A NULL in a column that the user declared without NULLs is the type's default.
-fn without_nulls(array: ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
-    if array.null_count() == 0 || data_type.is_nullable() || *data_type == DataType::Nothing {
-        return Ok(array);
-    }
-    let default = defaults(data_type, 1)?;
-    let sources: [&dyn Array; 2] = [&array, &default];
-    let pick: Vec<(usize, usize)> = (0..array.len())
-        .map(|i| if array.is_null(i) { (1, 0) } else { (0, i) })
-        .collect();
-    arrow::compute::interleave(&sources, &pick).map_err(|e| Error::bug(e.to_string()))
 }
 
 fn defaults(data_type: &DataType, num_rows: usize) -> Result<ArrayRef> {

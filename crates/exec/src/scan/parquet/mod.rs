@@ -28,6 +28,7 @@ use basalt_formats::parquet_types;
 use basalt_functions::scalar::core::cast::{CastMode, cast_function};
 use basalt_functions::{BoundFunction, Context};
 use basalt_types::DataType;
+use basalt_types::arrow_edge::read_as;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
 
@@ -156,7 +157,7 @@ fn file_column(
     let Some(position) = found.iter().position(|(n, _)| n == name) else {
         return Ok(None);
     };
-    let from = &found[position].1;
+    let from = &read_as(&found[position].1, to);
     let is_same = from.without_low_cardinality() == to.without_low_cardinality()
         || from.base() == to.without_low_cardinality().base();
     let cast = if is_same {

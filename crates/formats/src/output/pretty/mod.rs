@@ -72,6 +72,11 @@ pub(super) fn names_alone(header: &[(String, DataType)], settings: &FormatSettin
         .collect()
 }
 
+/// The width of a name that stands at the start of a line.
+pub(super) fn name_width(name: &str) -> usize {
+    cell::width(name.as_bytes(), 0)
+}
+
 impl PrettyWriter {
     pub(super) fn new(
         header: &[(String, DataType)],
