@@ -10,7 +10,7 @@ use basalt_adapt::SimdLevel;
 use basalt_analyzer::constants::with_runner;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::QueryControl;
-use basalt_functions::Context;
+use basalt_functions::{Context, Interrupt};
 use basalt_parser::Parsed;
 use basalt_parser::ast::{self, ExplainKind, Statement};
 use basalt_types::Tz;
@@ -210,7 +210,7 @@ impl Session {
         QueryEnvironment {
             database: &self.database,
             settings: query.settings,
-            context: self.context(query.settings, &query.query_id),
+            context: self.context(query),
             parameters: &self.parameters,
             temporary: &self.temporary,
             execution: query.execution.clone(),
@@ -287,7 +287,8 @@ impl Session {
         self.find_table(name).is_ok() || crate::system::has_table(&database, &name.name)
     }
 
-    fn context(&self, settings: &Settings, query_id: &str) -> Context {
+    fn context(&self, query: &RunningQuery<'_>) -> Context {
+        let (settings, control) = (query.settings, Arc::clone(query.control));
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -298,8 +299,9 @@ impl Session {
             settings: settings.all(),
             database: self.current_database.clone(),
             user: "default".to_owned(),
-            query_id: query_id.to_owned(),
+            query_id: query.query_id.clone(),
             machine_memory_bytes: machine_bytes(),
+            interrupt: Interrupt::new(move || control.check()),
         }
     }
 }

@@ -7,6 +7,8 @@ use arrow::datatypes::{Float64Type, Int64Type, UInt64Type};
 use basalt_error::{Error, ErrorCode, Result, counted};
 use basalt_types::{DataType, Tz};
 
+use crate::Interrupt;
+
 /// An argument's type, and its value if the same for all rows.
 #[derive(Clone, Debug)]
 pub struct Arg {
@@ -43,6 +45,8 @@ pub struct Context {
     pub query_id: String,
     /// What a query may take where no setting limits it.
     pub machine_memory_bytes: usize,
+    /// Whether the query may go on.
+    pub interrupt: Interrupt,
 }
 
 impl Default for Context {
@@ -55,6 +59,7 @@ impl Default for Context {
             user: "default".to_owned(),
             query_id: String::new(),
             machine_memory_bytes: usize::MAX,
+            interrupt: Interrupt::default(),
         }
     }
 }

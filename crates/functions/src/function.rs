@@ -8,7 +8,7 @@ use arrow::buffer::NullBuffer;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use crate::{Arg, Call, Column, Context, memory};
+use crate::{Arg, Call, Column, Context, Interrupt, memory};
 
 /// Whether a function sees NULLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +115,8 @@ pub struct BoundFunction {
     pub purity: Purity,
     /// Bytes that one call may take.
     max_bytes: usize,
+    /// Whether the query may go on.
+    interrupt: Interrupt,
     eval: Eval,
 }
 
@@ -143,6 +145,7 @@ impl BoundFunction {
                 return_type: resolved.return_type,
                 purity: function.purity,
                 max_bytes: memory::limit_of(context),
+                interrupt: context.interrupt.clone(),
                 eval: resolved.eval,
             });
         }
@@ -168,6 +171,7 @@ impl BoundFunction {
             return_type,
             purity: function.purity,
             max_bytes: memory::limit_of(context),
+            interrupt: context.interrupt.clone(),
             eval: resolved.eval,
         })
     }
@@ -179,6 +183,7 @@ impl BoundFunction {
             return_type,
             purity: Purity::Pure,
             max_bytes: usize::MAX,
+            interrupt: Interrupt::default(),
             eval,
         }
     }
@@ -188,7 +193,8 @@ impl BoundFunction {
     /// # Errors
     /// What the function reports for these values.
     pub fn call(&self, columns: &[Column], num_rows: usize) -> Result<ArrayRef> {
-        let array = memory::within(self.max_bytes, || (self.eval)(columns, num_rows))?;
+        let eval = || memory::within(self.max_bytes, || (self.eval)(columns, num_rows));
+        let array = self.interrupt.within(eval)?;
         if array.len() != num_rows {
             return Err(Error::bug(format!(
                 "function {} gave {} rows for {num_rows}",

@@ -9,6 +9,7 @@
 //! | [`column`] | [`Column`]: an argument at run time, constant or not, and typed views of it |
 //! | [`function`] | [`ScalarFunction`], [`BoundFunction`]: NULL and LowCardinality handling |
 //! | [`registry`] | finding functions by name, with suggestions |
+//! | [`interrupt`] | whether the query of a call may go on |
 //! | [`memory`] | what one call may take |
 //! | [`scalar`] | the scalar functions, one folder or file per family |
 //! | [`variant`] | functions over each type of a `Variant` |
@@ -22,6 +23,7 @@ pub mod call;
 pub mod column;
 pub mod function;
 pub mod higher_order;
+pub mod interrupt;
 mod memory;
 pub mod registry;
 pub mod scalar;
@@ -30,3 +32,4 @@ mod variant;
 pub use call::{Arg, Call, Context};
 pub use column::{Column, StringColumn};
 pub use function::{BoundFunction, Eval, Nulls, Purity, Resolved, ScalarFunction};
+pub use interrupt::Interrupt;

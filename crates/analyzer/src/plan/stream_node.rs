@@ -1,4 +1,5 @@
-//! Defines [`StreamNode`]: a step over a stream of rows that keeps the input's columns.
+//! Defines [`StreamNode`]: a step over a stream of rows that keeps the input's columns, but for the lists
+//! of ARRAY JOIN.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -11,6 +12,7 @@ use datafusion::common::{DFSchema, DFSchemaRef, ScalarValue, plan_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
 
+use super::list_source::ListSource;
 use super::shared::SharedRows;
 use super::window::{Unit, Window};
 
@@ -22,8 +24,8 @@ pub enum StreamOperator {
     ArrayJoin {
         /// Whether rows with empty lists stay, with default elements.
         left: bool,
-        /// The lists.
-        columns: Vec<String>,
+        /// The lists, whose columns go.
+        lists: Vec<ListSource>,
         /// Names of the elements' columns.
         outputs: Vec<String>,
     },
@@ -263,7 +265,9 @@ impl StreamOperator {
     /// Columns of the input that the step reads.
     fn used(&self) -> Vec<&String> {
         match self {
-            StreamOperator::ArrayJoin { columns, .. } => columns.iter().collect(),
+            StreamOperator::ArrayJoin { lists, .. } => {
+                lists.iter().filter_map(ListSource::column).collect()
+            }
             StreamOperator::AsofJoin(c) => c.keys.iter().chain([&c.time, &c.is_left]).collect(),
             StreamOperator::LimitBy { keys, .. } | StreamOperator::LimitWithTies { keys, .. } => {
                 keys.iter().collect()
@@ -277,16 +281,29 @@ impl StreamOperator {
         }
     }
 
+    /// Whether a column of the input is not in the output.
+    fn drops(&self, name: &String) -> bool {
+        match self {
+            StreamOperator::ArrayJoin { lists, .. } => {
+                lists.iter().any(|list| list.column() == Some(name))
+            }
+            _ => false,
+        }
+    }
+
     /// Columns that the step adds behind those of its input.
     fn added(&self, input: &DFSchema) -> Result<Vec<Field>> {
         match self {
-            StreamOperator::ArrayJoin {
-                columns, outputs, ..
-            } => {
-                let added = columns.iter().zip(outputs).map(|(name, output)| {
-                    let list = input.field_with_unqualified_name(name)?;
-                    let ArrowType::List(item) = list.data_type() else {
-                        return plan_err!("{name} is no list");
+            StreamOperator::ArrayJoin { lists, outputs, .. } => {
+                let added = lists.iter().zip(outputs).map(|(list, output)| {
+                    let list_type = match list {
+                        ListSource::Column(name) => {
+                            input.field_with_unqualified_name(name)?.data_type()
+                        }
+                        ListSource::Constant(list) => list.array().data_type(),
+                    };
+                    let ArrowType::List(item) = list_type else {
+                        return plan_err!("{list} is no list");
                     };
                     Ok(Field::new(output, item.data_type().clone(), true))
                 });
@@ -318,12 +335,13 @@ impl fmt::Display for StreamOperator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.name())?;
         match self {
-            StreamOperator::ArrayJoin { left, columns, .. } => {
+            StreamOperator::ArrayJoin { left, lists, .. } => {
+                let lists: Vec<String> = lists.iter().map(ToString::to_string).collect();
                 write!(
                     f,
                     "{}: {}",
                     if *left { " (left)" } else { "" },
-                    columns.join(", ")
+                    lists.join(", ")
                 )
             }
             StreamOperator::AtMost { rows, setting, .. } => {
@@ -401,6 +419,7 @@ impl StreamNode {
             let mut fields: Vec<_> = input
                 .schema()
                 .iter()
+                .filter(|(_, f)| !operator.drops(f.name()))
                 .map(|(q, f)| (q.cloned(), Arc::clone(f)))
                 .collect();
             fields.extend(added.into_iter().map(|f| (None, Arc::new(f))));
@@ -479,11 +498,12 @@ impl UserDefinedLogicalNodeCore for StreamNode {
         ) {
             return None;
         }
-        let num_inputs = self.input.schema().fields().len();
+        let inputs = self.input.schema().fields().iter().enumerate();
+        let kept = inputs.filter(|(_, field)| !self.operator.drops(field.name()));
+        let kept: Vec<usize> = kept.map(|(i, _)| i).collect();
         let mut needed: Vec<usize> = output_columns
             .iter()
-            .copied()
-            .filter(|i| *i < num_inputs)
+            .filter_map(|i| kept.get(*i).copied())
             .collect();
         for name in self.operator.used() {
             needed.push(self.input.schema().index_of_column_by_name(None, name)?);

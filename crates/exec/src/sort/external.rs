@@ -99,7 +99,7 @@ impl Runs {
             let columns = columns.collect::<Result<Vec<_>>>()?;
             let block = RecordBatch::try_new(batch.schema(), columns)?;
             let place = run.file.append(&block)?;
-            self.budget.count_block(&place);
+            self.budget.count_block(&place)?;
             run.blocks.push(place);
             run.num_rows += block.num_rows();
         }

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use basalt_analyzer::into_plan_error;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -11,6 +12,7 @@ use datafusion::physical_plan::metrics::{
     Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet,
 };
 
+use crate::QueryControl;
 use crate::report::figures;
 use crate::temporary::TemporaryFiles;
 
@@ -37,6 +39,8 @@ pub(crate) struct Budget {
     num_tasks: usize,
     held_bytes: AtomicUsize,
     files: Arc<TemporaryFiles>,
+    /// Whether the query may go on: going through files takes long.
+    control: Option<Arc<QueryControl>>,
     /// Files made.
     pub(crate) file_count: Count,
     /// Partitions written.
@@ -59,6 +63,7 @@ impl Budget {
             num_tasks: num_tasks.max(1),
             held_bytes: AtomicUsize::new(0),
             files: files.unwrap_or_default(),
+            control: context.session_config().get_extension::<QueryControl>(),
             file_count: MetricBuilder::new(metrics).global_counter(FILES),
             spill_count: MetricBuilder::new(metrics).spill_count(0),
             spilled_bytes: MetricBuilder::new(metrics).spilled_bytes(0),
@@ -71,9 +76,19 @@ impl Budget {
     }
 
     /// Counts a block that was written to a file, at `place`.
-    pub(crate) fn count_block(&self, place: &Range<u64>) {
+    ///
+    /// # Errors
+    /// Why the query ends, if it does not go on.
+    pub(crate) fn count_block(&self, place: &Range<u64>) -> Result<()> {
         self.spill_count.add(1);
         self.spilled_bytes.add((place.end - place.start) as usize);
+        self.check()
+    }
+
+    /// Checks whether the query may go on.
+    fn check(&self) -> Result<()> {
+        let control = self.control.as_ref();
+        control.map_or(Ok(()), |c| c.check().map_err(into_plan_error))
     }
 
     /// The part of a task that holds nothing yet.
@@ -97,6 +112,7 @@ pub(crate) struct Share {
 impl Share {
     /// Holds `num_bytes` from now on; true if they should go to a file first.
     pub(crate) fn hold(&mut self, num_bytes: usize) -> Result<bool> {
+        self.budget.check()?;
         let Some(max_bytes) = self.budget.max_bytes else {
             self.memory.try_resize(num_bytes)?;
             return Ok(false);
@@ -119,6 +135,7 @@ impl Share {
 
     /// Holds `num_bytes` from now on, whatever the budget.
     pub(crate) fn keep(&mut self, num_bytes: usize) -> Result<()> {
+        self.budget.check()?;
         self.set(num_bytes);
         self.memory.try_resize(num_bytes)
     }

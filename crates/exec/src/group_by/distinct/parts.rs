@@ -121,7 +121,7 @@ impl Block {
         let field = |c: &ArrayRef| Field::new("", c.data_type().clone(), false);
         let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
         let place = file.append(&RecordBatch::try_new(Arc::new(schema), columns)?)?;
-        budget.count_block(&place);
+        budget.count_block(&place)?;
         Ok(Self {
             place,
             file: Arc::clone(file),

@@ -184,7 +184,7 @@ impl<F: KeyForm> Spiller<F> {
         };
         let block = Block::write(&file, content, keys, aggregates)?;
         self.file = Some(file);
-        self.budget.count_block(block.place());
+        self.budget.count_block(block.place())?;
         self.partitions.resize_with(1 << self.level.bits, Vec::new);
         self.partitions[partition].push(block);
         Ok(())

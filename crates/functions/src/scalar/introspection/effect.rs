@@ -8,7 +8,7 @@ use basalt_types::DataType;
 use super::entry;
 use crate::scalar::core::numeric::{array_of, map1, values};
 use crate::scalar::strings::shapes::validity_of;
-use crate::{Call, Purity, Resolved, ScalarFunction};
+use crate::{Call, Purity, Resolved, ScalarFunction, interrupt};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
@@ -69,7 +69,7 @@ fn wait(call: &Call<'_>, each_row: bool) -> Result<Resolved> {
             ));
         }
         if num_rows > 0 {
-            std::thread::sleep(Duration::from_secs_f64(total));
+            interrupt::sleep(Duration::from_secs_f64(total))?;
         }
         Ok(array_of(vec![0_u8; num_rows]))
     })

@@ -8,13 +8,16 @@ use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::Field;
 use basalt_error::{Error, ErrorCode, Result};
 
-use crate::{Column, memory};
+use crate::{Column, interrupt, memory};
 
 /// Longest string that lies inside its view.
 const INLINE_LEN: usize = 12;
 
 /// A block is sealed at this size, so that offsets stay far from their 32 bits.
 const BLOCK_BYTES: usize = 1 << 30;
+
+/// Bytes that are written between two looks whether the query may go on.
+const CHECKED_BYTES: usize = 1 << 24;
 
 /// Writes strings one after the other; all of a batch share one growing buffer.
 #[derive(Debug, Default)]
@@ -26,7 +29,7 @@ pub struct StringWriter {
     start: usize,
     /// Bytes that are sealed.
     sealed_bytes: usize,
-    /// Length of `bytes` from which on they take too much.
+    /// Length of `bytes` from which on they may take too much, or too long.
     max_len: usize,
 }
 
@@ -36,7 +39,7 @@ impl StringWriter {
         Self {
             views: Vec::with_capacity(num_rows),
             bytes: Vec::with_capacity(size_bytes.min(BLOCK_BYTES)),
-            max_len: memory::limit(),
+            max_len: memory::limit().min(CHECKED_BYTES),
             ..Self::default()
         }
     }
@@ -67,8 +70,9 @@ impl StringWriter {
         }
         let (block, offset) = (self.sealed.len(), self.start);
         if self.bytes.len() > self.max_len {
-            memory::check(self.sealed_bytes + self.bytes.len())?;
+            self.check()?;
         }
+        let value = &self.bytes[self.start..];
         if self.bytes.len() > u32::MAX as usize / 2 {
             return Err(too_large(value.len()));
         }
@@ -77,12 +81,27 @@ impl StringWriter {
             .push(make_view(value, block as u32, offset as u32));
         if self.bytes.len() >= BLOCK_BYTES {
             self.sealed_bytes += self.bytes.len();
-            self.max_len = memory::limit().saturating_sub(self.sealed_bytes);
             self.sealed
                 .push(Buffer::from(std::mem::take(&mut self.bytes)));
+            self.max_len = self.next_len();
         }
         self.start = self.bytes.len();
         Ok(())
+    }
+
+    /// Checks whether what was written may be so much, and whether the query may go on.
+    #[cold]
+    fn check(&mut self) -> Result<()> {
+        memory::check(self.sealed_bytes + self.bytes.len())?;
+        interrupt::check()?;
+        self.max_len = self.next_len();
+        Ok(())
+    }
+
+    /// Length of `bytes` at which to check again.
+    fn next_len(&self) -> usize {
+        let limit = memory::limit().saturating_sub(self.sealed_bytes);
+        limit.min(self.bytes.len() + CHECKED_BYTES)
     }
 
     /// Writes a whole row.

@@ -87,12 +87,20 @@ fn resolve_repeat(call: &Call<'_>) -> Result<Resolved> {
                 ));
             }
             memory::check(value.len() * count)?;
-            for _ in 0..count {
-                out.extend_from_slice(value);
-            }
+            append_repeated(out, value, value.len() * count);
             Ok(())
         })
     })
+}
+
+/// Appends `len` bytes of `unit` after `unit`, copying what is there already: units may be short.
+fn append_repeated(out: &mut Vec<u8>, unit: &[u8], len: usize) {
+    let (start, end) = (out.len(), out.len() + len);
+    out.extend_from_slice(&unit[..unit.len().min(len)]);
+    while out.len() < end && out.len() > start {
+        let copied = (out.len() - start) / unit.len() * unit.len();
+        out.extend_from_within(start..start + copied.min(end - out.len()));
+    }
 }
 
 fn resolve_space(call: &Call<'_>) -> Result<Resolved> {
@@ -172,9 +180,7 @@ fn append_padding(out: &mut Vec<u8>, padding: &[u8], len: usize, in_chars: bool)
     } else {
         padding.len()
     };
-    for _ in 0..len / unit {
-        out.extend_from_slice(padding);
-    }
+    append_repeated(out, padding, len / unit * padding.len());
     let rest = len % unit;
     let end = if in_chars {
         char_offset(padding, rest)

@@ -1,0 +1,103 @@
+//! Lets a call of a function end early when its query is cancelled or out of time.
+//!
+//! One call can make gigabytes of a few bytes, or wait. The loops that do ask now and then whether they may
+//! go on.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use basalt_error::Result;
+
+/// How long a waiting call does not look.
+const INTERVAL: Duration = Duration::from_millis(20);
+
+thread_local! {
+    static CURRENT: RefCell<Interrupt> = RefCell::default();
+}
+
+/// Says whether a query may go on; always, unless told otherwise.
+#[derive(Clone, Default)]
+pub struct Interrupt(Option<Arc<dyn Fn() -> Result<()> + Send + Sync>>);
+
+impl Interrupt {
+    /// Ends calls with the errors of `check`.
+    pub fn new(check: impl Fn() -> Result<()> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(check)))
+    }
+
+    /// Does the work of a call that this may end; without an own check, that of the call around it stays.
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        /// Puts the one of the call around back, also behind a panic.
+        struct Before(Interrupt);
+        impl Drop for Before {
+            fn drop(&mut self) {
+                CURRENT.set(std::mem::take(&mut self.0));
+            }
+        }
+        let Some(may_go_on) = &self.0 else {
+            return work();
+        };
+        may_go_on()?;
+        let _before = Before(CURRENT.replace(self.clone()));
+        work()
+    }
+}
+
+impl fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Interrupt")
+    }
+}
+
+/// Checks whether the call may go on which this thread is in.
+///
+/// # Errors
+/// Why the query ends.
+pub(crate) fn check() -> Result<()> {
+    CURRENT.with_borrow(|interrupt| interrupt.0.as_ref().map_or(Ok(()), |check| check()))
+}
+
+/// Waits, unless the query ends.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn sleep(duration: Duration) -> Result<()> {
+    let started = Instant::now();
+    loop {
+        check()?;
+        let left = duration.saturating_sub(started.elapsed());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(INTERVAL));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Interrupt, check, sleep};
+    use basalt_error::{Error, ErrorCode};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    #[test]
+    fn a_wait_ends_with_its_query() {
+        let num_checks = AtomicUsize::new(0);
+        let interrupt = Interrupt::new(move || match num_checks.fetch_add(1, Ordering::Relaxed) {
+            0..3 => Ok(()),
+            _ => Err(Error::new(ErrorCode::QUERY_WAS_CANCELLED, "enough")),
+        });
+        let waited = interrupt.within(|| sleep(Duration::from_secs(100)));
+        assert_eq!(waited.unwrap_err().code(), ErrorCode::QUERY_WAS_CANCELLED);
+        assert!(check().is_ok());
+    }
+
+    #[test]
+    fn calls_without_a_check_are_under_the_one_around() {
+        let interrupt = Interrupt::new(|| Err(Error::new(ErrorCode::TIMEOUT_EXCEEDED, "late")));
+        assert!(interrupt.within(|| Ok(())).is_err());
+        assert!(Interrupt::default().within(check).is_ok());
+    }
+}
