@@ -210,7 +210,10 @@ impl Session {
         QueryEnvironment {
             database: &self.database,
             settings: query.settings,
-            context: self.context(query),
+            context: self.context(query.settings, &query.query_id, {
+                let control = Arc::clone(query.control);
+                Interrupt::new(move || control.check())
+            }),
             parameters: &self.parameters,
             temporary: &self.temporary,
             execution: query.execution.clone(),
@@ -229,7 +232,7 @@ impl Session {
         source: Box<dyn BufRead + Send>,
     ) -> Result<()> {
         let settings = self.settings.formats()?;
-        let context = self.context(&self.settings, "");
+        let context = self.context(&self.settings, "", Interrupt::default());
         let table =
             crate::table_function::loaded(format, structure, (&settings, &context), source)?;
         self.temporary.insert(name.to_owned(), Arc::new(table));
@@ -287,8 +290,7 @@ impl Session {
         self.find_table(name).is_ok() || crate::system::has_table(&database, &name.name)
     }
 
-    fn context(&self, query: &RunningQuery<'_>) -> Context {
-        let (settings, control) = (query.settings, Arc::clone(query.control));
+    fn context(&self, settings: &Settings, query_id: &str, interrupt: Interrupt) -> Context {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -299,9 +301,9 @@ impl Session {
             settings: settings.all(),
             database: self.current_database.clone(),
             user: "default".to_owned(),
-            query_id: query.query_id.clone(),
+            query_id: query_id.to_owned(),
             machine_memory_bytes: machine_bytes(),
-            interrupt: Interrupt::new(move || control.check()),
+            interrupt,
         }
     }
 }

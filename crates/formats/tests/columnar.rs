@@ -172,7 +172,10 @@ fn sixteen_bytes_are_read_as_the_declared_type() {
         ("IPv6", ["::1", "2001:db8::1"]),
         ("Nullable(IPv6)", ["NULL", "2001:db8::1"]),
         ("Array(IPv6)", ["[]", "['::1','2001:db8::1']"]),
-        ("Map(String, Nullable(IPv6))", ["{}", "{'a':NULL,'b':'::1'}"]),
+        (
+            "Map(String, Nullable(IPv6))",
+            ["{}", "{'a':NULL,'b':'::1'}"],
+        ),
         ("Tuple(a IPv6, b UInt8)", ["('::1',1)", "('2001:db8::1',2)"]),
         ("Array(Tuple(a Nullable(IPv6)))", ["[(NULL)]", "[('::1')]"]),
         (

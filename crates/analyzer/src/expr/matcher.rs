@@ -86,19 +86,20 @@ impl Resolver<'_> {
                 if *strict {
                     check_strict(columns, names.iter().filter_map(|n| n.last()), "EXCEPT")?;
                 }
-                columns.retain(|c| !names.iter().any(|n| n.last() == Some(&c.name)));
+                columns.retain(|c| !names.iter().any(|n| c.is_named(n.last())));
             }
             ColumnTransformer::ExceptRegexp(pattern) => {
                 let regexp = compile(pattern)?;
-                columns.retain(|c| !regexp.is_match(&c.name));
+                columns.retain(|c| c.changed || !regexp.is_match(&c.name));
             }
             ColumnTransformer::Replace { strict, items } => {
                 if *strict {
                     check_strict(columns, items.iter().map(|(_, n)| n), "REPLACE")?;
                 }
                 for column in columns.iter_mut() {
-                    if let Some((expr, _)) = items.iter().find(|(_, n)| *n == column.name) {
+                    if let Some((expr, _)) = items.iter().find(|(_, n)| column.is_named(Some(n))) {
                         column.expr = expr.clone();
+                        column.changed = true;
                         let kind = ExprKind::Alias {
                             expr: Box::new(expr.unaliased().clone()),
                             name: column.name.clone(),
@@ -135,6 +136,8 @@ pub(super) struct Candidate {
     name: String,
     expr: ast::Expr,
     shown: ast::Expr,
+    /// Whether APPLY or REPLACE has made something else of it, which the column's name does not mean.
+    changed: bool,
 }
 
 impl Candidate {
@@ -144,6 +147,7 @@ impl Candidate {
             shown: identifier(&[format!("{value}.{name}")]),
             name,
             expr,
+            changed: false,
         }
     }
 
@@ -152,6 +156,7 @@ impl Candidate {
             name: name.to_owned(),
             expr: identifier(&[EXACT_COLUMN.to_owned(), index.to_string()]),
             shown: identifier(&[name.to_owned()]),
+            changed: false,
         }
     }
 
@@ -161,12 +166,18 @@ impl Candidate {
             shown: identifier(std::slice::from_ref(&name)),
             name,
             expr: identifier(parts),
+            changed: false,
         }
+    }
+
+    fn is_named(&self, name: Option<&String>) -> bool {
+        !self.changed && name == Some(&self.name)
     }
 
     fn wrap(&mut self, f: impl Fn(ast::Expr) -> ast::Expr) {
         self.expr = f(self.expr.clone());
         self.shown = f(self.shown.unaliased().clone());
+        self.changed = true;
     }
 }
 
@@ -189,7 +200,7 @@ fn check_strict<'n>(
     what: &str,
 ) -> Result<()> {
     for name in names {
-        if !columns.iter().any(|c| c.name == *name) {
+        if !columns.iter().any(|c| c.is_named(Some(name))) {
             return Err(Error::new(
                 ErrorCode::BAD_ARGUMENTS,
                 format!("Columns transformer {what} expects the column `{name}`"),
