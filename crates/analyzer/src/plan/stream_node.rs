@@ -1,5 +1,4 @@
-//! Defines [`StreamNode`]: a step over a stream of rows that keeps the input's columns, but for the lists
-//! of ARRAY JOIN.
+//! Defines [`StreamNode`]: a step over a stream of rows that keeps the input's columns.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -12,7 +11,6 @@ use datafusion::common::{DFSchema, DFSchemaRef, ScalarValue, plan_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
 
-use super::list_source::ListSource;
 use super::shared::SharedRows;
 use super::window::{Unit, Window};
 
@@ -24,8 +22,8 @@ pub enum StreamOperator {
     ArrayJoin {
         /// Whether rows with empty lists stay, with default elements.
         left: bool,
-        /// The lists, whose columns go.
-        lists: Vec<ListSource>,
+        /// The lists.
+        columns: Vec<String>,
         /// Names of the elements' columns.
         outputs: Vec<String>,
     },
@@ -265,9 +263,7 @@ impl StreamOperator {
     /// Columns of the input that the step reads.
     fn used(&self) -> Vec<&String> {
         match self {
-            StreamOperator::ArrayJoin { lists, .. } => {
-                lists.iter().filter_map(ListSource::column).collect()
-            }
+            StreamOperator::ArrayJoin { columns, .. } => columns.iter().collect(),
             StreamOperator::AsofJoin(c) => c.keys.iter().chain([&c.time, &c.is_left]).collect(),
             StreamOperator::LimitBy { keys, .. } | StreamOperator::LimitWithTies { keys, .. } => {
                 keys.iter().collect()
@@ -281,29 +277,16 @@ impl StreamOperator {
         }
     }
 
-    /// Whether a column of the input is not in the output.
-    fn drops(&self, name: &String) -> bool {
-        match self {
-            StreamOperator::ArrayJoin { lists, .. } => {
-                lists.iter().any(|list| list.column() == Some(name))
-            }
-            _ => false,
-        }
-    }
-
     /// Columns that the step adds behind those of its input.
     fn added(&self, input: &DFSchema) -> Result<Vec<Field>> {
         match self {
-            StreamOperator::ArrayJoin { lists, outputs, .. } => {
-                let added = lists.iter().zip(outputs).map(|(list, output)| {
-                    let list_type = match list {
-                        ListSource::Column(name) => {
-                            input.field_with_unqualified_name(name)?.data_type()
-                        }
-                        ListSource::Constant(list) => list.array().data_type(),
-                    };
-                    let ArrowType::List(item) = list_type else {
-                        return plan_err!("{list} is no list");
+            StreamOperator::ArrayJoin {
+                columns, outputs, ..
+            } => {
+                let added = columns.iter().zip(outputs).map(|(name, output)| {
+                    let list = input.field_with_unqualified_name(name)?;
+                    let ArrowType::List(item) = list.data_type() else {
+                        return plan_err!("{name} is no list");
                     };
                     Ok(Field::new(output, item.data_type().clone(), true))
                 });
@@ -335,13 +318,12 @@ impl fmt::Display for StreamOperator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.name())?;
         match self {
-            StreamOperator::ArrayJoin { left, lists, .. } => {
-                let lists: Vec<String> = lists.iter().map(ToString::to_string).collect();
+            StreamOperator::ArrayJoin { left, columns, .. } => {
                 write!(
                     f,
                     "{}: {}",
                     if *left { " (left)" } else { "" },
-                    lists.join(", ")
+                    columns.join(", ")
                 )
             }
             StreamOperator::AtMost { rows, setting, .. } => {
@@ -419,7 +401,6 @@ impl StreamNode {
             let mut fields: Vec<_> = input
                 .schema()
                 .iter()
-                .filter(|(_, f)| !operator.drops(f.name()))
                 .map(|(q, f)| (q.cloned(), Arc::clone(f)))
                 .collect();
             fields.extend(added.into_iter().map(|f| (None, Arc::new(f))));
@@ -498,12 +479,11 @@ impl UserDefinedLogicalNodeCore for StreamNode {
         ) {
             return None;
         }
-        let inputs = self.input.schema().fields().iter().enumerate();
-        let kept = inputs.filter(|(_, field)| !self.operator.drops(field.name()));
-        let kept: Vec<usize> = kept.map(|(i, _)| i).collect();
+        let num_inputs = self.input.schema().fields().len();
         let mut needed: Vec<usize> = output_columns
             .iter()
-            .filter_map(|i| kept.get(*i).copied())
+            .copied()
+            .filter(|i| *i < num_inputs)
             .collect();
         for name in self.operator.used() {
             needed.push(self.input.schema().index_of_column_by_name(None, name)?);

@@ -3,7 +3,6 @@
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ExprKind};
 use basalt_types::DataType;
-use datafusion::arrow::datatypes::DataType as ArrowType;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use super::from::Source;
@@ -12,7 +11,7 @@ use super::{Analyzer, Outer};
 use crate::expr::aliases::Aliases;
 use crate::expr::call::array_element;
 use crate::expr::{ArrayJoinCall, Resolver};
-use crate::plan::{ConstantList, ListSource, StreamOperator, project, stream_node};
+use crate::plan::{StreamOperator, project, stream_node};
 use crate::plan_error;
 use crate::scope::{Scope, ScopeColumn};
 use crate::typed::{Typed, column};
@@ -37,10 +36,12 @@ impl Analyzer<'_> {
             .iter()
             .map(|(q, f)| Expr::from((q, f)))
             .collect();
-        let (mut lists, mut outputs) = (Vec::new(), Vec::new());
+        let (mut columns, mut outputs) = (Vec::new(), Vec::new());
         let mut elements = Vec::new();
         for (expr, typed, element) in arrays {
-            lists.push(self.list_source(typed, &mut projected));
+            let list = self.fresh("array");
+            projected.push(typed.expr.alias(&list));
+            columns.push(list);
             let name = match (&expr.kind, expr.alias()) {
                 (_, Some(alias)) => alias.to_owned(),
                 (ExprKind::Identifier(parts), None) => parts.last().cloned().unwrap_or_default(),
@@ -69,15 +70,12 @@ impl Analyzer<'_> {
                 }),
             }
         }
+        let plan = project(plan, projected)?;
         let mut shown = all_columns(&plan);
-        let plan = match lists.iter().find_map(ListSource::column) {
-            Some(_) => project(plan, projected)?,
-            None => plan,
-        };
         shown.extend(shown_elements(&outputs, elements, left)?);
         let operator = StreamOperator::ArrayJoin {
             left,
-            lists,
+            columns,
             outputs,
         };
         let plan = project(stream_node(plan, operator).map_err(plan_error)?, shown)?;
@@ -111,37 +109,23 @@ impl Analyzer<'_> {
         exprs.iter().map(resolve).collect()
     }
 
-    /// Where the lists of an operand are; those that are no constant become one more projected column.
-    fn list_source(&self, typed: Typed, projected: &mut Vec<Expr>) -> ListSource {
-        if let Some(list) = typed.constant
-            && matches!(list.data_type(), ArrowType::List(_))
-        {
-            return ListSource::Constant(ConstantList::new(list));
-        }
-        let list = self.fresh("array");
-        projected.push(typed.expr.alias(&list));
-        ListSource::Column(list)
-    }
-
     /// `arrayJoin(x)`: its column stands behind the plan's.
     pub(crate) fn apply_array_join_call(
         &self,
         plan: LogicalPlan,
         call: ArrayJoinCall,
     ) -> Result<LogicalPlan> {
+        let list = self.fresh("array");
         let mut exprs: Vec<Expr> = plan
             .schema()
             .iter()
             .map(|(q, f)| Expr::from((q, f)))
             .collect();
-        let list = self.list_source(call.argument, &mut exprs);
-        let plan = match &list {
-            ListSource::Column(_) => project(plan, exprs)?,
-            ListSource::Constant(_) => plan,
-        };
+        exprs.push(call.argument.expr.alias(&list));
+        let plan = project(plan, exprs)?;
         let operator = StreamOperator::ArrayJoin {
             left: false,
-            lists: vec![list],
+            columns: vec![list],
             outputs: vec![call.internal],
         };
         stream_node(plan, operator).map_err(plan_error)

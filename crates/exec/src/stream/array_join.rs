@@ -1,7 +1,6 @@
 //! Runs ARRAY JOIN: a row for each element of the lists.
 //!
-//! Rows with long lists come out piece by piece, so that a batch stays small however many there are. The
-//! lists themselves end here: nobody above reads them.
+//! Rows with long lists come out piece by piece, so that a batch stays small however many there are.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +12,6 @@ use basalt_error::{Error, ErrorCode, Result};
 
 use super::Step;
 use super::stream_exec::{MAX_BATCH_ROWS, positions};
-use basalt_analyzer::plan::ListSource;
 
 /// Elements of lists in a piece at most: every row of it has a copy of its lists.
 const MAX_COPIED_ELEMENTS: usize = 1 << 22;
@@ -21,38 +19,9 @@ const MAX_COPIED_ELEMENTS: usize = 1 << 22;
 /// The step of ARRAY JOIN.
 pub(super) struct ArrayJoinStep {
     schema: SchemaRef,
-    lists: Vec<Lists>,
-    /// Positions of the columns that stay.
-    kept: Vec<usize>,
+    lists: Vec<usize>,
     left: bool,
-    /// Rows of a piece at most.
-    max_rows: usize,
     pending: Option<Pending>,
-}
-
-/// Where the lists of the rows are.
-enum Lists {
-    /// In a column of the input.
-    Column(usize),
-    /// One for all rows, in an array of one row.
-    Constant(ListArray),
-}
-
-impl Lists {
-    fn array<'a>(&'a self, batch: &'a RecordBatch) -> &'a ListArray {
-        match self {
-            Self::Column(column) => batch.column(*column).as_list::<i32>(),
-            Self::Constant(list) => list,
-        }
-    }
-
-    /// The row of [`Lists::array`] that a row of the batch has.
-    fn row(&self, row: usize) -> usize {
-        match self {
-            Self::Column(_) => row,
-            Self::Constant(_) => 0,
-        }
-    }
 }
 
 /// A batch some of whose rows have not come out yet.
@@ -78,25 +47,13 @@ impl ArrayJoinStep {
     pub(super) fn try_new(
         input: &SchemaRef,
         schema: SchemaRef,
-        sources: &[ListSource],
+        columns: &[String],
         left: bool,
-        max_rows: usize,
     ) -> Result<Self> {
-        let mut lists = Vec::with_capacity(sources.len());
-        for source in sources {
-            lists.push(match source {
-                ListSource::Column(name) => {
-                    Lists::Column(positions(input, std::slice::from_ref(name))?[0])
-                }
-                ListSource::Constant(list) => Lists::Constant(list.array().as_list().clone()),
-            });
-        }
         Ok(Self {
             schema,
-            lists,
-            kept: kept_columns(input, sources),
+            lists: positions(input, columns)?,
             left,
-            max_rows: max_rows.clamp(1, MAX_BATCH_ROWS),
             pending: None,
         })
     }
@@ -104,10 +61,17 @@ impl ArrayJoinStep {
     /// Length of each row's lists, which must agree.
     fn lengths(&self, batch: &RecordBatch) -> Result<Vec<usize>> {
         let mut lengths: Option<Vec<usize>> = None;
-        for lists in &self.lists {
-            let list = lists.array(batch);
-            let rows = 0..batch.num_rows();
-            let of_list: Vec<usize> = rows.map(|i| value_length(list, lists.row(i))).collect();
+        for list in &self.lists {
+            let list = batch.column(*list).as_list::<i32>();
+            let of_list: Vec<usize> = (0..list.len())
+                .map(|i| {
+                    if list.is_null(i) {
+                        0
+                    } else {
+                        value_length(list, i)
+                    }
+                })
+                .collect();
             match &lengths {
                 Some(first) if *first != of_list => {
                     return Err(Error::new(
@@ -132,40 +96,19 @@ impl ArrayJoinStep {
         }
         let rows = UInt32Array::from(rows);
         let mut columns = Vec::with_capacity(self.schema.fields().len());
-        for column in &self.kept {
-            let column = pending.batch.column(*column);
+        for column in pending.batch.columns() {
             columns.push(take(column, &rows, None).map_err(|e| Error::bug(e.to_string()))?);
         }
-        for lists in &self.lists {
-            columns.push(elements(lists, &pending.batch, &runs)?);
+        for list in &self.lists {
+            let list = pending.batch.column(*list).as_list::<i32>();
+            columns.push(elements(list, &runs)?);
         }
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .map_err(|e| Error::bug(e.to_string()))
     }
-
-    /// Rows of a piece of this batch: fewer where each has a copy of a long list.
-    fn piece_rows(&self, batch: &RecordBatch) -> usize {
-        let kept = self.kept.iter().map(|i| batch.column(*i));
-        let lists = kept.filter_map(|column| column.as_list_opt::<i32>());
-        let longest = lists.flat_map(|list| (0..list.len()).map(|i| value_length(list, i)));
-        let longest = longest.max().unwrap_or(1).max(1);
-        (MAX_COPIED_ELEMENTS / longest).clamp(1, self.max_rows)
-    }
 }
 
-/// Positions of the columns that are no list of the step.
-pub(super) fn kept_columns(input: &SchemaRef, sources: &[ListSource]) -> Vec<usize> {
-    let is_list = |name: &String| sources.iter().any(|s| s.column() == Some(name));
-    let fields = input.fields().iter().enumerate();
-    let kept = fields.filter(|(_, field)| !is_list(field.name()));
-    kept.map(|(i, _)| i).collect()
-}
-
-/// Elements of a list; none for NULL.
 fn value_length(list: &ListArray, row: usize) -> usize {
-    if list.is_null(row) {
-        return 0;
-    }
     usize::try_from(list.value_length(row)).unwrap_or(0)
 }
 
@@ -201,9 +144,10 @@ impl Pending {
 impl Step for ArrayJoinStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
         let lengths = self.lengths(&batch)?;
+        let longest = lengths.iter().max().map_or(1, |longest| (*longest).max(1));
         self.pending = Some(Pending {
             lengths,
-            piece_rows: self.piece_rows(&batch),
+            piece_rows: (MAX_COPIED_ELEMENTS / longest).clamp(1, MAX_BATCH_ROWS),
             batch,
             row: 0,
             element: 0,
@@ -225,17 +169,14 @@ impl Step for ArrayJoinStep {
 }
 
 /// The elements of these runs.
-fn elements(lists: &Lists, batch: &RecordBatch, runs: &[Run]) -> Result<ArrayRef> {
-    let list = lists.array(batch);
+fn elements(list: &ListArray, runs: &[Run]) -> Result<ArrayRef> {
     let start_of = |run: &Run| {
-        let start = usize::try_from(list.value_offsets()[lists.row(run.row)]).unwrap_or(0);
+        let start = usize::try_from(list.value_offsets()[run.row]).unwrap_or(0);
         start + run.elements.start
     };
     let num_elements: usize = runs.iter().map(|run| run.elements.len()).sum();
     // Without NULLs between them, whose elements do not count, the lists lie one behind another.
-    let is_row_by_row = matches!(lists, Lists::Column(_)) || runs.len() <= 1;
-    let is_dense =
-        is_row_by_row && list.null_count() == 0 && runs.iter().all(|run| !run.is_missing);
+    let is_dense = list.null_count() == 0 && runs.iter().all(|run| !run.is_missing);
     if is_dense {
         let first = runs.first().map_or(0, start_of);
         return Ok(list.values().slice(first, num_elements));

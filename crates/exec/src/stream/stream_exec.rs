@@ -7,17 +7,15 @@ use arrow::array::RecordBatch;
 use arrow::compute::SortOptions;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use basalt_analyzer::into_plan_error;
-use basalt_analyzer::plan::{ListSource, RowBound, StreamOperator, Window};
+use basalt_analyzer::plan::{RowBound, StreamOperator, Window};
 use datafusion::common::internal_err;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::MemoryConsumer;
-use datafusion::physical_expr::equivalence::ProjectionMapping;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{
-    EquivalenceProperties, LexOrdering, OrderingRequirements, Partitioning, PhysicalExpr,
-    PhysicalSortExpr,
+    EquivalenceProperties, LexOrdering, OrderingRequirements, PhysicalExpr, PhysicalSortExpr,
 };
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -28,7 +26,7 @@ use datafusion::physical_plan::{
 use futures::StreamExt;
 
 use super::Step;
-use super::array_join::{ArrayJoinStep, kept_columns};
+use super::array_join::ArrayJoinStep;
 use super::asof_join::AsofJoinStep;
 use super::at_most::AtMostStep;
 use super::limit_by::LimitByStep;
@@ -72,12 +70,7 @@ impl StreamExec {
         order: Option<OrderingRequirements>,
     ) -> Result<Self> {
         let schema = output_schema(&input.schema(), &operator)?;
-        let equivalence = if let StreamOperator::ArrayJoin { lists, .. } = &operator {
-            let (input_schema, kept) = (input.schema(), kept_columns(&input.schema(), lists));
-            let mapping = ProjectionMapping::from_indices(&kept, &input_schema)?;
-            // The columns that stay come first.
-            input.equivalence_properties().project(&mapping, schema)
-        } else if keeps_order(&operator) {
+        let equivalence = if keeps_order(&operator) {
             // The input's columns stand where they stood.
             let known = input.equivalence_properties();
             let orders = known.oeq_class().clone();
@@ -87,16 +80,9 @@ impl StreamExec {
         } else {
             EquivalenceProperties::new(schema)
         };
-        let partitioning = match &operator {
-            // The keys of the partitions may stand elsewhere now.
-            StreamOperator::ArrayJoin { .. } => {
-                Partitioning::UnknownPartitioning(input.output_partitioning().partition_count())
-            }
-            _ => input.output_partitioning().clone(),
-        };
         let properties = PlanProperties::new(
             equivalence,
-            partitioning,
+            input.output_partitioning().clone(),
             input.pipeline_behavior(),
             input.boundedness(),
         );
@@ -130,11 +116,8 @@ impl StreamExec {
         let input = self.input.schema();
         let schema = self.schema();
         Ok(match &self.operator {
-            StreamOperator::ArrayJoin { left, lists, .. } => {
-                let max_rows = context.session_config().batch_size();
-                Box::new(ArrayJoinStep::try_new(
-                    &input, schema, lists, *left, max_rows,
-                )?)
+            StreamOperator::ArrayJoin { left, columns, .. } => {
+                Box::new(ArrayJoinStep::try_new(&input, schema, columns, *left)?)
             }
             StreamOperator::AtMost {
                 rows,
@@ -215,16 +198,12 @@ fn keeps_order(operator: &StreamOperator) -> bool {
 fn output_schema(input: &SchemaRef, operator: &StreamOperator) -> Result<SchemaRef> {
     let mut fields: Vec<_> = input.fields().iter().cloned().collect();
     match operator {
-        StreamOperator::ArrayJoin { lists, outputs, .. } => {
-            let kept = kept_columns(input, lists);
-            fields = kept.into_iter().map(|i| Arc::clone(&fields[i])).collect();
-            for (list, output) in lists.iter().zip(outputs) {
-                let list_type = match list {
-                    ListSource::Column(name) => input.field_with_name(name)?.data_type(),
-                    ListSource::Constant(list) => list.array().data_type(),
-                };
-                let DataType::List(item) = list_type else {
-                    return internal_err!("{list} is no list");
+        StreamOperator::ArrayJoin {
+            columns, outputs, ..
+        } => {
+            for (name, output) in columns.iter().zip(outputs) {
+                let DataType::List(item) = input.field_with_name(name)?.data_type() else {
+                    return internal_err!("{name} is no list");
                 };
                 fields.push(Arc::new(Field::new(output, item.data_type().clone(), true)));
             }
