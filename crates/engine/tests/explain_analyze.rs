@@ -100,8 +100,8 @@ fn the_first_line_says_where_the_time_went() {
 const TREE: &str = "
 ORDER BY
 │  Order: count() ASC NULLS LAST, intDiv(number, 2) DESC NULLS LAST
-│  Key bits: 15 bits of keys and 15 of places in words of 64
 │  Parts: 1
+│  Reversed: 1
 │  Memory: N N at most
 │  I/O: rows 20.00 thousand → 20.00 thousand · 479.88 KB → 479.88 KB
 │    time N N (N %) · N N a row
@@ -169,8 +169,8 @@ fn keys_that_come_again_bring_the_table_back() {
     let expected = [
         "Changed: to staging after 65.41 thousand rows in all: 50.00 thousand groups in 65.41 thousand rows \
          of a task, few of the last rows found theirs",
-        "Changed: to table after 915.73 thousand rows in all: only about 50.00 thousand groups in 981.14 \
-         thousand rows of a task",
+        "Changed: to table after 981.13 thousand rows in all: only about 50.00 thousand groups in 1.05 \
+         million rows of a task",
         "Merge: table: 50.00 thousand groups in 1 table",
     ];
     assert_eq!(said(sql, &["Changed:", "Merge:"]), expected);

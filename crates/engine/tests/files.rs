@@ -1,8 +1,5 @@
 //! Runs statements that read and write files: what `tests/sql` cannot show, as it has none.
 
-#[path = "files/columnar.rs"]
-mod columnar;
-
 use std::fs;
 use std::path::PathBuf;
 
@@ -306,4 +303,35 @@ fn a_file_that_is_not_compressed_is_not_called_empty() {
         error.contains("Code: 354") && error.contains(&path),
         "{error}"
     );
+}
+
+/// Types whose values are numbers or bytes in files, with a value's text.
+const BY_NUMBER: &[(&str, &str)] = &[
+    ("DateTime('UTC')", "1970-08-23 06:15:02"),
+    ("Date", "2024-01-02"),
+    ("IPv4", "1.2.3.4"),
+    ("IPv6", "2001:db8::1"),
+    ("UUID", "61f0c404-5cb3-11e7-907b-a6006ad3dba0"),
+    ("Array(IPv6)", "['::1']"),
+    ("Nullable(IPv6)", "::1"),
+];
+
+/// No text of a value stands in such a file: it must not be read as one.
+#[test]
+fn columns_are_read_as_the_types_declared() {
+    let folder = Folder::new("declared");
+    for (data_type, value) in BY_NUMBER {
+        for format in ["Arrow", "ArrowStream", "Parquet", "Native"] {
+            let path = folder.file(&format!("x.{format}"));
+            let (quoted, text) = (data_type.replace('\'', "''"), value.replace('\'', "''"));
+            let file = format!("file('{path}', {format}, 'x {quoted}')");
+            run(&format!(
+                "INSERT INTO FUNCTION {file} SELECT CAST('{text}', '{quoted}')"
+            ))
+            .unwrap();
+            let found = run(&format!("SELECT x FROM {file}"));
+            assert_eq!(found, Ok(format!("{value}\n")), "{data_type} in {format}");
+            fs::remove_file(path).unwrap();
+        }
+    }
 }
