@@ -50,7 +50,7 @@ use basalt_types::builder::ColumnBuilder;
 pub(crate) use arrow::schema as arrow_schema;
 pub use split::{Part, count_rows, header_len, split_rows};
 
-use crate::registry::{Kind, lookup};
+use crate::registry::{FormatEntry, Kind, lookup};
 use crate::{Columns, FormatSettings};
 
 /// Where bytes come from.
@@ -156,8 +156,7 @@ pub fn input_with(
                 (true, false) => json_columns::Layout::ByPosition,
                 (false, false) => json_columns::Layout::Named,
             };
-            let reader = json_columns::ColumnsReader::new(target, source, layout)?;
-            Box::new(reader)
+            Box::new(json_columns::ColumnsReader::new(target, source, layout)?)
         }
         Kind::JsonAsString => by_rows(json_rows::StringRows::new(&target)?, target, source)?,
         Kind::CustomSeparated(header) => {
@@ -176,18 +175,20 @@ pub fn input_with(
         Kind::ArrowStream => Box::new(arrow::stream(target, source)?),
         Kind::Parquet => Box::new(arrow::parquet(target, source)?),
         Kind::One => Box::new(lines::OneReader::new(target)),
-        _ => {
-            let hint = match format.kind {
-                Kind::Template => "Use CustomSeparated or Regexp: ",
-                _ => "",
-            };
-            let message = format!("{hint}Format {} is not suitable for input", format.name);
-            return Err(Error::new(
-                ErrorCode::FORMAT_IS_NOT_SUITABLE_FOR_INPUT,
-                message,
-            ));
-        }
+        _ => return Err(not_read(format)),
     })
+}
+
+/// The error for a format that is only written.
+fn not_read(format: &FormatEntry) -> Error {
+    let hint = match format.kind {
+        Kind::Template => "Use CustomSeparated or Regexp: ",
+        _ => "",
+    };
+    Error::new(
+        ErrorCode::FORMAT_IS_NOT_SUITABLE_FOR_INPUT,
+        format!("{hint}Format {} is not suitable for input", format.name),
+    )
 }
 
 /// The reader of a format that consists of rows.
