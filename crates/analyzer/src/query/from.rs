@@ -1,7 +1,7 @@
 //! Plans FROM: tables, views, table functions, subqueries, files, and their joins in order.
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, ExprKind, FromElement, TableSource};
+use basalt_parser::ast::{self, FromElement, TableSource};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 
 use super::correlated::Domain;
@@ -83,10 +83,7 @@ impl Analyzer<'_> {
             TableSource::Function(function) => self.table_function(function, outer).map_err(at)?,
             TableSource::Subquery(query) => self.subquery_in_from(query, outer, domain)?,
             TableSource::File(path) => {
-                let arg = ast::Expr::new(
-                    ExprKind::Literal(ast::Literal::String(path.clone().into_bytes())),
-                    table.span,
-                );
+                let arg = ast::Expr::string(path).at(table.span);
                 self.function_by_name("file", &[arg], outer).map_err(at)?
             }
         };

@@ -10,7 +10,6 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 
 use super::from::{Source, qualify, rename, subquery_source};
-use super::insert::cast_call;
 use super::{Analyzer, Outer, Planned};
 use crate::environment::{TableColumn, TableEntry};
 use crate::expr::Resolver;
@@ -169,7 +168,7 @@ impl Analyzer<'_> {
         let mut exprs: Vec<Expr> = Vec::new();
         let computed = columns.iter().filter_map(|c| {
             let expr = c.alias.as_ref()?;
-            Some((c.name.as_str(), cast_call(expr, &c.data_type)))
+            Some((c.name.as_str(), expr.clone().cast(&c.data_type)))
         });
         let computed: Vec<(&str, ast::Expr)> = computed.collect();
         let (outer, mut aliases) = (Outer::default(), Aliases::default());
