@@ -1,6 +1,6 @@
 //! Declares the commands of `basalt` and their options.
 
-use basalt_engine::settings::SETTINGS;
+use basalt_engine::settings::declared;
 use clap::{Arg, ArgAction, Command};
 
 use crate::{compressor, lab};
@@ -144,7 +144,7 @@ fn with_session(command: Command) -> Command {
 
 /// One option per setting.
 fn with_settings(mut command: Command) -> Command {
-    for setting in SETTINGS {
+    for setting in declared() {
         command = command.arg(
             option(setting.name, "VALUE", setting.description)
                 .help_heading("Settings (any of system.settings)")

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use basalt_engine::settings::SETTINGS;
+use basalt_engine::settings::declared;
 use basalt_engine::{Database, Io, Session, gives_rows};
 use basalt_error::{Error, ErrorCode, Result};
 use clap::ArgMatches;
@@ -99,7 +99,7 @@ impl Local {
         let mut session = Session::new(database);
         session.default_format = format_option(options, std::io::stdout().is_terminal());
         basalt_formats::lookup(&session.default_format)?;
-        let names = SETTINGS.iter().map(|s| s.name);
+        let names = declared().map(|s| s.name);
         for name in names.chain(basalt_formats::FormatSettings::NAMES.iter().copied()) {
             if let Some(value) = options.get_one::<String>(name) {
                 session.settings.set(name, value)?;

@@ -244,7 +244,7 @@ impl Session {
         let mut names: Vec<String> = basalt_functions::registry::all_function_names()
             .map(str::to_owned)
             .collect();
-        names.extend(crate::settings::SETTINGS.iter().map(|s| s.name.to_owned()));
+        names.extend(crate::settings::declared().map(|s| s.name.to_owned()));
         names.extend(
             crate::table_function::TABLE_FUNCTIONS
                 .iter()

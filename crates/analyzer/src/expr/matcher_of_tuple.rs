@@ -38,13 +38,9 @@ impl Resolver<'_> {
             ast::Span::default(),
         );
         let of = |function: &str, more: Option<u64>| {
-            let position = more.map(|n| {
-                let literal = ExprKind::Literal(ast::Literal::UInt(n));
-                ast::Expr::new(literal, ast::Span::default())
-            });
+            let position = more.map(|n| ast::Expr::literal(ast::Literal::UInt(n)));
             let args = std::iter::once(value.clone()).chain(position).collect();
-            let call = ast::Function::call(function, args);
-            ast::Expr::new(ExprKind::Function(Box::new(call)), ast::Span::default())
+            ast::Expr::call(function, args)
         };
         let parts: Vec<(String, ast::Expr)> = match elements_of(&typed.data_type) {
             Some(tuple) => (0..tuple.types.len())

@@ -175,8 +175,7 @@ fn nested_columns(scope: &Scope, exprs: &[ast::Expr]) -> Vec<ast::Expr> {
             elements.collect()
         };
         for element in &elements {
-            let column = ExprKind::Identifier(vec![format!("{prefix}{element}")]);
-            let column = ast::Expr::new(column, expr.span);
+            let column = ast::Expr::column(format!("{prefix}{element}")).at(expr.span);
             let name = format!("{shown}{element}");
             let kind = ExprKind::Alias {
                 expr: Box::new(column.clone()),

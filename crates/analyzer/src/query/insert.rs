@@ -27,14 +27,6 @@ pub struct TargetColumn<'a> {
     pub default: Option<&'a ast::Expr>,
 }
 
-/// `CAST(expr, 'type')`: what other columns' expressions mean by a column that is computed.
-pub(crate) fn cast_call(expr: &ast::Expr, data_type: &DataType) -> ast::Expr {
-    let literal = ast::Literal::String(data_type.to_string().into_bytes());
-    let literal = ast::Expr::new(ast::ExprKind::Literal(literal), expr.span);
-    let call = ast::Function::call("CAST".to_owned(), vec![expr.clone(), literal]);
-    ast::Expr::new(ast::ExprKind::Function(Box::new(call)), expr.span)
-}
-
 /// Name of a column as it was given, where its rows may get the default instead.
 pub fn given_name(name: &str) -> String {
     format!("given {name}")
@@ -43,12 +35,11 @@ pub fn given_name(name: &str) -> String {
 /// The value of a column: the default where it was omitted, else what was given.
 pub fn given_or_default(name: &str, default: &ast::Expr, data_type: &DataType) -> ast::Expr {
     let span = default.span;
-    let column = |name| ast::Expr::new(ast::ExprKind::Identifier(vec![name]), span);
+    let column = |name| ast::Expr::column(name).at(span);
     let omitted = column(omitted_name(name));
-    let given = cast_call(&column(given_name(name)), data_type);
-    let default = cast_call(default, data_type);
-    let call = ast::Function::call("if".to_owned(), vec![omitted, default, given]);
-    ast::Expr::new(ast::ExprKind::Function(Box::new(call)), span)
+    let given = column(given_name(name)).cast(data_type);
+    let default = default.clone().cast(data_type);
+    ast::Expr::call("if", vec![omitted, default, given]).at(span)
 }
 
 /// The columns that are computed, in part or as a whole, with their expressions; those that are given in
@@ -65,7 +56,7 @@ fn computed<'t>(
         };
         let is_told = places.contains_key(omitted_name(target.name).as_str());
         match places.get(target.name).copied() {
-            None => computed.push((target.name, cast_call(default, target.data_type))),
+            None => computed.push((target.name, default.clone().cast(target.data_type))),
             Some(i) if is_told => {
                 source.scope.columns[i].name = given_name(target.name);
                 let value = given_or_default(target.name, default, target.data_type);

@@ -124,9 +124,12 @@ impl Resolver<'_> {
                     let text = match compound.filter(|_| is_compound) {
                         Some(value) => column_name(&value),
                         None if is_number => text,
-                        None => column_name(&string_expr(&text)),
+                        None => column_name(&ast::Expr::string(&text)),
                     };
-                    let shown = format!("_CAST({text}, {})", column_name(&string_expr(&type_name)));
+                    let shown = format!(
+                        "_CAST({text}, {})",
+                        column_name(&ast::Expr::string(&type_name))
+                    );
                     expr.kind = ExprKind::Identifier(vec![shown]);
                 }
             }
@@ -173,11 +176,6 @@ impl Resolver<'_> {
             _ => Some(column.name.clone()),
         }
     }
-}
-
-fn string_expr(text: &str) -> ast::Expr {
-    let literal = ast::Literal::String(text.as_bytes().to_vec());
-    ast::Expr::new(ExprKind::Literal(literal), ast::Span::default())
 }
 
 /// The argument of `untuple(argument)`, aliased or not.

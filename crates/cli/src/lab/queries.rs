@@ -3,8 +3,7 @@
 use std::io::Write;
 
 use basalt_adapt::SimdLevel;
-use basalt_engine::settings::Kind;
-use basalt_engine::settings::table::find;
+use basalt_engine::settings::{Kind, find};
 use basalt_engine::{Database, Io, Session, Summary};
 use basalt_error::{Error, Result};
 use clap::ArgMatches;

@@ -1,6 +1,7 @@
 //! Holds settings: the table of all, and a session's values.
 
-pub mod table;
+mod kind;
+mod table;
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,8 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_formats::FormatSettings;
 use basalt_functions::registry::nearest;
 
-pub use table::{Kind, SETTINGS, Setting};
+pub use kind::Kind;
+pub use table::{Setting, declared, find};
 
 /// A session's settings: what is not set has its default.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +24,7 @@ impl Settings {
     /// # Errors
     /// `UNKNOWN_SETTING` with near names; `BAD_ARGUMENTS` and the like for a text that is no value.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
-        match table::find(name) {
+        match find(name) {
             Some(setting) => {
                 let value = setting.kind.normalize(name, value)?;
                 self.changed.insert(name.to_owned(), value);
@@ -41,7 +43,7 @@ impl Settings {
     /// # Errors
     /// `UNKNOWN_SETTING`.
     pub fn reset(&mut self, name: &str) -> Result<()> {
-        if table::find(name).is_none() && !FormatSettings::has(name) {
+        if find(name).is_none() && !FormatSettings::has(name) {
             return Err(unknown(name));
         }
         self.changed.remove(name);
@@ -55,9 +57,7 @@ impl Settings {
 
     /// Every setting with its value; those of formats only where they are set.
     pub fn all(&self) -> BTreeMap<String, String> {
-        let defaults = SETTINGS
-            .iter()
-            .map(|s| (s.name.to_owned(), s.default.to_owned()));
+        let defaults = declared().map(|s| (s.name.to_owned(), s.default.to_owned()));
         let mut all: BTreeMap<String, String> = defaults.collect();
         all.extend(self.changed.clone());
         all
@@ -67,7 +67,7 @@ impl Settings {
     pub fn get(&self, name: &str) -> &str {
         match self.changed.get(name) {
             Some(value) => value,
-            None => table::find(name).map_or("", |s| s.default),
+            None => find(name).map_or("", |s| s.default),
         }
     }
 
@@ -104,8 +104,7 @@ impl Settings {
 }
 
 fn unknown(name: &str) -> Error {
-    let names = SETTINGS
-        .iter()
+    let names = declared()
         .map(|s| s.name)
         .chain(FormatSettings::NAMES.iter().copied());
     let near = nearest(name, names);
@@ -123,15 +122,15 @@ fn unknown(name: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{SETTINGS, Settings};
+    use super::{Settings, declared};
 
     #[test]
     fn every_default_is_a_value_and_every_setting_is_described() {
-        for setting in SETTINGS {
+        for setting in declared() {
             let normal = setting.kind.normalize(setting.name, setting.default);
             assert_eq!(normal.as_deref(), Ok(setting.default), "{}", setting.name);
             assert!(setting.description.ends_with('.'), "{}", setting.name);
-            let same_name = SETTINGS.iter().filter(|s| s.name == setting.name);
+            let same_name = declared().filter(|s| s.name == setting.name);
             assert_eq!(same_name.count(), 1, "{}", setting.name);
         }
     }

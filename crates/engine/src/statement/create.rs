@@ -286,8 +286,7 @@ pub(crate) fn view(
 /// The query with its columns cast to the types that the view declares for them.
 pub(crate) fn cast_to(select: &ast::Query, declared: &[ColumnDef]) -> Result<ast::Query> {
     let column = |c: &ColumnDef| {
-        let kind = ast::ExprKind::Identifier(vec![c.name.clone()]);
-        let name = basalt_parser::format_expr(&ast::Expr::new(kind, ast::Span::default()));
+        let name = basalt_parser::format_expr(&ast::Expr::column(&c.name));
         match &c.data_type {
             Some(t) => {
                 let data_type = basalt_parser::format_data_type(t).replace('\'', "\\'");

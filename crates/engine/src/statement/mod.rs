@@ -6,6 +6,7 @@
 //! | [`qualify`] | names of tables with their database |
 //! | [`query`] | SELECT: planning, running, writing the result |
 //! | [`alter`] | ALTER TABLE |
+//! | [`altered_columns`] | the columns that ALTER TABLE makes |
 //! | [`insert`] | INSERT |
 //! | [`insert_file`] | INSERT INTO FUNCTION |
 //! | [`inline_data`] | the rows that an INSERT brings as text or bytes |
@@ -24,6 +25,7 @@
 //! | [`result`] | results of statements that are no queries |
 
 pub mod alter;
+mod altered_columns;
 mod analyze;
 mod check;
 mod columns;

@@ -7,36 +7,27 @@ use basalt_formats::{FORMATS, FormatSettings};
 
 use super::rows::Rows;
 use crate::environment::QueryEnvironment;
-use crate::settings::SETTINGS;
+use crate::settings::declared;
 
 /// `system.settings`
 pub(crate) fn settings(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
     let settings = environment.settings;
     // Some settings of formats are also settings of their own.
-    let is_own = |name: &str| SETTINGS.iter().any(|s| s.name == name);
+    let is_own = |name: &str| declared().any(|s| s.name == name);
     let of_formats = FormatSettings::NAMES.iter().copied();
     let of_formats: Vec<&str> = of_formats.filter(|n| !is_own(n)).collect();
-    let names = || {
-        SETTINGS
-            .iter()
-            .map(|s| s.name)
-            .chain(of_formats.iter().copied())
-    };
-    let value = |name: &str| match settings.changed().get(name) {
-        Some(value) => value.clone(),
-        None => settings.get(name).to_owned(),
-    };
+    let names = || declared().map(|s| s.name).chain(of_formats.iter().copied());
     let no_default = || of_formats.iter().map(|_| "");
     Rows::default()
         .text("name", names())
-        .text("value", names().map(value))
+        .text("value", names().map(|n| settings.get(n)))
         .flag(
             "changed",
             names().map(|n| settings.changed().contains_key(n)),
         )
         .text(
             "description",
-            SETTINGS.iter().map(|s| s.description.to_owned()).chain(
+            declared().map(|s| s.description.to_owned()).chain(
                 of_formats
                     .iter()
                     .map(|n| format!("Shapes formats, as ClickHouse's setting {n}.")),
@@ -44,15 +35,11 @@ pub(crate) fn settings(environment: &QueryEnvironment<'_>) -> Result<TableEntry>
         )
         .text(
             "type",
-            SETTINGS
-                .iter()
+            declared()
                 .map(|s| s.type_name())
                 .chain(of_formats.iter().map(|_| "String")),
         )
-        .text(
-            "default",
-            SETTINGS.iter().map(|s| s.default).chain(no_default()),
-        )
+        .text("default", declared().map(|s| s.default).chain(no_default()))
         .flag("readonly", names().map(|_| false))
         .table()
 }

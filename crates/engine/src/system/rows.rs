@@ -8,7 +8,7 @@ use arrow::array::{
 use arrow::datatypes::Schema;
 use basalt_analyzer::{TableColumn, TableEntry};
 use basalt_error::{Error, Result};
-use basalt_parser::ast::{Expr, ExprKind, Span};
+use basalt_parser::ast::Expr;
 use basalt_types::parse::parse_structure;
 use basalt_types::{ColumnBuilder, DataType};
 
@@ -109,11 +109,10 @@ impl Rows {
     pub(crate) fn alias(mut self, name: &str, of: &str) -> Self {
         let known = self.columns.iter().find(|c| c.name == of);
         let data_type = known.map_or(DataType::String, |c| c.data_type.clone());
-        let kind = ExprKind::Identifier(vec![of.to_owned()]);
         self.columns.push(TableColumn {
             name: name.to_owned(),
             data_type,
-            alias: Some(Expr::new(kind, Span::default())),
+            alias: Some(Expr::column(of)),
             hidden: true,
         });
         self

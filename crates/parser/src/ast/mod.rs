@@ -14,6 +14,7 @@
 //! Two trees are equal (`==`) when they mean the same text: spans never count.
 
 pub mod alter;
+mod build;
 pub mod create;
 pub mod data_type;
 pub mod expr;

@@ -13,7 +13,7 @@ use super::{alter_columns, mutation};
 use crate::catalog::Table;
 use crate::merge_tree::MergeTreeTable;
 use crate::session::{RunningQuery, Session};
-use crate::statement::alter;
+use crate::statement::altered_columns::{altered_columns, same_columns};
 
 /// Runs one command.
 pub(in crate::statement) fn alter(
@@ -42,7 +42,7 @@ pub(in crate::statement) fn alter(
         | AlterCommand::RemoveTtl
         | AlterCommand::ModifySetting(_)
         | AlterCommand::ResetSetting(_) => {
-            let same = alter::same_columns(table);
+            let same = same_columns(table);
             let change = |create: &mut CreateTable| change_clauses(create, command);
             alter_columns::replace(session, query, (name, table), same, &change)?;
             if matches!(command, AlterCommand::ModifyTtl(_)) {
@@ -65,7 +65,7 @@ pub(in crate::statement) fn alter(
         | AlterCommand::ModifyColumn { .. }
         | AlterCommand::RenameColumn { .. }
         | AlterCommand::CommentColumn { .. } => {
-            let columns = alter::altered_columns(session, query, table, command)?;
+            let columns = altered_columns(session, query, table, command)?;
             alter_columns::replace(session, query, (name, table), columns, &|_| {})
         }
         _ => Err(Error::not_implemented(
@@ -96,7 +96,7 @@ fn index(
                     }
                 }
             };
-            let same = alter::same_columns(table);
+            let same = same_columns(table);
             alter_columns::replace(session, query, (name, table), same, &add)
         }
         AlterCommand::Element {
@@ -122,7 +122,7 @@ fn index(
                             schema.indexes.retain(|i| i.name != *index);
                         }
                     };
-                    let same = alter::same_columns(table);
+                    let same = same_columns(table);
                     alter_columns::replace(session, query, (name, table), same, &remove)
                 }
                 // All parts have the entries of all indexes.

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, DefaultKind, ObjectName, Statement};
+use basalt_parser::ast::{self, DefaultKind, Expr, ObjectName, Statement};
 use basalt_storage::Layout;
 use basalt_storage::merge_tree::{ColumnSource, NewValues};
 
@@ -18,7 +18,8 @@ use crate::catalog::{ColumnDefinition, Engine, Table};
 use crate::definitions;
 use crate::merge_tree::MergeTreeTable;
 use crate::session::{RunningQuery, Session};
-use crate::statement::alter::{self, Altered};
+use crate::statement::alter;
+use crate::statement::altered_columns::Altered;
 use crate::statement::columns::check_columns;
 use crate::statement::create::shown_column;
 
@@ -110,12 +111,9 @@ fn take_over(
     });
     let (given, exprs): (Vec<String>, Vec<_>) = given
         .map(|a| {
-            let data_type = a.definition.column.data_type.to_string();
-            let from = alter::name(a.from.as_deref().unwrap_or_default());
-            (
-                a.definition.column.name.clone(),
-                alter::cast(from, &data_type),
-            )
+            let column = &a.definition.column;
+            let from = Expr::column(a.from.as_deref().unwrap_or_default());
+            (column.name.clone(), from.cast(&column.data_type))
         })
         .unzip();
     let targets = targets(new_table, new);

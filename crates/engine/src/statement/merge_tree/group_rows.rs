@@ -99,7 +99,7 @@ fn run(
     wanted: &Wanted<'_>,
 ) -> Result<Vec<RecordBatch>> {
     let mut exprs = wanted.exprs.to_vec();
-    exprs.push(alter::name(NUMBER));
+    exprs.push(Expr::column(NUMBER));
     let mut select = alter::select(rows, exprs, None);
     alter::set_alias(&mut select, &changed.name.name);
     let planned = query::plan(session, query, &select)?;

@@ -221,10 +221,9 @@ pub(super) fn complete(create: &mut CreateTable) {
         .iter()
         .any(|s| s.name == "index_granularity")
     {
-        let value = ExprKind::Literal(Literal::UInt(8192));
         storage.settings.push(ast::Setting {
             name: "index_granularity".to_owned(),
-            value: Some(Expr::new(value, ast::Span::default())),
+            value: Some(Expr::literal(Literal::UInt(8192))),
             span: ast::Span::default(),
         });
     }

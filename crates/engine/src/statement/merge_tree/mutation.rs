@@ -35,7 +35,7 @@ pub(in crate::statement) fn delete(
         table,
         on_disk,
     };
-    let keep = [alter::call("not", vec![alter::or_false(where_)])];
+    let keep = [Expr::call("not", vec![where_.clone().or_false()])];
     let given = ["keep".to_owned()];
     let target = TargetColumn {
         name: "keep",

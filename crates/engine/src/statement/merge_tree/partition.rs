@@ -1,7 +1,7 @@
 //! Finds the partition that a statement means.
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, Expr, ExprKind, Function, Literal, Span};
+use basalt_parser::ast::{self, Expr};
 use basalt_storage::merge_tree::partition_of;
 
 use super::keys::elements;
@@ -49,13 +49,8 @@ fn id_of_value(
         .partition_key
         .iter()
         .map(|c| &layout.columns[*c].data_type);
-    let cast = |(value, data_type): (Expr, &basalt_types::DataType)| {
-        let name = Literal::String(data_type.to_string().into_bytes());
-        let name = Expr::new(ExprKind::Literal(name), Span::default());
-        let function = Function::call("CAST".to_owned(), vec![value, name]);
-        Expr::new(ExprKind::Function(Box::new(function)), Span::default())
-    };
-    let columns = values.into_iter().zip(types.clone()).map(cast).collect();
+    let columns = values.into_iter().zip(types.clone());
+    let columns = columns.map(|(value, t)| value.cast(t)).collect();
     let select = ast::Select {
         columns,
         ..ast::Select::default()

@@ -2,7 +2,7 @@
 
 use basalt_analyzer::column_names;
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{Expr, ExprKind, Function, Literal, Span, TtlAction, TtlItem};
+use basalt_parser::ast::{Expr, Literal, TtlAction, TtlItem};
 use basalt_storage::Layout;
 use basalt_types::DataType;
 
@@ -25,19 +25,10 @@ fn expr(item: &TtlItem) -> Result<Expr> {
     let Some(condition) = &item.where_ else {
         return Ok(item.expr.clone());
     };
-    let time = call("toDateTime", vec![item.expr.clone()]);
-    let never = call("toDateTime", vec![literal(Literal::UInt(0))]);
-    let condition = call("ifNull", vec![condition.clone(), literal(Literal::UInt(0))]);
-    Ok(call("if", vec![condition, time, never]))
-}
-
-fn call(name: &str, args: Vec<Expr>) -> Expr {
-    let function = Function::call(name.to_owned(), args);
-    Expr::new(ExprKind::Function(Box::new(function)), Span::default())
-}
-
-fn literal(value: Literal) -> Expr {
-    Expr::new(ExprKind::Literal(value), Span::default())
+    let time = Expr::call("toDateTime", vec![item.expr.clone()]);
+    let never = Expr::call("toDateTime", vec![Expr::literal(Literal::UInt(0))]);
+    let condition = condition.clone().or_false();
+    Ok(Expr::call("if", vec![condition, time, never]))
 }
 
 /// Refuses what is no time.

@@ -1,0 +1,101 @@
+//! Declares how queries run: threads, batches, the ways of operators to work.
+
+use super::{Setting, setting};
+use crate::settings::kind::Kind::{Bool, NonZeroUInt64, UInt64, Word};
+
+pub(super) const SETTINGS: &[Setting] = &[
+    setting(
+        "max_threads",
+        UInt64,
+        "0",
+        "Threads of a query; 0 is one for each processor.",
+    ),
+    setting(
+        "max_block_size",
+        NonZeroUInt64,
+        "65409",
+        "Rows of a batch between operators, at most.",
+    ),
+    setting(
+        "group_by_strategy",
+        Word(
+            "Enum",
+            &[
+                "auto",
+                "dense",
+                "trivial",
+                "trivial_parallel",
+                "two_level",
+                "splitting",
+                "splitting_fast_range",
+                "local_shared",
+                "local_splitting_queues",
+                "local_buffered_shared",
+                "datafusion",
+            ],
+        ),
+        "auto",
+        "How threads share the work of GROUP BY; auto decides while it runs. datafusion is the operator of that library.",
+    ),
+    setting(
+        "group_by_thresholds",
+        Word("Enum", &["usual", "tiny"]),
+        "usual",
+        "When GROUP BY changes its way of working: where it pays, or after a handful of rows, for tests.",
+    ),
+    setting(
+        "group_by_hash",
+        Word("Enum", &["fold", "zero"]),
+        "fold",
+        "The hash of keys in GROUP BY; zero is the same for all of them, for tests.",
+    ),
+    setting(
+        "sort_strategy",
+        Word(
+            "Enum",
+            &[
+                "auto",
+                "top",
+                "counting",
+                "radix",
+                "comparison",
+                "datafusion",
+            ],
+        ),
+        "auto",
+        "How ORDER BY puts rows in order: auto decides by the rows, counting counts keys of few bits, radix counts digits, comparison compares packed keys. top keeps the best rows only wherever there is a limit. datafusion is the operator of that library.",
+    ),
+    setting(
+        "simd_level",
+        Word("Enum", &["auto", "scalar", "sse42", "avx2", "avx512"]),
+        "auto",
+        "The widest instructions that loops may use, as far as the processor has them; for the whole process until its next query.",
+    ),
+    setting(
+        "optimizer",
+        Bool,
+        "1",
+        "Rewrite plans before they run; off only for tests.",
+    ),
+    setting(
+        "optimize_group_by_function_keys",
+        Bool,
+        "1",
+        "GROUP BY computes keys that are functions of other keys after the grouping.",
+    ),
+    setting(
+        "optimize_injective_functions_in_group_by",
+        Bool,
+        "1",
+        "GROUP BY takes x for f(x) where f gives different values for different ones.",
+    ),
+    setting(
+        "short_circuit_function_evaluation",
+        Word(
+            "ShortCircuitFunctionEvaluation",
+            &["enable", "force_enable", "disable"],
+        ),
+        "enable",
+        "Branches that are not taken are not evaluated; Basalt always does so.",
+    ),
+];

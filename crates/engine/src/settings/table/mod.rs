@@ -1,0 +1,70 @@
+//! Declares every setting: name, kind, default, description; an area of them is a file.
+//!
+//! Flags of the command line, `SET`, `SETTINGS`, `system.settings` and the docs come from here.
+
+mod dialect;
+mod execution;
+mod ignored;
+mod limits;
+mod storage;
+
+use super::kind::Kind;
+
+const AREAS: &[&[Setting]] = &[
+    execution::SETTINGS,
+    limits::SETTINGS,
+    dialect::SETTINGS,
+    storage::SETTINGS,
+    ignored::SETTINGS,
+];
+
+/// Every setting, but those of formats.
+pub fn declared() -> impl Iterator<Item = &'static Setting> + Clone {
+    AREAS.iter().copied().flatten()
+}
+
+/// The setting of that name.
+pub fn find(name: &str) -> Option<&'static Setting> {
+    declared().find(|s| s.name == name)
+}
+
+/// A setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Name, ClickHouse's where it has the setting.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// Value where none is set.
+    pub default: &'static str,
+    /// What it does, in one or two sentences.
+    pub description: &'static str,
+}
+
+impl Setting {
+    /// Name of the kind of values in `system.settings`.
+    pub fn type_name(&self) -> &'static str {
+        match self.name {
+            "max_threads" => "MaxThreads",
+            "limit" | "offset" => "Double",
+            "session_timezone" => "Timezone",
+            "send_logs_level" => "LogsLevel",
+            "load_balancing" => "LoadBalancing",
+            _ => self.kind.name(),
+        }
+    }
+}
+
+const fn setting(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    description: &'static str,
+) -> Setting {
+    Setting {
+        name,
+        kind,
+        default,
+        description,
+    }
+}

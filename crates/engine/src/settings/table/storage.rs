@@ -1,0 +1,55 @@
+//! Declares how tables are made, filled, read and altered.
+
+use super::{Setting, setting};
+use crate::settings::kind::Kind::{Bool, NonZeroUInt64, UInt64};
+
+pub(super) const SETTINGS: &[Setting] = &[
+    setting(
+        "max_insert_block_size",
+        NonZeroUInt64,
+        "1048449",
+        "Rows of a batch that an INSERT forms, at most.",
+    ),
+    setting(
+        "engine_file_truncate_on_insert",
+        Bool,
+        "0",
+        "INSERT INTO FUNCTION file replaces what the file holds; else rows are appended to it.",
+    ),
+    setting(
+        "data_type_default_nullable",
+        Bool,
+        "0",
+        "Columns of CREATE TABLE are Nullable unless they say NOT NULL.",
+    ),
+    setting(
+        "final",
+        Bool,
+        "0",
+        "Tables that combine rows of the same key are read as with FINAL.",
+    ),
+    setting(
+        "check_query_single_value_result",
+        Bool,
+        "0",
+        "CHECK TABLE gives 1 or 0 instead of a row for each part.",
+    ),
+    setting(
+        "allow_drop_detached",
+        Bool,
+        "0",
+        "Accepted for clients that set it: DROP DETACHED needs no permission.",
+    ),
+    setting(
+        "mutations_sync",
+        UInt64,
+        "0",
+        "Accepted for clients that set it: ALTER TABLE always waits until rows are changed.",
+    ),
+    setting(
+        "insert_null_as_default",
+        Bool,
+        "1",
+        "INSERT … SELECT of NULL into a column that holds none gives its default.",
+    ),
+];

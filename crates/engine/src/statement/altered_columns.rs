@@ -1,0 +1,244 @@
+//! Knows a table's columns after a command of ALTER TABLE, and whose values each takes.
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, AlterCommand, ColumnPosition};
+
+use super::columns::{codec_text, declared_columns, rename_in_default, uses};
+use super::create::shown_column;
+use crate::catalog::{ColumnDefinition, Table};
+use crate::session::{RunningQuery, Session};
+
+/// A column of the altered table, and the column whose values it takes.
+pub(super) struct Altered {
+    pub(super) definition: ColumnDefinition,
+    pub(super) from: Option<String>,
+}
+
+impl Altered {
+    /// A column that had no values before.
+    fn new(definition: ColumnDefinition) -> Self {
+        Self {
+            definition,
+            from: None,
+        }
+    }
+}
+
+/// All columns as they are.
+pub(super) fn same_columns(table: &Table) -> Vec<Altered> {
+    let keep = |c: &ColumnDefinition| Altered {
+        definition: c.clone(),
+        from: Some(c.column.name.clone()),
+    };
+    table.columns.iter().map(keep).collect()
+}
+
+pub(super) fn altered_columns(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    table: &Table,
+    command: &AlterCommand,
+) -> Result<Vec<Altered>> {
+    let mut columns = same_columns(table);
+    let find = |wanted: &str| {
+        let mut all = table.columns.iter();
+        all.position(|c| c.column.name == wanted)
+    };
+    // The place of a column that must be there, unless the command says IF EXISTS.
+    let existing = |name: &str, if_exists: bool| match find(name) {
+        None if !if_exists => Err(missing(table, name)),
+        found => Ok(found),
+    };
+    match command {
+        AlterCommand::AddColumn {
+            if_not_exists,
+            column,
+            position,
+        } => match find(&column.name) {
+            Some(_) if *if_not_exists => {}
+            Some(_) => return Err(taken(&column.name)),
+            None => {
+                let at = place(table, position.as_ref(), columns.len())?;
+                let added =
+                    declared_columns(session, query, std::slice::from_ref(column), &table.columns)?;
+                columns.splice(at..at, added.into_iter().map(Altered::new));
+            }
+        },
+        AlterCommand::DropColumn { if_exists, name } => {
+            if let Some(at) = existing(name, *if_exists)? {
+                check_drop(table, name)?;
+                columns.remove(at);
+            }
+        }
+        AlterCommand::ClearColumn {
+            if_exists,
+            name,
+            partition: None,
+        } => {
+            if let Some(at) = existing(name, *if_exists)? {
+                columns[at].from = None;
+            }
+        }
+        AlterCommand::RenameColumn {
+            if_exists,
+            from,
+            to,
+        } => match (existing(from, *if_exists)?, find(to)) {
+            (Some(_), Some(_)) => return Err(taken(to)),
+            (Some(at), None) => {
+                columns[at].definition.column.name.clone_from(to);
+                for column in &mut columns {
+                    rename_in_default(&mut column.definition, from, to);
+                }
+            }
+            (None, _) => {}
+        },
+        _ => changed_columns(session, query, (command, &mut columns), existing)?,
+    }
+    Ok(columns)
+}
+
+fn check_drop(table: &Table, name: &str) -> Result<()> {
+    if table.columns.len() == 1 {
+        return Err(last_column());
+    }
+    match table.columns.iter().find(|c| uses(c, name)) {
+        Some(other) => Err(needed(name, &other.column.name)),
+        None => Ok(()),
+    }
+}
+
+/// What changes a column in its place.
+fn changed_columns(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    (command, columns): (&AlterCommand, &mut [Altered]),
+    existing: impl Fn(&str, bool) -> Result<Option<usize>>,
+) -> Result<()> {
+    match command {
+        AlterCommand::CommentColumn {
+            if_exists,
+            name,
+            comment,
+        } => {
+            if let Some(at) = existing(name, *if_exists)? {
+                columns[at].definition.comment = String::from_utf8_lossy(comment).into_owned();
+            }
+        }
+        AlterCommand::ModifyColumn {
+            if_exists,
+            column,
+            remove,
+            position: None,
+        } => {
+            if let Some(at) = existing(&column.name, *if_exists)? {
+                let others = columns.iter().enumerate().filter(|(i, _)| *i != at);
+                let others: Vec<_> = others.map(|(_, c)| c.definition.clone()).collect();
+                let definition = &mut columns[at].definition;
+                modify(session, query, (definition, &others), (column, remove))?;
+            }
+        }
+        _ => return Err(unsupported()),
+    }
+    Ok(())
+}
+
+/// What MODIFY COLUMN does not mention stays as it is.
+fn modify(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    (definition, others): (&mut ColumnDefinition, &[ColumnDefinition]),
+    (column, remove): (&ast::ColumnDef, &Option<String>),
+) -> Result<()> {
+    if column.data_type.is_some() || column.default.is_some() {
+        let mut wanted = column.clone();
+        if wanted.data_type.is_none() {
+            wanted.data_type = shown_column(definition).data_type;
+        }
+        if wanted.default.is_none() {
+            wanted.default.clone_from(&definition.default);
+        }
+        let new = declared_columns(session, query, &[wanted], others)?;
+        let [new] = <[ColumnDefinition; 1]>::try_from(new)
+            .map_err(|_| Error::not_implemented("MODIFY COLUMN of a Nested"))?;
+        let comment = std::mem::take(&mut definition.comment);
+        let codec = std::mem::take(&mut definition.codec);
+        *definition = new;
+        if definition.codec.is_empty() {
+            definition.codec = codec;
+        }
+        if definition.comment.is_empty() {
+            definition.comment = comment;
+        }
+    }
+    if let Some(codec) = &column.codec {
+        definition.codec = codec_text(codec);
+    }
+    match remove.as_deref() {
+        None => {}
+        Some("CODEC") => definition.codec.clear(),
+        Some("DEFAULT" | "MATERIALIZED" | "ALIAS") => definition.default = None,
+        Some("COMMENT") => definition.comment.clear(),
+        Some(other) => {
+            return Err(Error::not_implemented(format!(
+                "MODIFY COLUMN … REMOVE {other}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn place(table: &Table, position: Option<&ColumnPosition>, end: usize) -> Result<usize> {
+    match position {
+        None => Ok(end),
+        Some(ColumnPosition::First) => Ok(0),
+        Some(ColumnPosition::After(name)) => {
+            let mut all = table.columns.iter();
+            let at = all.position(|c| c.column.name == *name);
+            at.map(|at| at + 1).ok_or_else(|| {
+                Error::new(
+                    ErrorCode::NO_SUCH_COLUMN_IN_TABLE,
+                    format!("Cannot find column `{name}` to insert after"),
+                )
+            })
+        }
+    }
+}
+
+fn unsupported() -> Error {
+    Error::not_implemented(
+        "ALTER of a Memory table other than UPDATE, DELETE, MODIFY COMMENT and ADD, DROP, CLEAR, \
+         MODIFY, RENAME, COMMENT COLUMN",
+    )
+}
+
+fn needed(column: &str, by: &str) -> Error {
+    Error::new(
+        ErrorCode::ILLEGAL_COLUMN,
+        format!("Cannot drop column `{column}`, because column `{by}` is computed from it"),
+    )
+}
+
+fn last_column() -> Error {
+    Error::new(
+        ErrorCode::BAD_ARGUMENTS,
+        "Drop the table: it cannot be without columns",
+    )
+}
+
+fn taken(column: &str) -> Error {
+    Error::new(
+        ErrorCode::DUPLICATE_COLUMN,
+        format!("Choose another name: the table has a column `{column}`"),
+    )
+}
+
+fn missing(table: &Table, column: &str) -> Error {
+    let names = table.columns.iter().map(|c| c.column.name.as_str());
+    let near = basalt_functions::registry::nearest(column, names);
+    let hint = near.first().map(|n| format!("Maybe you meant `{n}`? "));
+    Error::new(
+        ErrorCode::NOT_FOUND_COLUMN_IN_BLOCK,
+        format!("{}Cannot find column `{column}`", hint.unwrap_or_default()),
+    )
+}
