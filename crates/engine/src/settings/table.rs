@@ -339,6 +339,12 @@ pub const SETTINGS: &[Setting] = &[
         "Depth of subqueries; counted where it is set.",
     ),
     setting(
+        "max_recursive_cte_evaluation_depth",
+        UInt64,
+        "1000",
+        "Rounds of a WITH RECURSIVE.",
+    ),
+    setting(
         "max_query_size",
         UInt64,
         "262144",
