@@ -5,7 +5,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
 use super::bit_strings;
-use super::numeric::{Native, Num, array_of, map1, map2};
+use super::numeric::{Native, Num, array_of, map1, map1_widest, map2};
 use crate::{Call, Column, Resolved, ScalarFunction};
 
 /// Functions of two integers whose result is the wider of them.
@@ -305,7 +305,7 @@ fn bit_count(call: &Call<'_>) -> Result<Resolved> {
         match num {
             Num::F32 => map1::<f32, u8>(column, num_rows, |x| x.to_bits().count()),
             Num::F64 => map1::<f64, u8>(column, num_rows, |x| x.to_bits().count()),
-            _ => with_integer!(num, T => map1::<T, u8>(column, num_rows, |x| x.count())),
+            _ => with_integer!(num, T => map1_widest::<T, u8>(column, num_rows, |x| x.count())),
         }
     })
 }
@@ -399,7 +399,9 @@ pub(super) fn round_to_exp2(call: &Call<'_>) -> Result<Resolved> {
             Num::F64 => map1::<f64, f64>(column, num_rows, |x| {
                 f64::from_bits(x.to_bits() & 0xFFF0_0000_0000_0000)
             }),
-            _ => with_integer!(num, T => map1::<T, T>(column, num_rows, |x| x.floor_power())),
+            _ => {
+                with_integer!(num, T => map1_widest::<T, T>(column, num_rows, |x| x.floor_power()))
+            }
         }
     })
 }

@@ -176,6 +176,48 @@ pub(crate) fn map1<T: Native, O: Native>(
     Ok(array_of(out))
 }
 
+/// As [`map1`], compiled for several levels of instructions: for operations that are as cheap as
+/// reading their values, or that count bits.
+pub(crate) fn map1_widest<T: Native, O: Native>(
+    column: &Column,
+    num_rows: usize,
+    op: impl Fn(T) -> O + Copy,
+) -> Result<ArrayRef> {
+    let source = Source::<T>::new(column)?;
+    let mut out: Vec<O> = Vec::with_capacity(num_rows);
+    let mut buffer = source.buffer();
+    for range in chunks(num_rows) {
+        let len = range.len();
+        match source.chunk(range, &mut buffer) {
+            Chunk::Scalar(x) => out.extend(std::iter::repeat_n(op(x), len)),
+            Chunk::Slice(values) => widest(Each {
+                values,
+                op,
+                results: &mut out,
+            }),
+        }
+    }
+    Ok(array_of(out))
+}
+
+/// An operation on each value of a chunk.
+struct Each<'a, T, O, F> {
+    values: &'a [T],
+    op: F,
+    /// Takes the results; has room for them.
+    results: &'a mut Vec<O>,
+}
+
+impl<T: Copy, O: Copy, F: Fn(T) -> O> Loop for Each<'_, T, O, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let op = self.op;
+        self.results.extend(self.values.iter().map(|x| op(*x)));
+    }
+}
+
 /// Applies `op` to each row of two columns read as `A` and `B`.
 pub(crate) fn map2<A: Native, B: Native, O: Native>(
     (a, b): (&Column, &Column),

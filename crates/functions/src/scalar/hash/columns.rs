@@ -7,19 +7,18 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, BinaryViewArray, FixedSizeBinaryArray,
-    PrimitiveArray, UInt32Array, UInt64Array,
+    Array, ArrayRef, AsArray, BinaryViewArray, FixedSizeBinaryArray, Float32Array, Float64Array,
+    UInt32Array, UInt64Array,
 };
-use arrow::datatypes::{
-    ArrowNativeType, DataType as ArrowType, Float32Type, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type, ToByteSlice, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
+use arrow::datatypes::DataType as ArrowType;
 use basalt_error::{Error, Result};
+use basalt_kernels::widest::{Loop, widest};
 use basalt_types::DataType;
 
 use super::fixed::FixedBytes;
 use super::ints::{int_hash_32, int_hash_64};
 use crate::Column;
+use crate::scalar::core::numeric::{CHUNK, Numbers, chunks};
 
 /// A hash value: 32, 64 or 128 bits.
 pub trait HashValue: Copy + Default + Send + Sync + 'static {
@@ -220,20 +219,25 @@ impl<H: HashFunction> Hashes<H> {
     /// Hashes values without looking at their validity.
     fn values(&mut self, array: &ArrayRef, data_type: &DataType) -> Result<()> {
         match array.data_type() {
-            ArrowType::UInt8 => self.numbers::<UInt8Type>(array, u64::from),
-            ArrowType::UInt16 => self.numbers::<UInt16Type>(array, u64::from),
-            ArrowType::UInt32 => self.numbers::<UInt32Type>(array, u64::from),
-            ArrowType::UInt64 => self.numbers::<UInt64Type>(array, |v| v),
-            ArrowType::Int8 => self.numbers::<Int8Type>(array, |v| u64::from(v as u8)),
-            ArrowType::Int16 => self.numbers::<Int16Type>(array, |v| u64::from(v as u16)),
-            ArrowType::Int32 => self.numbers::<Int32Type>(array, |v| u64::from(v as u32)),
             // DateTime64 is a decimal to ClickHouse, and those go by their bytes.
             ArrowType::Int64 if matches!(data_type.base(), DataType::DateTime64(..)) => {
                 self.fixed(array, data_type)
             }
-            ArrowType::Int64 => self.numbers::<Int64Type>(array, |v| v as u64),
-            ArrowType::Float32 => self.numbers::<Float32Type>(array, |v| u64::from(v.to_bits())),
-            ArrowType::Float64 => self.numbers::<Float64Type>(array, f64::to_bits),
+            ArrowType::Float32 => {
+                let floats: &Float32Array = array.as_primitive();
+                self.numbers(Numbers::U32(floats.values().inner().typed_data()), 4);
+                Ok(())
+            }
+            ArrowType::Float64 => {
+                let floats: &Float64Array = array.as_primitive();
+                self.numbers(Numbers::U64(floats.values().inner().typed_data()), 8);
+                Ok(())
+            }
+            of_number if of_number.is_integer() => {
+                let width = of_number.primitive_width().unwrap_or(8);
+                self.numbers(Numbers::of(array.as_ref())?, width);
+                Ok(())
+            }
             ArrowType::BinaryView => {
                 let function = self.function;
                 let strings: &BinaryViewArray = array.as_binary_view();
@@ -251,23 +255,21 @@ impl<H: HashFunction> Hashes<H> {
         }
     }
 
-    fn numbers<T: ArrowPrimitiveType>(
-        &mut self,
-        array: &ArrayRef,
-        to_bits: impl Fn(T::Native) -> u64,
-    ) -> Result<()>
-    where
-        T::Native: ArrowNativeType + ToByteSlice,
-    {
-        let function = self.function;
-        let numbers: &PrimitiveArray<T> = array.as_primitive();
-        let width = size_of::<T::Native>();
-        let hashes = numbers
-            .values()
-            .iter()
-            .map(|v| function.number(to_bits(*v), width));
-        self.add(hashes);
-        Ok(())
+    /// Hashes integers of so many bytes.
+    fn numbers(&mut self, numbers: Numbers<'_>, width: usize) {
+        let is_first = std::mem::take(&mut self.is_first);
+        let mut buffer = [0_u64; CHUNK];
+        for range in chunks(self.values.len()) {
+            let bits = &mut buffer[..range.len()];
+            numbers.load(range.clone(), bits);
+            widest(HashNumbers {
+                function: self.function,
+                bits,
+                width,
+                is_first,
+                values: &mut self.values[range],
+            });
+        }
     }
 
     fn fixed(&mut self, array: &ArrayRef, data_type: &DataType) -> Result<()> {
@@ -333,5 +335,33 @@ impl<H: HashFunction> Hashes<H> {
             }
         }
         Ok(())
+    }
+}
+
+/// Hashes a chunk of integers.
+struct HashNumbers<'a, H: HashFunction> {
+    function: H,
+    bits: &'a [u64],
+    /// Bytes of each that count; those above may be copies of the sign.
+    width: usize,
+    is_first: bool,
+    values: &'a mut [H::Value],
+}
+
+impl<H: HashFunction> Loop for HashNumbers<'_, H> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (function, width) = (self.function, self.width);
+        let mask = u64::MAX >> (64 - 8 * width);
+        let rows = self.values.iter_mut().zip(self.bits);
+        if self.is_first {
+            rows.for_each(|(value, bits)| *value = function.number(*bits & mask, width));
+        } else {
+            rows.for_each(|(value, bits)| {
+                *value = function.combine(*value, function.number(*bits & mask, width));
+            });
+        }
     }
 }

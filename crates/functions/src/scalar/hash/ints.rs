@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Int32Array, PrimitiveArray, UInt32Array, UInt64Array};
-use arrow::datatypes::{
-    ArrowPrimitiveType, DataType as ArrowType, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use basalt_error::{Error, Result};
+use arrow::array::{ArrayRef, AsArray, Int32Array};
+use arrow::datatypes::UInt64Type;
+use basalt_error::Result;
 use basalt_types::DataType;
 
+use crate::scalar::core::numeric::map1_widest;
 use crate::scalar::strings::shapes::{Ints, bad_arguments};
 use crate::{Call, Column, Resolved, ScalarFunction};
 
@@ -20,9 +18,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         syntax: "intHash32(n)",
         description: "A fast 32-bit hash of an integer.",
         resolve: |call| {
-            resolve_int_hash(call, DataType::UInt32, |column, rows| {
-                let hashes = bits_of(column)?.into_iter().map(int_hash_32).collect();
-                Ok(Arc::new(UInt32Array::from(spread(hashes, column, rows))))
+            resolve_int_hash(call, DataType::UInt32, |column, num_rows| {
+                map1_widest(column, num_rows, int_hash_32)
             })
         },
         ..ScalarFunction::BASE
@@ -32,9 +29,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         syntax: "intHash64(n)",
         description: "A fast 64-bit hash of an integer.",
         resolve: |call| {
-            resolve_int_hash(call, DataType::UInt64, |column, rows| {
-                let hashes = bits_of(column)?.into_iter().map(int_hash_64).collect();
-                Ok(Arc::new(UInt64Array::from(spread(hashes, column, rows))))
+            resolve_int_hash(call, DataType::UInt64, |column, num_rows| {
+                map1_widest(column, num_rows, int_hash_64)
             })
         },
         ..ScalarFunction::BASE
@@ -49,7 +45,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 ];
 
 /// Mixes the bits of a number into 64 bits.
-#[inline]
+#[inline(always)]
 pub fn int_hash_64(number: u64) -> u64 {
     let x = number ^ 0x4cf2_d2ba_ae6d_a887;
     let x = (x ^ (x >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -58,7 +54,7 @@ pub fn int_hash_64(number: u64) -> u64 {
 }
 
 /// Mixes the bits of a number into 32 bits, after Thomas Wang.
-#[inline]
+#[inline(always)]
 pub fn int_hash_32(number: u64) -> u32 {
     let x = number ^ 0x75d9_543d_e018_bf45;
     let x = (!x).wrapping_add(x << 18);
@@ -66,35 +62,6 @@ pub fn int_hash_32(number: u64) -> u32 {
     let x = x ^ x.rotate_right(11);
     let x = x.wrapping_add(x << 6);
     (x ^ x.rotate_right(22)) as u32
-}
-
-fn bits<T: ArrowPrimitiveType>(column: &Column, to_bits: fn(T::Native) -> u64) -> Result<Vec<u64>> {
-    let values: &PrimitiveArray<T> = column.primitive::<T>()?;
-    Ok(values.values().iter().map(|v| to_bits(*v)).collect())
-}
-
-/// Integers as 64 bits, those of signed ones extended by their sign.
-fn bits_of(column: &Column) -> Result<Vec<u64>> {
-    match column.array.data_type() {
-        ArrowType::UInt8 => bits::<UInt8Type>(column, u64::from),
-        ArrowType::UInt16 => bits::<UInt16Type>(column, u64::from),
-        ArrowType::UInt32 => bits::<UInt32Type>(column, u64::from),
-        ArrowType::UInt64 => bits::<UInt64Type>(column, |v| v),
-        ArrowType::Int8 => bits::<Int8Type>(column, |v| v as u64),
-        ArrowType::Int16 => bits::<Int16Type>(column, |v| v as u64),
-        ArrowType::Int32 => bits::<Int32Type>(column, |v| v as u64),
-        ArrowType::Int64 => bits::<Int64Type>(column, |v| v as u64),
-        other => Err(Error::bug(format!("expected integers, found {other}"))),
-    }
-}
-
-/// One value for each row, those of constants repeated.
-fn spread<T: Copy + Default>(values: Vec<T>, column: &Column, num_rows: usize) -> Vec<T> {
-    if column.is_const {
-        vec![values.first().copied().unwrap_or_default(); num_rows]
-    } else {
-        values
-    }
 }
 
 fn resolve_int_hash(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryArray};
+use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryArray, PrimitiveArray};
 use arrow::buffer::Buffer;
 use arrow::datatypes::UInt32Type;
 use basalt_error::{Error, ErrorCode, Result};
@@ -46,6 +46,10 @@ pub(super) fn cast(from: &DataType, to: &DataType, how: How) -> Result<BaseCast>
 
 /// Converts numbers as ClickHouse does: integers wrap, floats lose their fraction.
 pub(super) fn convert<T: Native>(array: &ArrayRef) -> Result<ArrayRef> {
+    if let Some(same) = array.as_primitive_opt::<T::Arrow>() {
+        let values = same.values().clone();
+        return Ok(Arc::new(PrimitiveArray::<T::Arrow>::new(values, None)));
+    }
     let mut out = vec![T::default(); array.len()];
     Numbers::of(array.as_ref())?.load(0..array.len(), &mut out);
     Ok(array_of(out))
@@ -178,7 +182,7 @@ pub(super) fn between_addresses(from: &DataType) -> Result<BaseCast> {
                 )?,
             }
         }
-        Ok(Arc::new(arrow::array::PrimitiveArray::<UInt32Type>::new(
+        Ok(Arc::new(PrimitiveArray::<UInt32Type>::new(
             out.into(),
             None,
         )))
