@@ -43,6 +43,7 @@ pub mod join;
 mod limit;
 pub mod order_by;
 pub mod outer;
+mod parameter_names;
 mod recursive;
 mod redundant_keys;
 pub mod select;
