@@ -34,7 +34,7 @@ impl Table {
             Engine::Memory(memory) => Some(memory.num_rows()),
             Engine::MergeTree(table) => table.storage.num_rows(),
             Engine::Null => Some(0),
-            Engine::View(_) => None,
+            Engine::View(_) | Engine::Function(_) => None,
         }
     }
 
@@ -122,6 +122,32 @@ pub enum Engine {
     Null,
     /// A view's query.
     View(Arc<ast::Query>),
+    /// A table function, run at each read.
+    Function(Arc<FunctionTable>),
+}
+
+/// A table that is a table function.
+#[derive(Debug)]
+pub struct FunctionTable {
+    /// The call.
+    pub function: ast::TableFunction,
+    /// The query of its rows.
+    pub query: Arc<ast::Query>,
+}
+
+impl FunctionTable {
+    /// The name of the engine behind the function.
+    fn engine_name(&self) -> &'static str {
+        match self.function.name.as_str() {
+            "numbers" | "numbers_mt" | "generateSeries" | "generate_series" => "SystemNumbers",
+            "zeros" | "zeros_mt" => "SystemZeros",
+            "primes" => "SystemPrimes",
+            "generateRandom" => "GenerateRandom",
+            "values" => "Values",
+            "file" => "File",
+            _ => "Proxy",
+        }
+    }
 }
 
 impl Engine {
@@ -132,6 +158,7 @@ impl Engine {
             Engine::MergeTree(table) => table.kind,
             Engine::Null => "Null",
             Engine::View(_) => "View",
+            Engine::Function(table) => table.engine_name(),
         }
     }
 }

@@ -164,5 +164,6 @@ pub(crate) fn entry(table: &Table) -> Result<TableEntry> {
             }
         }
         Engine::View(query) => TableEntry::View(Arc::clone(query)),
+        Engine::Function(table) => TableEntry::View(Arc::clone(&table.query)),
     })
 }

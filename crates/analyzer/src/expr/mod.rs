@@ -235,7 +235,7 @@ impl<'a> Resolver<'a> {
         self.resolve(expr)?.to_predicate().map_err(position)
     }
 
-    fn parameter(&self, parameter: &ast::QueryParameter) -> Result<Typed> {
+    pub(crate) fn parameter(&self, parameter: &ast::QueryParameter) -> Result<Typed> {
         let name = &parameter.name;
         let type_name = basalt_parser::format_data_type(&parameter.data_type);
         let data_type = match type_name.as_str() {
@@ -262,7 +262,15 @@ impl<'a> Resolver<'a> {
             builder.append_text(text.as_bytes())?;
             return Typed::constant(builder.finish()?, data_type);
         }
-        literal::string(text.as_bytes())?
+        let mut value = text.clone().into_bytes();
+        if matches!(
+            data_type.without_low_cardinality().base(),
+            DataType::String | DataType::FixedString(_) | DataType::Enum8(_) | DataType::Enum16(_)
+        ) {
+            value.clear();
+            basalt_types::text::escape::unescape(text.as_bytes(), &mut value)?;
+        }
+        literal::string(&value)?
             .cast_to(&data_type, self.analyzer)
             .map_err(|e| {
                 Error::new(

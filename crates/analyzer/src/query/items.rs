@@ -112,24 +112,7 @@ impl Resolver<'_> {
                 }
             }
             ExprKind::QueryParameter(parameter) => {
-                let type_name = basalt_parser::format_data_type(&parameter.data_type);
-                if let Some(text) = self.analyzer.parameter(&parameter.name)
-                    && type_name != "Identifier"
-                {
-                    let is_number = text.parse::<f64>().is_ok() && type_name != "String";
-                    let is_compound = ["Array(", "Tuple("]
-                        .iter()
-                        .any(|open| type_name.starts_with(open));
-                    let compound = basalt_parser::parse_expr(&text).ok();
-                    let text = match compound.filter(|_| is_compound) {
-                        Some(value) => column_name(&value),
-                        None if is_number => text,
-                        None => column_name(&ast::Expr::string(&text)),
-                    };
-                    let shown = format!(
-                        "_CAST({text}, {})",
-                        column_name(&ast::Expr::string(&type_name))
-                    );
+                if let Ok(Some(shown)) = self.shown_parameter(parameter, expr.span) {
                     expr.kind = ExprKind::Identifier(vec![shown]);
                 }
             }

@@ -44,6 +44,7 @@ mod limit;
 mod named_table;
 pub mod order_by;
 pub mod outer;
+mod parameter_names;
 mod recursive;
 mod redundant_keys;
 pub mod select;

@@ -1,5 +1,6 @@
 //! Runs CREATE TABLE, VIEW, DATABASE and FUNCTION.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use basalt_analyzer::{OutputColumn, TableColumn};
@@ -7,7 +8,8 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ColumnDef, CreateTable, Statement};
 
 use super::columns::{check_columns, declared_columns, stored};
-use super::{merge_tree, query, table_engine};
+use super::dependencies::check_no_cycle;
+use super::{merge_tree, query, table_engine, table_of_function};
 use crate::catalog::{ColumnDefinition, Engine, Table};
 use crate::session::{RunningQuery, Session, Summary};
 
@@ -21,6 +23,11 @@ pub(crate) fn table(
     let create = &with_storage_of_other(session, create);
     let name = &create.name;
     if create.if_not_exists && session.has_table(name) {
+        return Ok(Summary::default());
+    }
+    if let Some(function) = &create.as_function {
+        let table = table_of_function::table(session, query, create, function)?;
+        publish(session, create, table)?;
         return Ok(Summary::default());
     }
     let planned = create
@@ -94,17 +101,19 @@ fn publish(session: &mut Session, create: &CreateTable, table: Table) -> Result<
     Ok(())
 }
 
-/// `CREATE TABLE … AS other` without an engine takes the engine of a table on disk, and its keys.
+/// `CREATE TABLE … AS other` without an engine takes the engine of a table on disk, and its keys, or
+/// the function that is a table.
 fn with_storage_of_other(session: &Session, create: &CreateTable) -> CreateTable {
     let mut create = create.clone();
     if create.storage == ast::Storage::default()
         && let Some(other) = &create.as_table
         && let Ok(table) = session.find_table(other)
-        && table.merge_tree().is_some()
+        && matches!(table.engine, Engine::MergeTree(_) | Engine::Function(_))
         && let Ok(parsed) = basalt_parser::parse_statement(&table.create_sql)
         && let Statement::CreateTable(other) = parsed.statement
     {
         create.storage = other.storage;
+        create.as_function = other.as_function;
     }
     create
 }
@@ -115,13 +124,6 @@ fn check_supported(create: &CreateTable) -> Result<()> {
     }
     if create.clone_as {
         return Err(Error::not_implemented("CREATE TABLE … CLONE AS"));
-    }
-    if let Some(function) = &create.as_function {
-        // A table of its own with the same columns would be empty.
-        return Err(Error::not_implemented(format!(
-            "CREATE TABLE … AS {0}(…) (AS SELECT * FROM {0}(…) keeps its rows)",
-            function.name
-        )));
     }
     let constraints = create.schema.as_ref().map(|s| s.constraints.as_slice());
     if constraints.is_some_and(|c| !c.is_empty()) {
@@ -168,7 +170,7 @@ pub(super) fn no_statement(error: Error) -> Error {
     }
 }
 
-fn create_sql(
+pub(super) fn create_sql(
     session: &Session,
     create: &CreateTable,
     columns: &[ColumnDefinition],
@@ -177,17 +179,22 @@ fn create_sql(
     let mut shown = create.clone();
     shown.query = None;
     shown.as_table = None;
-    shown.as_function = None;
+    shown.as_function = match engine {
+        Engine::Function(table) => Some(table.function.clone()),
+        _ => None,
+    };
     shown.if_not_exists = false;
     shown.or_replace = false;
     shown.output = ast::OutputOptions::default();
     if !create.temporary {
         shown.name.database = Some(session.database_of(&create.name));
     }
-    shown.storage.engine.get_or_insert_with(|| ast::Engine {
-        name: engine.name().to_owned(),
-        args: None,
-    });
+    if shown.as_function.is_none() {
+        shown.storage.engine.get_or_insert_with(|| ast::Engine {
+            name: engine.name().to_owned(),
+            args: None,
+        });
+    }
     let mut schema = shown.schema.take().unwrap_or_default();
     schema.columns = columns.iter().map(shown_column).collect();
     if matches!(engine, Engine::MergeTree(_)) {
@@ -276,10 +283,12 @@ pub(crate) fn view(
         comment: create.comment.as_deref().map(text).unwrap_or_default(),
         is_temporary: false,
     };
-    session
-        .database
-        .catalog
-        .add(&database, name, table, create.or_replace)?;
+    let catalog = &session.database.catalog;
+    if create.or_replace {
+        let placed = BTreeMap::from([((database.as_str(), name.as_str()), Some(&table))]);
+        check_no_cycle(catalog, &placed)?;
+    }
+    catalog.add(&database, name, table, create.or_replace)?;
     Ok(Summary::default())
 }
 

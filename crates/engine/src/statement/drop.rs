@@ -1,8 +1,11 @@
 //! Runs DROP, DETACH, TRUNCATE, RENAME and EXCHANGE.
 
+use std::collections::BTreeMap;
+
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{DropStatement, ObjectKind, ObjectName, Rename, Truncate};
 
+use super::dependencies::check_no_cycle;
 use crate::catalog::Engine;
 use crate::session::{Session, Summary};
 
@@ -107,12 +110,13 @@ pub(crate) fn truncate(session: &mut Session, statement: &Truncate) -> Result<Su
             Engine::Memory(memory) => memory.truncate(),
             Engine::MergeTree(table) => table.storage.truncate()?,
             Engine::Null => {}
-            Engine::View(_) => {
+            engine @ (Engine::View(_) | Engine::Function(_)) => {
                 return Err(Error::new(
                     ErrorCode::NOT_IMPLEMENTED,
                     format!(
-                        "{} is a view, which has no rows of its own to truncate",
-                        name.name
+                        "{} has engine {}, and no rows of its own to truncate",
+                        name.name,
+                        engine.name()
                     ),
                 ));
             }
@@ -143,9 +147,15 @@ pub(crate) fn rename(session: &mut Session, statement: &Rename) -> Result<Summar
             (from.as_str(), pair.from.name.as_str()),
             (to.as_str(), pair.to.name.as_str()),
         );
+        let table = catalog.table(from.0, from.1)?;
         if statement.exchange {
+            let other = catalog.table(to.0, to.1)?;
+            let placed = BTreeMap::from([(to, Some(&*table)), (from, Some(&*other))]);
+            check_no_cycle(catalog, &placed)?;
             catalog.exchange(from, to)?;
         } else {
+            let placed = BTreeMap::from([(from, None), (to, Some(&*table))]);
+            check_no_cycle(catalog, &placed)?;
             catalog.rename(from, to)?;
         }
     }

@@ -34,10 +34,16 @@ pub(crate) fn run(
     let name = match &insert.target {
         InsertTarget::Table(name) => name,
         InsertTarget::Function(function) => {
-            return into_function(session, query, insert, function, io);
+            return into_function(session, query, insert, (function, None), io);
         }
     };
     let table = session.find_table(name)?;
+    if let Engine::Function(of) = &table.engine
+        && matches!(of.function.name.as_str(), "file" | "null")
+    {
+        let target = (&of.function, Some(table.as_ref()));
+        return into_function(session, query, insert, target, io);
+    }
     let (planned, given) = source(session, query, insert, &table, io)?;
     let written_rows = insert_planned(session, query, &table, planned, &given)?;
     Ok(written(written_rows))
@@ -50,15 +56,16 @@ fn written(written_rows: u64) -> Summary {
     }
 }
 
-/// Runs an INSERT into a table function.
+/// Runs an INSERT into a table function, or into the table that is one.
 fn into_function(
     session: &Session,
     query: &RunningQuery<'_>,
     insert: &ast::Insert,
-    function: &ast::TableFunction,
+    (function, table): (&ast::TableFunction, Option<&Table>),
     io: Io<'_>,
 ) -> Result<Summary> {
-    let (target, table) = insert_file::target(function)?;
+    let (target, told) = insert_file::target(function)?;
+    let table = table.cloned().or(told);
     let (table, (planned, given)) = match (table, &insert.source) {
         (Some(table), _) => {
             let planned = source(session, query, insert, &table, io)?;
@@ -367,10 +374,13 @@ pub(crate) fn insert_planned(
     match &table.engine {
         Engine::Memory(memory) => memory.insert(batches)?,
         Engine::MergeTree(_) | Engine::Null => {}
-        Engine::View(_) => {
+        engine @ (Engine::View(_) | Engine::Function(_)) => {
             return Err(Error::new(
                 ErrorCode::NOT_IMPLEMENTED,
-                "Insert into the table behind it: a view has no rows of its own",
+                format!(
+                    "Insert into another table: one with engine {} keeps no rows",
+                    engine.name()
+                ),
             ));
         }
     }

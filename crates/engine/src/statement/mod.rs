@@ -11,9 +11,11 @@
 //! | [`insert_file`] | INSERT INTO FUNCTION |
 //! | [`inline_data`] | the rows that an INSERT brings as text or bytes |
 //! | [`columns`] | columns as CREATE and ALTER declare them |
+//! | [`table_of_function`] | CREATE TABLE … AS function(…) |
 //! | [`table_engine`] | the engine of a new table |
 //! | [`merge_tree`] | tables on disk, OPTIMIZE |
 //! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION |
+//! | [`dependencies`] | views that would read themselves |
 //! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |
 //! | [`check`] | CHECK TABLE |
 //! | [`kill`] | KILL |
@@ -30,6 +32,7 @@ mod analyze;
 mod check;
 mod columns;
 pub mod create;
+mod dependencies;
 pub mod drop;
 pub mod explain;
 pub mod extremes;
@@ -47,6 +50,7 @@ pub mod result;
 pub mod set;
 pub mod show;
 mod table_engine;
+mod table_of_function;
 mod whole_file;
 
 pub use whole_file::remove_unfinished;

@@ -25,7 +25,8 @@ pub(super) struct Edge {
 
 impl Edge {
     pub(super) fn new(header: &[(String, DataType)], edge: EdgeTypes) -> Result<Self> {
-        if let Some((name, data_type)) = header.iter().find(|(_, t)| t.has_variant()) {
+        let variant = header.iter().find(|(_, t)| t.has_variant());
+        if let (Some((name, data_type)), FileFormat::Parquet { .. }) = (variant, edge.format) {
             return Err(Error::new(
                 ErrorCode::UNKNOWN_TYPE,
                 format!("Cast column '{name}' to one type: the format has none for {data_type}"),

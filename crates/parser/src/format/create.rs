@@ -32,11 +32,11 @@ impl Writer {
         }
         self.schema(t.schema.as_ref());
         self.storage(&t.storage);
-        self.comment(t.comment.as_deref());
         if let Some(function) = &t.as_function {
             self.put(" AS ");
             self.table_function(function);
         }
+        self.comment(t.comment.as_deref());
         self.as_query(t.empty, t.query.as_deref());
         self.output(&t.output);
     }

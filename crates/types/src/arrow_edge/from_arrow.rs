@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType as ArrowType, Field, Fields, TimeUnit};
 use basalt_error::Result;
 
-use super::{UUID_EXTENSION, unit_precision, unsupported};
+use super::{UUID_EXTENSION, union, unit_precision, unsupported};
 use crate::{DataType, IntervalUnit, TupleType, Tz};
 
 /// The type that a file's Arrow field becomes when no structure is given.
@@ -13,6 +13,15 @@ use crate::{DataType, IntervalUnit, TupleType, Tz};
 /// # Errors
 /// `UNKNOWN_TYPE` for Arrow types that the dialect has no type for.
 pub fn from_arrow_field(field: &Field) -> Result<DataType> {
+    let data_type = nested_field(field)?;
+    Ok(match field.data_type() {
+        ArrowType::Dictionary(..) => DataType::LowCardinality(Arc::new(data_type)),
+        _ => data_type,
+    })
+}
+
+/// The same of a field inside another one: a dictionary there is only a way to write values down.
+pub(super) fn nested_field(field: &Field) -> Result<DataType> {
     let data_type = if is_uuid(field) {
         DataType::Uuid
     } else {
@@ -28,7 +37,11 @@ pub fn from_arrow_field(field: &Field) -> Result<DataType> {
 
 fn is_uuid(field: &Field) -> bool {
     let (key, name) = UUID_EXTENSION;
-    matches!(field.data_type(), ArrowType::FixedSizeBinary(16))
+    let values = match field.data_type() {
+        ArrowType::Dictionary(_, values) => values.as_ref(),
+        plain => plain,
+    };
+    matches!(values, ArrowType::FixedSizeBinary(16))
         && field.metadata().get(key).is_some_and(|n| n == name)
 }
 
@@ -76,18 +89,17 @@ fn from_arrow_type(arrow: &ArrowType) -> Result<DataType> {
         | ArrowType::LargeList(f)
         | ArrowType::FixedSizeList(f, _)
         | ArrowType::ListView(f)
-        | ArrowType::LargeListView(f) => DataType::array(from_arrow_field(f)?),
+        | ArrowType::LargeListView(f) => DataType::array(nested_field(f)?),
         ArrowType::Struct(fields) => from_struct(fields)?,
         ArrowType::Map(entries, _) => match entries.data_type() {
             ArrowType::Struct(kv) if kv.len() == 2 => {
-                let key = from_arrow_field(&kv[0].as_ref().clone().with_nullable(false))?;
-                DataType::map(key, from_arrow_field(&kv[1])?)
+                let key = nested_field(&kv[0].as_ref().clone().with_nullable(false))?;
+                DataType::map(key, nested_field(&kv[1])?)
             }
             other => return Err(unsupported(other)),
         },
-        ArrowType::Dictionary(_, value) => {
-            DataType::LowCardinality(Arc::new(from_arrow_type(value)?))
-        }
+        ArrowType::Dictionary(_, value) => from_arrow_type(value)?,
+        ArrowType::Union(fields, _) => union::variant_of(fields)?,
         ArrowType::Null => DataType::Nullable(Arc::new(DataType::Nothing)),
         other => return Err(unsupported(other)),
     })
@@ -96,7 +108,7 @@ fn from_arrow_type(arrow: &ArrowType) -> Result<DataType> {
 fn from_struct(fields: &Fields) -> Result<DataType> {
     let types = fields
         .iter()
-        .map(|f| from_arrow_field(f))
+        .map(|f| nested_field(f))
         .collect::<Result<_>>()?;
     let names = fields.iter().map(|f| f.name().clone()).collect();
     Ok(DataType::Tuple(Arc::new(TupleType { types, names })))

@@ -6,7 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryArray, ListArray, St
 use arrow::datatypes::{DataType as ArrowType, Field, Fields, TimeUnit};
 use basalt_error::Result;
 
-use super::{checked_cast, mismatch, rescale_ticks, unit_precision, unsupported};
+use super::{checked_cast, mismatch, rescale_ticks, union, unit_precision, unsupported};
 use crate::{DataType, TupleType};
 
 /// Turns an array that a file or client gave into the physical array of `data_type`.
@@ -69,6 +69,7 @@ pub fn to_physical(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
         }
         (ArrowType::Map(..), DataType::Map(k, v)) => map_to_physical(array, k, v),
         (ArrowType::Struct(_), DataType::Tuple(tuple)) => tuple_to_physical(array, tuple),
+        (ArrowType::Union(..), DataType::Variant(types)) => union::to_variant(array, types),
         (ArrowType::FixedSizeBinary(n), DataType::FixedString(m))
             if i64::from(*n) == i64::from(*m) =>
         {

@@ -6,11 +6,13 @@
 //! | [`from_arrow`] | the type that a file's field becomes |
 //! | [`into_physical`] | a file's arrays to ours |
 //! | [`outward`] | our types and arrays to a file's |
+//! | [`union`] | `Variant` as Arrow's union, both ways |
 
 mod declared;
 mod from_arrow;
 mod into_physical;
 mod outward;
+mod union;
 
 use std::sync::Arc;
 

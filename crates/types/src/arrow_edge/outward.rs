@@ -6,7 +6,9 @@ use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, ListArray, MapArray,
 use arrow::datatypes::{DataType as ArrowType, Field, Fields, Int16Type, TimeUnit};
 use basalt_error::Result;
 
-use super::{UUID_EXTENSION, checked_cast, mismatch, rescale_ticks, unit_precision, unsupported};
+use super::{
+    UUID_EXTENSION, checked_cast, mismatch, rescale_ticks, union, unit_precision, unsupported,
+};
 use crate::data_type::EnumType;
 use crate::{DataType, TupleType};
 
@@ -80,6 +82,7 @@ impl EdgeTypes {
                 let field = Field::new("entries", ArrowType::Struct(entries), false);
                 ArrowType::Map(Arc::new(field), false)
             }
+            DataType::Variant(types) => union::arrow_type(self, types),
             DataType::Nullable(t) | DataType::LowCardinality(t) => self.arrow_type(t),
             t => t.physical(),
         }
@@ -136,6 +139,9 @@ impl EdgeTypes {
             }
             (DataType::Map(k, v), ArrowType::Map(entries, _)) => self.map(array, (k, v), entries),
             (DataType::Tuple(tuple), ArrowType::Struct(fields)) => self.tuple(array, tuple, fields),
+            (DataType::Variant(types), ArrowType::Union(fields, _)) => {
+                union::of_variant(self, array, types, fields)
+            }
             _ => checked_cast(array, &edge),
         }
     }

@@ -147,7 +147,8 @@ pub(super) fn fit(
             value_width = value_width.max(widest);
         }
         value_width = value_width.min(limits.pad_width);
-        column.name_width = width(column.name.as_bytes(), start);
+        // Names are measured as if each stood at the start of a line.
+        column.name_width = width(column.name.as_bytes(), 0);
         column.cut_name(value_width, limits);
         column.width = value_width.max(column.name_width.min(limits.pad_width));
         start += column.width + 3;
