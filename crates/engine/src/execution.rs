@@ -9,6 +9,7 @@ use basalt_error::{Error, Result};
 use basalt_exec::group_by::{Options, Strategy, Thresholds};
 use basalt_exec::interruptible::InterruptibleJoins;
 use basalt_exec::ordered_output::OrderedOutput;
+use basalt_exec::recursion::BoundRecursions;
 use basalt_exec::rule::SwapOperators;
 use basalt_exec::{PlanFiles, QueryControl, StreamPlanner, memory, optimizer, report, sort};
 use datafusion::execution::SessionStateBuilder;
@@ -85,6 +86,11 @@ impl Execution {
         let group_by = group_by_options(settings);
         let mut rules = SwapOperators::rules(group_by, sort_options(settings));
         rules.push(Arc::new(InterruptibleJoins::new(Arc::clone(control))));
+        let max_rounds = settings.number("max_recursive_cte_evaluation_depth");
+        rules.push(Arc::new(BoundRecursions::new(
+            Arc::clone(control),
+            max_rounds,
+        )));
         rules.push(Arc::new(OrderedOutput));
         builder = builder.with_physical_optimizer_rules(rules);
         if !settings.flag("optimizer") {

@@ -10,7 +10,7 @@ use harness::{Configuration, Outcome, run_all};
 
 #[test]
 fn defaults() {
-    let outcome = run_all(&Configuration::defaults());
+    let outcome = run_all(&[Configuration::defaults()]).remove(0);
     if std::env::var_os("UPDATE_PENDING").is_some() {
         outcome.write_pending();
     }
@@ -21,8 +21,12 @@ fn defaults() {
 #[test]
 fn configurations() {
     let pending = Outcome::pending();
-    for config in harness::configurations() {
-        let outcome = run_all(&config);
-        outcome.check_nothing_new(&config.name, &pending);
-    }
+    let configurations = harness::configurations();
+    let outcomes = run_all(&configurations);
+    let news: String = configurations
+        .iter()
+        .zip(outcomes)
+        .map(|(config, outcome)| outcome.news(&config.name, &pending))
+        .collect();
+    assert!(news.is_empty(), "{news}");
 }

@@ -12,6 +12,7 @@
 //! | [`sort`] | putting rows in order, in parallel |
 //! | [`spill`] | what operators need to go on in temporary files |
 //! | [`report`] | what operators tell of their runs |
+//! | [`recursion`] | ends recursions that would go on for ever |
 //! | [`rule`] | swaps DataFusion's operators for ours where ours are better |
 //! | [`temporary`] | temporary files, gone with their last user |
 //! | [`memory`] | watches what is taken from a pool of memory |
@@ -33,6 +34,7 @@ pub mod optimizer;
 pub mod ordered_output;
 pub mod planner;
 mod predicate;
+pub mod recursion;
 pub mod report;
 pub mod rule;
 pub mod scan;

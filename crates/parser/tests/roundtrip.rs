@@ -226,6 +226,12 @@ const QUERIES: &[&str] = &[
 fn found_by_fuzzing() {
     check_round_trip(r#"UNDROP"UNDROP"z, z, b`#2`"#);
     check_round_trip("SYSTEM`SYStEM`C");
+    check_round_trip("show quota tables");
+    check_round_trip("select * from left semi join t2 using a");
+    check_round_trip("select * from t1 anti join right t2 on a");
+    check_round_trip(
+        "SELECT 1 GROUP BY GROUPING SETS ((INTERVAL '1 day 2 hours'), ((a, b)), ((1, 2), 3))",
+    );
 }
 
 proptest! {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use basalt_engine::{Database, Io, Session};
 use sqllogictest::{DefaultColumnType, QueryExpect, Record, SortMode, StatementExpect};
@@ -67,6 +68,8 @@ pub(crate) struct Outcome {
     num_passed: usize,
     /// Place of the record (`area/file.slt:line`) and what was different.
     failures: Vec<(String, String)>,
+    /// Of all its files, added up over the threads.
+    time: Duration,
 }
 
 const PENDING: &str = "sql/PENDING.txt";
@@ -96,7 +99,8 @@ impl Outcome {
 
     /// Fails for records that do not pass and are not pending, and for pending ones that pass.
     pub(crate) fn check(&self, pending: &BTreeSet<String>) {
-        self.check_nothing_new("defaults", pending);
+        let new = self.news("defaults", pending);
+        assert!(new.is_empty(), "{new}");
         let failing: BTreeSet<&String> = self.failures.iter().map(|(place, _)| place).collect();
         let selected = std::env::var("SLT").unwrap_or_default();
         let passing: Vec<&String> = pending
@@ -109,26 +113,29 @@ impl Outcome {
         );
     }
 
-    /// Fails for records that do not pass and are not pending.
+    /// What failed and is not pending under the configuration `name`, as a text; empty if nothing.
     #[expect(
         clippy::print_stdout,
         reason = "what a run passed is worth seeing, and cargo shows it on demand"
     )]
-    pub(crate) fn check_nothing_new(&self, name: &str, pending: &BTreeSet<String>) {
+    pub(crate) fn news(&self, name: &str, pending: &BTreeSet<String>) -> String {
         println!(
-            "{name}: {} records passed, {} did not",
+            "{name}: {} records passed, {} did not, {:.1} s",
             self.num_passed,
-            self.failures.len()
+            self.failures.len(),
+            self.time.as_secs_f64()
         );
         let new = self
             .failures
             .iter()
             .filter(|(place, _)| !pending.contains(place));
-        let mut report = String::new();
-        for (place, why) in new {
-            report.push_str(&format!("\n{place}\n{why}\n"));
+        let report = new.fold(String::new(), |report, (place, why)| {
+            report + &format!("\n{place}\n{why}\n")
+        });
+        if report.is_empty() {
+            return report;
         }
-        assert!(report.is_empty(), "under {name}:\n{report}");
+        format!("under {name}:\n{report}")
     }
 }
 
@@ -151,28 +158,37 @@ impl Configuration {
     }
 }
 
-/// Runs every file that the configuration wants, with its settings at the start of each.
-pub(crate) fn run_all(config: &Configuration) -> Outcome {
+/// Runs the files that each configuration wants, with its settings at the start of each; the
+/// outcomes in the order of the configurations.
+pub(crate) fn run_all(configurations: &[Configuration]) -> Vec<Outcome> {
     let pattern = root().join("sql/**/*.slt");
     let wanted = std::env::var("SLT").unwrap_or_default();
     let files: Vec<PathBuf> = glob::glob(&pattern.to_string_lossy())
         .expect("glob")
         .map(|p| p.expect("path"))
         .filter(|p| p.to_string_lossy().contains(&wanted))
-        .filter(|p| config.wants(p))
         .collect();
     assert!(
         !files.is_empty() || !wanted.is_empty(),
         "no SQL tests found"
     );
-    let queue = Mutex::new(files.into_iter());
-    let outcome = Mutex::new(Outcome::default());
+    // One queue of all: no thread waits for the last file of a configuration.
+    let runs = configurations.iter().enumerate().flat_map(|(i, config)| {
+        let of_config = files.iter().filter(|path| config.wants(path));
+        of_config.map(move |path| (i, config, path))
+    });
+    let queue = Mutex::new(runs);
+    let outcomes = Mutex::new(Vec::from_iter(
+        configurations.iter().map(|_| Outcome::default()),
+    ));
     let work = || {
-        while let Some(file) = { queue.lock().expect("queue").next() } {
-            let of_file = run_file(&file, &config.settings);
-            let mut all = outcome.lock().expect("outcome");
-            all.num_passed += of_file.num_passed;
-            all.failures.extend(of_file.failures);
+        while let Some((i, config, file)) = { queue.lock().expect("queue").next() } {
+            let begin = Instant::now();
+            let of_file = run_file(file, &config.settings);
+            let mut all = outcomes.lock().expect("outcomes");
+            all[i].num_passed += of_file.num_passed;
+            all[i].failures.extend(of_file.failures);
+            all[i].time += begin.elapsed();
         }
     };
     std::thread::scope(|scope| {
@@ -181,9 +197,11 @@ pub(crate) fn run_all(config: &Configuration) -> Outcome {
             thread.spawn_scoped(scope, work).expect("thread");
         }
     });
-    let mut outcome = outcome.into_inner().expect("outcome");
-    outcome.failures.sort();
-    outcome
+    let mut outcomes = outcomes.into_inner().expect("outcomes");
+    for outcome in &mut outcomes {
+        outcome.failures.sort();
+    }
+    outcomes
 }
 
 fn run_file(path: &Path, settings: &[(String, String)]) -> Outcome {

@@ -10,9 +10,10 @@ use datafusion::physical_plan::metrics::{
 
 use super::Strategy;
 use super::codes::Codes;
-use super::direction::Direction;
 use super::in_order::Ordered;
+use super::key_counts::KeyCounts;
 use super::layout::Layout;
+use super::nearly::Nearly;
 use super::rows::Rows;
 use super::sort_exec::SortRowsExec;
 use crate::memory::PEAK_MEMORY;
@@ -27,8 +28,10 @@ const SPLITTING_TIME: &str = "splitting_time";
 /// A way to put rows in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Batches already are, and follow each other.
+    /// Rows already are, in stretches that follow each other.
     InOrder,
+    /// Rows are but for a few, which are sorted and merged in.
+    NearlyInOrder,
     /// The best rows are kept, and no others.
     Top,
     /// Keys are counted.
@@ -42,8 +45,9 @@ pub(super) enum Way {
 }
 
 impl Way {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::InOrder,
+        Self::NearlyInOrder,
         Self::Top,
         Self::Counting,
         Self::Radix,
@@ -54,6 +58,7 @@ impl Way {
     fn name(self) -> &'static str {
         match self {
             Self::InOrder => "in_order",
+            Self::NearlyInOrder => "nearly_in_order",
             Self::Top => "top",
             Self::Counting => "counting",
             Self::Radix => "radix",
@@ -64,9 +69,10 @@ impl Way {
 
     fn reason(self) -> &'static str {
         match self {
-            Self::InOrder => "every batch is in order, and they follow each other",
+            Self::InOrder => "rows come in stretches that are in order and follow each other",
+            Self::NearlyInOrder => "few rows are out of order",
             Self::Top => "few rows are wanted",
-            Self::Counting => "few different keys are possible",
+            Self::Counting => "few different keys are possible or occur",
             Self::Radix | Self::Comparison => "rows are in no order",
             Self::Merge => "memory was short, so sorted runs are in files",
         }
@@ -97,16 +103,33 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Rows that were in order already, batch by batch.
-    pub(super) fn in_order(rows: &Rows, batches: &[Ordered]) -> Self {
-        let is_reversed = |ordered: &&Ordered| ordered.direction == Direction::Falling;
-        let num_reversed = batches.iter().filter(is_reversed).count();
-        let num_batches = figures::quantity(batches.len() as u64);
-        let mut facts = vec![("Parts", num_batches)];
+    /// Rows that were in order already, in stretches.
+    pub(super) fn in_order(rows: &Rows, stretches: &[Ordered]) -> Self {
+        let num_reversed = stretches.iter().filter(|o| o.is_falling()).count();
+        let num_stretches = figures::quantity(stretches.len() as u64);
+        let mut facts = vec![("Parts", num_stretches)];
         if num_reversed > 0 {
             facts.push(("Reversed", figures::quantity(num_reversed as u64)));
         }
         Self::new(Way::InOrder, rows.num_rows(), facts)
+    }
+
+    /// Rows of which a few were out of order.
+    pub(super) fn nearly<W>((rows, layout): (&Rows, &Layout), nearly: &Nearly<W>) -> Self {
+        let (key, place) = (layout.key_bits(), layout.place_bits());
+        let word_bits = 8 * size_of::<W>();
+        let bits = format!("{key} bits of keys and {place} of places in words of {word_bits}");
+        let mut facts = vec![
+            ("Key bits", bits),
+            (
+                "Out of order",
+                figures::counted(nearly.num_taken as u64, "row"),
+            ),
+            ("Stretches", figures::quantity(nearly.num_stretches as u64)),
+            ("Parts", figures::quantity(nearly.parts.len() as u64)),
+        ];
+        facts.extend(ranked(rows));
+        Self::new(Way::NearlyInOrder, rows.num_rows(), facts)
     }
 
     /// Rows whose keys have become codes.
@@ -118,7 +141,16 @@ impl Outcome {
         } else {
             "Possible keys"
         };
-        let facts = vec![("Key bits", bits), (keys, num_codes)];
+        let mut facts = vec![("Key bits", bits), (keys, num_codes)];
+        facts.extend(ranked(rows));
+        Self::new(Way::Counting, rows.num_rows(), facts)
+    }
+
+    /// Rows that are nothing but their keys, which were counted.
+    pub(super) fn key_counts(rows: &Rows, counts: &KeyCounts) -> Self {
+        let num_keys = figures::quantity(counts.len() as u64);
+        let mut facts = vec![("Different keys", num_keys)];
+        facts.extend(ranked(rows));
         Self::new(Way::Counting, rows.num_rows(), facts)
     }
 
@@ -133,7 +165,8 @@ impl Outcome {
         let bits =
             format!("{key} bits of keys and {place} of places in words of {word_bits}{tied}");
         let parts = figures::quantity(num_parts as u64);
-        let facts = vec![("Key bits", bits), ("Parts", parts)];
+        let mut facts = vec![("Key bits", bits), ("Parts", parts)];
+        facts.extend(ranked(rows));
         Self::new(way, rows.num_rows(), facts)
     }
 
@@ -159,6 +192,16 @@ impl Outcome {
     }
 }
 
+/// Strings that have become numbers.
+fn ranked(rows: &Rows) -> Option<(&'static str, String)> {
+    let num_strings = rows.num_ranked()?;
+    let strings = format!(
+        "{} different strings",
+        figures::quantity(num_strings as u64)
+    );
+    Some(("Keys as ranks", strings))
+}
+
 fn tied(layout: &Layout) -> &'static str {
     if layout.is_exact {
         ""
@@ -171,6 +214,18 @@ impl Notes {
     /// Notes what was done.
     pub(super) fn note(&self, outcome: Outcome) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+    }
+
+    /// The way that was gone, as it is shown.
+    #[cfg(test)]
+    pub(super) fn way_name(&self) -> &'static str {
+        self.outcome().map_or("", |outcome| outcome.way.name())
+    }
+
+    /// What was noted besides.
+    #[cfg(test)]
+    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
+        self.outcome().map_or(Vec::new(), |outcome| outcome.facts)
     }
 
     fn outcome(&self) -> Option<Outcome> {

@@ -10,7 +10,7 @@ use datafusion::error::Result;
 use datafusion::physical_plan::metrics::Time;
 
 use super::Strategy;
-use super::dictionary::{Dictionary, seems_worth_it};
+use super::dictionary::{Dictionary, FEW, seems_worth_it};
 use super::layout::{Field, Layout};
 use super::pack::{pack, unpack};
 use super::parts::Cut;
@@ -38,7 +38,9 @@ impl Codes {
         }
         let most = 1 << bits;
         let is_forced = cut.strategy == Strategy::Counting;
-        if layout.key_bits() > u64::BITS || !(is_forced || seems_worth_it(rows, &layout, most)) {
+        if layout.key_bits() > u64::BITS
+            || !(is_forced || seems_worth_it(rows, &layout, (most, FEW)))
+        {
             return Ok(None);
         }
         let dictionary = Dictionary::of(rows, &layout, (cut, most), clock).await?;

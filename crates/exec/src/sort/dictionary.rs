@@ -22,8 +22,8 @@ use crate::report::clock::timed;
 const SAMPLED_PIECES: usize = 32;
 const PIECE_ROWS: usize = 256;
 
-/// One of so many rows of the sample may have a key that no other row of it has.
-const FEW: usize = 16;
+/// One of so many rows of a sample may have a key that no other row of it has.
+pub(super) const FEW: usize = 16;
 
 /// Places of the table for each key.
 const PLACES_PER_KEY: usize = 4;
@@ -88,8 +88,9 @@ impl Dictionary {
     }
 }
 
-/// Whether there seem to be few different keys: as many as `most`, nearly all of them in a sample.
-pub(super) fn seems_worth_it(rows: &Rows, layout: &Layout, most: usize) -> bool {
+/// Whether there seem to be few different keys: at most `most` in a sample, where one of `few` rows at most
+/// has a key of its own.
+pub(super) fn seems_worth_it(rows: &Rows, layout: &Layout, (most, few): (usize, usize)) -> bool {
     let num_batches = rows.batches.len();
     let mut counts: HashMap<u64, u32> = HashMap::new();
     let mut num_sampled = 0;
@@ -116,7 +117,7 @@ pub(super) fn seems_worth_it(rows: &Rows, layout: &Layout, most: usize) -> bool 
         }
     }
     let num_single = counts.values().filter(|count| **count == 1).count();
-    num_single * FEW <= num_sampled
+    num_single * few <= num_sampled
 }
 
 /// The different keys of some batches, unless there are more than `most`.

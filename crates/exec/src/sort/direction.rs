@@ -1,9 +1,16 @@
-//! Sees whether the rows of a batch are in order already, by comparing neighbours.
+//! Finds stretches of a batch's rows that are in order already, by comparing neighbours.
 //!
-//! One pass over the first key settles most: it ends where it meets both a rise and a fall, which in rows
-//! of no order is at once. Only where the first key has ties do the other keys count.
+//! ```text
+//! rows         │ 1 2 3 4 9 8 7 6 20 21 22 │
+//! stretches    │ 1 2 3 4 9│8 7 6│20 21 22 │     the second one falls
+//! ```
+//!
+//! A table's batches are joined of what several threads have read, so that a batch may hold a few
+//! stretches of a table that is in order. One pass over the first key settles most: rows of no order
+//! break so often that it ends at once. Only where the first key has ties do the other keys count.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use arrow::array::{Array, ArrayRef, AsArray, make_comparator};
 use basalt_kernels::widest::{Loop, widest};
@@ -15,7 +22,15 @@ use super::ordinal::{Kind, NarrowVisitor, Ordinal, visit_narrow};
 /// Neighbours that are compared before a look at what was found.
 const GROUP_ROWS: usize = 512;
 
-/// How the rows of a batch follow each other.
+/// Rows that stretches have at least, on average: shorter ones cost more than they save.
+const MIN_STRETCH_ROWS: usize = 2048;
+
+/// Most stretches of so many rows that are worth it.
+pub(super) fn most_stretches(num_rows: usize) -> usize {
+    num_rows / MIN_STRETCH_ROWS + 4
+}
+
+/// How rows follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// As the order wants them.
@@ -24,26 +39,108 @@ pub(super) enum Direction {
     Falling,
 }
 
-/// The direction of rows with these keys, if they have one. With `keeps_ties`, rows with the same keys
-/// must not change places.
-pub(super) fn direction(
+/// Rows that follow each other in one direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stretch {
+    pub(super) rows: Range<usize>,
+    pub(super) direction: Direction,
+}
+
+/// The stretches of rows with these keys; none if they would be too short. With `keeps_ties`, rows with
+/// the same keys must not change places.
+pub(super) fn stretches(
     keys: &[ArrayRef],
     columns: &[KeyColumn],
     keeps_ties: bool,
-) -> Result<Option<Direction>> {
+) -> Result<Vec<Stretch>> {
     let (Some(first), Some(column)) = (keys.first(), columns.first()) else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
-    let steps = if column.kind == Kind::Narrow && first.null_count() == 0 {
-        visit_narrow(first.data_type(), StepsOf(first.as_ref()))
-    } else {
-        None
-    };
-    match steps.map(|steps| steps.directed(column.options.descending)) {
-        Some(steps) if steps.rise && steps.fall => Ok(None),
-        Some(steps) if keys.len() == 1 || !steps.tie => Ok(steps.direction(keeps_ties)),
-        Some(_) | None => Ok(compared(keys, columns)?.direction(keeps_ties)),
+    let has_more_keys = keys.len() > 1;
+    if column.kind == Kind::Narrow && first.null_count() == 0 {
+        let search = OfOneKey {
+            key: first.as_ref(),
+            is_descending: column.options.descending,
+            keeps_ties: keeps_ties && !has_more_keys,
+        };
+        if let Some(found) = visit_narrow(first.data_type(), search) {
+            let is_open = has_more_keys && found.has_ties;
+            if !is_open || found.stretches.is_empty() {
+                return Ok(found.stretches);
+            }
+        }
     }
+    let comparators = keys.iter().zip(columns);
+    let comparators = comparators.map(|(key, column)| make_comparator(key, key, column.options));
+    let comparators = comparators.collect::<Result<Vec<_>, _>>()?;
+    let compare = |row: usize| {
+        let mut orders = comparators.iter().map(|compare| compare(row, row + 1));
+        let order = orders.find(|order| order.is_ne());
+        order.unwrap_or(Ordering::Equal)
+    };
+    let steps = |rows: Range<usize>| rows.map(compare).fold(Steps::default(), Steps::with);
+    Ok(search(first.len(), keeps_ties, steps).stretches)
+}
+
+/// What a search has found.
+#[derive(Debug, Default)]
+struct Found {
+    stretches: Vec<Stretch>,
+    /// Whether neighbours within a stretch are equal.
+    has_ties: bool,
+}
+
+/// Finds the stretches of so many rows; `steps` tells what is between some rows and the one after each.
+fn search(num_rows: usize, keeps_ties: bool, steps: impl Fn(Range<usize>) -> Steps) -> Found {
+    let most = most_stretches(num_rows);
+    let mut found = Found::default();
+    let mut start = 0;
+    while start < num_rows {
+        if found.stretches.len() == most {
+            return Found::default();
+        }
+        let (end, within) = stretch_end(start, num_rows, keeps_ties, &steps);
+        found.has_ties |= within.tie;
+        found.stretches.push(Stretch {
+            rows: start..end,
+            direction: within.direction(keeps_ties).unwrap_or(Direction::Rising),
+        });
+        start = end;
+    }
+    found
+}
+
+/// Where the stretch from `start` on ends, and what is within.
+fn stretch_end(
+    start: usize,
+    num_rows: usize,
+    keeps_ties: bool,
+    steps: &impl Fn(Range<usize>) -> Steps,
+) -> (usize, Steps) {
+    let mut found = Steps::default();
+    let mut row = start;
+    while row + 1 < num_rows {
+        let group_end = (row + GROUP_ROWS).min(num_rows - 1);
+        let with = found.and(steps(row..group_end));
+        if with.direction(keeps_ties).is_some() {
+            (found, row) = (with, group_end);
+            continue;
+        }
+        for last in row..group_end {
+            let with = found.and(steps(last..last + 1));
+            if with.direction(keeps_ties).is_none() {
+                // Of two rows the first may be the end of what came before the batch.
+                return if last == start + 1 {
+                    (last, Steps::default())
+                } else {
+                    (last + 1, found)
+                };
+            }
+            found = with;
+        }
+        row = group_end;
+    }
+    (num_rows, found)
 }
 
 /// What was found between neighbours.
@@ -76,46 +173,52 @@ impl Steps {
             None
         }
     }
-}
 
-/// Compares neighbours by all keys.
-fn compared(keys: &[ArrayRef], columns: &[KeyColumn]) -> Result<Steps> {
-    let comparators = keys.iter().zip(columns);
-    let comparators = comparators.map(|(key, column)| make_comparator(key, key, column.options));
-    let comparators = comparators.collect::<Result<Vec<_>, _>>()?;
-    let num_rows = keys.first().map_or(0, |key| key.len());
-    let mut steps = Steps::default();
-    for row in 1..num_rows {
-        let mut orders = comparators.iter().map(|compare| compare(row - 1, row));
-        match orders.find(|order| order.is_ne()) {
-            Some(Ordering::Less) => steps.rise = true,
-            Some(_) => steps.fall = true,
-            None => steps.tie = true,
-        }
-        if steps.rise && steps.fall {
-            break;
+    fn and(self, other: Self) -> Self {
+        Self {
+            rise: self.rise | other.rise,
+            fall: self.fall | other.fall,
+            tie: self.tie | other.tie,
         }
     }
-    Ok(steps)
+
+    fn with(mut self, order: Ordering) -> Self {
+        match order {
+            Ordering::Less => self.rise = true,
+            Ordering::Equal => self.tie = true,
+            Ordering::Greater => self.fall = true,
+        }
+        self
+    }
 }
 
-/// Compares neighbours of an array without NULLs.
-struct StepsOf<'a>(&'a dyn Array);
+/// Finds the stretches of an array without NULLs.
+struct OfOneKey<'a> {
+    key: &'a dyn Array,
+    is_descending: bool,
+    keeps_ties: bool,
+}
 
-impl NarrowVisitor for StepsOf<'_> {
-    type Output = Steps;
+impl NarrowVisitor for OfOneKey<'_> {
+    type Output = Found;
 
-    fn visit<T: Ordinal>(self) -> Steps {
-        let values = self.0.as_primitive::<T>().values();
-        widest(StepsOfValues {
-            values,
-            ordinal: T::ordinal,
-        })
+    fn visit<T: Ordinal>(self) -> Found {
+        let values = self.key.as_primitive::<T>().values();
+        let steps = |rows: Range<usize>| {
+            let found = widest(StepsOfValues {
+                before: &values[rows.clone()],
+                after: &values[rows.start + 1..=rows.end],
+                ordinal: T::ordinal,
+            });
+            found.directed(self.is_descending)
+        };
+        search(values.len(), self.keeps_ties, steps)
     }
 }
 
 struct StepsOfValues<'a, V, F> {
-    values: &'a [V],
+    before: &'a [V],
+    after: &'a [V],
     ordinal: F,
 }
 
@@ -125,24 +228,12 @@ impl<V: Copy, F: Fn(V) -> u64> Loop for StepsOfValues<'_, V, F> {
     #[inline(always)]
     fn run(self) -> Steps {
         let mut steps = Steps::default();
-        let Some(others) = self.values.get(1..) else {
-            return steps;
-        };
-        let groups = self
-            .values
-            .chunks(GROUP_ROWS)
-            .zip(others.chunks(GROUP_ROWS));
-        for (before, after) in groups {
-            // Without branches, so that it becomes vector code.
-            for (a, b) in before.iter().zip(after) {
-                let (a, b) = ((self.ordinal)(*a), (self.ordinal)(*b));
-                steps.rise |= a < b;
-                steps.fall |= a > b;
-                steps.tie |= a == b;
-            }
-            if steps.rise && steps.fall {
-                break;
-            }
+        // Without branches, so that it becomes vector code.
+        for (a, b) in self.before.iter().zip(self.after) {
+            let (a, b) = ((self.ordinal)(*a), (self.ordinal)(*b));
+            steps.rise |= a < b;
+            steps.fall |= a > b;
+            steps.tie |= a == b;
         }
         steps
     }
@@ -155,7 +246,7 @@ mod tests {
     use arrow::array::{ArrayRef, BinaryViewArray, Float64Array, Int32Array};
     use arrow::compute::SortOptions;
 
-    use super::{Direction, direction};
+    use super::{Direction, Stretch, stretches};
     use crate::sort::layout::KeyColumn;
 
     fn check(keys: &[(ArrayRef, bool)], keeps_ties: bool, expected: Option<Direction>) {
@@ -168,8 +259,45 @@ mod tests {
         };
         let columns: Vec<KeyColumn> = keys.iter().map(column).collect();
         let keys: Vec<ArrayRef> = keys.iter().map(|(key, _)| Arc::clone(key)).collect();
-        let found = direction(&keys, &columns, keeps_ties).unwrap();
-        assert_eq!(found, expected, "{keys:?}");
+        let found = stretches(&keys, &columns, keeps_ties).unwrap();
+        let direction = match found.as_slice() {
+            [] => Some(Direction::Rising),
+            [all] => Some(all.direction),
+            _ => None,
+        };
+        assert_eq!(direction, expected, "{keys:?}");
+    }
+
+    /// Where stretches of integers end, negative if they fall.
+    fn ends(values: impl IntoIterator<Item = i32>) -> Vec<isize> {
+        let key = integers(values);
+        let columns = [KeyColumn::new(key.data_type(), SortOptions::default())];
+        let found = stretches(&[key], &columns, true).unwrap();
+        let mut start = 0;
+        let end = |stretch: &Stretch| {
+            assert_eq!(stretch.rows.start, start);
+            start = stretch.rows.end;
+            match stretch.direction {
+                Direction::Rising => start as isize,
+                Direction::Falling => -(start as isize),
+            }
+        };
+        found.iter().map(end).collect()
+    }
+
+    #[test]
+    fn batches_are_cut_where_the_direction_changes() {
+        assert_eq!(ends((5..900).chain(0..3)), [895, 898]);
+        assert_eq!(
+            ends((0..700).chain((200..300).rev()).chain(800..2000)),
+            [700, -800, 2000]
+        );
+        // The last row of another stretch.
+        assert_eq!(ends([99].into_iter().chain(0..600)), [1, 601]);
+        assert_eq!(ends([7, 7, 7, 6, 5, 4]), [3, -6]);
+        assert!(ends((0..5000).map(|i| i * 7919 % 5003)).is_empty());
+        let saw = |i: i32| i % 2100 - i / 2100 * 2100;
+        assert_eq!(ends((0..21_000).map(saw)).len(), 10);
     }
 
     fn integers(values: impl IntoIterator<Item = i32>) -> ArrayRef {

@@ -40,11 +40,12 @@ impl Emitter {
         part: &Part<W>,
         range: Range<usize>,
     ) -> Result<Vec<RecordBatch>> {
-        if let Part::Batch(ordered) = part {
+        if let Part::Ordered(ordered) = part {
             return ordered.batches(&self.rows, range, self.max_batch_rows);
         }
         let mut words = part.words();
         match self.strategy {
+            _ if part.is_sorted() => {}
             Strategy::Auto | Strategy::Top | Strategy::Counting => {
                 radix::sort(&mut words, self.layout.place_bits());
             }

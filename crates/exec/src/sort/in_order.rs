@@ -1,118 +1,242 @@
-//! Sees whether batches follow each other, and gives them as they are.
+//! Sees whether stretches of batches follow each other, and gives them as they are.
 //!
 //! ```text
-//! batches    │ 7 8 9 │ 4 5 6 │ 3 2 1 │     the last one falls
-//! result     │ 1 2 3 │ 4 5 6 │ 7 8 9 │     nothing is packed, only what falls is copied
+//! batches    │ 1 2 9 10 11 · 3 4 │ 5 6 7 8 │ 14 13 12 │     the first has two stretches, the last one falls
+//! result     │ 1 2 │ 3 4 │ 5 6 7 8 │ 9 10 11 │ 12 13 14 │     nothing is packed, only what falls is copied
 //! ```
+//!
+//! The stretch that begins first comes first, as far as it is before the one that begins next. Two threads
+//! that take turns at reading a table so give batches that are taken apart again.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use arrow::array::{ArrayRef, RecordBatch, make_comparator};
+use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::interleave;
+use arrow::row::{OwnedRow, RowConverter, SortField};
 use datafusion::error::Result;
 
-use super::direction::Direction;
+use super::direction::{Direction, Stretch, most_stretches};
 use super::reversed::reversed;
 use super::rows::Rows;
 
-/// A batch that is in order, or in the opposite one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A stretch of a batch's rows that are in order, or in the opposite one.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ordered {
-    pub(super) batch: usize,
-    pub(super) direction: Direction,
+    batch: usize,
+    stretch: Stretch,
 }
 
 impl Ordered {
+    /// The place of a row in the batch, counted in the order of the result.
+    fn row(&self, place: usize) -> usize {
+        match self.stretch.direction {
+            Direction::Rising => self.stretch.rows.start + place,
+            Direction::Falling => self.stretch.rows.end - 1 - place,
+        }
+    }
+
+    /// The first rows, so many of them, and the rest.
+    fn split(&self, num_rows: usize) -> (Self, Self) {
+        let Range { start, end } = self.stretch.rows;
+        let part = |rows| Self {
+            batch: self.batch,
+            stretch: Stretch {
+                rows,
+                direction: self.stretch.direction,
+            },
+        };
+        match self.stretch.direction {
+            Direction::Rising => (part(start..start + num_rows), part(start + num_rows..end)),
+            Direction::Falling => (part(end - num_rows..end), part(start..end - num_rows)),
+        }
+    }
+
+    /// How many rows it has.
+    pub(super) fn num_rows(&self) -> usize {
+        self.stretch.rows.len()
+    }
+
+    /// Whether its rows are in the opposite order.
+    pub(super) fn is_falling(&self) -> bool {
+        self.stretch.direction == Direction::Falling
+    }
+
     /// Rows `range` of it in order, in batches of at most `max_rows`.
     pub(super) fn batches(
-        self,
+        &self,
         rows: &Rows,
         range: Range<usize>,
         max_rows: usize,
     ) -> Result<Vec<RecordBatch>> {
         let batch = &rows.batches[self.batch];
+        let Range { start, end } = self.stretch.rows;
         let starts = range.clone().step_by(max_rows);
-        let pieces = starts.map(|start| start..range.end.min(start + max_rows));
-        match self.direction {
-            Direction::Rising => Ok(pieces.map(|p| batch.slice(p.start, p.len())).collect()),
+        let pieces = starts.map(|first| first..range.end.min(first + max_rows));
+        match self.stretch.direction {
+            Direction::Rising => {
+                let slice = |p: Range<usize>| Ok(batch.slice(start + p.start, p.len()));
+                pieces.map(slice).collect()
+            }
             Direction::Falling => {
-                let num_rows = batch.num_rows();
-                let turned = |p: Range<usize>| batch.slice(num_rows - p.end, p.len());
-                pieces.map(|piece| reversed(&turned(piece))).collect()
+                let turned = |p: Range<usize>| reversed(&batch.slice(end - p.end, p.len()));
+                pieces.map(turned).collect()
             }
         }
     }
 }
 
-/// All batches in the order of the result, if each is in order and they follow each other. With
-/// `keeps_ties`, rows of the same keys must not change places.
+/// All rows in the order of the result, if every batch has stretches and these are to be cut into few
+/// pieces. With `keeps_ties`, rows of the same keys must not change places.
 pub(super) fn ordered(rows: &Rows, keeps_ties: bool) -> Result<Option<Vec<Ordered>>> {
-    let directions = rows.directions.iter().copied().enumerate();
-    let batches = directions.map(|(batch, direction)| {
-        let direction = direction?;
-        Some(Ordered { batch, direction })
-    });
-    let Some(mut batches) = batches.collect::<Option<Vec<_>>>() else {
+    if rows.batches.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    if rows.stretches.iter().any(Vec::is_empty) {
         return Ok(None);
-    };
-    let ends = Ends::new(rows, &batches)?;
-    batches.sort_by(|a, b| ends.compare((a.batch, End::First), (b.batch, End::First)));
-    let follows = |pair: &[Ordered]| match pair {
-        [a, b] => match ends.compare((a.batch, End::Last), (b.batch, End::First)) {
-            Ordering::Less => true,
-            Ordering::Equal => !keeps_ties || a.batch < b.batch,
-            Ordering::Greater => false,
-        },
-        _ => true,
-    };
-    let is_ordered = batches.windows(2).all(follows);
-    Ok(is_ordered.then_some(batches))
-}
-
-/// An end of a batch that is in order.
-#[derive(Clone, Copy, Debug)]
-enum End {
-    First,
-    Last,
-}
-
-/// The keys at both ends of all batches.
-struct Ends {
-    comparators: Vec<Box<dyn Fn(usize, usize) -> Ordering + Send + Sync>>,
-}
-
-impl Ends {
-    fn new(rows: &Rows, batches: &[Ordered]) -> Result<Self> {
-        let ends = |ordered: &Ordered| {
-            // A batch has rows.
-            let last = rows.batches[ordered.batch].num_rows() - 1;
-            let (first, last) = match ordered.direction {
-                Direction::Rising => (0, last),
-                Direction::Falling => (last, 0),
-            };
-            [(ordered.batch, first), (ordered.batch, last)]
+    }
+    let of_batch = |(batch, stretches): (usize, &Vec<Stretch>)| -> Vec<Ordered> {
+        let ordered = |stretch: &Stretch| Ordered {
+            batch,
+            stretch: stretch.clone(),
         };
-        let places: Vec<(usize, usize)> = batches.iter().flat_map(ends).collect();
-        let columns = rows.columns.iter().enumerate();
-        let comparators = columns.map(|(key, column)| {
-            let keys: Vec<_> = rows.keys.iter().map(|keys| keys[key].as_ref()).collect();
-            let ends: ArrayRef = interleave(&keys, &places)?;
-            Ok(make_comparator(&ends, &ends, column.options)?)
+        stretches.iter().map(ordered).collect()
+    };
+    let stretches = rows.stretches.iter().enumerate().flat_map(of_batch);
+    let keys = Keys::new(rows)?;
+    let mut open = keys.open(stretches.collect())?;
+    let most = most_stretches(rows.num_rows()) + open.len();
+    let mut found = Vec::new();
+    while let Some(Reverse(first)) = open.pop() {
+        let num_rows = match open.peek() {
+            Some(Reverse(next)) => keys.num_before(&first, next, keeps_ties)?,
+            None => first.ordered.num_rows(),
+        };
+        if found.len() == most {
+            return Ok(None);
+        }
+        if num_rows < first.ordered.num_rows() {
+            let (before, rest) = first.ordered.split(num_rows);
+            open.push(Reverse(Open {
+                first: keys.row(&rest, 0)?,
+                ordered: rest,
+                last: first.last,
+            }));
+            found.push(before);
+        } else {
+            found.push(first.ordered);
+        }
+    }
+    Ok(Some(found))
+}
+
+/// A stretch that is still to be placed, with the keys at its ends.
+struct Open {
+    first: OwnedRow,
+    last: OwnedRow,
+    ordered: Ordered,
+}
+
+impl Open {
+    /// What decides between stretches that begin with the same keys.
+    fn place(&self) -> (usize, usize) {
+        (self.ordered.batch, self.ordered.stretch.rows.start)
+    }
+}
+
+impl Ord for Open {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let order = self.first.cmp(&other.first);
+        order.then_with(|| self.place().cmp(&other.place()))
+    }
+}
+
+impl PartialOrd for Open {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Open {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Open {}
+
+/// Compares the keys of single rows.
+struct Keys<'a> {
+    rows: &'a Rows,
+    converter: RowConverter,
+}
+
+impl<'a> Keys<'a> {
+    fn new(rows: &'a Rows) -> Result<Self> {
+        let first = rows.keys.first().map_or(&[][..], Vec::as_slice);
+        let fields = first.iter().zip(&rows.columns);
+        let fields = fields.map(|(key, column)| {
+            SortField::new_with_options(key.data_type().clone(), column.options)
         });
         Ok(Self {
-            comparators: comparators.collect::<Result<_>>()?,
+            rows,
+            converter: RowConverter::new(fields.collect())?,
         })
     }
 
-    fn compare(&self, a: (usize, End), b: (usize, End)) -> Ordering {
-        let place = |(batch, end)| match end {
-            End::First => 2 * batch,
-            End::Last => 2 * batch + 1,
+    /// Stretches by the keys that they begin with.
+    fn open(&self, stretches: Vec<Ordered>) -> Result<BinaryHeap<Reverse<Open>>> {
+        // A stretch has rows.
+        let ends = |ordered: &Ordered| {
+            let last = ordered.num_rows() - 1;
+            [0, last].map(|place| (ordered.batch, ordered.row(place)))
         };
-        let (a, b) = (place(a), place(b));
-        let mut orders = self.comparators.iter().map(|compare| compare(a, b));
-        let order = orders.find(|order| order.is_ne());
-        order.unwrap_or(Ordering::Equal)
+        let places: Vec<(usize, usize)> = stretches.iter().flat_map(ends).collect();
+        let columns = (0..self.rows.columns.len()).map(|key| {
+            let keys = self.rows.keys.iter().map(|keys| keys[key].as_ref());
+            interleave(&keys.collect::<Vec<_>>(), &places)
+        });
+        let columns = columns.collect::<Result<Vec<ArrayRef>, _>>()?;
+        let ends = self.converter.convert_columns(&columns)?;
+        let open = stretches.into_iter().enumerate().map(|(i, ordered)| {
+            Reverse(Open {
+                first: ends.row(2 * i).owned(),
+                last: ends.row(2 * i + 1).owned(),
+                ordered,
+            })
+        });
+        Ok(open.collect())
+    }
+
+    /// The keys of one row of a stretch.
+    fn row(&self, ordered: &Ordered, place: usize) -> Result<OwnedRow> {
+        let keys = self.rows.keys[ordered.batch].iter();
+        let keys: Vec<ArrayRef> = keys.map(|key| key.slice(ordered.row(place), 1)).collect();
+        Ok(self.converter.convert_columns(&keys)?.row(0).owned())
+    }
+
+    /// How many rows of `a`, at least one, come before the rows of `b`, which does not begin before it.
+    fn num_before(&self, a: &Open, b: &Open, keeps_ties: bool) -> Result<usize> {
+        let takes_ties = !keeps_ties || a.place() < b.place();
+        let is_before = |row: &OwnedRow| match row.cmp(&b.first) {
+            Ordering::Less => true,
+            Ordering::Equal => takes_ties,
+            Ordering::Greater => false,
+        };
+        let num_rows = a.ordered.num_rows();
+        if is_before(&a.last) {
+            return Ok(num_rows);
+        }
+        let (mut low, mut high) = (1, num_rows - 1);
+        while low < high {
+            let middle = low.midpoint(high);
+            if is_before(&self.row(&a.ordered, middle)?) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
     }
 }

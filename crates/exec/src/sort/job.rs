@@ -20,8 +20,12 @@ use super::counting::Counted;
 use super::emit::Emitter;
 use super::in_order::ordered;
 use super::key_bound::KeyBound;
+use super::key_counts::KeyCounts;
 use super::layout::Layout;
-use super::parts::{Cut, parts};
+use super::nearly::Nearly;
+use super::options::MAX_COUNTED_BITS;
+use super::parts::{Cut, packed_words, parts};
+use super::ranks::with_ranks;
 use super::rows::{Input, Rows, joined, joined_one};
 use super::sort_exec::Limit;
 use super::top::{TopRows, TopSpec};
@@ -73,7 +77,7 @@ impl Job {
         self.notes.note(Outcome::merged(num_rows, num_runs));
     }
 
-    /// Whether to see if batches are in order before anything is made of them.
+    /// Whether to see if rows are in order before anything is made of them.
     pub(super) fn looks_for_order(&self) -> bool {
         self.cut.strategy == Strategy::Auto
     }
@@ -85,21 +89,34 @@ impl Job {
 
     /// The batches of the result.
     pub(super) async fn run(self, rows: Rows) -> Result<Batches> {
-        if let Some(batches) = ordered(&rows, self.keeps_ties() || rows.is_changed())? {
-            self.notes.note(Outcome::in_order(&rows, &batches));
-            let parts = batches.into_iter().map(Part::<u64>::Batch).collect();
+        if let Some(found) = ordered(&rows, self.keeps_ties() || rows.is_changed())? {
+            self.notes.note(Outcome::in_order(&rows, &found));
+            let parts = found.into_iter().map(Part::<u64>::Ordered).collect();
             let layout = Arc::new(rows.layout_of_keys());
             return self.emit_parts(Arc::new(rows), layout, parts);
         }
+        let clock = &self.clocks.splitting;
+        let rows = if self.looks_for_order() {
+            with_ranks(rows, self.cut, clock).await?
+        } else {
+            rows
+        };
         let rows = Arc::new(rows);
-        if let Some(codes) = Codes::of(&rows, self.cut, &self.clocks.splitting).await? {
-            return self.run_counting(rows, codes).await;
-        }
         let is_readable = |layout: &Layout| {
             let keys = self.key_columns.iter();
             keys.map(|key| layout.readable((*key)?))
                 .all(|place| place.is_some())
         };
+        let keys = Arc::new(rows.layout_of_keys());
+        let has_few_bits = keys.key_bits() <= MAX_COUNTED_BITS;
+        if self.looks_for_order() && !has_few_bits && keys.is_exact && is_readable(&keys) {
+            if let Some(counts) = KeyCounts::of(&rows, &keys, self.cut, clock).await? {
+                return Ok(self.run_key_counts(&rows, counts));
+            }
+        }
+        if let Some(codes) = Codes::of(&rows, self.cut, clock).await? {
+            return self.run_counting(rows, codes).await;
+        }
         let layout = rows.layout(is_readable);
         let word_bits = layout.key_bits() + layout.place_bits();
         if word_bits <= u32::BITS {
@@ -141,6 +158,16 @@ impl Job {
         Ok(stream::iter(batches.into_iter().map(Ok)).boxed())
     }
 
+    fn run_key_counts(self, rows: &Rows, counts: KeyCounts) -> Batches {
+        self.notes.note(Outcome::key_counts(rows, &counts));
+        let wanted = self.limit.wanted(0..rows.num_rows());
+        let pieces = KeyCounts::pieces(wanted, self.max_batch_rows);
+        let (schema, keys) = (self.schema, self.key_columns);
+        ahead(pieces, self.cut, self.metrics, move |range| {
+            Ok(vec![counts.batch(range, (&schema, &keys))?])
+        })
+    }
+
     async fn run_counting(self, rows: Arc<Rows>, codes: Codes) -> Result<Batches> {
         let clock = self.clocks.splitting.clone();
         let num_rows = rows.num_rows();
@@ -172,7 +199,15 @@ impl Job {
         rows.reserve(2 * size_of::<W>() * rows.num_rows())?;
         let layout = Arc::new(layout);
         let clock = &self.clocks.splitting;
-        let parts = parts::<W>(Arc::clone(&rows), Arc::clone(&layout), self.cut, clock).await?;
+        let words = Arc::new(packed_words::<W>(&rows, &layout, self.cut, clock).await?);
+        if self.looks_for_order() && layout.is_exact {
+            if let Some(nearly) = Nearly::of(&words, self.cut, clock).await? {
+                self.notes.note(Outcome::nearly((&rows, &layout), &nearly));
+                return self.emit_parts(rows, layout, nearly.parts);
+            }
+        }
+        let keys = (Arc::clone(&layout), rows.columns.len());
+        let parts = parts::<W>(words, keys, self.cut, clock).await?;
         let way = match self.cut.strategy {
             Strategy::Comparison => Way::Comparison,
             Strategy::Auto | Strategy::Top | Strategy::Radix | Strategy::Counting => Way::Radix,
@@ -192,7 +227,7 @@ impl Job {
         let mut wanted = Vec::new();
         let mut first = 0;
         for part in parts {
-            let num_rows = part.num_rows(&rows);
+            let num_rows = part.num_rows();
             let range = self.limit.wanted(first..first + num_rows);
             first += num_rows;
             if !range.is_empty() {

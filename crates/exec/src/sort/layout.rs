@@ -17,6 +17,7 @@
 
 use std::sync::Arc;
 
+use arrow::array::ArrayRef;
 use arrow::compute::SortOptions;
 use arrow::datatypes::DataType;
 
@@ -81,6 +82,8 @@ pub(super) struct Field {
     is_open: bool,
     /// Whether the key's values are other ones than the column's.
     is_changed: bool,
+    /// If values are places among these, these in order.
+    pub(super) values: Option<ArrayRef>,
 }
 
 impl Field {
@@ -209,6 +212,7 @@ fn field(key: usize, column: KeyColumn, range: &Range, room: u32) -> Option<Fiel
         len_bits: 0,
         is_open: false,
         is_changed: range.is_changed,
+        values: range.values.clone(),
     };
     if column.kind == Kind::Bytes {
         take_bytes(&mut field, range, room);

@@ -16,6 +16,9 @@
 //! | [`rows`] | the input in memory |
 //! | [`float_key`] | keys that stand for floats |
 //! | [`direction`], [`in_order`], [`reversed`] | rows that are in order already |
+//! | [`ranks`] | strings as numbers in their order |
+//! | [`key_counts`] | rows that are nothing but their keys: counted |
+//! | [`nearly`] | words that are in order but for a few |
 //! | [`job`] | one run: the choice of the way, and the way |
 //! | [`top`], [`bound`] | the first rows without the others |
 //! | [`key_bound`] | what a scan may leave out of them |
@@ -45,13 +48,16 @@ mod float_key;
 mod in_order;
 mod job;
 mod key_bound;
+mod key_counts;
 mod layout;
+mod nearly;
 mod options;
 mod ordinal;
 mod pack;
 mod parts;
 mod radix;
 mod range;
+mod ranks;
 mod reversed;
 mod rows;
 mod sort_exec;

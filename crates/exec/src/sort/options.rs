@@ -10,7 +10,7 @@ const MIN_PART_WORDS: usize = 4 << 10;
 const MAX_TOP_ROWS: usize = 1 << 16;
 
 /// Most bits of keys that are counted: each batch has a counter for every key.
-const MAX_COUNTED_BITS: u32 = 11;
+pub(super) const MAX_COUNTED_BITS: u32 = 11;
 
 /// Rows of each key that a task should have, so that they are written in runs.
 const MIN_RUN_ROWS: usize = 64;

@@ -6,7 +6,8 @@ use arrow::array::{
     Array, ArrayRef, AsArray, Decimal128Array, FixedSizeBinaryArray, PrimitiveArray,
 };
 use arrow::buffer::{Buffer, NullBuffer, ScalarBuffer};
-use arrow::datatypes::DataType;
+use arrow::compute::take;
+use arrow::datatypes::{DataType, UInt32Type};
 use datafusion::common::internal_err;
 use datafusion::error::Result;
 
@@ -160,6 +161,9 @@ pub(super) fn unpack<W: Word>(
         shift,
         nulls: nulls.clone(),
     };
+    if let Some(values) = &field.values {
+        return Ok(take(values, &read.visit::<UInt32Type>(), None)?);
+    }
     if let Some(array) = visit_narrow(data_type, read) {
         return Ok(array);
     }

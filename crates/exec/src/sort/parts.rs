@@ -39,22 +39,32 @@ struct Target {
     num_keys: usize,
 }
 
-/// The parts of the result in their order; `clock` gets the time of all tasks.
-pub(super) async fn parts<W: Word>(
-    rows: Arc<Rows>,
-    layout: Arc<Layout>,
+/// The words of all rows, packed in tasks; `clock` gets their time.
+pub(super) async fn packed_words<W: Word>(
+    rows: &Arc<Rows>,
+    layout: &Arc<Layout>,
     cut: Cut,
     clock: &Time,
-) -> Result<Vec<Part<W>>> {
-    let num_rows = rows.num_rows();
-    let tasks = batches_of_tasks(&rows, cut.num_tasks)
+) -> Result<Vec<Vec<W>>> {
+    let tasks = batches_of_tasks(rows, cut.num_tasks)
         .into_iter()
         .map(|batches| {
-            let (rows, layout) = (Arc::clone(&rows), Arc::clone(&layout));
+            let (rows, layout) = (Arc::clone(rows), Arc::clone(layout));
             let pack = async move { Ok(packed::<W>(&rows, &layout, batches)) };
             SpawnedTask::spawn(timed(clock.clone(), pack))
         });
-    let words = joined(tasks.collect()).await?;
+    joined(tasks.collect()).await
+}
+
+/// The parts of the result in their order, made of the words of all tasks for `num_keys` keys; `clock`
+/// gets the time of all tasks.
+pub(super) async fn parts<W: Word>(
+    words: Arc<Vec<Vec<W>>>,
+    (layout, num_keys): (Arc<Layout>, usize),
+    cut: Cut,
+    clock: &Time,
+) -> Result<Vec<Part<W>>> {
+    let num_rows = words.iter().map(Vec::len).sum();
     let target = Target {
         part_words: cut.strategy.part_words(num_rows, cut.num_tasks),
         // Rows whose words have the same keys are told apart by the task that sorts them.
@@ -64,9 +74,9 @@ pub(super) async fn parts<W: Word>(
             layout.place_bits()
         },
         layout,
-        num_keys: rows.columns.len(),
+        num_keys,
     };
-    split(Words::All(Arc::new(words)), target, clock.clone()).await
+    split(Words::All(words), target, clock.clone()).await
 }
 
 /// Batches for each task, about the same number of rows.

@@ -1,7 +1,7 @@
 //! Finds what the values of a key column have in common, so that little of them must be packed.
 
-use arrow::array::{Array, ArrowNativeTypeOp, AsArray, PrimitiveArray};
-use arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, ArrowNativeTypeOp, AsArray, PrimitiveArray};
+use arrow::datatypes::{DataType, UInt32Type};
 use basalt_kernels::widest::{Loop, widest};
 
 use super::ordinal::{Kind, NarrowVisitor, Ordinal, for_each_bytes, for_each_wide, visit_narrow};
@@ -33,6 +33,8 @@ pub(super) struct Range {
     pub(super) max_len: usize,
     /// Whether values are other ones than those of the column that the key stands for.
     pub(super) is_changed: bool,
+    /// If values are places among these, these in order.
+    pub(super) values: Option<ArrayRef>,
 }
 
 impl Range {
@@ -84,6 +86,14 @@ impl Range {
                 });
             }
         }
+    }
+
+    /// Makes this the range of places among `values`.
+    pub(super) fn set_ranked(&mut self, values: ArrayRef) {
+        let last = Array::len(&values).saturating_sub(1) as u64;
+        let ordinal = |place: u64| u128::from(UInt32Type::ordinal(place as u32));
+        self.ordinals = Some((ordinal(0), ordinal(last)));
+        self.values = Some(values);
     }
 
     /// Widens the range to another.

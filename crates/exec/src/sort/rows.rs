@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::compute::concat_batches;
 use datafusion::common::internal_datafusion_err;
 use datafusion::common::runtime::SpawnedTask;
@@ -12,7 +12,7 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::physical_expr::PhysicalSortExpr;
 use futures::StreamExt;
 
-use super::direction::{Direction, direction};
+use super::direction::{Stretch, stretches};
 use super::external::{Run, Runs, TaskRuns};
 use super::float_key::key_values;
 use super::job::Job;
@@ -31,8 +31,9 @@ pub(super) struct Rows {
     pub(super) batches: Vec<RecordBatch>,
     /// The keys of each batch.
     pub(super) keys: Vec<Vec<ArrayRef>>,
-    /// Of each batch, the direction of its rows; none if it has none or if nobody has looked.
-    pub(super) directions: Vec<Option<Direction>>,
+    /// Of each batch, the stretches in which its rows are in order; none if these are too short or if
+    /// nobody has looked.
+    pub(super) stretches: Vec<Vec<Stretch>>,
     ranges: Vec<Range>,
     pub(super) columns: Vec<KeyColumn>,
     size_bytes: usize,
@@ -97,7 +98,7 @@ impl Rows {
         Self {
             batches: Vec::new(),
             keys: Vec::new(),
-            directions: Vec::new(),
+            stretches: Vec::new(),
             ranges: Vec::new(),
             columns: Vec::new(),
             size_bytes: 0,
@@ -120,7 +121,7 @@ impl Rows {
         self.shares_mut().append(other.shares_mut());
         self.batches.extend(other.batches);
         self.keys.extend(other.keys);
-        self.directions.extend(other.directions);
+        self.stretches.extend(other.stretches);
         self.size_bytes += other.size_bytes;
         if self.ranges.is_empty() {
             self.ranges = other.ranges;
@@ -153,6 +154,24 @@ impl Rows {
         shares.first_mut().map_or(Ok(()), |share| {
             share.keep_more(size_bytes.saturating_sub(counted))
         })
+    }
+
+    /// Counts memory that is held besides.
+    pub(super) fn keep_more(&self, size_bytes: usize) -> Result<()> {
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = shares.first_mut();
+        first.map_or(Ok(()), |share| share.keep_more(size_bytes))
+    }
+
+    /// Notes that the values of a key are places among `values`, which are in order.
+    pub(super) fn set_ranked(&mut self, key: usize, values: ArrayRef) {
+        self.ranges[key].set_ranked(values);
+    }
+
+    /// How many different strings keys have that have become their numbers; none if no key has.
+    pub(super) fn num_ranked(&self) -> Option<usize> {
+        let values = self.ranges.iter().filter_map(|range| range.values.as_ref());
+        values.map(|values| values.len()).max()
     }
 
     /// The layout of words that hold keys alone.
@@ -254,19 +273,19 @@ impl Collector {
             };
             self.rows.columns = keys.iter().zip(self.sorts.iter()).map(column).collect();
         }
-        let direction = match self.order {
+        let stretches = match self.order {
             Some(keeps_ties) => {
                 let keeps_ties = keeps_ties || is_changed.contains(&true);
-                direction(&keys, &self.rows.columns, keeps_ties)?
+                stretches(&keys, &self.rows.columns, keeps_ties)?
             }
-            None => None,
+            None => Vec::new(),
         };
         let columns = self.rows.columns.iter().zip(&mut self.rows.ranges);
         for ((key, is_changed), (column, range)) in keys.iter().zip(is_changed).zip(columns) {
             range.include(column.kind, key.as_ref());
             range.is_changed |= is_changed;
         }
-        self.rows.directions.push(direction);
+        self.rows.stretches.push(stretches);
         self.rows.batches.push(batch);
         self.rows.keys.push(keys);
         Ok(())

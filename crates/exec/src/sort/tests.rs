@@ -431,6 +431,151 @@ fn batches_in_order_or_reversed_stay_whole() {
 }
 
 #[test]
+fn stretches_within_batches_are_found() {
+    // As two threads read a table that is in order, in batches that hold parts of what each has read.
+    let blocks = [0, 3, 1, 4, 2, 5, 6];
+    let keys_of = |tied: i64| {
+        blocks.iter().flat_map(move |block| {
+            let rows = block * 7_000..(block + 1) * 7_000;
+            rows.map(move |i| (None, None, Some(i / tied), i as u64))
+        })
+    };
+    for (tied, descending, skip) in [
+        (1, false, 0),
+        (1, true, 0),
+        (3, false, 0),
+        (3, true, 0),
+        (1, true, 30_000),
+    ] {
+        let all = batch(&keys_of(tied).collect::<Vec<Row>>());
+        let keys = vec![(2, descending, false)];
+        let expected = expected(&all, &keys);
+        let sort = sort(&partitions(&all, 2, 12_345), &keys).with_limit(Limit {
+            skip,
+            ..Limit::default()
+        });
+        let (notes, sorted) = (sort.notes.clone(), run(sort, context(2, 3_000)));
+        assert!(
+            sorted == expected.slice(skip, 49_000 - skip),
+            "{tied} {descending}"
+        );
+        // Rows of the same key would have to be turned.
+        let is_turned = tied > 1 && descending;
+        assert_eq!(
+            notes.way_name(),
+            if is_turned { "radix" } else { "in_order" }
+        );
+    }
+}
+
+#[test]
+fn few_rows_out_of_order_are_merged_in() {
+    // Every 90th row is somewhere else; of the keys, the second decides ties.
+    let row = |i: i64| {
+        let key = if i % 90 == 7 { i * 7919 % 50_000 } else { i };
+        (Some((i % 3) as u8), None, Some(key / 2), i as u64)
+    };
+    let rising: Vec<Row> = (0..50_000).map(row).collect();
+    let falling: Vec<Row> = rising.iter().rev().copied().collect();
+    let mut with_nulls = rising.clone();
+    with_nulls
+        .iter_mut()
+        .step_by(400)
+        .for_each(|row| row.2 = None);
+    for (rows, keys) in [
+        (&rising, vec![(2, false, false)]),
+        (&rising, vec![(2, false, false), (12, false, false)]),
+        (&rising, vec![(2, true, false), (12, true, false)]),
+        (&falling, vec![(2, true, false)]),
+        (&falling, vec![(2, false, true), (12, false, false)]),
+        (&with_nulls, vec![(2, false, true)]),
+        (&with_nulls, vec![(2, true, true), (12, true, true)]),
+    ] {
+        let all = batch(rows);
+        let expected = expected(&all, &keys);
+        for (skip, fetch) in [(0, 50_000), (20_000, 12_345)] {
+            let limit = Limit {
+                skip,
+                fetch: (fetch < 50_000).then_some(fetch),
+                with_ties: false,
+            };
+            let mut sort = sort(&partitions(&all, 2, 6_000), &keys).with_limit(limit);
+            sort.options.external_bytes = None;
+            let (notes, sorted) = (sort.notes.clone(), run(sort, context(2, 3_000)));
+            assert!(sorted == expected.slice(skip, fetch), "{keys:?} {skip}");
+            let is_top = skip > 0;
+            assert!(is_top || notes.way_name() == "nearly_in_order", "{keys:?}");
+        }
+    }
+}
+
+#[test]
+fn strings_that_repeat_become_ranks() {
+    // With NULLs, and of 2700 different strings.
+    let rows: Vec<Row> = (0..60_000_u64)
+        .map(|i| {
+            let n = i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+            let string = (n % 20 != 0).then_some((n % 2_700) as u16);
+            (Some((n % 5) as u8), string, Some(n as i64), i)
+        })
+        .collect();
+    let all = batch(&rows);
+    for keys in [
+        vec![(13, false, false)],
+        vec![(11, true, true), (2, false, false)],
+        vec![(0, true, false), (13, false, true), (11, true, false)],
+    ] {
+        let sort = sort(&partitions(&all, 3, 7_000), &keys);
+        let (notes, sorted) = (sort.notes.clone(), run(sort, context(2, 5_000)));
+        assert!(sorted == expected(&all, &keys), "{keys:?}");
+        assert!(
+            notes
+                .facts()
+                .iter()
+                .any(|(name, _)| *name == "Keys as ranks")
+        );
+    }
+}
+
+#[test]
+fn rows_that_are_their_keys_are_counted() {
+    let rows: Vec<Row> = (0..50_000_u64)
+        .map(|i| {
+            let n = i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 45;
+            let narrow = (n % 30 != 0).then_some((n % 3_000) as u16);
+            (None, narrow, Some((n % 5_000 * 1_000_003) as i64), i)
+        })
+        .collect();
+    let all = batch(&rows);
+    // Numbers with a counter each, strings, floats and wide integers that are found in a table.
+    for key in [1, 13, 5, 2] {
+        for (descending, nulls_first) in [(false, false), (true, false), (true, true)] {
+            let expected = expected(&all, &[(key, descending, nulls_first)]);
+            let input = all.project(&[key]).unwrap();
+            let options = SortOptions {
+                descending,
+                nulls_first,
+            };
+            let name = all.schema().field(key).name().clone();
+            let column = Arc::new(Column::new(&name, 0));
+            let ordering = LexOrdering::new([PhysicalSortExpr::new(column, options)]).unwrap();
+            let partitions = partitions(&input, 2, 9_000);
+            let memory = MemorySourceConfig::try_new_exec(&partitions, input.schema(), None);
+            let sort = SortRowsExec::try_new(memory.unwrap(), ordering, false).unwrap();
+            let limit = Limit {
+                skip: 3,
+                ..Limit::default()
+            };
+            let sort = sort.with_limit(limit);
+            let (notes, sorted) = (sort.notes.clone(), run(sort, context(2, 4_000)));
+            let expected = expected.project(&[key]).unwrap().slice(3, 49_997);
+            assert!(sorted == expected, "{name} {options:?}");
+            assert_eq!(notes.way_name(), "counting", "{name}");
+        }
+    }
+}
+
+#[test]
 fn runs_that_do_not_follow_each_other_are_sorted() {
     // Each batch is in order, also by its ties; together they are not.
     let row = |i: i64| (Some((i % 2) as u8), None, Some(i % 9_000 / 2), i as u64);

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::in_order::Ordered;
+use super::nearly::Merged;
 use super::radix::Buckets;
-use super::rows::Rows;
 use super::word::Word;
 
 /// Words of all tasks that are split together.
@@ -42,8 +42,10 @@ impl<W: Word> Words<W> {
 
 /// Rows that stand together in the result.
 pub(super) enum Part<W> {
-    /// A whole batch.
-    Batch(Ordered),
+    /// Rows that are in order as they are.
+    Ordered(Ordered),
+    /// Words that are in order, and others that are merged into them.
+    Merged(Merged<W>),
     /// Some buckets of every task.
     Buckets {
         tasks: Arc<Vec<Buckets<W>>>,
@@ -58,9 +60,10 @@ pub(super) enum Part<W> {
 
 impl<W: Word> Part<W> {
     /// How many rows it has.
-    pub(super) fn num_rows(&self, rows: &Rows) -> usize {
+    pub(super) fn num_rows(&self) -> usize {
         match self {
-            Self::Batch(ordered) => rows.batches[ordered.batch].num_rows(),
+            Self::Ordered(ordered) => ordered.num_rows(),
+            Self::Merged(merged) => merged.len(),
             Self::Buckets { tasks, buckets } => {
                 let of_tasks = tasks.iter().map(|t| t.words(buckets.clone()).len());
                 of_tasks.sum()
@@ -69,10 +72,16 @@ impl<W: Word> Part<W> {
         }
     }
 
-    /// Its words, still to be sorted; none if it is a batch.
+    /// Whether its words are in order.
+    pub(super) fn is_sorted(&self) -> bool {
+        matches!(self, Self::Merged(_))
+    }
+
+    /// Its words, still to be sorted unless [`Part::is_sorted`]; none if its rows are in order.
     pub(super) fn words(&self) -> Vec<W> {
         match self {
-            Self::Batch(_) => Vec::new(),
+            Self::Ordered(_) => Vec::new(),
+            Self::Merged(merged) => merged.words(),
             Self::Buckets { tasks, buckets } => {
                 let of_tasks: Vec<&[W]> = tasks.iter().map(|t| t.words(buckets.clone())).collect();
                 of_tasks.concat()

@@ -84,11 +84,16 @@ impl Parser<'_> {
             _ => JoinKind::Inner,
         };
         self.join_strictness(&mut join);
+        if written.is_none()
+            && matches!(join.strictness, JoinStrictness::Semi | JoinStrictness::Anti)
+        {
+            join.kind = JoinKind::Left;
+        }
         if matches!(join.kind, JoinKind::Left | JoinKind::Right | JoinKind::Full) {
             self.keyword("OUTER");
         }
         if self.keyword("JOIN") {
-            if let Some(wrong) = misfit(&join, written.is_some()) {
+            if let Some(wrong) = misfit(&join) {
                 let span = self.start_span();
                 return Err(self.error_at(span, ErrorCode::SYNTAX_ERROR, wrong.to_owned()));
             }
@@ -307,10 +312,10 @@ impl Parser<'_> {
 }
 
 /// Why the strictness and the kind of a join do not go together.
-fn misfit(join: &Join, kind_is_written: bool) -> Option<&'static str> {
+fn misfit(join: &Join) -> Option<&'static str> {
     let one_sided = matches!(join.kind, JoinKind::Left | JoinKind::Right);
     match join.strictness {
-        JoinStrictness::Semi | JoinStrictness::Anti if kind_is_written && !one_sided => {
+        JoinStrictness::Semi | JoinStrictness::Anti if !one_sided => {
             Some("Write LEFT or RIGHT: SEMI and ANTI JOIN need a side")
         }
         JoinStrictness::Unspecified => None,

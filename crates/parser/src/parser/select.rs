@@ -326,17 +326,12 @@ impl Parser<'_> {
         }
     }
 
-    /// `(a, b)`, `()`, or one key.
+    /// `(a, b)`, `()`, or one key; the brackets are the set's, those inside are a tuple's.
     fn grouping_set(&mut self) -> Result<Vec<Expr>> {
-        let mut key = self.aliased_expr()?;
-        Ok(match key.kind {
-            ExprKind::Tuple(items) => items,
-            ExprKind::Function(f) if f.name == "tuple" => f.args,
-            _ => {
-                key.span.parenthesised = false;
-                vec![key]
-            }
-        })
+        if self.peek_symbol(K::OpenRound) {
+            return self.parenthesised(Self::aliased_expr);
+        }
+        Ok(vec![self.aliased_expr()?])
     }
 
     /// ORDER BY to SETTINGS.

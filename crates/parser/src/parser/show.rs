@@ -192,6 +192,13 @@ impl Parser<'_> {
                 statement.text.replace_range(..short.len(), whole);
             }
         }
+        if statement
+            .text
+            .to_ascii_uppercase()
+            .starts_with("CURRENT QUOTA")
+        {
+            statement.construct = "SHOW QUOTA".to_owned();
+        }
         if let Some(words) = statement.text.get_mut(.."ROW POLICIES".len())
             && words.eq_ignore_ascii_case("ROW POLICIES")
         {

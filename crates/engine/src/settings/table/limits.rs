@@ -146,6 +146,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Depth of subqueries; counted where it is set.",
     ),
     setting(
+        "max_recursive_cte_evaluation_depth",
+        UInt64,
+        "1000",
+        "Rounds of a WITH RECURSIVE.",
+    ),
+    setting(
         "readonly",
         UInt64,
         "0",

@@ -168,8 +168,8 @@ impl<E: Entry> DistinctCounts for Counts<E> {
 
     fn export(&mut self, num_groups: usize) -> Result<Arc<dyn ExportedSets>> {
         self.add_sources()?;
-        let mut own = std::mem::replace(&mut self.own, Parts::new(self.tuning));
-        own.flush();
+        // What waits goes into the sets of those who take it: only once.
+        let own = std::mem::replace(&mut self.own, Parts::new(self.tuning));
         Ok(Arc::new(Exported::new(own, num_groups)))
     }
 

@@ -139,6 +139,9 @@ pub(super) trait Entry: Copy + Eq + Default + Debug + Send + Sync + 'static {
 
     /// Where the entry goes in its set.
     fn hash(self) -> u64;
+
+    /// Whether both are the same, found without a jump.
+    fn is(self, other: Self) -> bool;
 }
 
 /// A value where there is one group.
@@ -167,6 +170,11 @@ impl<V: Value> Entry for Alone<V> {
     #[inline]
     fn hash(self) -> u64 {
         self.0.hash()
+    }
+
+    #[inline]
+    fn is(self, other: Self) -> bool {
+        self == other
     }
 }
 
@@ -201,5 +209,10 @@ impl<V: Value> Entry for Paired<V> {
     fn hash(self) -> u64 {
         let group = u64::from(self.group).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         self.value.hash().wrapping_add(group)
+    }
+
+    #[inline]
+    fn is(self, other: Self) -> bool {
+        (self.value == other.value) & (self.group == other.group)
     }
 }

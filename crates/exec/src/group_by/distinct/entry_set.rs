@@ -11,6 +11,9 @@ const MIN_SLOTS: usize = 16;
 /// Slots up to which a set that is full gets four times as many, not twice.
 const SMALL_SLOTS: usize = 4096;
 
+/// Slots that are looked at together.
+const SLOTS_TOGETHER: usize = 256;
+
 /// Entries, each once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EntrySet<E> {
@@ -41,6 +44,34 @@ impl<E: Entry> EntrySet<E> {
         }
     }
 
+    /// Adds entries; what is left in `entries` is of no use.
+    ///
+    /// Those that are found in the first slot they may be in are picked out before, without a jump
+    /// that depends on it: whether an entry is new cannot be foretold, and a processor that foretells
+    /// wrongly throws away the loads of the next entries, too.
+    pub(super) fn insert_all(&mut self, entries: &mut [E]) {
+        let num_left = self.pick_out_known(entries);
+        for entry in &entries[..num_left] {
+            self.insert(*entry);
+        }
+    }
+
+    /// Moves those entries to the front that are not in the first slot they may be in; how many.
+    fn pick_out_known(&mut self, entries: &mut [E]) -> usize {
+        let Some(mask) = self.slots.len().checked_sub(1) else {
+            return entries.len();
+        };
+        let mut num_left = 0;
+        for i in 0..entries.len() {
+            let entry = entries[i];
+            // The default is found in any free slot.
+            self.has_default |= entry.is(E::default());
+            entries[num_left] = entry;
+            num_left += usize::from(!self.slots[entry.hash() as usize & mask].is(entry));
+        }
+        num_left
+    }
+
     #[cold]
     fn grow(&mut self) {
         let num_slots = match self.slots.len() {
@@ -61,22 +92,55 @@ impl<E: Entry> EntrySet<E> {
 
     fn resize(&mut self, num_slots: usize) {
         let mut slots = vec![E::default(); num_slots];
-        for entry in self.slots.iter().filter(|e| **e != E::default()) {
-            place(&mut slots, *entry);
-        }
+        for_each_taken(&self.slots, |entries| {
+            entries
+                .iter()
+                .for_each(|entry| place_new(&mut slots, *entry));
+        });
         self.slots = slots;
     }
 
-    /// All entries.
-    pub(super) fn iter(&self) -> impl Iterator<Item = E> {
-        let taken = self.slots.iter().copied().filter(|e| *e != E::default());
-        taken.chain(self.has_default.then(E::default))
+    /// Calls `f` with all entries, many at a time.
+    pub(super) fn for_each_slice(&self, mut f: impl FnMut(&mut [E])) {
+        for_each_taken(&self.slots, &mut f);
+        if self.has_default {
+            f(&mut [E::default()]);
+        }
+    }
+
+    /// Calls `f` with all entries.
+    pub(super) fn for_each(&self, mut f: impl FnMut(E)) {
+        self.for_each_slice(|entries| entries.iter().for_each(|entry| f(*entry)));
     }
 
     /// Memory held, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
         self.slots.len() * size_of::<E>()
     }
+}
+
+/// Calls `f` with what is in the slots that are taken, without a jump for each slot.
+fn for_each_taken<E: Entry>(slots: &[E], mut f: impl FnMut(&mut [E])) {
+    let mut taken = [E::default(); SLOTS_TOGETHER];
+    for slots in slots.chunks(SLOTS_TOGETHER) {
+        let mut num_taken = 0;
+        for slot in slots {
+            taken[num_taken] = *slot;
+            num_taken += usize::from(!slot.is(E::default()));
+        }
+        f(&mut taken[..num_taken]);
+    }
+}
+
+/// Puts an entry that is not there where it belongs. There is a free slot.
+#[inline]
+fn place_new<E: Entry>(slots: &mut [E], entry: E) {
+    let mask = slots.len() - 1;
+    let mut slot = entry.hash() as usize & mask;
+    while !slots[slot].is(E::default()) {
+        slot = (slot + 1) & mask;
+    }
+    slots[slot] = entry;
 }
 
 /// Puts an entry where it belongs; whether it is new. There is a free slot.

@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`entry`] | a value, or a value with its group, as a set holds it |
 //! | [`entry_set`] | open addressing over entries |
+//! | [`scatter`] | sorting entries by part |
 //! | [`parts`] | the sets of one task, in memory and in files |
 //! | [`counts`] | the state of the aggregate: sets, and those of other tasks that are still to be added |
 //! | [`exported`] | a task's sets on their way to others |
@@ -20,6 +21,7 @@ mod entry;
 mod entry_set;
 mod exported;
 mod parts;
+mod scatter;
 mod settle;
 
 #[cfg(test)]

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, RecordBatch, UInt32Array};
 use arrow::datatypes::{Field, Schema, UInt32Type};
-use basalt_hashtable::radix::partition_of;
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
 use super::Tuning;
 use super::entry::{Entry, Value};
 use super::entry_set::EntrySet;
+use super::scatter::Scatter;
 use crate::group_by::spill::{Budget, SpillFile};
 
 /// Most entries of a block in a file: reading one takes little memory.
 const MAX_BLOCK_ENTRIES: usize = 128 << 10;
 
 /// Entries that wait for each one in a set, if most were new last time.
-const NEW_WAITING: usize = 8;
+const NEW_WAITING: usize = 16;
 
 /// Entries of one part; one may be there in more than one of its places.
 #[derive(Debug, Default)]
@@ -33,10 +33,9 @@ pub(super) struct Part<E> {
 }
 
 impl<E: Entry> Part<E> {
-    /// Adds an entry soon: once there are as many as make it worth to load the set.
-    #[inline]
-    fn wait(&mut self, entry: E, min_waiting: usize) {
-        self.waiting.push(entry);
+    /// Adds entries soon: once there are as many as make it worth to load the set.
+    fn wait(&mut self, entries: &[E], min_waiting: usize) {
+        self.waiting.extend_from_slice(entries);
         if self.waiting.len() >= min_waiting && self.waiting.len() >= self.worth_flushing() {
             self.flush();
         }
@@ -58,8 +57,10 @@ impl<E: Entry> Part<E> {
         let set = &mut self.set;
         if self.is_mostly_new {
             set.reserve(num_before + self.waiting.len());
+            self.waiting.iter().for_each(|entry| set.insert(*entry));
+        } else {
+            set.insert_all(&mut self.waiting);
         }
-        self.waiting.iter().for_each(|entry| set.insert(*entry));
         self.is_mostly_new = (set.len() - num_before) * 2 > self.waiting.len();
         self.waiting.clear();
     }
@@ -80,7 +81,7 @@ impl<E: Entry> Part<E> {
 
     /// Calls `f` with all entries, with some of them more than once.
     pub(super) fn for_each(&self, mut f: impl FnMut(E)) -> Result<()> {
-        self.set.iter().for_each(&mut f);
+        self.set.for_each(&mut f);
         self.waiting.iter().copied().for_each(&mut f);
         self.blocks
             .iter()
@@ -94,7 +95,9 @@ impl<E: Entry> Part<E> {
     fn spill(&mut self, file: &Arc<SpillFile>, budget: &Budget) -> Result<()> {
         self.flush();
         self.waiting = Vec::new();
-        let entries: Vec<E> = std::mem::take(&mut self.set).iter().collect();
+        let set = std::mem::take(&mut self.set);
+        let mut entries: Vec<E> = Vec::with_capacity(set.len());
+        set.for_each_slice(|some| entries.extend_from_slice(some));
         for entries in entries.chunks(MAX_BLOCK_ENTRIES) {
             self.blocks.push(Block::write(file, entries, budget)?);
         }
@@ -158,6 +161,7 @@ pub(super) struct Parts<E> {
     /// Bits of the hash that choose the part; 0 as long as all is in one set.
     bits: u32,
     pub(super) parts: Vec<Part<E>>,
+    scatter: Scatter<E>,
     file: Option<Arc<SpillFile>>,
 }
 
@@ -168,6 +172,7 @@ impl<E: Entry> Parts<E> {
             tuning,
             bits: 0,
             parts: vec![Part::default()],
+            scatter: Scatter::default(),
             file: None,
         }
     }
@@ -192,14 +197,15 @@ impl<E: Entry> Parts<E> {
             }
             self.split();
         }
-        let (bits, min_waiting) = (self.bits, self.tuning.min_waiting);
-        for entry in entries {
-            if last != Some(entry) {
-                last = Some(entry);
-                let part = partition_of(entry.value().hash(), bits);
-                self.parts[part].wait(entry, min_waiting);
-            }
-        }
+        let entries = entries.filter(|entry| last.replace(*entry) != Some(*entry));
+        self.add_to_parts(entries);
+    }
+
+    fn add_to_parts(&mut self, entries: impl Iterator<Item = E>) {
+        let Self { parts, tuning, .. } = self;
+        self.scatter.run(entries, self.bits, |part, entries| {
+            parts[part].wait(entries, tuning.min_waiting);
+        });
     }
 
     /// Makes many sets of one.
@@ -210,9 +216,9 @@ impl<E: Entry> Parts<E> {
         self.bits = self.tuning.bits;
         let whole = std::mem::take(&mut self.parts);
         self.parts.resize_with(1 << self.bits, Part::default);
-        for entry in whole.iter().flat_map(|part| part.set.iter()) {
-            let part = partition_of(entry.value().hash(), self.bits);
-            self.parts[part].wait(entry, self.tuning.min_waiting);
+        for part in whole {
+            part.set
+                .for_each_slice(|entries| self.add_to_parts(entries.iter().copied()));
         }
     }
 
@@ -224,11 +230,6 @@ impl<E: Entry> Parts<E> {
     /// Whether there are no entries.
     pub(super) fn is_empty(&self) -> bool {
         self.parts.iter().all(Part::is_empty)
-    }
-
-    /// Leaves no entry more than once in memory.
-    pub(super) fn flush(&mut self) {
-        self.parts.iter_mut().for_each(Part::flush);
     }
 
     /// Calls `f` with all entries, with some of them more than once.

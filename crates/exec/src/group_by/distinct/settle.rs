@@ -113,11 +113,11 @@ impl<E: Entry> Settling<E> {
         if let Some(memory) = &mut memory {
             memory.try_resize(set.size_bytes())?;
         }
-        for (part, map) in inputs {
+        for (mut part, map) in inputs {
             // What still waits goes straight into the set of all tasks.
-            let entries = part.set.iter().chain(part.waiting.iter().copied());
-            let entries = entries.filter_map(|entry| stay_or_move(entry, map));
-            entries.for_each(|entry| set.insert(entry));
+            part.set
+                .for_each_slice(|entries| insert_moved(&mut set, entries, map));
+            insert_moved(&mut set, &mut part.waiting, map);
             for block in part.blocks {
                 block.for_each(|entry| {
                     if let Some(entry) = stay_or_move(entry, map) {
@@ -155,6 +155,21 @@ fn stay_or_move<E: Entry>(entry: E, map: Option<&[u32]>) -> Option<E> {
     }
 }
 
+/// Adds entries, moved to where their groups go; what is left in `entries` is of no use.
+fn insert_moved<E: Entry>(set: &mut EntrySet<E>, entries: &mut [E], map: Option<&[u32]>) {
+    let mut num_left = entries.len();
+    if let Some(map) = map {
+        num_left = 0;
+        for i in 0..entries.len() {
+            if let Some(entry) = moved(entries[i], map) {
+                entries[num_left] = entry;
+                num_left += 1;
+            }
+        }
+    }
+    set.insert_all(&mut entries[..num_left]);
+}
+
 /// Adds the number of entries of each group.
 fn count_all<E: Entry>(set: &EntrySet<E>, map: Option<&[u32]>, counts: &mut [u64]) {
     if !E::HAS_GROUP {
@@ -164,9 +179,11 @@ fn count_all<E: Entry>(set: &EntrySet<E>, map: Option<&[u32]>, counts: &mut [u64
             .for_each(|count| *count += set.len() as u64);
         return;
     }
-    for entry in set.iter().filter_map(|e| stay_or_move(e, map)) {
-        counts[entry.group() as usize] += 1;
-    }
+    set.for_each(|entry| {
+        if let Some(entry) = stay_or_move(entry, map) {
+            counts[entry.group() as usize] += 1;
+        }
+    });
 }
 
 impl<E: Entry> Settle for Settling<E> {

@@ -150,7 +150,7 @@ fn zip(
 
 fn select_numbers<T: Native>(mask: &[u8], a: &Column, b: &Column) -> Result<ArrayRef> {
     let (a, b) = (Source::<T>::new(a)?, Source::<T>::new(b)?);
-    let mut buffers = ([T::default(); 1024], [T::default(); 1024]);
+    let mut buffers = (a.buffer(), b.buffer());
     let mut out: Vec<T> = Vec::with_capacity(mask.len());
     for range in chunks(mask.len()) {
         let mask = mask[range.clone()].iter();

@@ -123,13 +123,17 @@ impl<'a, T: Native> Source<'a, T> {
         })
     }
 
-    /// The values of a range of at most [`CHUNK`] rows.
+    /// Room for the values of a chunk if they are converted, none if not.
+    pub(crate) fn buffer(&self) -> Vec<T> {
+        match self {
+            Source::Scalar(_) | Source::Slice(_) => Vec::new(),
+            Source::Convert(_) => vec![T::default(); CHUNK],
+        }
+    }
+
+    /// The values of a range of at most [`CHUNK`] rows; `buffer` is what [`Source::buffer`] made.
     #[inline(always)]
-    pub(crate) fn chunk<'b>(
-        &'b self,
-        range: Range<usize>,
-        buffer: &'b mut [T; CHUNK],
-    ) -> Chunk<'b, T> {
+    pub(crate) fn chunk<'b>(&'b self, range: Range<usize>, buffer: &'b mut [T]) -> Chunk<'b, T> {
         match self {
             Source::Scalar(value) => Chunk::Scalar(*value),
             _ => Chunk::Slice(self.slice(range, buffer)),
@@ -174,7 +178,7 @@ pub(crate) fn map1<T: Native, O: Native>(
 ) -> Result<ArrayRef> {
     let source = Source::<T>::new(column)?;
     let mut out: Vec<O> = Vec::with_capacity(num_rows);
-    let mut buffer = [T::default(); CHUNK];
+    let mut buffer = source.buffer();
     for range in chunks(num_rows) {
         let len = range.len();
         match source.chunk(range, &mut buffer) {
@@ -196,7 +200,7 @@ pub(crate) fn map2<A: Native, B: Native, O: Native>(
 ) -> Result<ArrayRef> {
     let (a, b) = (Source::<A>::new(a)?, Source::<B>::new(b)?);
     let mut out: Vec<O> = Vec::with_capacity(num_rows);
-    let (mut buffer_a, mut buffer_b) = ([A::default(); CHUNK], [B::default(); CHUNK]);
+    let (mut buffer_a, mut buffer_b) = (a.buffer(), b.buffer());
     for range in chunks(num_rows) {
         let len = range.len();
         match b.chunk(range.clone(), &mut buffer_b) {
@@ -223,49 +227,43 @@ pub(crate) fn map2_widest<A: Native, B: Native, O: Native>(
 ) -> Result<ArrayRef> {
     let (a, b) = (Source::<A>::new(a)?, Source::<B>::new(b)?);
     let mut out: Vec<O> = Vec::with_capacity(num_rows);
-    let (mut buffer_a, mut buffer_b) = ([A::default(); CHUNK], [B::default(); CHUNK]);
-    let mut results = [O::default(); CHUNK];
+    let (mut buffer_a, mut buffer_b) = (a.buffer(), b.buffer());
     for range in chunks(num_rows) {
-        let results = &mut results[..range.len()];
         widest(Operate {
+            num_rows: range.len(),
             a: a.chunk(range.clone(), &mut buffer_a),
             b: b.chunk(range, &mut buffer_b),
             op,
-            results: &mut *results,
+            results: &mut out,
         });
-        out.extend_from_slice(results);
     }
     Ok(array_of(out))
 }
 
 /// An operation on the values of a chunk.
 struct Operate<'a, A, B, O, F> {
+    num_rows: usize,
     a: Chunk<'a, A>,
     b: Chunk<'a, B>,
     op: F,
-    results: &'a mut [O],
+    /// Takes the results; has room for them.
+    results: &'a mut Vec<O>,
 }
 
-impl<A: Copy, B: Copy, O, F: Fn(A, B) -> O> Loop for Operate<'_, A, B, O, F> {
+impl<A: Copy, B: Copy, O: Copy, F: Fn(A, B) -> O> Loop for Operate<'_, A, B, O, F> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let results = self.results.iter_mut();
-        let op = self.op;
+        let (op, results) = (self.op, self.results);
         match (self.a, self.b) {
             (Chunk::Slice(a), Chunk::Slice(b)) => {
-                let rows = results.zip(a.iter().zip(b));
-                rows.for_each(|(result, (a, b))| *result = op(*a, *b));
+                results.extend(a.iter().zip(b).map(|(a, b)| op(*a, *b)));
             }
-            (Chunk::Slice(a), Chunk::Scalar(b)) => {
-                results.zip(a).for_each(|(result, a)| *result = op(*a, b));
-            }
-            (Chunk::Scalar(a), Chunk::Slice(b)) => {
-                results.zip(b).for_each(|(result, b)| *result = op(a, *b));
-            }
+            (Chunk::Slice(a), Chunk::Scalar(b)) => results.extend(a.iter().map(|a| op(*a, b))),
+            (Chunk::Scalar(a), Chunk::Slice(b)) => results.extend(b.iter().map(|b| op(a, *b))),
             (Chunk::Scalar(a), Chunk::Scalar(b)) => {
-                results.for_each(|result| *result = op(a, b));
+                results.extend(std::iter::repeat_n(op(a, b), self.num_rows));
             }
         }
     }
