@@ -119,13 +119,21 @@ impl Reading for UntilEnd {
         batches: SendableRecordBatchStream,
         _partition: usize,
     ) -> SendableRecordBatchStream {
-        let (control, schema) = (Arc::clone(&self.0), batches.schema());
-        let batches = batches.map(move |batch| {
-            control.check().map_err(into_plan_error)?;
-            batch
-        });
-        Box::pin(RecordBatchStreamAdapter::new(schema, batches))
+        until_end(&self.0, batches)
     }
+}
+
+/// The batches, of which the next is an error when the query must end.
+pub(crate) fn until_end(
+    control: &Arc<QueryControl>,
+    batches: SendableRecordBatchStream,
+) -> SendableRecordBatchStream {
+    let (control, schema) = (Arc::clone(control), batches.schema());
+    let batches = batches.map(move |batch| {
+        control.check().map_err(into_plan_error)?;
+        batch
+    });
+    Box::pin(RecordBatchStreamAdapter::new(schema, batches))
 }
 
 /// An expression that fails when its query must end.

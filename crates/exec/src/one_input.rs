@@ -30,6 +30,14 @@ pub(crate) trait Reading: fmt::Debug + Send + Sync + 'static {
     /// The same way for another operator.
     fn anew(&self) -> Self;
 
+    /// Called before a partition is run.
+    ///
+    /// # Errors
+    /// If it must not run.
+    fn begin(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// The stream of a partition, read in this way.
     fn read(
         &self,
@@ -108,6 +116,7 @@ impl<R: Reading> ExecutionPlan for ReadExec<R> {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
+        self.reading.begin()?;
         let batches = self.input.execute(partition, context)?;
         Ok(self.reading.read(batches, partition))
     }

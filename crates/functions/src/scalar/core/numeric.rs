@@ -136,24 +136,25 @@ impl<'a, T: Native> Source<'a, T> {
     pub(crate) fn chunk<'b>(&'b self, range: Range<usize>, buffer: &'b mut [T]) -> Chunk<'b, T> {
         match self {
             Source::Scalar(value) => Chunk::Scalar(*value),
-            _ => Chunk::Slice(self.slice(range, buffer)),
+            Source::Slice(values) => Chunk::Slice(&values[range]),
+            Source::Convert(numbers) => {
+                let out = &mut buffer[..range.len()];
+                numbers.load(range, out);
+                Chunk::Slice(out)
+            }
         }
     }
 
     /// As [`Source::chunk`], with a constant written out.
-    fn slice<'b>(&'b self, range: Range<usize>, buffer: &'b mut [T; CHUNK]) -> &'b [T] {
-        match self {
-            Source::Scalar(value) => {
-                let out = &mut buffer[..range.len()];
-                out.fill(*value);
-                out
-            }
-            Source::Slice(values) => &values[range],
-            Source::Convert(numbers) => {
-                let out = &mut buffer[..range.len()];
-                numbers.load(range, out);
-                out
-            }
+    fn slice<'b>(&'b self, range: Range<usize>, buffer: &'b mut Vec<T>) -> &'b [T] {
+        if let Source::Scalar(value) = self {
+            // All chunks but the last have one length: it is written for the first of them.
+            buffer.resize(range.len(), *value);
+            return buffer;
+        }
+        match self.chunk(range, buffer) {
+            Chunk::Slice(values) => values,
+            Chunk::Scalar(_) => &[],
         }
     }
 }
@@ -255,15 +256,17 @@ impl<A: Copy, B: Copy, O: Copy, F: Fn(A, B) -> O> Loop for Operate<'_, A, B, O, 
 
     #[inline(always)]
     fn run(self) {
-        let (op, results) = (self.op, self.results);
+        let (op, results, len) = (self.op, self.results, self.num_rows);
         match (self.a, self.b) {
             (Chunk::Slice(a), Chunk::Slice(b)) => {
-                results.extend(a.iter().zip(b).map(|(a, b)| op(*a, *b)));
+                let (a, b) = (&a[..len], &b[..len]);
+                append(results, len, |i| op(a[i], b[i]));
             }
-            (Chunk::Slice(a), Chunk::Scalar(b)) => results.extend(a.iter().map(|a| op(*a, b))),
-            (Chunk::Scalar(a), Chunk::Slice(b)) => results.extend(b.iter().map(|b| op(a, *b))),
+            (Chunk::Slice(a), Chunk::Scalar(b)) => append(results, a.len(), |i| op(a[i], b)),
+            (Chunk::Scalar(a), Chunk::Slice(b)) => append(results, b.len(), |i| op(a, b[i])),
             (Chunk::Scalar(a), Chunk::Scalar(b)) => {
-                results.extend(std::iter::repeat_n(op(a, b), self.num_rows));
+                let result = op(a, b);
+                append(results, len, |_| result);
             }
         }
     }
