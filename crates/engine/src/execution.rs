@@ -11,7 +11,7 @@ use basalt_exec::interruptible::InterruptibleJoins;
 use basalt_exec::ordered_output::OrderedOutput;
 use basalt_exec::recursion::BoundRecursions;
 use basalt_exec::rule::SwapOperators;
-use basalt_exec::{PlanFiles, QueryControl, StreamPlanner, optimizer, report, sort};
+use basalt_exec::{PlanFiles, QueryControl, StreamPlanner, memory, optimizer, report, sort};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::DiskManager;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, UnboundedMemoryPool};
@@ -26,7 +26,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::database::Database;
-use crate::memory::{CountedPool, KeptRows};
+use crate::memory::KeptRows;
 use crate::observation::Observation;
 use crate::settings::Settings;
 use crate::statement::limits;
@@ -72,7 +72,7 @@ impl Execution {
                 usize::try_from(limit).unwrap_or(usize::MAX),
             )),
         };
-        let pool: Arc<dyn MemoryPool> = Arc::new(CountedPool::new(pool, control));
+        let pool = memory::counted(pool, control);
         let files = PlanFiles(Arc::clone(&database.temporary_files));
         let disk = DiskManager::builder().with_temp_file_factory(Arc::new(files));
         let runtime = RuntimeEnvBuilder::new()

@@ -1,15 +1,10 @@
-//! Counts how much memory a query takes: what its operators reserve, and rows that a statement keeps.
+//! Knows how much memory a query may take, and counts rows that a statement keeps.
 
-use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use basalt_analyzer::plan_error;
-use basalt_exec::QueryControl;
-use datafusion::error::Result;
-use datafusion::execution::memory_pool::{
-    MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
-};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 
 /// What a query may take at once where no setting limits it: nine tenths of the memory of the machine, or
 /// of what it allows this process.
@@ -58,69 +53,5 @@ fn size_bytes(array: &ArrayRef) -> usize {
             views + long.map(|len| len as usize).sum::<usize>()
         }
         None => size,
-    }
-}
-
-/// A pool that tells the query's control what is reserved.
-#[derive(Debug)]
-pub(crate) struct CountedPool {
-    pool: Arc<dyn MemoryPool>,
-    control: Arc<QueryControl>,
-}
-
-impl CountedPool {
-    /// Counts what `pool` gives.
-    pub(crate) fn new(pool: Arc<dyn MemoryPool>, control: &Arc<QueryControl>) -> Self {
-        Self {
-            pool,
-            control: Arc::clone(control),
-        }
-    }
-
-    fn count(&self) {
-        self.control.count_memory(self.pool.reserved());
-    }
-}
-
-impl fmt::Display for CountedPool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.pool.fmt(f)
-    }
-}
-
-impl MemoryPool for CountedPool {
-    fn name(&self) -> &str {
-        "CountedPool"
-    }
-
-    fn register(&self, consumer: &MemoryConsumer) {
-        self.pool.register(consumer);
-    }
-
-    fn unregister(&self, consumer: &MemoryConsumer) {
-        self.pool.unregister(consumer);
-    }
-
-    fn grow(&self, reservation: &MemoryReservation, additional: usize) {
-        self.pool.grow(reservation, additional);
-        self.count();
-    }
-
-    fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
-        self.pool.shrink(reservation, shrink);
-    }
-
-    fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
-        self.pool.try_grow(reservation, additional)?;
-        self.count();
-        Ok(())
-    }
-
-    fn reserved(&self) -> usize {
-        self.pool.reserved()
-    }
-
-    fn memory_limit(&self) -> MemoryLimit {
-        self.pool.memory_limit()
     }
 }

@@ -15,9 +15,8 @@ use arrow::datatypes::{DataType, FieldRef, Schema};
 use basalt_analyzer::into_plan_error;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::internal_err;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
-use datafusion::execution::TaskContext;
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
@@ -26,12 +25,11 @@ use datafusion::physical_plan::joins::{
     CrossJoinExec, HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder,
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
-};
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use futures::StreamExt;
 
 use crate::QueryControl;
+use crate::one_input::{ReadExec, Reading};
 
 /// The rule that makes the filters of joins interruptible.
 #[derive(Debug)]
@@ -86,10 +84,8 @@ impl PhysicalOptimizerRule for InterruptibleJoins {
                 return Ok(Transformed::no(node));
             }
             let join = self.join(&node)?.unwrap_or(node);
-            let control = Arc::clone(&self.control);
-            Ok(Transformed::yes(
-                Arc::new(InterruptibleExec { join, control }) as _,
-            ))
+            let reading = UntilEnd(Arc::clone(&self.control));
+            Ok(Transformed::yes(Arc::new(ReadExec::new(join, reading)) as _))
         };
         plan.transform_up(swap).data()
     }
@@ -107,70 +103,37 @@ fn is_join(node: &Arc<dyn ExecutionPlan>) -> bool {
     node.is::<HashJoinExec>() || node.is::<NestedLoopJoinExec>() || node.is::<CrossJoinExec>()
 }
 
-/// A join that fails at its next batch when its query must end.
+/// Fails at the next batch when its query must end.
 #[derive(Debug)]
-struct InterruptibleExec {
-    join: Arc<dyn ExecutionPlan>,
-    control: Arc<QueryControl>,
+struct UntilEnd(Arc<QueryControl>);
+
+impl Reading for UntilEnd {
+    const NAME: &'static str = "InterruptibleExec";
+
+    fn anew(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+
+    fn read(
+        &self,
+        batches: SendableRecordBatchStream,
+        _partition: usize,
+    ) -> SendableRecordBatchStream {
+        until_end(&self.0, batches)
+    }
 }
 
-impl DisplayAs for InterruptibleExec {
-    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("InterruptibleExec")
-    }
-}
-
-impl ExecutionPlan for InterruptibleExec {
-    fn name(&self) -> &str {
-        "InterruptibleExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.join.properties()
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.join]
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn apply_expressions(
-        &self,
-        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) {
-            Ok([join]) => Ok(Arc::new(Self {
-                join,
-                control: Arc::clone(&self.control),
-            })),
-            Err(_) => internal_err!("an interruptible join is one join"),
-        }
-    }
-
-    fn execute(
-        &self,
-        partition: usize,
-        context: Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream> {
-        let control = Arc::clone(&self.control);
-        let batches = self.join.execute(partition, context)?;
-        let batches = batches.map(move |batch| {
-            control.check().map_err(into_plan_error)?;
-            batch
-        });
-        let schema = self.join.schema();
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
-    }
+/// The batches, of which the next is an error when the query must end.
+pub(crate) fn until_end(
+    control: &Arc<QueryControl>,
+    batches: SendableRecordBatchStream,
+) -> SendableRecordBatchStream {
+    let (control, schema) = (Arc::clone(control), batches.schema());
+    let batches = batches.map(move |batch| {
+        control.check().map_err(into_plan_error)?;
+        batch
+    });
+    Box::pin(RecordBatchStreamAdapter::new(schema, batches))
 }
 
 /// An expression that fails when its query must end.

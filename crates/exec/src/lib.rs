@@ -15,6 +15,8 @@
 //! | [`recursion`] | ends recursions that would go on for ever |
 //! | [`rule`] | swaps DataFusion's operators for ours where ours are better |
 //! | [`temporary`] | temporary files, gone with their last user |
+//! | [`memory`] | watches what is taken from a pool of memory |
+//! | [`one_input`] | what operators with one input do alike |
 //! | [`interruptible`] | lets a cancelled query leave a join |
 //! | [`optimizer`] | the rules that logical plans go through |
 //! | [`ordered_output`] | keeps the order of sorted rows on their way to the reader |
@@ -26,6 +28,8 @@ pub mod control;
 pub mod group_by;
 pub mod interruptible;
 mod lazy_logic;
+pub mod memory;
+mod one_input;
 pub mod optimizer;
 pub mod ordered_output;
 pub mod planner;

@@ -1,31 +1,25 @@
 //! Ends WITH RECURSIVE that would go on for ever: counts its rounds and looks whether the query may go on.
 //!
 //! DataFusion runs the recursive branch once for each round, as often as the round before gave rows.
-//! Both branches are put below a [`RoundExec`]: the branch that starts sets the count back, so that a
+//! Both branches are read by [`Round`]: the branch that starts sets the count back, so that a
 //! recursion inside another one begins anew, and the recursive one counts.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use basalt_analyzer::into_plan_error;
 use basalt_error::{Error, ErrorCode};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::internal_err;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
-use datafusion::execution::TaskContext;
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
-};
-use futures::StreamExt;
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 
 use crate::QueryControl;
+use crate::interruptible::until_end;
+use crate::one_input::{ReadExec, Reading};
 
 /// The rule that counts the rounds of recursions.
 #[derive(Debug)]
@@ -49,13 +43,13 @@ impl BoundRecursions {
         num_rounds: &Arc<AtomicU64>,
         is_start: bool,
     ) -> Arc<dyn ExecutionPlan> {
-        Arc::new(RoundExec {
-            branch: Arc::clone(branch),
+        let round = Round {
             control: Arc::clone(&self.control),
             max_rounds: self.max_rounds,
             num_rounds: Arc::clone(num_rounds),
             is_start,
-        })
+        };
+        Arc::new(ReadExec::new(Arc::clone(branch), round))
     }
 }
 
@@ -88,10 +82,9 @@ impl PhysicalOptimizerRule for BoundRecursions {
     }
 }
 
-/// A branch of a recursion.
+/// Counts the rounds of a recursion.
 #[derive(Debug)]
-struct RoundExec {
-    branch: Arc<dyn ExecutionPlan>,
+struct Round {
     control: Arc<QueryControl>,
     max_rounds: u64,
     /// Rounds of the recursion that runs; both of its branches share it.
@@ -99,9 +92,9 @@ struct RoundExec {
     is_start: bool,
 }
 
-impl RoundExec {
+impl Round {
     /// Counts a round that begins.
-    fn begin(&self) -> basalt_error::Result<()> {
+    fn count(&self) -> basalt_error::Result<()> {
         if self.is_start {
             self.num_rounds.store(0, Ordering::Relaxed);
             return Ok(());
@@ -116,65 +109,27 @@ impl RoundExec {
     }
 }
 
-impl DisplayAs for RoundExec {
-    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RoundExec")
-    }
-}
+impl Reading for Round {
+    const NAME: &'static str = "RoundExec";
 
-impl ExecutionPlan for RoundExec {
-    fn name(&self) -> &str {
-        "RoundExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.branch.properties()
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.branch]
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn apply_expressions(
-        &self,
-        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) {
-            Ok([branch]) => Ok(Arc::new(Self {
-                branch,
-                control: Arc::clone(&self.control),
-                max_rounds: self.max_rounds,
-                num_rounds: Arc::clone(&self.num_rounds),
-                is_start: self.is_start,
-            })),
-            Err(_) => internal_err!("a round of a recursion is one branch"),
+    fn anew(&self) -> Self {
+        Self {
+            control: Arc::clone(&self.control),
+            max_rounds: self.max_rounds,
+            num_rounds: Arc::clone(&self.num_rounds),
+            is_start: self.is_start,
         }
     }
 
-    fn execute(
+    fn begin(&self) -> Result<()> {
+        self.count().map_err(into_plan_error)
+    }
+
+    fn read(
         &self,
-        partition: usize,
-        context: Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream> {
-        self.begin().map_err(into_plan_error)?;
-        let control = Arc::clone(&self.control);
-        let batches = self.branch.execute(partition, context)?;
-        let batches = batches.map(move |batch| {
-            control.check().map_err(into_plan_error)?;
-            batch
-        });
-        let schema = self.branch.schema();
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+        batches: SendableRecordBatchStream,
+        _partition: usize,
+    ) -> SendableRecordBatchStream {
+        until_end(&self.control, batches)
     }
 }

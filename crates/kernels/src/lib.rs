@@ -3,6 +3,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`bitmap`] | [`Bitmap`]: which rows have a value |
+//! | [`append`] | values behind those of a vector |
 //! | [`average`] | sum and count of values by keys of eight bits |
 //! | [`seen`] | which bytes occur |
 //! | [`sum`] | sums of floating-point numbers |
@@ -21,6 +22,7 @@
 //!
 //! [`SimdLevel`]: basalt_adapt::SimdLevel
 
+pub mod append;
 pub mod average;
 pub mod bitmap;
 pub mod compare;

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use basalt_exec::report::measured::MeasuredExec;
-use basalt_exec::report::{Account, account, figures};
+use basalt_exec::report::{Account, Figures, account, figures, measured};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr_common::physical_expr::fmt_sql;
 use datafusion::physical_plan::metrics::MetricsSet;
@@ -62,8 +61,8 @@ pub(crate) struct Node {
 impl Node {
     /// The tree of a plan that `basalt_exec::report::measure` made and that has run.
     pub(crate) fn of(plan: &Arc<dyn ExecutionPlan>, names: &mut Names) -> Self {
-        let measured = plan.downcast_ref::<MeasuredExec>();
-        let operator = measured.map_or(plan, MeasuredExec::operator);
+        let unmeasured = (plan, Figures::default());
+        let (operator, figures) = measured(plan.as_ref()).unwrap_or(unmeasured);
         let inputs = operator.children().into_iter();
         let mut inputs: Vec<Node> = inputs.map(|input| Self::of(input, names)).collect();
         let account = account(operator.as_ref());
@@ -75,7 +74,6 @@ impl Node {
         {
             return input;
         }
-        let figures = measured.map(MeasuredExec::figures).unwrap_or_default();
         let in_stages: Duration = account.stages.iter().map(|(_, elapsed)| *elapsed).sum();
         let is_ours = !account.stages.is_empty();
         Self {

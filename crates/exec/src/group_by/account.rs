@@ -14,7 +14,7 @@ use super::grouping::AggregateSpec;
 use super::key_form::Form;
 use super::observed::{Change, GROUPING_TIME, MERGING_TIME, Observed, Way};
 use super::strategy::Strategy;
-use crate::report::memory::PEAK_MEMORY;
+use crate::memory::PEAK_MEMORY;
 use crate::report::{Account, DecidedArm, Decision, figures};
 use crate::spill::spilled;
 

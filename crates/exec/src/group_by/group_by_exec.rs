@@ -36,8 +36,9 @@ use super::strategy::{self, Job};
 use super::top::{TopGroups, TopOrder};
 use super::word_form::WordForm;
 use crate::lazy_logic::made_lazy;
+use crate::memory;
+use crate::one_input::only_input;
 use crate::predicate::Predicate;
-use crate::report::memory::OperatorPool;
 
 /// Most rows of a batch of the result.
 const MAX_BATCH_ROWS: usize = 65_505;
@@ -272,7 +273,7 @@ impl GroupByExec {
         let tuning = self.tuning()?;
         let planned = self.planned_keys(tuning)?;
         let (inputs, observed) = self.inputs(context, tuning)?;
-        let pool = OperatorPool::over(context.memory_pool(), &self.metrics);
+        let pool = memory::of_operator(context.memory_pool(), &self.metrics);
         let memory = |i: usize| consumer(i).register(&pool);
         let max_bytes = self.options.external_bytes;
         let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
@@ -295,7 +296,7 @@ impl GroupByExec {
         let grouping = Arc::clone(&self.grouping);
         let max_bytes = self.options.external_bytes;
         let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
-        let pool = OperatorPool::over(context.memory_pool(), &self.metrics);
+        let pool = memory::of_operator(context.memory_pool(), &self.metrics);
         let totals = |i: usize| {
             let memory = consumer(i).register(&pool);
             let predicate = self.predicate.clone();
@@ -435,19 +436,14 @@ impl ExecutionPlan for GroupByExec {
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let num_partitions = self.properties.partitioning.partition_count();
-        match <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) {
-            Ok([input]) => {
-                let grouping = Arc::clone(&self.grouping);
-                let new = Self::try_new(input, grouping, num_partitions)?;
-                Ok(Arc::new(Self {
-                    predicate: self.predicate.clone(),
-                    options: self.options,
-                    forced_tuning: self.forced_tuning,
-                    ..new
-                }))
-            }
-            Err(_) => internal_err!("a grouping has one input"),
-        }
+        let grouping = Arc::clone(&self.grouping);
+        let new = Self::try_new(only_input(children)?, grouping, num_partitions)?;
+        Ok(Arc::new(Self {
+            predicate: self.predicate.clone(),
+            options: self.options,
+            forced_tuning: self.forced_tuning,
+            ..new
+        }))
     }
 
     fn execute(

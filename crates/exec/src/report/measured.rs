@@ -5,7 +5,6 @@
 //! are read meanwhile on the same thread. Work in tasks of an operator is not in it.
 
 use std::cell::Cell;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -13,19 +12,16 @@ use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Statistics, internal_err};
 use datafusion::error::Result;
-use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::metrics::{
     Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet, Time,
 };
-use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::{Stream, StreamExt};
 
+use crate::one_input::{ReadExec, Reading};
 use crate::scan::scan_exec::size_bytes;
 
 thread_local! {
@@ -54,115 +50,55 @@ pub fn measure(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let inputs = plan.children().into_iter().map(|c| measure(Arc::clone(c)));
     let inputs = inputs.collect::<Result<Vec<_>>>()?;
     let operator = replace_children_if_necessary(plan, inputs)?;
-    Ok(Arc::new(MeasuredExec {
-        operator,
-        metrics: ExecutionPlanMetricsSet::new(),
-    }))
+    let measure = Measure(ExecutionPlanMetricsSet::new());
+    Ok(Arc::new(ReadExec::new(operator, measure)))
 }
 
-/// An operator that is measured.
+/// The operator that a node of [`measure`]'s plan stands for, and what was measured of it so far.
+pub fn measured(node: &dyn ExecutionPlan) -> Option<(&Arc<dyn ExecutionPlan>, Figures)> {
+    let node = node.downcast_ref::<ReadExec<Measure>>()?;
+    let metrics = node.reading().0.clone_inner();
+    let sum = |name: &str| {
+        let sum = metrics.sum(|metric| metric.value().name() == name);
+        sum.map_or(0, |value| value.as_usize() as u64)
+    };
+    let figures = Figures {
+        elapsed: Duration::from_nanos(sum("own_time")),
+        num_rows: sum("output_rows"),
+        size_bytes: sum("output_bytes"),
+        num_batches: sum("output_batches"),
+    };
+    Some((node.input(), figures))
+}
+
+/// Measures the reading of an operator.
 #[derive(Debug)]
-pub struct MeasuredExec {
-    operator: Arc<dyn ExecutionPlan>,
-    metrics: ExecutionPlanMetricsSet,
-}
+struct Measure(ExecutionPlanMetricsSet);
 
-impl MeasuredExec {
-    /// The operator; its inputs are measured, too.
-    pub fn operator(&self) -> &Arc<dyn ExecutionPlan> {
-        &self.operator
+impl Reading for Measure {
+    const NAME: &'static str = "MeasuredExec";
+
+    fn anew(&self) -> Self {
+        Self(ExecutionPlanMetricsSet::new())
     }
 
-    /// What was measured so far.
-    pub fn figures(&self) -> Figures {
-        let metrics = self.metrics.clone_inner();
-        let sum = |name: &str| {
-            let sum = metrics.sum(|metric| metric.value().name() == name);
-            sum.map_or(0, |value| value.as_usize() as u64)
-        };
-        Figures {
-            elapsed: Duration::from_nanos(sum("own_time")),
-            num_rows: sum("output_rows"),
-            size_bytes: sum("output_bytes"),
-            num_batches: sum("output_batches"),
-        }
-    }
-}
-
-impl DisplayAs for MeasuredExec {
-    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MeasuredExec")
-    }
-}
-
-impl ExecutionPlan for MeasuredExec {
-    fn name(&self) -> &str {
-        "MeasuredExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.operator.properties()
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.operator]
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn apply_expressions(
+    fn read(
         &self,
-        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) {
-            Ok([operator]) => Ok(Arc::new(Self {
-                operator,
-                metrics: ExecutionPlanMetricsSet::new(),
-            })),
-            Err(_) => internal_err!("one operator is measured at a time"),
-        }
-    }
-
-    fn execute(
-        &self,
+        batches: SendableRecordBatchStream,
         partition: usize,
-        context: Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream> {
-        Ok(Box::pin(MeasuredStream {
-            inner: self.operator.execute(partition, context)?,
-            own_time: MetricBuilder::new(&self.metrics).subset_time("own_time", partition),
-            num_rows: MetricBuilder::new(&self.metrics).output_rows(partition),
-            size_bytes: MetricBuilder::new(&self.metrics).output_bytes(partition),
-            num_batches: MetricBuilder::new(&self.metrics).output_batches(partition),
-        }))
-    }
-
-    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
-        vec![ChildStats::At(partition)]
-    }
-
-    fn statistics_from_inputs(
-        &self,
-        inputs: &[Arc<Statistics>],
-        _args: &StatisticsArgs,
-    ) -> Result<Arc<Statistics>> {
-        match inputs {
-            [operator] => Ok(Arc::clone(operator)),
-            _ => internal_err!("a measure is of one operator"),
-        }
+    ) -> SendableRecordBatchStream {
+        let metric = || MetricBuilder::new(&self.0);
+        Box::pin(MeasuredStream {
+            inner: batches,
+            own_time: metric().subset_time("own_time", partition),
+            num_rows: metric().output_rows(partition),
+            size_bytes: metric().output_bytes(partition),
+            num_batches: metric().output_batches(partition),
+        })
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
+        Some(self.0.clone_inner())
     }
 }
 

@@ -9,18 +9,16 @@
 //! | [`clock`] | time of work that no stream's reader waits for |
 //! | [`figures`] | numbers, bytes and times for people |
 //! | [`measured`] | a plan whose operators are all measured, for EXPLAIN ANALYZE |
-//! | [`memory`] | the most memory that one operator holds |
 
 pub(crate) mod clock;
 pub mod figures;
-pub mod measured;
-pub(crate) mod memory;
+mod measured;
 
 use std::time::Duration;
 
 use datafusion::physical_plan::ExecutionPlan;
 
-pub use measured::{Figures, measure};
+pub use measured::{Figures, measure, measured};
 
 use crate::group_by::GroupByExec;
 use crate::scan::ScanExec;

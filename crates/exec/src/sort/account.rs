@@ -16,8 +16,8 @@ use super::layout::Layout;
 use super::nearly::Nearly;
 use super::rows::Rows;
 use super::sort_exec::SortRowsExec;
+use crate::memory::PEAK_MEMORY;
 use crate::report::clock::Listener;
-use crate::report::memory::PEAK_MEMORY;
 use crate::report::{Account, DecidedArm, Decision, figures};
 use crate::spill::spilled;
 

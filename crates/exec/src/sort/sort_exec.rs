@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::common::internal_err;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
@@ -28,8 +27,9 @@ use super::key_bound::KeyBound;
 use super::ordinal::Kind;
 use super::parts::Cut;
 use super::rows::{Collected, Rows};
+use crate::memory;
+use crate::one_input::only_input;
 use crate::report::clock::Consumed;
-use crate::report::memory::OperatorPool;
 use crate::spill::Budget;
 
 /// Which rows of the result are wanted.
@@ -258,10 +258,8 @@ impl ExecutionPlan for SortRowsExec {
         self: Arc<Self>,
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) {
-            Ok([input]) => Ok(Arc::new(self.over(input, self.is_partitioned)?)),
-            Err(_) => internal_err!("a sort has one input"),
-        }
+        let input = only_input(children)?;
+        Ok(Arc::new(self.over(input, self.is_partitioned)?))
     }
 
     fn execute(
@@ -276,7 +274,7 @@ impl ExecutionPlan for SortRowsExec {
         };
         let job = self.job(partition, &context);
         let clocks = Arc::new(job.clocks.clone());
-        let pool = OperatorPool::over(context.memory_pool(), &self.metrics);
+        let pool = memory::of_operator(context.memory_pool(), &self.metrics);
         let max_bytes = self.options.external_bytes;
         let budget = Budget::new(max_bytes, partitions.len(), &context, &self.metrics);
         let ordering = self.ordering.clone();

@@ -10,8 +10,8 @@ use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, ErrorCode, Result};
 
-use super::Step;
-use super::stream_exec::{MAX_BATCH_ROWS, positions};
+use super::stream_exec::MAX_BATCH_ROWS;
+use super::{Step, positions};
 
 /// Elements of lists in a piece at most: every row of it has a copy of its lists.
 const MAX_COPIED_ELEMENTS: usize = 1 << 22;

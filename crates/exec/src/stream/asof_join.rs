@@ -6,22 +6,21 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array, new_null_array};
 use arrow::compute::{interleave, take};
 use arrow::datatypes::{SchemaRef, UInt8Type};
-use arrow::row::{OwnedRow, RowConverter, SortField};
+use arrow::row::OwnedRow;
 use basalt_analyzer::plan::AsofColumns;
 use basalt_error::{Error, Result};
 
-use super::Step;
-use super::stream_exec::positions;
+use super::key_rows::KeyRows;
+use super::{Step, bug};
 
 /// The step of ASOF JOIN.
 pub(super) struct AsofJoinStep {
-    keys: Vec<usize>,
+    keys: KeyRows,
     time: usize,
     is_left: usize,
     /// Whether each column is one of the right side.
     of_right: Vec<bool>,
     keeps_unmatched: bool,
-    converter: RowConverter,
     /// The last row of the right side: its keys and its columns, each of one row.
     last: Option<(OwnedRow, Vec<ArrayRef>)>,
 }
@@ -35,35 +34,22 @@ const THIS_BATCH: usize = 2;
 
 impl AsofJoinStep {
     pub(super) fn try_new(input: &SchemaRef, columns: &AsofColumns) -> Result<Self> {
-        let one = |name: &String| {
-            let found = input.index_of(name);
-            found.map_err(|e| Error::bug(e.to_string()))
-        };
-        let keys = positions(input, &columns.keys)?;
-        let fields = keys
-            .iter()
-            .map(|k| SortField::new(input.field(*k).data_type().clone()));
-        let converter = RowConverter::new(fields.collect()).map_err(bug)?;
+        let one = |name: &String| input.index_of(name).map_err(bug);
         let of_right = |f: &Arc<arrow::datatypes::Field>| columns.right.contains(f.name());
         Ok(Self {
             time: one(&columns.time)?,
             is_left: one(&columns.is_left)?,
             of_right: input.fields().iter().map(of_right).collect(),
             keeps_unmatched: columns.keeps_unmatched,
-            keys,
-            converter,
+            keys: KeyRows::try_new(input, &columns.keys)?,
             last: None,
         })
     }
 
     /// The rows of the left side, and for each what it takes from the right side.
     fn picks(&mut self, batch: &RecordBatch) -> Result<(Vec<u32>, Vec<Pick>)> {
-        let keys: Vec<ArrayRef> = self
-            .keys
-            .iter()
-            .map(|k| Arc::clone(batch.column(*k)))
-            .collect();
-        let rows = self.converter.convert_columns(&keys).map_err(bug)?;
+        let keys = self.keys.arrays(batch);
+        let rows = self.keys.convert(&keys)?;
         let is_left = batch.column(self.is_left).as_primitive::<UInt8Type>();
         let time = batch.column(self.time);
         let (mut lefts, mut picks) = (Vec::new(), Vec::new());
@@ -118,8 +104,4 @@ impl Step for AsofJoinStep {
         }
         RecordBatch::try_new(batch.schema(), columns).map_err(bug)
     }
-}
-
-fn bug(e: arrow::error::ArrowError) -> Error {
-    Error::bug(e.to_string())
 }

@@ -12,6 +12,7 @@ use datafusion::common::DFSchema;
 use datafusion::execution::context::ExecutionProps;
 use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
 
+use super::bug;
 use super::with_fill::Filled;
 
 /// The columns of an INTERPOLATE.
@@ -76,8 +77,4 @@ impl Interpolation {
         }
         RecordBatch::try_new(rows.schema(), columns).map_err(bug)
     }
-}
-
-fn bug(e: arrow::error::ArrowError) -> Error {
-    Error::bug(e.to_string())
 }

@@ -4,17 +4,15 @@ use ahash::RandomState;
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::SchemaRef;
-use arrow::row::{RowConverter, SortField};
 use basalt_error::{Error, Result};
 use hashbrown::HashMap;
 
-use super::Step;
-use super::stream_exec::positions;
+use super::key_rows::KeyRows;
+use super::{Step, bug};
 
 /// The step of LIMIT BY.
 pub(super) struct LimitByStep {
-    keys: Vec<usize>,
-    converter: RowConverter,
+    keys: KeyRows,
     seen: HashMap<Box<[u8]>, u64, RandomState>,
     offset: u64,
     end: u64,
@@ -27,16 +25,9 @@ impl LimitByStep {
         offset: u64,
         limit: u64,
     ) -> Result<Self> {
-        let keys = positions(input, keys)?;
-        let fields = keys
-            .iter()
-            .map(|k| SortField::new(input.field(*k).data_type().clone()));
-        let converter = RowConverter::new(fields.collect()).map_err(bug)?;
-        let seen = HashMap::with_hasher(RandomState::new());
         Ok(Self {
-            keys,
-            converter,
-            seen,
+            keys: KeyRows::try_new(input, keys)?,
+            seen: HashMap::with_hasher(RandomState::new()),
             offset,
             end: offset.saturating_add(limit),
         })
@@ -46,15 +37,11 @@ impl LimitByStep {
 impl Step for LimitByStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
         let mut kept: Vec<u32> = Vec::new();
-        let columns: Vec<_> = self
-            .keys
-            .iter()
-            .map(|k| std::sync::Arc::clone(batch.column(*k)))
-            .collect();
-        if columns.is_empty() {
+        let keys = self.keys.arrays(&batch);
+        if keys.is_empty() {
             return Err(Error::bug("LIMIT BY without keys"));
         }
-        let rows = self.converter.convert_columns(&columns).map_err(bug)?;
+        let rows = self.keys.convert(&keys)?;
         for (idx, row) in rows.iter().enumerate() {
             let count = match self.seen.get_mut(row.as_ref()) {
                 Some(count) => count,
@@ -70,8 +57,4 @@ impl Step for LimitByStep {
         }
         take_record_batch(&batch, &UInt32Array::from(kept)).map_err(bug)
     }
-}
-
-fn bug(e: arrow::error::ArrowError) -> Error {
-    Error::bug(e.to_string())
 }

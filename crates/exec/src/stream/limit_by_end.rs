@@ -6,19 +6,17 @@ use ahash::RandomState;
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::SchemaRef;
-use arrow::row::{RowConverter, SortField};
 use basalt_analyzer::plan::RowBound;
 use basalt_error::{Error, Result};
 use hashbrown::HashMap;
 
-use super::Step;
-use super::stream_exec::positions;
+use super::key_rows::KeyRows;
+use super::{Step, bug};
 
 /// The step of such a LIMIT BY.
 pub(super) struct LimitByEndStep {
     schema: SchemaRef,
-    keys: Vec<usize>,
-    converter: RowConverter,
+    keys: KeyRows,
     groups: HashMap<Box<[u8]>, usize, RandomState>,
     /// Rows of each group so far.
     num_rows: Vec<u64>,
@@ -35,12 +33,9 @@ impl LimitByEndStep {
         offset: &RowBound,
         limit: &RowBound,
     ) -> Result<Self> {
-        let keys = positions(input, keys)?;
-        let field = |key: &usize| SortField::new(input.field(*key).data_type().clone());
         Ok(Self {
             schema: Arc::clone(input),
-            converter: RowConverter::new(keys.iter().map(field).collect()).map_err(bug)?,
-            keys,
+            keys: KeyRows::try_new(input, keys)?,
             groups: HashMap::with_hasher(RandomState::new()),
             num_rows: Vec::new(),
             batches: Vec::new(),
@@ -52,12 +47,11 @@ impl LimitByEndStep {
 
 impl Step for LimitByEndStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
-        let keys = self.keys.iter().map(|k| Arc::clone(batch.column(*k)));
-        let keys: Vec<_> = keys.collect();
+        let keys = self.keys.arrays(&batch);
         if keys.is_empty() {
             return Err(Error::bug("LIMIT BY without keys"));
         }
-        let rows = self.converter.convert_columns(&keys).map_err(bug)?;
+        let rows = self.keys.convert(&keys)?;
         let mut places = Vec::with_capacity(batch.num_rows());
         for row in &rows {
             let group = match self.groups.get(row.as_ref()) {
@@ -94,8 +88,4 @@ impl Step for LimitByEndStep {
             .map_err(bug)
             .map(Some)
     }
-}
-
-fn bug(e: arrow::error::ArrowError) -> Error {
-    Error::bug(e.to_string())
 }

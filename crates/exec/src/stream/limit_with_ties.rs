@@ -1,21 +1,17 @@
 //! Runs LIMIT … WITH TIES over sorted rows.
 
-use std::sync::Arc;
-
-use arrow::array::RecordBatch;
+use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
-use arrow::row::{RowConverter, SortField};
 use basalt_analyzer::FloatOrder;
 use basalt_error::{Error, Result};
 
 use super::Step;
-use super::stream_exec::positions;
+use super::key_rows::KeyRows;
 use crate::sort::has_changed_keys;
 
 /// The step of LIMIT … WITH TIES.
 pub(super) struct LimitWithTiesStep {
-    keys: Vec<usize>,
-    converter: RowConverter,
+    keys: KeyRows,
     offset: u64,
     end: u64,
     /// Rows seen so far.
@@ -32,18 +28,10 @@ impl LimitWithTiesStep {
         offset: u64,
         limit: u64,
     ) -> Result<Self> {
-        let keys = positions(input, keys)?;
-        let fields = keys
-            .iter()
-            .map(|k| SortField::new(input.field(*k).data_type().clone()));
-        let converter =
-            RowConverter::new(fields.collect()).map_err(|e| Error::bug(e.to_string()))?;
-        let end = offset.saturating_add(limit);
         Ok(Self {
-            keys,
-            converter,
+            keys: KeyRows::try_new(input, keys)?,
             offset,
-            end,
+            end: offset.saturating_add(limit),
             seen: 0,
             last: None,
             is_done: limit == 0,
@@ -53,19 +41,12 @@ impl LimitWithTiesStep {
 
 impl Step for LimitWithTiesStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
-        let key = |k: &usize| {
-            let column = batch.column(*k);
-            if has_changed_keys(column.as_ref()) {
-                FloatOrder::keys(column).map_err(|e| Error::bug(e.to_string()))
-            } else {
-                Ok(Arc::clone(column))
-            }
+        let in_order = |key: ArrayRef| match has_changed_keys(key.as_ref()) {
+            true => FloatOrder::keys(&key).map_err(|e| Error::bug(e.to_string())),
+            false => Ok(key),
         };
-        let columns = self.keys.iter().map(key).collect::<Result<Vec<_>>>()?;
-        let rows = self
-            .converter
-            .convert_columns(&columns)
-            .map_err(|e| Error::bug(e.to_string()))?;
+        let keys = self.keys.arrays(&batch).into_iter().map(in_order);
+        let rows = self.keys.convert(&keys.collect::<Result<Vec<_>>>()?)?;
         let num_rows = batch.num_rows();
         let as_rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let start = as_rows(self.offset.saturating_sub(self.seen)).min(num_rows);

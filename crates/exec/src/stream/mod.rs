@@ -8,6 +8,7 @@
 //! | [`asof_join`] | ASOF JOIN |
 //! | [`fill_cursor`] | the values that WITH FILL inserts |
 //! | [`interpolate`] | INTERPOLATE of WITH FILL |
+//! | [`key_rows`] | bytes of keys, to compare rows by |
 //! | [`limit_by`] | LIMIT BY |
 //! | [`limit_by_end`] | LIMIT BY that counts from the end |
 //! | [`limit_rows`] | LIMIT of the last rows, or of a share |
@@ -20,6 +21,7 @@ pub mod asof_join;
 mod at_most;
 mod fill_cursor;
 mod interpolate;
+mod key_rows;
 pub mod limit_by;
 mod limit_by_end;
 pub mod limit_rows;
@@ -29,7 +31,9 @@ pub mod stream_exec;
 pub mod with_fill;
 
 use arrow::array::RecordBatch;
-use basalt_error::Result;
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
+use basalt_error::{Error, Result};
 
 pub use stream_exec::StreamExec;
 
@@ -62,4 +66,15 @@ pub(crate) trait Step: Send {
     fn is_done(&self) -> bool {
         false
     }
+}
+
+/// Positions of columns by name.
+pub(crate) fn positions(schema: &SchemaRef, names: &[String]) -> Result<Vec<usize>> {
+    let position = |name: &String| schema.index_of(name).map_err(bug);
+    names.iter().map(position).collect()
+}
+
+/// Arrow's error as a broken invariant of ours.
+pub(crate) fn bug(e: ArrowError) -> Error {
+    Error::bug(e.to_string())
 }

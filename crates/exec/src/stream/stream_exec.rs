@@ -36,6 +36,7 @@ use super::limit_with_ties::LimitWithTiesStep;
 use super::shared::SharedStep;
 use super::with_fill::{Filling, WithFillStep};
 use crate::QueryControl;
+use crate::one_input::only_input;
 use crate::window::WindowStep;
 
 /// Most rows of a batch that leaves a step.
@@ -103,6 +104,10 @@ impl StreamExec {
             }
             _ => None,
         }
+    }
+
+    pub(crate) fn operator(&self) -> &StreamOperator {
+        &self.operator
     }
 
     fn is_row_by_row(&self) -> bool {
@@ -326,14 +331,9 @@ impl ExecutionPlan for StreamExec {
         self: Arc<Self>,
         children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) {
-            Ok([input]) => {
-                let order = self.order.clone();
-                let step = Self::with_order(input, self.operator.clone(), order)?;
-                Ok(Arc::new(step))
-            }
-            Err(_) => internal_err!("a step has one input"),
-        }
+        let input = only_input(children)?;
+        let step = Self::with_order(input, self.operator.clone(), self.order.clone())?;
+        Ok(Arc::new(step))
     }
 
     fn execute(
@@ -440,13 +440,4 @@ impl State {
         };
         Some((Ok(batch.slice(0, len)), next))
     }
-}
-
-/// Positions of columns by name.
-pub(crate) fn positions(schema: &SchemaRef, names: &[String]) -> basalt_error::Result<Vec<usize>> {
-    let position = |name: &String| {
-        let found = schema.index_of(name);
-        found.map_err(|e| basalt_error::Error::bug(e.to_string()))
-    };
-    names.iter().map(position).collect()
 }

@@ -11,12 +11,12 @@ use arrow::compute::{cast, concat, interleave, partition};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef, UInt64Type};
 use basalt_analyzer::plan::{FillColumn, FillDefault, Interpolated};
 use basalt_analyzer::plan_error;
-use basalt_error::{Error, Result};
+use basalt_error::Result;
 
-use super::Step;
 use super::fill_cursor::{Axis, Cursor, Point, Row};
 use super::interpolate::Interpolation;
-use super::stream_exec::{MAX_BATCH_ROWS, positions};
+use super::stream_exec::MAX_BATCH_ROWS;
+use super::{Step, bug, positions};
 
 /// What WITH FILL is told.
 pub(super) struct Filling<'a> {
@@ -353,8 +353,4 @@ fn zero(data_type: &DataType) -> ArrayRef {
     let null = arrow::array::new_null_array(data_type, 1);
     let zero = null.to_data().into_builder().nulls(None).build();
     zero.map_or(null, arrow::array::make_array)
-}
-
-fn bug(e: arrow::error::ArrowError) -> Error {
-    Error::bug(e.to_string())
 }

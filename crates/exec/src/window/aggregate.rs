@@ -17,8 +17,9 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::logical_expr::AggregateUDF;
 
 use super::frames::Frames;
-use super::step::{bug, reserve};
+use super::step::reserve;
 use super::tree;
+use crate::stream::bug;
 
 /// Frames of this many rows on average are fed anew for each row, those of functions whose states
 /// are as long as their input even if they are longer.

@@ -9,7 +9,7 @@ use arrow::datatypes::{DataType, Decimal128Type, Float64Type};
 use basalt_analyzer::plan::{Bound, Frame, Unit};
 use basalt_error::Result;
 
-use super::step::bug;
+use crate::stream::bug;
 
 /// Where the partitions and the runs of equal rows are.
 #[derive(Debug)]

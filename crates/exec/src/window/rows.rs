@@ -10,7 +10,7 @@ use basalt_analyzer::plan::WindowFunction;
 use basalt_error::{Error, ErrorCode, Result};
 
 use super::frames::{Frames, Layout};
-use super::step::bug;
+use crate::stream::bug;
 
 /// A row's partition, its equal rows and how many runs of equal rows are before it.
 struct Ranked<'a> {

@@ -11,8 +11,7 @@ use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::frames::{Frames, Layout};
 use super::{aggregate, rows};
-use crate::stream::Step;
-use crate::stream::stream_exec::positions;
+use crate::stream::{Step, bug, positions};
 
 /// The step of a [`Window`].
 pub(crate) struct WindowStep {
@@ -120,8 +119,4 @@ impl Step for WindowStep {
 /// Counts memory that the step holds until its end.
 pub(super) fn reserve(memory: &MemoryReservation, size_bytes: usize) -> Result<()> {
     memory.try_grow(size_bytes).map_err(plan_error)
-}
-
-pub(super) fn bug(e: arrow::error::ArrowError) -> Error {
-    Error::bug(e.to_string())
 }

@@ -9,7 +9,7 @@ use arrow::compute::take;
 use basalt_error::Result;
 use basalt_functions::aggregate::{Aggregator, BoundAggregate, Groups, group_ids};
 
-use super::step::bug;
+use crate::stream::bug;
 
 /// The states of one level of the tree, as state columns.
 type Level = Vec<ArrayRef>;

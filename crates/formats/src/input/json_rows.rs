@@ -37,17 +37,36 @@ pub(super) fn gap_len(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Goes over the `[` around all rows, if there is one in front of objects.
-fn array_start(text: &[u8]) -> usize {
-    let mut cursor = Cursor::new(text);
-    cursor.skip_space();
-    if cursor.eat(b'[') {
+/// What stands around all rows: an array, or nothing.
+#[derive(Default)]
+struct Around {
+    is_array: bool,
+}
+
+impl Around {
+    /// Goes over the `[` around all rows, if there is one in front of objects.
+    fn open(&mut self, text: &[u8]) -> usize {
+        let mut cursor = Cursor::new(text);
         cursor.skip_space();
-        if matches!(cursor.peek(), Some(b'{' | b']')) {
-            return text.len() - cursor.rest().len();
+        if cursor.eat(b'[') {
+            cursor.skip_space();
+            self.is_array = matches!(cursor.peek(), Some(b'{' | b']'));
+        }
+        match self.is_array {
+            true => text.len() - cursor.rest().len(),
+            false => 0,
         }
     }
-    0
+
+    /// Checks what is behind the last row.
+    fn check_end(&self, rest: &[u8]) -> Result<()> {
+        if self.is_array {
+            return check_closed(rest, b']');
+        }
+        let is_gap = |b: &u8| *b == b',' || b.is_ascii_whitespace();
+        let start = rest.iter().position(|b| !is_gap(b)).unwrap_or(rest.len());
+        check_nothing_follows(&Cursor::new(&rest[start..]))
+    }
 }
 
 /// Checks that the array or object around all rows ends with `close`, and the text behind it.
@@ -125,8 +144,7 @@ pub(super) struct ObjectRows {
     skip_unknown: bool,
     /// A column that has its value from elsewhere.
     given: Option<usize>,
-    /// Whether an array stands around all rows.
-    in_array: bool,
+    around: Around,
 }
 
 impl ObjectRows {
@@ -141,28 +159,18 @@ impl ObjectRows {
             reader: JsonReader::new(&target.settings).of_strings(all_strings),
             skip_unknown: target.settings.input_format_skip_unknown_fields,
             given: None,
-            in_array: false,
+            around: Around::default(),
         }
     }
 }
 
 impl RowParser for ObjectRows {
     fn header(&mut self, text: &[u8], _target: &Target) -> Result<usize> {
-        let len = array_start(text);
-        self.in_array = len > 0;
-        Ok(len)
+        Ok(self.around.open(text))
     }
 
     fn end(&self, rest: &[u8]) -> Result<()> {
-        match self.in_array {
-            true => check_closed(rest, b']'),
-            false => {
-                let start = rest
-                    .iter()
-                    .position(|b| *b != b',' && !b.is_ascii_whitespace());
-                check_nothing_follows(&Cursor::new(&rest[start.unwrap_or(rest.len())..]))
-            }
-        }
+        self.around.check_end(rest)
     }
 
     fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {
@@ -381,8 +389,7 @@ impl RowParser for ArrayRows {
 /// Each object is one string: JSONAsString.
 pub(super) struct StringRows {
     max_depth: u64,
-    /// Whether an array stands around all rows.
-    in_array: bool,
+    around: Around,
 }
 
 impl StringRows {
@@ -390,28 +397,18 @@ impl StringRows {
         target.only_string("JSONAsString")?;
         Ok(Self {
             max_depth: target.settings.input_format_json_max_depth,
-            in_array: false,
+            around: Around::default(),
         })
     }
 }
 
 impl RowParser for StringRows {
     fn header(&mut self, text: &[u8], _target: &Target) -> Result<usize> {
-        let len = array_start(text);
-        self.in_array = len > 0;
-        Ok(len)
+        Ok(self.around.open(text))
     }
 
     fn end(&self, rest: &[u8]) -> Result<()> {
-        match self.in_array {
-            true => check_closed(rest, b']'),
-            false => {
-                let start = rest
-                    .iter()
-                    .position(|b| *b != b',' && !b.is_ascii_whitespace());
-                check_nothing_follows(&Cursor::new(&rest[start.unwrap_or(rest.len())..]))
-            }
-        }
+        self.around.check_end(rest)
     }
 
     fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {

@@ -12,6 +12,7 @@ use basalt_types::DataType;
 use super::byte_arena::{ByteArena, ByteCodec};
 use super::defaults::bug;
 use super::extreme::{Direction, Greatest, Least};
+use super::of_inner::of_inner;
 use super::rows::Rows;
 use super::slots::{Slots, gather_as, slots_for};
 use super::values::{
@@ -100,21 +101,7 @@ impl Aggregator for Paired {
             .update(&[Arc::new(pairs), Arc::clone(val)], groups)
     }
 
-    fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
-        self.inner.merge(states, groups)
-    }
-
-    fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
-        self.inner.finish(range)
-    }
-
-    fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
-        self.inner.states(range)
-    }
-
-    fn size_bytes(&self) -> usize {
-        self.inner.size_bytes()
-    }
+    of_inner!(merge, finish, states, size_bytes, ordering_bytes);
 }
 
 fn resolve<D: Direction>(call: &AggregateCall<'_>) -> Result<BoundAggregate> {

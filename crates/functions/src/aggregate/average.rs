@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, ArrowPrimitiveType, Float64Array, StructArray, UInt64Array};
 use arrow::datatypes::{
-    ArrowNativeTypeOp, DataType as ArrowType, Decimal128Type, Float32Type, Float64Type, Int64Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowNativeTypeOp, DataType as ArrowType, Decimal128Type, Float32Type, Float64Type, Int32Type,
+    Int64Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use basalt_error::Result;
 use basalt_kernels::fold::fold_lanes;
@@ -176,47 +176,37 @@ impl<T: Primitive> Average<T> {
         };
         let states = self.states[range].iter();
         let averages = states.map(|s| s.sum.to_f64() / scale / s.count as f64);
+        let mut averages: Vec<f64> = averages.collect();
         if self.return_type != DataType::Float64 {
-            return from_floats(averages.map(f64::round_ties_even), &self.return_type);
+            averages.iter_mut().for_each(|v| *v = v.round_ties_even());
         }
         from_floats(averages, &self.return_type)
     }
 }
 
 /// Floats as values of `data_type`: a float, or the number in a date or time, cut off.
-pub(super) fn from_floats(
-    values: impl Iterator<Item = f64>,
-    data_type: &DataType,
-) -> Result<ArrayRef> {
+pub(super) fn from_floats(values: Vec<f64>, data_type: &DataType) -> Result<ArrayRef> {
+    fn cut<T: ArrowPrimitiveType>(
+        values: &[f64],
+        cut: impl Fn(f64) -> T::Native,
+        physical: &ArrowType,
+    ) -> ArrayRef {
+        let values = values.iter().map(|v| cut(*v)).collect();
+        primitive_array::<T>(values, None, physical)
+    }
     let physical = data_type.physical();
     Ok(match &physical {
-        ArrowType::Float64 => primitive_array::<Float64Type>(values.collect(), None, &physical),
-        ArrowType::Float32 => {
-            let values = values.map(|v| v as f32).collect();
-            primitive_array::<Float32Type>(values, None, &physical)
-        }
-        ArrowType::UInt16 => {
-            let values = values.map(|v| v as u16).collect();
-            primitive_array::<UInt16Type>(values, None, &physical)
-        }
-        ArrowType::UInt32 => {
-            let values = values.map(|v| v as u32).collect();
-            primitive_array::<UInt32Type>(values, None, &physical)
-        }
-        ArrowType::Int32 => {
-            let values = values.map(|v| v as i32).collect();
-            primitive_array::<arrow::datatypes::Int32Type>(values, None, &physical)
-        }
-        ArrowType::Int64 => {
-            let values = values.map(|v| v as i64).collect();
-            primitive_array::<Int64Type>(values, None, &physical)
-        }
+        ArrowType::Float64 => primitive_array::<Float64Type>(values, None, &physical),
+        ArrowType::Float32 => cut::<Float32Type>(&values, |v| v as f32, &physical),
+        ArrowType::UInt16 => cut::<UInt16Type>(&values, |v| v as u16, &physical),
+        ArrowType::UInt32 => cut::<UInt32Type>(&values, |v| v as u32, &physical),
+        ArrowType::Int32 => cut::<Int32Type>(&values, |v| v as i32, &physical),
+        ArrowType::Int64 => cut::<Int64Type>(&values, |v| v as i64, &physical),
         ArrowType::Decimal128(_, scale) => {
             let factor = 10f64.powi(i32::from(*scale));
-            let values = values.map(|v| (v * factor) as i128).collect();
-            primitive_array::<Decimal128Type>(values, None, &physical)
+            cut::<Decimal128Type>(&values, |v| (v * factor) as i128, &physical)
         }
-        _ => return Err(wrong_array(&Float64Array::from_iter_values(values))),
+        _ => return Err(wrong_array(&Float64Array::from(values))),
     })
 }
 

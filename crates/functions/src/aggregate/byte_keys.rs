@@ -134,7 +134,7 @@ impl<V: Value> ByteKeys<V> {
     }
 
     /// Gives the sum and the count of each group that got something, and forgets them.
-    fn drain(&mut self, mut f: impl FnMut(usize, f64, u64)) {
+    fn drain(&mut self, f: &mut dyn FnMut(usize, f64, u64)) {
         if self.num_rows == 0 {
             return;
         }

@@ -7,7 +7,7 @@ use arrow::datatypes::DataType as ArrowType;
 use basalt_error::{Error, ErrorCode, Result, counted};
 use basalt_types::DataType;
 
-use super::{Aggregator, BoundAggregate, Shortcut};
+use super::{Aggregator, AggregatorFactory, BoundAggregate, Shortcut};
 use crate::{Arg, Call, Context};
 
 /// One call of an aggregate function while its types are resolved.
@@ -178,13 +178,21 @@ impl BoundAggregate {
         state_types: Vec<ArrowType>,
         make: impl Fn() -> A + Send + Sync + 'static,
     ) -> Self {
+        Self::of_factory(return_type, state_types, Arc::new(move || Box::new(make())))
+    }
+
+    fn of_factory(
+        return_type: DataType,
+        state_types: Vec<ArrowType>,
+        factory: AggregatorFactory,
+    ) -> Self {
         Self {
             name: String::new(),
             return_type,
             state_types,
             shortcut: None,
             skips_nulls: true,
-            factory: Arc::new(move || Box::new(make())),
+            factory,
         }
     }
 

@@ -36,14 +36,20 @@ pub(crate) fn bind_collected<F: RowsFunction>(
     args: &[DataType],
     function: F,
 ) -> BoundAggregate {
-    let physical: Vec<ArrowType> = args.iter().map(DataType::physical).collect();
-    let state_types = physical.iter().map(list_type).collect();
+    let (physical, state_types) = types_of(args);
     let function = Arc::new(function);
     BoundAggregate::new(return_type, state_types, move || Collected {
         function: Arc::clone(&function),
         log: RowLog::new(physical.clone()),
         counts: Vec::new(),
     })
+}
+
+/// Physical types of arguments, and of the states that hold them.
+fn types_of(args: &[DataType]) -> (Vec<ArrowType>, Vec<ArrowType>) {
+    let physical: Vec<ArrowType> = args.iter().map(DataType::physical).collect();
+    let state_types = physical.iter().map(list_type).collect();
+    (physical, state_types)
 }
 
 #[derive(Debug)]
@@ -54,22 +60,18 @@ struct Collected<F> {
     counts: Vec<u64>,
 }
 
-impl<F: RowsFunction> Collected<F> {
-    /// Takes the rows beyond the limit out.
-    fn apply_limit(&mut self, rows: &mut Rows<'_>, limit: u64, num_groups: usize) {
-        if num_groups > self.counts.len() {
-            self.counts.resize(num_groups, 0);
+/// Takes the rows beyond the limit of each group out, of which `counts` are there.
+fn apply_limit(counts: &mut Vec<u64>, rows: &mut Rows<'_>, limit: u64, num_groups: usize) {
+    counts.resize(num_groups.max(counts.len()), 0);
+    let mut kept = BooleanBufferBuilder::new(rows.len);
+    kept.append_n(rows.len, false);
+    rows.for_each(|row, group| {
+        if counts[group] < limit {
+            counts[group] += 1;
+            kept.set_bit(row, true);
         }
-        let mut kept = BooleanBufferBuilder::new(rows.len);
-        kept.append_n(rows.len, false);
-        rows.for_each(|row, group| {
-            if self.counts[group] < limit {
-                self.counts[group] += 1;
-                kept.set_bit(row, true);
-            }
-        });
-        rows.valid = Some(NullBuffer::new(kept.finish()));
-    }
+    });
+    rows.valid = Some(NullBuffer::new(kept.finish()));
 }
 
 impl<F: RowsFunction> Aggregator for Collected<F> {
@@ -80,7 +82,7 @@ impl<F: RowsFunction> Aggregator for Collected<F> {
             Rows::all(args, groups)?
         };
         if let Some(limit) = self.function.limit() {
-            self.apply_limit(&mut rows, limit, groups.num_groups);
+            apply_limit(&mut self.counts, &mut rows, limit, groups.num_groups);
         }
         self.log.push(args, &rows)
     }

@@ -48,6 +48,7 @@ mod extreme;
 mod grouped;
 mod groups;
 mod keyed;
+mod of_inner;
 mod quantile;
 mod row_keys;
 mod row_log;

@@ -62,18 +62,30 @@ impl<'a> Rows<'a> {
     }
 
     /// Calls `f(row, group)` for each row taken, in order.
+    ///
+    /// Compiled for each `f`: of loops with `for`, unlike iterators' `for_each`, that is only the body.
     #[inline]
     pub(crate) fn for_each(&self, mut f: impl FnMut(usize, usize)) {
         match (self.ids, &self.valid) {
-            (None, None) => (0..self.len).for_each(|row| f(row, 0)),
-            (None, Some(valid)) => valid.valid_indices().for_each(|row| f(row, 0)),
+            (None, None) => {
+                for row in 0..self.len {
+                    f(row, 0);
+                }
+            }
+            (None, Some(valid)) => {
+                for row in valid.valid_indices() {
+                    f(row, 0);
+                }
+            }
             (Some(ids), None) => {
-                let rows = ids.iter().enumerate();
-                rows.for_each(|(row, id)| f(row, *id as usize));
+                for (row, id) in ids.iter().enumerate() {
+                    f(row, *id as usize);
+                }
             }
             (Some(ids), Some(valid)) => {
-                let rows = valid.valid_indices();
-                rows.for_each(|row| f(row, ids[row] as usize));
+                for row in valid.valid_indices() {
+                    f(row, ids[row] as usize);
+                }
             }
         }
     }
@@ -86,9 +98,18 @@ impl<'a> Rows<'a> {
     pub(crate) fn try_for_each(&self, mut f: impl FnMut(usize, usize) -> Result<()>) -> Result<()> {
         let group = |row: usize| self.ids.map_or(0, |ids| ids[row] as usize);
         match &self.valid {
-            None => (0..self.len).try_for_each(|row| f(row, group(row))),
-            Some(valid) => valid.valid_indices().try_for_each(|row| f(row, group(row))),
+            None => {
+                for row in 0..self.len {
+                    f(row, group(row))?;
+                }
+            }
+            Some(valid) => {
+                for row in valid.valid_indices() {
+                    f(row, group(row))?;
+                }
+            }
         }
+        Ok(())
     }
 
     /// Calls `f(row, value)` for the rows of group 0 taken; the fast path without keys uses it.

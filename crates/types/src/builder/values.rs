@@ -102,6 +102,32 @@ impl Slots for Values {
     }
 }
 
+/// What holds the values, for `&self` and `&mut self`.
+macro_rules! with_slots {
+    ($values:expr) => {
+        match $values {
+            Values::UInt8(v) | Values::Bool(v) => v,
+            Values::UInt16(v) | Values::Date(v) => v,
+            Values::UInt32(v) | Values::DateTime(v) | Values::Ipv4(v) => v,
+            Values::UInt64(v) => v,
+            Values::Int8(v) => v,
+            Values::Int16(v) => v,
+            Values::Int32(v) | Values::Date32(v) => v,
+            Values::Int64(v) | Values::DateTime64(v, _) => v,
+            Values::Float32(v) => v,
+            Values::Float64(v) => v,
+            Values::Decimal128(v, ..) => v,
+            Values::Decimal256(v, ..) => v,
+            Values::String(v) => v,
+            Values::FixedString(v) | Values::Uuid(v) | Values::Ipv6(v) => v,
+            Values::Enum8(v) => v,
+            Values::Enum16(v) => v,
+            Values::Nothing(len) => len,
+            Values::Array(..) | Values::Tuple(..) | Values::Map(..) | Values::Variant(_) => $values,
+        }
+    };
+}
+
 impl Values {
     pub(super) fn new(
         data_type: &DataType,
@@ -167,49 +193,11 @@ impl Values {
     }
 
     pub(super) fn slots(&self) -> &dyn Slots {
-        match self {
-            Values::UInt8(v) | Values::Bool(v) => v,
-            Values::UInt16(v) | Values::Date(v) => v,
-            Values::UInt32(v) | Values::DateTime(v) | Values::Ipv4(v) => v,
-            Values::UInt64(v) => v,
-            Values::Int8(v) => v,
-            Values::Int16(v) => v,
-            Values::Int32(v) | Values::Date32(v) => v,
-            Values::Int64(v) | Values::DateTime64(v, _) => v,
-            Values::Float32(v) => v,
-            Values::Float64(v) => v,
-            Values::Decimal128(v, ..) => v,
-            Values::Decimal256(v, ..) => v,
-            Values::String(v) => v,
-            Values::FixedString(v) | Values::Uuid(v) | Values::Ipv6(v) => v,
-            Values::Enum8(v) => v,
-            Values::Enum16(v) => v,
-            Values::Nothing(len) => len,
-            Values::Array(..) | Values::Tuple(..) | Values::Map(..) | Values::Variant(_) => self,
-        }
+        with_slots!(self)
     }
 
     pub(super) fn slots_mut(&mut self) -> &mut dyn Slots {
-        match self {
-            Values::UInt8(v) | Values::Bool(v) => v,
-            Values::UInt16(v) | Values::Date(v) => v,
-            Values::UInt32(v) | Values::DateTime(v) | Values::Ipv4(v) => v,
-            Values::UInt64(v) => v,
-            Values::Int8(v) => v,
-            Values::Int16(v) => v,
-            Values::Int32(v) | Values::Date32(v) => v,
-            Values::Int64(v) | Values::DateTime64(v, _) => v,
-            Values::Float32(v) => v,
-            Values::Float64(v) => v,
-            Values::Decimal128(v, ..) => v,
-            Values::Decimal256(v, ..) => v,
-            Values::String(v) => v,
-            Values::FixedString(v) | Values::Uuid(v) | Values::Ipv6(v) => v,
-            Values::Enum8(v) => v,
-            Values::Enum16(v) => v,
-            Values::Nothing(len) => len,
-            Values::Array(..) | Values::Tuple(..) | Values::Map(..) | Values::Variant(_) => self,
-        }
+        with_slots!(self)
     }
 
     pub(super) fn push_raw(&mut self, bytes: &[u8]) -> Result<()> {

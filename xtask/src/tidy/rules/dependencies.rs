@@ -40,12 +40,10 @@ const CRATES: &[Row] = &[
     row("parser", &[]),
     row("types", &["arrow"]),
     row("datagen", &["arrow", "parquet"]),
-    row("profile", &[]),
     row("adapt", &[]),
     row("kernels", &[]),
     row("codec", &[]),
     row("hashtable", &[]),
-    row("jit", &["inkwell"]),
     row("storage", &["arrow"]),
     row("formats", &["arrow", "parquet"]),
     Row {
@@ -56,11 +54,7 @@ const CRATES: &[Row] = &[
     row("analyzer", &["arrow", "datafusion"]),
     row("exec", &["arrow", "parquet", "datafusion", "tokio"]),
     row("engine", &["arrow", "parquet", "datafusion", "tokio"]),
-    row("server", &["arrow", "tokio", "axum"]),
-    row("cluster", &["arrow", "datafusion", "ballista", "tokio"]),
-    row("perf", &[]),
     row("cli", &["clap", "reedline", "tokio"]),
-    row("python", &["arrow", "pyo3", "tokio"]),
 ];
 
 const EXCEPTIONS: &[Exception] = &[];

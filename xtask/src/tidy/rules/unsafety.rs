@@ -2,14 +2,10 @@
 
 use crate::tidy::{Exception, Finding, Rule, Tree};
 
-/// Crates whose work needs intrinsics, raw memory or the operating system.
-const UNSAFE_CRATES: &[&str] = &["kernels", "codec", "hashtable", "jit", "profile"];
+/// Crates whose work needs intrinsics or raw memory.
+const UNSAFE_CRATES: &[&str] = &["kernels", "codec"];
 
-/// Single files in otherwise safe crates; such a crate denies `unsafe_code` and the file expects it.
-const UNSAFE_FILES: &[&str] = &[
-    "crates/storage/src/mapping.rs",
-    "crates/python/src/buffer.rs",
-];
+const FORBIDS: &str = "#![forbid(unsafe_code)]";
 
 const EXCEPTIONS: &[Exception] = &[];
 
@@ -30,33 +26,19 @@ fn check(tree: &Tree) -> Vec<Finding> {
             )
         });
         findings.extend(places);
-        let lint = required_lint(tree, &file.path);
-        if is_crate_root(&file.path) && !scan.code.contains(&format!("#![{lint}(unsafe_code)]")) {
-            findings.push(Finding::new(
-                &file.path,
-                1,
-                format!("needs #![{lint}(unsafe_code)]"),
-            ));
+        if is_crate_root(&file.path) && !scan.code.contains(FORBIDS) {
+            findings.push(Finding::new(&file.path, 1, format!("needs {FORBIDS}")));
         }
     }
     findings
 }
 
 fn may_be_unsafe(path: &str) -> bool {
-    UNSAFE_FILES.contains(&path) || crate_folder(path).is_some_and(|f| UNSAFE_CRATES.contains(&f))
+    crate_folder(path).is_some_and(|folder| UNSAFE_CRATES.contains(&folder))
 }
 
 fn crate_folder(path: &str) -> Option<&str> {
     path.strip_prefix("crates/")?.split('/').next()
-}
-
-fn required_lint(tree: &Tree, path: &str) -> &'static str {
-    let shares_crate = |file: &&&str| crate_folder(file) == crate_folder(path);
-    let has_unsafe_file = UNSAFE_FILES
-        .iter()
-        .filter(shares_crate)
-        .any(|file| tree.file(file).is_some());
-    if has_unsafe_file { "deny" } else { "forbid" }
 }
 
 fn is_crate_root(path: &str) -> bool {

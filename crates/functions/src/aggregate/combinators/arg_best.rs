@@ -9,6 +9,7 @@ use basalt_error::Result;
 use crate::aggregate::arg_extreme::{BestKeys, keys_for};
 use crate::aggregate::defaults::bug;
 use crate::aggregate::extreme::{Direction, Greatest, Least};
+use crate::aggregate::of_inner::of_inner;
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::column;
 use crate::aggregate::{AggregateCall, Aggregator, BoundAggregate, Groups, binding, group_ids};
@@ -146,6 +147,8 @@ impl Aggregator for OfBest {
         columns.push(keys.gather(range)?);
         Ok(columns)
     }
+
+    of_inner!(ordering_bytes);
 
     fn size_bytes(&self) -> usize {
         let keys = self.keys.as_ref().map_or(0, |k| k.size_bytes());

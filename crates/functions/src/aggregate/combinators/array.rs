@@ -8,6 +8,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
 use crate::aggregate::defaults::filter_rows;
+use crate::aggregate::of_inner::of_inner;
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::wrong_array;
 use crate::aggregate::{AggregateCall, Aggregator, BoundAggregate, Groups, binding};
@@ -124,23 +125,5 @@ impl Aggregator for OverElements {
         self.inner.update(&elements.values, groups)
     }
 
-    fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
-        self.inner.merge(states, groups)
-    }
-
-    fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
-        self.inner.finish(range)
-    }
-
-    fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
-        self.inner.states(range)
-    }
-
-    fn ordering_bytes(&self) -> usize {
-        self.inner.ordering_bytes()
-    }
-
-    fn size_bytes(&self) -> usize {
-        self.inner.size_bytes()
-    }
+    of_inner!(merge, finish, states, size_bytes, ordering_bytes);
 }

@@ -12,6 +12,7 @@ use basalt_types::physical::item_field;
 use super::array::{element_types, elements, used_values};
 use crate::aggregate::defaults::bug;
 use crate::aggregate::groups::check_num_groups;
+use crate::aggregate::of_inner::of_inner;
 use crate::aggregate::row_log::{list_of, list_type};
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::wrong_array;
@@ -144,6 +145,8 @@ impl Aggregator for ForEach {
         });
         lists.collect()
     }
+
+    of_inner!(ordering_bytes);
 
     fn size_bytes(&self) -> usize {
         self.inner.size_bytes()

@@ -11,6 +11,7 @@ use basalt_types::DataType;
 
 use super::condition;
 use crate::aggregate::defaults::default_where;
+use crate::aggregate::of_inner::of_inner;
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::{column, primitive};
 use crate::aggregate::{
@@ -164,9 +165,7 @@ impl Aggregator for TrackRows {
         Ok(states)
     }
 
-    fn ordering_bytes(&self) -> usize {
-        self.inner.ordering_bytes()
-    }
+    of_inner!(ordering_bytes);
 
     fn size_bytes(&self) -> usize {
         self.inner.size_bytes() + self.seen.capacity()

@@ -12,6 +12,7 @@ use basalt_types::physical::item_field;
 use super::array::used_values;
 use crate::aggregate::defaults::{bug, filter_rows};
 use crate::aggregate::groups::check_num_groups;
+use crate::aggregate::of_inner::of_inner;
 use crate::aggregate::row_log::{list_of, list_type};
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::{column, primitive, wrong_array};
@@ -198,7 +199,5 @@ impl Aggregator for Resample {
         lists.collect()
     }
 
-    fn size_bytes(&self) -> usize {
-        self.inner.size_bytes()
-    }
+    of_inner!(size_bytes, ordering_bytes);
 }

@@ -18,6 +18,7 @@ use super::state_layout;
 use crate::Arg;
 use crate::aggregate::defaults::bug;
 use crate::aggregate::grouped::damaged;
+use crate::aggregate::of_inner::of_inner;
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::{column, wrong_array};
 use crate::aggregate::{AggregateCall, Aggregator, BoundAggregate, Groups, binding};
@@ -290,22 +291,12 @@ impl Aggregator for State {
         self.inner.update(args, groups)
     }
 
-    fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
-        self.inner.merge(states, groups)
-    }
-
     fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
         let states = self.inner.states(range.clone())?;
         self.codec.pack(&states, range.len())
     }
 
-    fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
-        self.inner.states(range)
-    }
-
-    fn size_bytes(&self) -> usize {
-        self.inner.size_bytes()
-    }
+    of_inner!(merge, states, size_bytes, ordering_bytes);
 }
 
 #[derive(Debug)]
@@ -342,19 +333,5 @@ impl Aggregator for Merge {
         )
     }
 
-    fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
-        self.inner.merge(states, groups)
-    }
-
-    fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
-        self.inner.finish(range)
-    }
-
-    fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
-        self.inner.states(range)
-    }
-
-    fn size_bytes(&self) -> usize {
-        self.inner.size_bytes()
-    }
+    of_inner!(merge, finish, states, size_bytes, ordering_bytes);
 }

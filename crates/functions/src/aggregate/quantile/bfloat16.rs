@@ -112,7 +112,7 @@ impl StateFunction for Halves {
                 quantiles.push(at_weight(&pairs, *level).unwrap_or(f64::NAN));
             }
         }
-        let values = from_floats(quantiles.into_iter(), &DataType::Float64)?;
+        let values = from_floats(quantiles, &DataType::Float64)?;
         self.levels.assemble(values, &DataType::Float64)
     }
 }

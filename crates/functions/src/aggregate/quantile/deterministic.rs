@@ -134,7 +134,7 @@ impl StateFunction for Sampled {
             let levels = self.levels.levels.iter();
             quantiles.extend(levels.map(|level| interpolate(&sorted, *level)));
         }
-        let values = from_floats(quantiles.into_iter(), &self.data_type)?;
+        let values = from_floats(quantiles, &self.data_type)?;
         self.levels.assemble(values, &self.data_type)
     }
 }

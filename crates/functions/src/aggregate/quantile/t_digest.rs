@@ -205,7 +205,7 @@ impl StateFunction for Digested {
             let levels = self.levels.levels.iter();
             quantiles.extend(levels.map(|level| state.quantile(*level)));
         }
-        let values = from_floats(quantiles.into_iter(), &self.data_type)?;
+        let values = from_floats(quantiles, &self.data_type)?;
         self.levels.assemble(values, &self.data_type)
     }
 }

@@ -196,7 +196,7 @@ impl StateFunction for Timed {
             let levels = self.levels.levels.iter();
             quantiles.extend(levels.map(|level| state.quantile(*level)));
         }
-        let values = from_floats(quantiles.into_iter(), &DataType::Float32)?;
+        let values = from_floats(quantiles, &DataType::Float32)?;
         self.levels.assemble(values, &DataType::Float32)
     }
 }

@@ -143,10 +143,7 @@ impl<T: Primitive> RowsFunction for DeltaSum<T> {
         let values = primitive::<T>(&rows.columns[0])?.values();
         let times = rows.columns.get(1).map(to_floats).transpose()?;
         let sums = range.map(|group| {
-            let mut order: Vec<usize> = rows.rows(group).collect();
-            if let Some(times) = &times {
-                order.sort_by(|a, b| times[*a].total_cmp(&times[*b]));
-            }
+            let order = in_order(rows.rows(group), times.as_deref());
             order.windows(2).fold(T::Native::ZERO, |sum, pair| {
                 let (before, after) = (values[pair[0]], values[pair[1]]);
                 if after > before {
@@ -158,6 +155,15 @@ impl<T: Primitive> RowsFunction for DeltaSum<T> {
         });
         Ok(primitive_array::<T>(sums.collect(), None, &self.arrow))
     }
+}
+
+/// The rows by their times, or as they are.
+fn in_order(rows: Range<usize>, times: Option<&[f64]>) -> Vec<usize> {
+    let mut rows: Vec<usize> = rows.collect();
+    if let Some(times) = times {
+        rows.sort_by(|a, b| times[*a].total_cmp(&times[*b]));
+    }
+    rows
 }
 
 fn resolve_floats(

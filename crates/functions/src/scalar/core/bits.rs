@@ -5,7 +5,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
 use super::bit_strings;
-use super::numeric::{Native, Num, array_of, map1, map1_widest, map2};
+use super::numeric::{Native, Num, array_of, map1, map1_widest, map2, with_sized};
 use crate::{Call, Column, Resolved, ScalarFunction};
 
 /// Functions of two integers whose result is the wider of them.
@@ -166,43 +166,12 @@ macro_rules! bits {
 
 bits! { u8, u8; u16, u16; u32, u32; u64, u64; i8, u8; i16, u16; i32, u32; i64, u64; }
 
-/// Runs `$body` with `$t` as the Rust type of an integer [`Num`].
+/// Runs `$body` with `$t` as the Rust type of a [`Num`] that is an integer.
 macro_rules! with_integer {
     ($num:expr, $t:ident => $body:expr) => {
-        match $num {
-            Num::U8 => {
-                type $t = u8;
-                $body
-            }
-            Num::U16 => {
-                type $t = u16;
-                $body
-            }
-            Num::U32 => {
-                type $t = u32;
-                $body
-            }
-            Num::U64 => {
-                type $t = u64;
-                $body
-            }
-            Num::I8 => {
-                type $t = i8;
-                $body
-            }
-            Num::I16 => {
-                type $t = i16;
-                $body
-            }
-            Num::I32 => {
-                type $t = i32;
-                $body
-            }
-            Num::I64 => {
-                type $t = i64;
-                $body
-            }
-            Num::F32 | Num::F64 => Err(Error::bug("bits of a float")),
+        match $num.is_signed() {
+            true => with_sized!($num, [i8, i16, i32, i64], $t => $body),
+            false => with_sized!($num, [u8, u16, u32, u64], $t => $body),
         }
     };
 }

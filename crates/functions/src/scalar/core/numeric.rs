@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
 use basalt_error::{Error, Result};
+use basalt_kernels::append::append;
 use basalt_kernels::widest::{Loop, widest};
 
 pub(crate) use super::num::{FromNum, Native, Num, with_native, with_sized, with_wide};
@@ -143,6 +144,19 @@ impl<'a, T: Native> Source<'a, T> {
             }
         }
     }
+
+    /// As [`Source::chunk`], with a constant written out.
+    fn slice<'b>(&'b self, range: Range<usize>, buffer: &'b mut Vec<T>) -> &'b [T] {
+        if let Source::Scalar(value) = self {
+            // All chunks but the last have one length: it is written for the first of them.
+            buffer.resize(range.len(), *value);
+            return buffer;
+        }
+        match self.chunk(range, buffer) {
+            Chunk::Slice(values) => values,
+            Chunk::Scalar(_) => &[],
+        }
+    }
 }
 
 /// The array of values without NULLs.
@@ -169,8 +183,8 @@ pub(crate) fn map1<T: Native, O: Native>(
     for range in chunks(num_rows) {
         let len = range.len();
         match source.chunk(range, &mut buffer) {
-            Chunk::Scalar(x) => out.extend(std::iter::repeat_n(op(x), len)),
-            Chunk::Slice(x) => out.extend(x.iter().map(|x| op(*x))),
+            Chunk::Scalar(x) => out.resize(out.len() + len, op(x)),
+            Chunk::Slice(x) => append(&mut out, x.len(), |i| op(x[i])),
         }
     }
     Ok(array_of(out))
@@ -219,6 +233,9 @@ impl<T: Copy, O: Copy, F: Fn(T) -> O> Loop for Each<'_, T, O, F> {
 }
 
 /// Applies `op` to each row of two columns read as `A` and `B`.
+///
+/// Loops are compiled for each operation on each pair of types, so a constant on the left, which is
+/// rare, has none of its own.
 pub(crate) fn map2<A: Native, B: Native, O: Native>(
     (a, b): (&Column, &Column),
     num_rows: usize,
@@ -229,19 +246,16 @@ pub(crate) fn map2<A: Native, B: Native, O: Native>(
     let (mut buffer_a, mut buffer_b) = (a.buffer(), b.buffer());
     for range in chunks(num_rows) {
         let len = range.len();
-        let pair = (
-            a.chunk(range.clone(), &mut buffer_a),
-            b.chunk(range, &mut buffer_b),
-        );
-        match pair {
-            (Chunk::Slice(a), Chunk::Slice(b)) => {
-                out.extend(a.iter().zip(b).map(|(a, b)| op(*a, *b)));
+        match b.chunk(range.clone(), &mut buffer_b) {
+            Chunk::Slice(b) => {
+                // Of one length, so that none is checked in the loop.
+                let (a, b) = (&a.slice(range, &mut buffer_a)[..len], &b[..len]);
+                append(&mut out, len, |i| op(a[i], b[i]));
             }
-            (Chunk::Slice(a), Chunk::Scalar(b)) => out.extend(a.iter().map(|a| op(*a, b))),
-            (Chunk::Scalar(a), Chunk::Slice(b)) => out.extend(b.iter().map(|b| op(a, *b))),
-            (Chunk::Scalar(a), Chunk::Scalar(b)) => {
-                out.extend(std::iter::repeat_n(op(a, b), len));
-            }
+            Chunk::Scalar(b) => match a.chunk(range, &mut buffer_a) {
+                Chunk::Slice(a) => append(&mut out, a.len(), |i| op(a[i], b)),
+                Chunk::Scalar(a) => out.resize(out.len() + len, op(a, b)),
+            },
         }
     }
     Ok(array_of(out))
@@ -284,15 +298,17 @@ impl<A: Copy, B: Copy, O: Copy, F: Fn(A, B) -> O> Loop for Operate<'_, A, B, O, 
 
     #[inline(always)]
     fn run(self) {
-        let (op, results) = (self.op, self.results);
+        let (op, results, len) = (self.op, self.results, self.num_rows);
         match (self.a, self.b) {
             (Chunk::Slice(a), Chunk::Slice(b)) => {
-                results.extend(a.iter().zip(b).map(|(a, b)| op(*a, *b)));
+                let (a, b) = (&a[..len], &b[..len]);
+                append(results, len, |i| op(a[i], b[i]));
             }
-            (Chunk::Slice(a), Chunk::Scalar(b)) => results.extend(a.iter().map(|a| op(*a, b))),
-            (Chunk::Scalar(a), Chunk::Slice(b)) => results.extend(b.iter().map(|b| op(a, *b))),
+            (Chunk::Slice(a), Chunk::Scalar(b)) => append(results, a.len(), |i| op(a[i], b)),
+            (Chunk::Scalar(a), Chunk::Slice(b)) => append(results, b.len(), |i| op(a, b[i])),
             (Chunk::Scalar(a), Chunk::Scalar(b)) => {
-                results.extend(std::iter::repeat_n(op(a, b), self.num_rows));
+                let result = op(a, b);
+                append(results, len, |_| result);
             }
         }
     }

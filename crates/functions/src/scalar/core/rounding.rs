@@ -482,7 +482,7 @@ fn round_down(call: &Call<'_>) -> Result<Resolved> {
 fn below<T: Native>(column: &Column, list: &ArrayRef, num_rows: usize) -> Result<ArrayRef> {
     let mut elements = vec![T::default(); list.len()];
     Numbers::of(list.as_ref())?.load(0..list.len(), &mut elements);
-    elements.sort_by(|a, b| a.compare(*b));
+    elements.sort_unstable_by(|a, b| a.compare(*b));
     map1::<T, T>(column, num_rows, |x| {
         let after = elements.partition_point(|e| *e <= x);
         elements[after.saturating_sub(1)]

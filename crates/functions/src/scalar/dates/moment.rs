@@ -2,6 +2,7 @@
 
 use arrow::array::{Array, ArrayRef};
 use basalt_error::Result;
+use basalt_kernels::append::append;
 use basalt_types::calendar::{CivilDate, OffsetCache, SECONDS_PER_DAY, from_local_seconds_forward};
 use basalt_types::parse::parse_time_zone;
 use basalt_types::text::parse_time::LocalClock;
@@ -66,22 +67,34 @@ impl Moments {
         num_rows: usize,
         mut op: impl FnMut(i64) -> O,
     ) -> Result<ArrayRef> {
-        let rows = column.array.len();
-        let numbers = Numbers::of(column.array.as_ref())?;
-        let mut clock = ZoneClock::new(self.zone);
-        let mut out: Vec<O> = Vec::with_capacity(rows);
-        let mut buffer = [0_i64; CHUNK];
-        for range in chunks(rows) {
-            let piece = &mut buffer[..range.len()];
-            numbers.load(range, piece);
-            self.read(reading, piece, &mut clock);
-            out.extend(piece.iter().map(|v| op(*v)));
-        }
+        let mut out: Vec<O> = Vec::with_capacity(column.array.len());
+        self.for_each_piece(reading, column, &mut |piece| {
+            append(&mut out, piece.len(), |i| op(piece[i]));
+        })?;
         let mapped = Column {
             array: array_of(out),
             is_const: column.is_const,
         };
         mapped.expand(num_rows)
+    }
+
+    /// Calls `f` for pieces of the moments, in order.
+    fn for_each_piece(
+        &self,
+        reading: Reading,
+        column: &Column,
+        f: &mut dyn FnMut(&[i64]),
+    ) -> Result<()> {
+        let numbers = Numbers::of(column.array.as_ref())?;
+        let mut clock = ZoneClock::new(self.zone);
+        let mut buffer = [0_i64; CHUNK];
+        for range in chunks(column.array.len()) {
+            let piece = &mut buffer[..range.len()];
+            numbers.load(range, piece);
+            self.read(reading, piece, &mut clock);
+            f(piece);
+        }
+        Ok(())
     }
 
     /// The moments of each row as numbers.

@@ -165,7 +165,7 @@ pub fn hash_columns<H: HashFunction>(
                 };
                 one.array(&column.array, data_type)?;
                 let value = one.values[0];
-                hashes.add((0..num_rows).map(|_| value));
+                hashes.add(|_| value);
                 continue;
             }
         }
@@ -185,17 +185,15 @@ struct Hashes<H: HashFunction> {
 impl<H: HashFunction> Hashes<H> {
     /// Combines each row with its next hash.
     #[inline]
-    fn add(&mut self, next: impl Iterator<Item = H::Value>) {
-        if std::mem::take(&mut self.is_first) {
-            self.values
-                .iter_mut()
-                .zip(next)
-                .for_each(|(value, next)| *value = next);
-        } else {
-            let function = self.function;
-            let combine =
-                |(value, next): (&mut H::Value, _)| *value = function.combine(*value, next);
-            self.values.iter_mut().zip(next).for_each(combine);
+    fn add(&mut self, next: impl Fn(usize) -> H::Value) {
+        let is_first = std::mem::take(&mut self.is_first);
+        for (row, value) in self.values.iter_mut().enumerate() {
+            let next = next(row);
+            *value = if is_first {
+                next
+            } else {
+                self.function.combine(*value, next)
+            };
         }
     }
 
@@ -211,8 +209,10 @@ impl<H: HashFunction> Hashes<H> {
         if nulls.null_count() < array.len() {
             inner.values(array, data_type)?;
         }
-        let hashes = inner.values.iter().zip(&nulls);
-        self.add(hashes.map(|(hash, valid)| if valid { *hash } else { H::Value::of_null() }));
+        self.add(|row| match nulls.is_valid(row) {
+            true => inner.values[row],
+            false => H::Value::of_null(),
+        });
         Ok(())
     }
 
@@ -241,7 +241,7 @@ impl<H: HashFunction> Hashes<H> {
             ArrowType::BinaryView => {
                 let function = self.function;
                 let strings: &BinaryViewArray = array.as_binary_view();
-                self.add(strings.bytes_iter().map(|s| function.bytes(s)));
+                self.add(|row| function.bytes(strings.value(row)));
                 Ok(())
             }
             ArrowType::FixedSizeBinary(_)
@@ -277,15 +277,15 @@ impl<H: HashFunction> Hashes<H> {
         let bytes = FixedBytes::new(&Column::new(Arc::clone(array)), data_type)?;
         if *data_type.base() == DataType::Uuid {
             // ClickHouse has the halves of a UUID in this order, each with its lowest byte first.
-            self.add((0..array.len()).map(|row| {
+            self.add(|row| {
                 let mut halves = [0; 16];
                 halves.copy_from_slice(bytes.value(row));
                 halves[..8].reverse();
                 halves[8..].reverse();
                 function.bytes(&halves)
-            }));
+            });
         } else {
-            self.add((0..array.len()).map(|row| function.bytes(bytes.value(row))));
+            self.add(|row| function.bytes(bytes.value(row)));
         }
         Ok(())
     }
@@ -323,11 +323,7 @@ impl<H: HashFunction> Hashes<H> {
         if !elements.is_empty() {
             inner.array(&elements, element_type)?;
         }
-        self.add(
-            offsets
-                .windows(2)
-                .map(|w| H::Value::of_len((w[1] - w[0]) as u64)),
-        );
+        self.add(|row| H::Value::of_len((offsets[row + 1] - offsets[row]) as u64));
         for (value, range) in self.values.iter_mut().zip(offsets.windows(2)) {
             let range = (range[0] - first) as usize..(range[1] - first) as usize;
             for next in &inner.values[range] {

@@ -179,17 +179,19 @@ fn sum_rows<T: Native>(
     let mut slots: Vec<Option<usize>> = vec![None; ids.num_ids()];
     let mut picks = Picks::with_capacity(num_rows, keys.len());
     let mut sums = Vec::new();
-    let mut row_sums: Vec<(usize, T)> = Vec::new();
+    // The different keys of a row, and the sum of each.
+    let (mut row_keys, mut row_sums) = (Vec::new(), Vec::<T>::new());
     for row in 0..num_rows {
         let mut base = 0;
         for (idx, (ends, keys, values)) in parts.iter().enumerate() {
             let values = numeric::values::<T>(values.as_ref())?;
             for i in ends[row] as usize..ends[row + 1] as usize {
                 let slot = *slots[ids.of(0)[base + i] as usize].get_or_insert_with(|| {
-                    row_sums.push((base + i, T::default()));
+                    row_keys.push((base + i, row_sums.len()));
+                    row_sums.push(T::default());
                     row_sums.len() - 1
                 });
-                let sum = &mut row_sums[slot].1;
+                let sum = &mut row_sums[slot];
                 let negative = subtract && idx > 0;
                 *sum = if negative {
                     sum.sub_wrapping(values[i])
@@ -199,18 +201,23 @@ fn sum_rows<T: Native>(
             }
             base += keys.len();
         }
-        for (key, _) in &row_sums {
+        for (key, _) in &row_keys {
             slots[ids.of(0)[*key] as usize] = None;
         }
-        row_sums.sort_by(|a, b| order.compare(a.0, b.0));
-        for (key, sum) in row_sums.drain(..) {
+        sort_keys(&mut row_keys, &order);
+        for (key, slot) in row_keys.drain(..) {
             picks.push(key);
-            sums.push(sum);
+            sums.push(row_sums[slot]);
         }
+        row_sums.clear();
         picks.end_row()?;
     }
     let (offsets, keys) = picks.gather(&keys)?;
     Ok((offsets, keys, sums))
+}
+
+fn sort_keys(keys: &mut [(usize, usize)], order: &Order) {
+    keys.sort_by(|a, b| order.compare(a.0, b.0));
 }
 
 fn resolve_populate(call: &Call<'_>) -> Result<Resolved> {

@@ -10,7 +10,6 @@ use basalt_kernels::divide::{self as kernels, Divisor};
 use basalt_types::DataType;
 
 use super::BinaryOp;
-use super::divider::{Divider, Word};
 use crate::scalar::core::numeric::{
     CHUNK, Chunk, FromNum, Native, Num, Source, array_of, chunks, map1, map2, with_native,
     with_sized, with_wide,
@@ -184,7 +183,7 @@ fn integer_quotients(
             return Ok(narrowed(quotients, result));
         }
         return with_sized!(result, [u8, u16, u32, u64], T => {
-            unsigned::<u32, T>(pair, num_rows, |_, q, _| T::from_num(q))
+            map2::<u32, u32, T>(pair, num_rows, |a, b| T::from_num(a.checked_div(b).unwrap_or(0)))
         });
     }
     let quotients = by_constant::<u64, u64>(pair, num_rows, kernels::quotients)?;
@@ -192,12 +191,12 @@ fn integer_quotients(
         return Ok(narrowed(quotients, result));
     }
     with_sized!(result, [u8, u16, u32, u64], T => {
-        unsigned::<u64, T>(pair, num_rows, |_, q, _| T::from_num(q))
+        map2::<u64, u64, T>(pair, num_rows, |a, b| T::from_num(a.checked_div(b).unwrap_or(0)))
     })
 }
 
 /// Divides by a divisor that is the same for all rows with `kernel`; `None` if it is not, or 0.
-fn by_constant<W: Unsigned + kernels::Word, O: Native>(
+fn by_constant<W: Native + kernels::Word, O: Native>(
     (a, b): (&Column, &Column),
     num_rows: usize,
     kernel: fn(&Divisor<W>, &[W], &mut [O]),
@@ -236,43 +235,6 @@ where
     })
 }
 
-/// An unsigned word that can be loaded and divided.
-trait Unsigned: Native + Word + PartialEq {
-    fn quotient(self, divisor: Self) -> Self;
-}
-
-impl Unsigned for u32 {
-    #[inline(always)]
-    fn quotient(self, divisor: Self) -> Self {
-        self.checked_div(divisor).unwrap_or(0)
-    }
-}
-
-impl Unsigned for u64 {
-    #[inline(always)]
-    fn quotient(self, divisor: Self) -> Self {
-        self.checked_div(divisor).unwrap_or(0)
-    }
-}
-
-/// Applies `finish(dividend, quotient, divisor)`, with a reciprocal for a constant divisor.
-fn unsigned<W: Unsigned, O: Native>(
-    (a, b): (&Column, &Column),
-    num_rows: usize,
-    finish: impl Fn(W, W, W) -> O,
-) -> Result<ArrayRef> {
-    if !b.is_const {
-        return map2::<W, W, O>((a, b), num_rows, |a, b| finish(a, a.quotient(b), b));
-    }
-    let Source::Scalar(divisor) = Source::<W>::new(b)? else {
-        return Err(Error::bug("a constant is a scalar"));
-    };
-    match Divider::new(divisor) {
-        Some(divider) => map1::<W, O>(a, num_rows, |a| finish(a, divider.divide(a), divisor)),
-        None => map1::<W, O>(a, num_rows, |a| finish(a, a.quotient(divisor), divisor)),
-    }
-}
-
 fn remainders(division: Division, pair: (&Column, &Column), num_rows: usize) -> Result<ArrayRef> {
     let Division { op, a, b, result } = division;
     let narrow = a.size_bytes() <= 4 && b.size_bytes() <= 4;
@@ -281,13 +243,9 @@ fn remainders(division: Division, pair: (&Column, &Column), num_rows: usize) -> 
             return Ok(rests);
         }
         return with_sized!(result, [u8, u16, u32, u64], T => if narrow {
-            unsigned::<u32, T>(pair, num_rows, |n, q, d| {
-                T::from_num(if d == 0 { 0 } else { n.wrapping_sub(q.wrapping_mul(d)) })
-            })
+            map2::<u32, u32, T>(pair, num_rows, |a, b| T::from_num(a.checked_rem(b).unwrap_or(0)))
         } else {
-            unsigned::<u64, T>(pair, num_rows, |n, q, d| {
-                T::from_num(if d == 0 { 0 } else { n.wrapping_sub(q.wrapping_mul(d)) })
-            })
+            map2::<u64, u64, T>(pair, num_rows, |a, b| T::from_num(a.checked_rem(b).unwrap_or(0)))
         });
     }
     let positive = op == BinaryOp::PositiveModulo;
@@ -341,15 +299,26 @@ fn signed_remainders<T: Native>(
     let magnitude = |x: u64, signed: bool| {
         if signed { (x as i64).unsigned_abs() } else { x }
     };
-    if let Source::Scalar(divisor) = Source::<u64>::new(b)? {
-        let divisor = magnitude(divisor, b_signed);
-        if let Some(divider) = Divider::new(divisor) {
-            return map1::<u64, T>(a, num_rows, |a| {
-                let dividend = magnitude(a, a_signed);
-                let rest = dividend.wrapping_sub(divider.divide(dividend).wrapping_mul(divisor));
-                finish(a, divisor, rest)
-            });
+    if let Source::Scalar(divisor) = Source::<u64>::new(b)?
+        && let Some(divisor) = Divisor::try_new(magnitude(divisor, b_signed))
+        && !a.is_const
+    {
+        let dividends = Source::<u64>::new(a)?;
+        let mut buffer = [0; CHUNK];
+        let (mut magnitudes, mut rests) = ([0; CHUNK], [0; CHUNK]);
+        let mut out = Vec::with_capacity(num_rows);
+        for range in chunks(num_rows) {
+            let (magnitudes, rests) = (&mut magnitudes[..range.len()], &mut rests[..range.len()]);
+            if let Chunk::Slice(values) = dividends.chunk(range, &mut buffer) {
+                for (to, from) in magnitudes.iter_mut().zip(values) {
+                    *to = magnitude(*from, a_signed);
+                }
+                kernels::remainders(&divisor, magnitudes, rests);
+                let rows = values.iter().zip(rests);
+                out.extend(rows.map(|(a, rest)| finish(*a, divisor.get(), *rest)));
+            }
         }
+        return Ok(array_of(out));
     }
     map2::<u64, u64, T>((a, b), num_rows, |a, b| {
         let divisor = magnitude(b, b_signed);

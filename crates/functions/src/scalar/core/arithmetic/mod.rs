@@ -11,7 +11,6 @@
 //! | [`unary`] | `negate`, `abs`, `sign` and kin |
 
 pub(crate) mod decimal;
-mod divider;
 mod division;
 mod nested;
 mod number;

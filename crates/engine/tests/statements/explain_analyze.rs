@@ -1,17 +1,10 @@
 //! What EXPLAIN ANALYZE prints, with times and amounts of memory masked.
 
-use basalt_engine::{Database, Io, Session};
+use basalt_engine::{Database, Session};
 
 /// Runs a statement and gives its output.
 fn output(session: &mut Session, sql: &str) -> String {
-    let parsed = basalt_parser::parse_statement(sql).expect(sql);
-    let mut out = Vec::new();
-    let io = Io {
-        out: &mut out,
-        input: None,
-    };
-    session.run(sql.as_bytes(), &parsed, io).expect(sql);
-    String::from_utf8(out).expect("UTF-8")
+    crate::run(session, sql).expect(sql)
 }
 
 /// A session of one thread whose settings no environment changes.

@@ -1,6 +1,6 @@
 //! Which operators plans get.
 
-use basalt_engine::{Database, Io, Session};
+use basalt_engine::{Database, Session};
 
 /// Runs statements in one session of two threads and gives the output of the last.
 fn last_output(statements: &[&str]) -> String {
@@ -9,14 +9,7 @@ fn last_output(statements: &[&str]) -> String {
     "TabSeparatedRaw".clone_into(&mut session.default_format);
     let mut last = String::new();
     for sql in ["SET max_threads = 2"].iter().chain(statements) {
-        let parsed = basalt_parser::parse_statement(sql).expect(sql);
-        let mut out = Vec::new();
-        let io = Io {
-            out: &mut out,
-            input: None,
-        };
-        session.run(sql.as_bytes(), &parsed, io).expect(sql);
-        last = String::from_utf8(out).expect("UTF-8");
+        last = crate::run(&mut session, sql).expect(sql);
     }
     last
 }

@@ -4,24 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use basalt_engine::{Database, Io, Session};
+use basalt_engine::{Database, Session};
 
-/// A folder that is gone with the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("disk-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use crate::Folder;
 
 fn open(path: &Path) -> Session {
     session(&Database::open(path).expect("a database"))
@@ -33,16 +18,7 @@ fn session(database: &Arc<Database>) -> Session {
 
 /// The result of a statement, or its error.
 fn run(session: &mut Session, sql: &str) -> String {
-    let mut out = Vec::new();
-    let parsed = basalt_parser::parse_statement(sql).expect("a statement");
-    let io = Io {
-        out: &mut out,
-        input: None,
-    };
-    match session.run(sql.as_bytes(), &parsed, io) {
-        Ok(_) => String::from_utf8_lossy(&out).into_owned(),
-        Err(e) => e.to_string(),
-    }
+    crate::run(session, sql).unwrap_or_else(|error| error)
 }
 
 fn num_tables(path: &Path) -> usize {

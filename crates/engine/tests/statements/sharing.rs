@@ -1,22 +1,11 @@
 //! Runs statements of several sessions at once: folders that they share, KILL, cancelled constants.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use basalt_engine::{Database, Io, Session};
+use basalt_engine::{Database, Session};
 
-fn run(session: &mut Session, sql: &str) -> Result<String, String> {
-    let mut out = Vec::new();
-    let parsed = basalt_parser::parse_statement(sql).map_err(|e| e.to_string())?;
-    let io = Io {
-        out: &mut out,
-        input: None,
-    };
-    let ran = session.run(sql.as_bytes(), &parsed, io);
-    ran.map_err(|e| e.to_string())?;
-    Ok(String::from_utf8_lossy(&out).into_owned())
-}
+use crate::{Folder, run};
 
 /// One value that is computed while the query is planned, for longer than the limit of the test.
 const LONG_CONSTANT: &str = "SELECT arraySum(arrayMap(x -> arraySum(arrayMap(y -> sipHash64(y, x) % 7, range(20000))), range(2000)))";
@@ -60,9 +49,9 @@ fn kill_ends_the_query_of_another_session() {
 
 #[test]
 fn a_folder_is_waited_for_and_its_changes_are_taken_over() {
-    let folder: PathBuf = std::env::temp_dir().join(format!("sharing-{}", std::process::id()));
-    let first = Database::open(&folder).unwrap();
-    let second = Database::open(&folder).unwrap();
+    let folder = Folder::new("sharing");
+    let first = Database::open(&folder.0).unwrap();
+    let second = Database::open(&folder.0).unwrap();
     run(
         &mut Session::new(&first),
         "CREATE TABLE a (x UInt8) ENGINE = Memory",
@@ -81,10 +70,9 @@ fn a_folder_is_waited_for_and_its_changes_are_taken_over() {
     assert_eq!(run(&mut session, "SHOW TABLES"), Ok("a\nb\n".to_owned()));
     drop(second);
     drop(session);
-    let third = Database::open(&folder).unwrap();
+    let third = Database::open(&folder.0).unwrap();
     assert_eq!(
         run(&mut Session::new(&third), "SHOW TABLES"),
         Ok("a\nb\n".to_owned())
     );
-    std::fs::remove_dir_all(&folder).unwrap();
 }

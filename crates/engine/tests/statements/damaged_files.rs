@@ -1,44 +1,8 @@
 //! Cuts files at every kind of place: none of them may pass as a whole one.
 
 use std::fs;
-use std::path::PathBuf;
 
-use basalt_engine::{Database, Io, Session};
-
-/// A folder that is gone with the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("damaged-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder for temporary files");
-        Self(path)
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn run(sql: &str) -> Result<String, String> {
-    let database = Database::in_memory().map_err(|e| e.to_string())?;
-    let mut session = Session::new(&database);
-    let mut out = Vec::new();
-    let parsed = basalt_parser::parse_statement(sql).map_err(|e| e.to_string())?;
-    let io = Io {
-        out: &mut out,
-        input: None,
-    };
-    let ran = session.run(sql.as_bytes(), &parsed, io);
-    ran.map_err(|e| e.to_string())?;
-    Ok(String::from_utf8_lossy(&out).into_owned())
-}
+use crate::{Folder, run_alone};
 
 /// Reads the bytes as a file of that name; an error names the file.
 fn read(folder: &Folder, name: &str, format: &str, bytes: &[u8]) -> Result<String, String> {
@@ -46,7 +10,7 @@ fn read(folder: &Folder, name: &str, format: &str, bytes: &[u8]) -> Result<Strin
     fs::write(&path, bytes).expect("a file");
     let structure = "number UInt64, hash UInt64";
     let sql = format!("SELECT count() FROM file('{path}', '{format}', '{structure}')");
-    let result = run(&sql);
+    let result = run_alone(&sql);
     if let Err(e) = &result {
         assert!(e.contains(&path), "{name}: {e}");
     }
@@ -56,7 +20,7 @@ fn read(folder: &Folder, name: &str, format: &str, bytes: &[u8]) -> Result<Strin
 fn whole(folder: &Folder, name: &str, format: &str) -> Vec<u8> {
     let path = folder.file(name);
     let rows = "SELECT number, cityHash64(number) AS hash FROM numbers(30000)";
-    run(&format!("{rows} INTO OUTFILE '{path}' FORMAT {format}")).expect("written");
+    run_alone(&format!("{rows} INTO OUTFILE '{path}' FORMAT {format}")).expect("written");
     fs::read(path).expect("a file")
 }
 

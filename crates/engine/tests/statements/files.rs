@@ -1,48 +1,10 @@
 //! Runs statements that read and write files: what `tests/sql` cannot show, as it has none.
 
 use std::fs;
-use std::path::PathBuf;
 
 use basalt_engine::{Database, Io, Session};
 
-/// A folder that is gone with the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("files-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder for temporary files");
-        Self(path)
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-
-    fn num_files(&self) -> usize {
-        fs::read_dir(&self.0).map_or(0, Iterator::count)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn run(sql: &str) -> Result<String, String> {
-    let database = Database::in_memory().map_err(|e| e.to_string())?;
-    let mut session = Session::new(&database);
-    let mut out = Vec::new();
-    let parsed = basalt_parser::parse_statement(sql).map_err(|e| e.to_string())?;
-    let io = Io {
-        out: &mut out,
-        input: None,
-    };
-    let ran = session.run(sql.as_bytes(), &parsed, io);
-    ran.map_err(|e| e.to_string())?;
-    Ok(String::from_utf8_lossy(&out).into_owned())
-}
+use crate::{Folder, run_alone};
 
 /// A query that fails when rows have been written.
 const FAILS: &str = "SELECT throwIf(number = 150000) FROM numbers(200000)";
@@ -51,17 +13,17 @@ const FAILS: &str = "SELECT throwIf(number = 150000) FROM numbers(200000)";
 fn failed_outfiles_leave_nothing() {
     let folder = Folder::new("outfile");
     let path = folder.file("x.tsv");
-    run(&format!("{FAILS} INTO OUTFILE '{path}'")).unwrap_err();
+    run_alone(&format!("{FAILS} INTO OUTFILE '{path}'")).unwrap_err();
     assert_eq!(folder.num_files(), 0);
-    run(&format!("SELECT 1 INTO OUTFILE '{path}'")).unwrap();
+    run_alone(&format!("SELECT 1 INTO OUTFILE '{path}'")).unwrap();
     for mode in ["TRUNCATE", "APPEND"] {
-        run(&format!("{FAILS} INTO OUTFILE '{path}' {mode}")).unwrap_err();
+        run_alone(&format!("{FAILS} INTO OUTFILE '{path}' {mode}")).unwrap_err();
         assert_eq!(fs::read_to_string(&path).unwrap(), "1\n", "{mode}");
     }
-    run(&format!("SELECT 2 INTO OUTFILE '{path}' APPEND")).unwrap();
+    run_alone(&format!("SELECT 2 INTO OUTFILE '{path}' APPEND")).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "1\n2\n");
-    run(&format!("SELECT 3 INTO OUTFILE '{path}'")).unwrap_err();
-    let shown = run(&format!(
+    run_alone(&format!("SELECT 3 INTO OUTFILE '{path}'")).unwrap_err();
+    let shown = run_alone(&format!(
         "SELECT 3 INTO OUTFILE '{path}' TRUNCATE AND STDOUT"
     ))
     .unwrap();
@@ -136,7 +98,7 @@ fn errors_count_rows_from_the_start_of_the_file() {
         let rows = (0..700_000).map(|i| format!("{before}{}{behind}", row(i, quote)));
         let text: String = std::iter::once(header.to_string()).chain(rows).collect();
         fs::write(&path, &text).unwrap();
-        let e = run(&format!(
+        let e = run_alone(&format!(
             "SELECT sum(b) FROM file('{path}', {format}, 'b UInt64')"
         ));
         let byte = header.len() + 650_000 * (before.len() + behind.len() + 7);
@@ -200,10 +162,10 @@ fn filters_skip_nothing_that_passes() {
         let path = folder.file(&format!("{i}.parquet"));
         let insert =
             format!("INSERT INTO FUNCTION file('{path}', Parquet) SETTINGS {settings} {rows}");
-        run(&insert).unwrap();
+        run_alone(&insert).unwrap();
         for condition in CONDITIONS {
             let select = |columns: &str, from: &str| {
-                run(&format!(
+                run_alone(&format!(
                     "SELECT {columns} FROM {from} WHERE {condition} ORDER BY n"
                 ))
                 .unwrap_or_else(|e| panic!("{condition}: {e}"))
@@ -227,7 +189,7 @@ fn first_rows_are_those_of_all_row_groups() {
         toDate('2020-01-01') + number * 3 % 1000 AS d, toString(number) AS s FROM numbers(1000)";
     let settings =
         "output_format_parquet_row_group_size = 130, output_format_parquet_batch_size = 7";
-    run(&format!(
+    run_alone(&format!(
         "INSERT INTO FUNCTION file('{path}', Parquet) SETTINGS {settings} {rows}"
     ))
     .unwrap();
@@ -243,7 +205,7 @@ fn first_rows_are_those_of_all_row_groups() {
         for condition in ["1", "n % 3 = 1", "s LIKE '%7%'", "i > 400 AND n < 900"] {
             for limit in ["1", "7 OFFSET 20", "300"] {
                 let select = |from: &str| {
-                    run(&format!(
+                    run_alone(&format!(
                         "SELECT * FROM {from} WHERE {condition} ORDER BY {order} LIMIT {limit} \
                          SETTINGS max_block_size = 50"
                     ))
@@ -266,17 +228,17 @@ fn rows_have_numbers_in_their_file() {
     let folder = Folder::new("numbers");
     for (format, rows) in [("Parquet", 1000), ("CSVWithNames", 900_000)] {
         let path = folder.file(format);
-        run(&format!(
+        run_alone(&format!(
             "INSERT INTO FUNCTION file('{path}', {format}) \
              SETTINGS output_format_parquet_row_group_size = 130 \
              SELECT number AS n, toString(number) AS s FROM numbers({rows})"
         ))
         .unwrap();
-        let found = run(&format!(
+        let found = run_alone(&format!(
             "SELECT count(), countIf(_row_number = n) FROM file('{path}', {format}, 'n UInt64, s String')"
         ));
         assert_eq!(found.unwrap(), format!("{rows}\t{rows}\n"), "{format}");
-        let found = run(&format!(
+        let found = run_alone(&format!(
             "SELECT s, _row_number FROM file('{path}', {format}, 'n UInt64, s String') WHERE n = 777"
         ));
         assert_eq!(found.unwrap(), "777\t777\n", "{format}");
@@ -289,7 +251,7 @@ fn a_file_that_is_not_compressed_is_not_called_empty() {
     for ending in ["gz", "zst", "lz4", "bz2", "xz"] {
         let path = folder.file(&format!("x.csv.{ending}"));
         fs::write(&path, "a,b\n1,2\n").unwrap();
-        let error = run(&format!("SELECT * FROM file('{path}')")).unwrap_err();
+        let error = run_alone(&format!("SELECT * FROM file('{path}')")).unwrap_err();
         assert!(error.contains("Code: 636"), "{error}");
         assert!(
             error.contains("damaged") && error.contains(&path),
@@ -298,7 +260,7 @@ fn a_file_that_is_not_compressed_is_not_called_empty() {
         assert!(!error.contains("empty"), "{error}");
     }
     let path = folder.file("x.csv.gz");
-    let error = run(&format!("SELECT * FROM file('{path}', CSV, 'a String')")).unwrap_err();
+    let error = run_alone(&format!("SELECT * FROM file('{path}', CSV, 'a String')")).unwrap_err();
     assert!(
         error.contains("Code: 354") && error.contains(&path),
         "{error}"
@@ -325,11 +287,11 @@ fn columns_are_read_as_the_types_declared() {
             let path = folder.file(&format!("x.{format}"));
             let (quoted, text) = (data_type.replace('\'', "''"), value.replace('\'', "''"));
             let file = format!("file('{path}', {format}, 'x {quoted}')");
-            run(&format!(
+            run_alone(&format!(
                 "INSERT INTO FUNCTION {file} SELECT CAST('{text}', '{quoted}')"
             ))
             .unwrap();
-            let found = run(&format!("SELECT x FROM {file}"));
+            let found = run_alone(&format!("SELECT x FROM {file}"));
             assert_eq!(found, Ok(format!("{value}\n")), "{data_type} in {format}");
             fs::remove_file(path).unwrap();
         }

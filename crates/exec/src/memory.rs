@@ -1,0 +1,120 @@
+//! Watches what is taken from a pool of memory: by a query, and by one operator.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use datafusion::error::Result;
+use datafusion::execution::memory_pool::{
+    MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
+};
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, Gauge, MetricBuilder};
+
+use crate::QueryControl;
+
+/// The metric of an operator's most memory, as DataFusion's operators call it.
+pub(crate) const PEAK_MEMORY: &str = "peak_mem_used";
+
+/// The pool, which tells the query's control what is reserved.
+pub fn counted(pool: Arc<dyn MemoryPool>, control: &Arc<QueryControl>) -> Arc<dyn MemoryPool> {
+    let watch = Arc::clone(control);
+    Arc::new(WatchedPool { pool, watch })
+}
+
+/// The pool, which notes in `metrics` the most that is reserved of it from here.
+pub(crate) fn of_operator(
+    pool: &Arc<dyn MemoryPool>,
+    metrics: &ExecutionPlanMetricsSet,
+) -> Arc<dyn MemoryPool> {
+    let watch = Peak {
+        held_bytes: AtomicUsize::new(0),
+        peak_bytes: MetricBuilder::new(metrics).global_gauge(PEAK_MEMORY),
+    };
+    let pool = Arc::clone(pool);
+    Arc::new(WatchedPool { pool, watch })
+}
+
+/// Who is told what is taken from a pool.
+trait Watch: fmt::Debug + Send + Sync + 'static {
+    /// `additional` bytes were taken.
+    fn grown(&self, pool: &dyn MemoryPool, additional: usize);
+
+    /// Bytes were given back.
+    fn shrunk(&self, bytes: usize);
+}
+
+impl Watch for Arc<QueryControl> {
+    fn grown(&self, pool: &dyn MemoryPool, _additional: usize) {
+        self.count_memory(pool.reserved());
+    }
+
+    fn shrunk(&self, _bytes: usize) {}
+}
+
+/// The part of a pool that one operator uses.
+#[derive(Debug)]
+struct Peak {
+    held_bytes: AtomicUsize,
+    peak_bytes: Gauge,
+}
+
+impl Watch for Peak {
+    fn grown(&self, _pool: &dyn MemoryPool, additional: usize) {
+        let before = self.held_bytes.fetch_add(additional, Ordering::Relaxed);
+        self.peak_bytes.set_max(before + additional);
+    }
+
+    fn shrunk(&self, bytes: usize) {
+        self.held_bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+#[derive(Debug)]
+struct WatchedPool<W> {
+    pool: Arc<dyn MemoryPool>,
+    watch: W,
+}
+
+impl<W> fmt::Display for WatchedPool<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.pool.fmt(f)
+    }
+}
+
+impl<W: Watch> MemoryPool for WatchedPool<W> {
+    fn name(&self) -> &str {
+        self.pool.name()
+    }
+
+    fn register(&self, consumer: &MemoryConsumer) {
+        self.pool.register(consumer);
+    }
+
+    fn unregister(&self, consumer: &MemoryConsumer) {
+        self.pool.unregister(consumer);
+    }
+
+    fn grow(&self, reservation: &MemoryReservation, additional: usize) {
+        self.pool.grow(reservation, additional);
+        self.watch.grown(self.pool.as_ref(), additional);
+    }
+
+    fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
+        self.pool.shrink(reservation, shrink);
+        self.watch.shrunk(shrink);
+    }
+
+    fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
+        self.pool.try_grow(reservation, additional)?;
+        self.watch.grown(self.pool.as_ref(), additional);
+        Ok(())
+    }
+
+    fn reserved(&self) -> usize {
+        self.pool.reserved()
+    }
+
+    fn memory_limit(&self) -> MemoryLimit {
+        self.pool.memory_limit()
+    }
+}
