@@ -339,6 +339,18 @@ pub const SETTINGS: &[Setting] = &[
         "Depth of subqueries; counted where it is set.",
     ),
     setting(
+        "asterisk_include_materialized_columns",
+        Bool,
+        "0",
+        "Whether * shows MATERIALIZED columns.",
+    ),
+    setting(
+        "asterisk_include_alias_columns",
+        Bool,
+        "0",
+        "Whether * shows ALIAS columns.",
+    ),
+    setting(
         "max_recursive_cte_evaluation_depth",
         UInt64,
         "1000",
