@@ -98,6 +98,21 @@ impl ColumnDefinition {
         }
     }
 
+    /// The expression of its default; EPHEMERAL alone has the type's.
+    pub fn default_expression(&self) -> String {
+        let Some(default) = &self.default else {
+            return String::new();
+        };
+        match &default.expr {
+            Some(expr) => basalt_parser::format_expr(expr),
+            None => {
+                let name = self.column.data_type.to_string();
+                let name = name.replace('\\', "\\\\").replace('\'', "\\'");
+                format!("defaultValueOfTypeName('{name}')")
+            }
+        }
+    }
+
     /// A column without default.
     pub fn new(column: TableColumn) -> Self {
         Self {

@@ -32,13 +32,14 @@ impl Environment for QueryEnvironment<'_> {
         if name.database.is_none()
             && let Some(table) = self.temporary.get(&name.name)
         {
-            return entry(table);
+            return entry(table).map(|entry| self.with_shown(entry));
         }
         let database = name.database.as_deref().unwrap_or(&self.context.database);
         if SYSTEM_DATABASES.contains(&database) {
             return system::table(self, database, &name.name);
         }
-        entry(self.database.catalog.table(database, &name.name)?.as_ref())
+        let table = self.database.catalog.table(database, &name.name)?;
+        entry(&table).map(|entry| self.with_shown(entry))
     }
 
     fn final_table(&self, name: &ast::ObjectName) -> Result<Option<TableEntry>> {
@@ -119,6 +120,23 @@ impl Environment for QueryEnvironment<'_> {
 
     fn flag(&self, setting: &str) -> bool {
         self.settings.flag(setting)
+    }
+}
+
+impl QueryEnvironment<'_> {
+    /// The table with the columns that `*` shows by settings.
+    fn with_shown(&self, mut entry: TableEntry) -> TableEntry {
+        let materialized = self.settings.flag("asterisk_include_materialized_columns");
+        let aliases = self.settings.flag("asterisk_include_alias_columns");
+        if let TableEntry::Table { columns, .. } = &mut entry {
+            for column in columns.iter_mut().filter(|c| c.hidden) {
+                column.hidden = match column.alias {
+                    Some(_) => !aliases,
+                    None => !materialized,
+                };
+            }
+        }
+        entry
     }
 }
 

@@ -22,12 +22,14 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
 use futures::StreamExt;
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::database::Database;
 use crate::memory::KeptRows;
 use crate::observation::Observation;
+use crate::rows_before_limit::rows_before_limit;
 use crate::settings::Settings;
 use crate::statement::limits;
 
@@ -45,6 +47,8 @@ pub(crate) struct Execution {
     state: Arc<SessionState>,
     observation: Arc<Observation>,
     max_columns: u64,
+    /// Of the plan that ran last, if it has a limit.
+    rows_before_limit: Arc<Mutex<Option<u64>>>,
 }
 
 impl Execution {
@@ -103,6 +107,7 @@ impl Execution {
             state,
             observation: Arc::clone(observation),
             max_columns: settings.number("max_columns_to_read"),
+            rows_before_limit: Arc::default(),
         })
     }
 
@@ -162,7 +167,13 @@ impl Execution {
         let started = Instant::now();
         let result = self.run(&physical, f);
         self.observation.note(&physical, started.elapsed());
+        *self.rows_before_limit.lock() = rows_before_limit(&physical);
         result
+    }
+
+    /// Rows that came to the limit of the plan that ran last, as far as that is known.
+    pub(crate) fn rows_before_limit(&self) -> Option<u64> {
+        *self.rows_before_limit.lock()
     }
 
     /// What was noted of all plans that ran.

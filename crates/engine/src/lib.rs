@@ -15,6 +15,7 @@
 //! | [`execution`] | running plans: DataFusion's state, partitions, limits |
 //! | [`memory`] | how much memory a query takes |
 //! | [`observation`] | what the plans of a query did |
+//! | [`rows_before_limit`] | how many rows came to a LIMIT |
 //! | [`statement`] | each kind of statement |
 //! | [`table_function`] | `numbers`, `file`, `values` and the other table functions |
 //! | [`system`] | the tables of the database `system` |
@@ -30,6 +31,7 @@ pub mod execution;
 pub mod memory;
 pub mod merge_tree;
 mod observation;
+mod rows_before_limit;
 pub mod session;
 pub mod settings;
 pub mod statement;

@@ -58,6 +58,7 @@ pub(super) fn altered_columns(
             Some(_) if *if_not_exists => {}
             Some(_) => return Err(taken(&column.name)),
             None => {
+                check_properties("ADD COLUMN", column)?;
                 let at = place(table, position.as_ref(), columns.len())?;
                 let added =
                     declared_columns(session, query, std::slice::from_ref(column), &table.columns)?;
@@ -143,6 +144,19 @@ fn changed_columns(
     Ok(())
 }
 
+/// Refuses what would be kept nowhere.
+fn check_properties(command: &str, column: &ast::ColumnDef) -> Result<()> {
+    let unknown = [
+        ("TTL", column.ttl.is_some()),
+        ("STATISTICS", column.statistics.is_some()),
+        ("SETTINGS", !column.settings.is_empty()),
+    ];
+    match unknown.iter().find(|(_, is_there)| *is_there) {
+        Some((what, _)) => Err(Error::not_implemented(format!("{command} … {what}"))),
+        None => Ok(()),
+    }
+}
+
 /// What MODIFY COLUMN does not mention stays as it is.
 fn modify(
     session: &Session,
@@ -150,6 +164,7 @@ fn modify(
     (definition, others): (&mut ColumnDefinition, &[ColumnDefinition]),
     (column, remove): (&ast::ColumnDef, &Option<String>),
 ) -> Result<()> {
+    check_properties("MODIFY COLUMN", column)?;
     if column.data_type.is_some() || column.default.is_some() {
         let mut wanted = column.clone();
         if wanted.data_type.is_none() {
@@ -173,6 +188,9 @@ fn modify(
     }
     if let Some(codec) = &column.codec {
         definition.codec = codec_text(codec);
+    }
+    if let Some(comment) = &column.comment {
+        definition.comment = String::from_utf8_lossy(comment).into_owned();
     }
     match remove.as_deref() {
         None => {}

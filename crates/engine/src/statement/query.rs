@@ -24,7 +24,8 @@ pub(crate) fn run(
         .map(|c| (c.name.clone(), c.data_type.clone()))
         .collect();
     let plan = limited(planned.plan, query)?;
-    query.control.count(rows_of_nothing(&plan), 0);
+    let num_rows = rows_of_nothing(&plan);
+    query.control.count(num_rows, num_rows);
     let has_output = !format_name(session, query, &select.output).eq_ignore_ascii_case("Null");
     let mut writer = ResultWriter::new(session, query, &header, &select.output, io.out)?;
     let mut extremes = query
@@ -38,6 +39,7 @@ pub(crate) fn run(
         }
         writer.batch(&batch)
     })?;
+    let counted = query.execution.rows_before_limit();
     if let Some(totals) = planned.totals {
         for batch in query.execution.collect(&totals)? {
             writer.totals(&batch)?;
@@ -46,7 +48,8 @@ pub(crate) fn run(
     if let Some(extremes) = extremes.filter(|_| writer.summary.result_rows > 0) {
         writer.extremes(&extremes.finish()?)?;
     }
-    let rows_before_limit = has_limit(&select.body).then(|| query.control.rows_read());
+    let rows_before_limit =
+        has_limit(&select.body).then(|| counted.unwrap_or_else(|| query.control.rows_read()));
     writer.finish(rows_before_limit)
 }
 
@@ -72,7 +75,7 @@ pub(crate) fn limited(plan: LogicalPlan, query: &RunningQuery<'_>) -> Result<Log
     limited.and_then(|b| b.build()).map_err(plan_error)
 }
 
-/// Rows of SELECTs without a table: one each, as if there was a table of one row.
+/// Rows of SELECTs without a table: one each, as if there was a table of one row, of one byte.
 fn rows_of_nothing(plan: &LogicalPlan) -> usize {
     let mut num_rows = 0;
     // The closure never fails.

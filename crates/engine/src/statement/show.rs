@@ -216,7 +216,6 @@ pub(crate) fn describe(
 ) -> Result<Summary> {
     let columns = described_columns(session, query, describe)?;
     let of = |f: &dyn Fn(&ColumnDefinition) -> String| strings(columns.iter().map(f));
-    let default = |c: &ColumnDefinition| c.default.clone();
     let rows = vec![
         ("name", DataType::String, of(&|c| c.column.name.clone())),
         ("type", DataType::String, of(&|c| c.declared_type())),
@@ -228,11 +227,7 @@ pub(crate) fn describe(
         (
             "default_expression",
             DataType::String,
-            of(&|c| {
-                let expr = default(c).and_then(|d| d.expr);
-                expr.map(|e| basalt_parser::format_expr(&e))
-                    .unwrap_or_default()
-            }),
+            of(&|c| c.default_expression()),
         ),
         ("comment", DataType::String, of(&|c| c.comment.clone())),
         (

@@ -84,6 +84,7 @@ fn check_clauses(name: &str, create: &CreateTable) -> Result<()> {
         ("PRIMARY KEY", storage.primary_key.is_some()),
         ("ORDER BY", storage.order_by.is_some()),
         ("SAMPLE BY", storage.sample_by.is_some()),
+        ("INDEX", create.schema.iter().any(|s| !s.indexes.is_empty())),
         (
             "TTL",
             !storage.ttl.is_empty() || columns.into_iter().any(|c| c.ttl.is_some()),

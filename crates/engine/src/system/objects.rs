@@ -265,11 +265,7 @@ fn type_name(column: &Placed) -> String {
 /// `system.columns`
 pub(crate) fn columns(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
     let all = all_columns(environment)?;
-    let default = |c: &Placed| {
-        let default = c.definition.default.as_ref();
-        let expr = default.and_then(|d| d.expr.as_ref());
-        expr.map(basalt_parser::format_expr).unwrap_or_default()
-    };
+    let default = |c: &Placed| c.definition.default_expression();
     let in_key = |key: fn(&Keys) -> &Vec<Expr>| {
         let is_in = move |c: &Placed| {
             let exprs = c.on_disk.as_ref().map(|m| key(&m.keys));

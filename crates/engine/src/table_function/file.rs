@@ -35,7 +35,10 @@ pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
     if files.is_empty() && structure.is_none() {
         return Err(Error::new(
             ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,
-            format!("No file matches {pattern}"),
+            match std::path::Path::new(&pattern).is_dir() {
+                true => format!("Put files into folder {pattern}, or name a file: it has none"),
+                false => format!("No file matches {pattern}"),
+            },
         ));
     }
     let format = match format {

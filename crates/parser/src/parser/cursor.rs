@@ -177,8 +177,8 @@ impl<'a> Parser<'a> {
         let span = self.start_span();
         let levels = limit / EXPR_LEVELS;
         let message = format!(
-            "simplify the query: it is nested too deep here (about {levels} levels of brackets are \
-             allowed)"
+            "simplify the query: it is nested too deep here (about {levels} levels of brackets, or \
+             {limit} operators one behind the other, are allowed)"
         );
         Err(self.error_at(span, ErrorCode::TOO_DEEP_RECURSION, message))
     }

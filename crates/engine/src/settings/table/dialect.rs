@@ -151,4 +151,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "",
         "A remark about the query, for its log.",
     ),
+    setting(
+        "asterisk_include_materialized_columns",
+        Bool,
+        "0",
+        "Whether * shows MATERIALIZED columns.",
+    ),
+    setting(
+        "asterisk_include_alias_columns",
+        Bool,
+        "0",
+        "Whether * shows ALIAS columns.",
+    ),
 ];

@@ -13,7 +13,7 @@
 //! | [`conditional`] | `if`, `coalesce`, `greatest` and kin |
 //! | [`bits`], `bit_strings` | bits of integers and of strings |
 //! | [`rounding`] | rounding to digits and classes |
-//! | [`math`], [`special`] | elementary functions, error and gamma function |
+//! | [`math`] | elementary functions, error and gamma function |
 //! | [`primes`], [`width_bucket`], [`middle`] | prime numbers, buckets, means and bounds of values |
 //! | [`variants`] | what is in a `Variant` |
 //! | [`type_functions`] | types, NULLs, pass-through |
@@ -36,7 +36,6 @@ pub(crate) mod num;
 pub(crate) mod numeric;
 pub mod primes;
 pub mod rounding;
-pub(crate) mod special;
 pub mod type_functions;
 pub mod variants;
 pub mod width_bucket;
