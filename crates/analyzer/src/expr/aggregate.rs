@@ -24,6 +24,9 @@ impl Resolver<'_> {
     pub(crate) fn aggregate_call(&self, f: &ast::Function) -> Result<Typed> {
         let resolved = self.resolve_aggregate(f)?;
         let data_type = resolved.bound.return_type.clone();
+        if let Some(sum) = self.sum_of_shifted(f, &data_type)? {
+            return Ok(sum);
+        }
         Ok(Typed::new(
             udaf::call(resolved.key, resolved.bound, resolved.args),
             data_type,

@@ -17,6 +17,7 @@
 //! | `nested` | the columns of a Nested as one array |
 //! | [`lambda`] | higher-order functions |
 //! | [`aggregate`] | aggregate functions with their combinators |
+//! | `shifted_sum` | sums of a column plus a constant |
 //! | [`window`] | window functions |
 //! | [`matcher`] | `*`, `t.*`, `COLUMNS(…)` and their transformers |
 //! | `matcher_of_tuple` | `t.*` of a tuple |
@@ -38,6 +39,7 @@ mod matcher_of_tuple;
 pub mod native;
 mod nested;
 mod normalize_query;
+mod shifted_sum;
 mod special;
 pub mod subquery;
 pub(crate) mod value_set;

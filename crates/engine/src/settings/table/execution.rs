@@ -84,6 +84,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "GROUP BY computes keys that are functions of other keys after the grouping.",
     ),
     setting(
+        "optimize_arithmetic_operations_in_aggregate_functions",
+        Bool,
+        "1",
+        "Compute sum(x + c) for integers as sum(x) + c * count(x).",
+    ),
+    setting(
         "optimize_injective_functions_in_group_by",
         Bool,
         "1",
