@@ -39,7 +39,7 @@ fn is_aggregate(node: &Arc<dyn ExecutionPlan>) -> bool {
 
 /// Rows as they come, of which nothing is known.
 #[derive(Debug)]
-struct NoOrderExec {
+pub(super) struct NoOrderExec {
     input: Arc<dyn ExecutionPlan>,
     properties: Arc<PlanProperties>,
 }
