@@ -28,6 +28,9 @@ const MAX_COPIES_BYTES: usize = 1 << 31;
 /// Name of the functions that hold large constants.
 pub(crate) const LARGE_CONSTANT: &str = "largeConstant";
 
+/// Name of the functions that make columns of them.
+const COPIES: &str = "copies";
+
 /// A bound function as DataFusion's plans hold it.
 ///
 /// Two are equal if `key` is: it tells apart everything that the arguments do not.
@@ -126,13 +129,19 @@ pub(crate) fn copies(expr: &Expr) -> Option<Expr> {
     }
     let eval = |columns: &[Column], num_rows: usize| copied(&columns[0], num_rows);
     let return_type = udf.bound.return_type.clone();
-    let mut bound = BoundFunction::from_parts("copies", return_type, Arc::new(eval));
+    let mut bound = BoundFunction::from_parts(COPIES, return_type, Arc::new(eval));
     bound.purity = Purity::PerRow;
     Some(self::call(
         format!("copies:{}", udf.key),
         bound,
         vec![expr.clone()],
     ))
+}
+
+/// Whether calls of a function give copies of a large constant, which is its argument.
+pub fn gives_copies(function: &ScalarUDF) -> bool {
+    let udf = function.inner().downcast_ref::<FunctionUdf>();
+    udf.is_some_and(|udf| udf.bound.name == COPIES)
 }
 
 fn copied(column: &Column, num_rows: usize) -> basalt_error::Result<ArrayRef> {

@@ -19,7 +19,7 @@
 //! | [`one_input`] | what operators with one input do alike |
 //! | [`interruptible`] | lets a cancelled query leave a join |
 //! | [`optimizer`] | the rules that logical plans go through |
-//! | [`ordered_output`] | keeps the order of sorted rows on their way to the reader |
+//! | [`ordered_output`] | keeps the order of sorted rows on their way to the reader or to aggregates |
 //! | [`planner`] | plans the nodes that only the dialect has |
 
 #![forbid(unsafe_code)]

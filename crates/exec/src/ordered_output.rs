@@ -7,17 +7,18 @@
 
 use std::sync::Arc;
 
+use basalt_analyzer::plan::StreamOperator;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
-use datafusion::physical_plan::filter::FilterExec;
-use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
 
 use crate::group_by::GroupByExec;
+use crate::rule::{follows_sort, keeps_order};
+use crate::stream::StreamExec;
 
 /// The rule that takes out what mixes up sorted rows between their sort and the reader.
 #[derive(Debug, Default)]
@@ -30,13 +31,15 @@ impl PhysicalOptimizerRule for OrderedOutput {
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let for_aggregates = |node: Arc<dyn ExecutionPlan>| {
-            let group_by = node.downcast_ref::<GroupByExec>();
-            if !group_by.is_some_and(GroupByExec::follows_order) {
+            if !follows_sort(&node) {
                 return Ok(Transformed::no(node));
             }
+            let group_by = node.downcast_ref::<GroupByExec>();
+            let sorted_only = !group_by.is_some_and(GroupByExec::follows_order);
             let children = node.children().into_iter();
-            let children: Result<Vec<_>> =
-                children.map(|c| in_order(Arc::clone(c), false)).collect();
+            let children: Result<Vec<_>> = children
+                .map(|c| in_order(Arc::clone(c), sorted_only))
+                .collect();
             let ordered = replace_children_if_necessary(node, children?)?;
             Ok(Transformed::yes(ordered))
         };
@@ -56,7 +59,7 @@ impl PhysicalOptimizerRule for OrderedOutput {
 fn in_order(plan: Arc<dyn ExecutionPlan>, sorted_only: bool) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(dealt) = plan.downcast_ref::<RepartitionExec>() {
         let input = dealt.input();
-        let is_sorted = !sorted_only || input.output_ordering().is_some();
+        let is_sorted = !sorted_only || input.output_ordering().is_some() || is_kept(input);
         let is_one = input.output_partitioning().partition_count() == 1;
         let is_in_turn = matches!(dealt.partitioning(), Partitioning::RoundRobinBatch(_));
         return Ok(if is_sorted && is_one && is_in_turn {
@@ -65,8 +68,7 @@ fn in_order(plan: Arc<dyn ExecutionPlan>, sorted_only: bool) -> Result<Arc<dyn E
             plan
         });
     }
-    let row_by_row = plan.downcast_ref::<ProjectionExec>().is_some()
-        || plan.downcast_ref::<FilterExec>().is_some();
+    let row_by_row = keeps_order(&plan);
     let children: Vec<_> = plan.children().into_iter().map(Arc::clone).collect();
     match <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) {
         Ok([child]) if row_by_row => {
@@ -74,5 +76,13 @@ fn in_order(plan: Arc<dyn ExecutionPlan>, sorted_only: bool) -> Result<Arc<dyn E
             replace_children_if_necessary(plan, vec![ordered])
         }
         _ => Ok(plan),
+    }
+}
+
+/// Whether the rows come from a sort that an aggregate above needs, even if its keys are no columns here.
+fn is_kept(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    match plan.downcast_ref::<StreamExec>().map(StreamExec::operator) {
+        Some(StreamOperator::Ordered) => true,
+        _ => keeps_order(plan) && plan.children().into_iter().any(is_kept),
     }
 }

@@ -19,11 +19,14 @@ use crate::sort;
 
 mod filters;
 mod grouping_sets;
+mod keep_sorts;
 mod sorts;
 mod top_bounds;
 mod top_groups;
 
 pub use filters::SwapFilters;
+pub use keep_sorts::KeepSorts;
+pub(crate) use keep_sorts::{follows_sort, keeps_order};
 pub use sorts::SwapSorts;
 pub use top_bounds::BoundScans;
 
@@ -54,6 +57,7 @@ impl SwapOperators {
         let place = rules.iter().position(|r| r.name() == DISTRIBUTION_RULE);
         if let Some(place) = place {
             rules.insert(place, Arc::new(Self::new(group_by)));
+            rules.insert(place + 1, Arc::new(KeepSorts));
         }
         if let Some(options) = sort {
             let place = rules.iter().position(|r| r.name() == LAST_RULE);

@@ -150,14 +150,19 @@ impl BoundFunction {
             });
         }
         let keeps_low_cardinality = one_low_cardinality_rest_constant(args);
+        let keeps_elements = KEEP_ELEMENTS.contains(&function.name);
         let plain: Vec<Arg> = args
             .iter()
             .map(|a| Arg {
-                data_type: a.data_type.without_low_cardinality().clone(),
+                data_type: match keeps_elements {
+                    true => a.data_type.without_low_cardinality().clone(),
+                    false => a.data_type.without_any_low_cardinality(),
+                },
                 constant: a.constant.clone(),
             })
             .collect();
         let resolved = match function.nulls {
+            _ if has_nothing(function, &plain) => resolve_nothing(function, &plain, context)?,
             Nulls::Own | Nulls::Raw => resolve(function, &plain, context)?,
             Nulls::Propagate => resolve_propagating(function, &plain, context)?,
         };
@@ -204,6 +209,37 @@ impl BoundFunction {
         }
         Ok(array)
     }
+}
+
+/// Functions that leave LowCardinality in arrays, tuples and maps; all others take it out.
+const KEEP_ELEMENTS: &[&str] = &[
+    "array",
+    "emptyArrayToSingle",
+    "identity",
+    "map",
+    "mapConcat",
+    "mapFromArrays",
+    "materialize",
+    "nested",
+    "toNullable",
+    "tuple",
+    "tupleElement",
+];
+
+/// Functions that make something of values of the type Nothing; the result of all others is such a value.
+const TAKE_NOTHING: &[&str] = &["array", "identity", "ignore", "map", "materialize", "tuple"];
+
+/// Whether an argument is an element of `[]`: nothing is known of its type, as there is no such value.
+fn has_nothing(function: &ScalarFunction, args: &[Arg]) -> bool {
+    args.iter().any(|a| a.data_type == DataType::Nothing) && !TAKE_NOTHING.contains(&function.name)
+}
+
+fn resolve_nothing(function: &ScalarFunction, args: &[Arg], context: &Context) -> Result<Resolved> {
+    check_count(function, args, context)?;
+    let physical = DataType::Nothing.physical();
+    Resolved::new(DataType::Nothing, move |_, num_rows| {
+        Ok(new_null_array(&physical, num_rows))
+    })
 }
 
 /// Whether `LowCardinality` of the type exists.

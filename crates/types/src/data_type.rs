@@ -247,6 +247,27 @@ impl DataType {
         }
     }
 
+    /// The type without `LowCardinality` around it and in its elements.
+    pub fn without_any_low_cardinality(&self) -> DataType {
+        match self {
+            DataType::LowCardinality(inner) => inner.as_ref().clone(),
+            DataType::Array(element) => DataType::array(element.without_any_low_cardinality()),
+            DataType::Map(key, value) => DataType::Map(
+                Arc::new(key.without_any_low_cardinality()),
+                Arc::new(value.without_any_low_cardinality()),
+            ),
+            DataType::Tuple(tuple) => DataType::Tuple(Arc::new(TupleType {
+                types: tuple
+                    .types
+                    .iter()
+                    .map(Self::without_any_low_cardinality)
+                    .collect(),
+                names: tuple.names.clone(),
+            })),
+            t => t.clone(),
+        }
+    }
+
     /// The type without `LowCardinality` and `Nullable` around it.
     pub fn base(&self) -> &DataType {
         match self {

@@ -7,6 +7,7 @@ use basalt_functions::aggregate::is_aggregate;
 use basalt_functions::{Arg, BoundFunction, Purity, ScalarFunction, higher_order, registry};
 use basalt_parser::ast::{self, ExprKind};
 use basalt_types::DataType;
+use datafusion::logical_expr::Expr;
 
 use super::format_query::is_format_query;
 use super::format_row::is_format_row;
@@ -249,11 +250,30 @@ impl Resolver<'_> {
             )
         })?;
         let element = array_element(&argument.data_type).ok_or_else(|| {
-            Error::new(
-                ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
-                "Argument of arrayJoin must be an array or a map",
-            )
+            let code = match argument.data_type.base() {
+                DataType::Nothing => ErrorCode::TYPE_MISMATCH,
+                _ => ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+            };
+            Error::new(code, "Argument of arrayJoin must be an array or a map")
         })?;
+        let read = argument.expr.column_refs();
+        let depends = |parameter: &Typed| match &parameter.expr {
+            // Those of functions of the user's are any expressions.
+            Expr::Column(c) => c.name.starts_with('\u{3bb}') && read.contains(c),
+            _ => false,
+        };
+        let state = self.state.borrow();
+        if state
+            .lambda_frames
+            .iter()
+            .flatten()
+            .any(|(_, p)| depends(p))
+        {
+            return Err(Error::new(
+                ErrorCode::BAD_ARGUMENTS,
+                "Expression in arrayJoin cannot depend on a parameter of a lambda",
+            ));
+        }
         let mut calls = self.array_joins.borrow_mut();
         if let Some(known) = calls.iter().find(|c| c.argument.expr == argument.expr) {
             return Ok(Typed::column(&known.internal, element));

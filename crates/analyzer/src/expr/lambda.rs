@@ -39,8 +39,11 @@ impl Resolver<'_> {
         } else {
             &f.args
         })?;
-        let types = arrays.iter().map(|a| a.data_type.without_low_cardinality());
-        let types: Vec<DataType> = types.cloned().collect();
+        let plain = |data_type: &DataType| match keeps_elements(function.name) {
+            true => data_type.without_low_cardinality().clone(),
+            false => data_type.without_any_low_cardinality(),
+        };
+        let types: Vec<DataType> = arrays.iter().map(|a| plain(&a.data_type)).collect();
         if lambda.is_none() && types.iter().any(is_null) {
             return literal::null();
         }
@@ -50,6 +53,11 @@ impl Resolver<'_> {
             Some(lambda) => {
                 let params = (function.parameters)(function.name, lambda.params.len(), &types)?;
                 let (body, template) = self.compile(&lambda, &params, &mut captured)?;
+                let body = match body {
+                    // Without a lambda, flags of no type are an error.
+                    DataType::Nothing if takes_flags(function.name) => DataType::UInt8,
+                    body => plain(&body),
+                };
                 (body, Some(template))
             }
         };
@@ -220,6 +228,16 @@ impl Resolver<'_> {
             ))),
         }
     }
+}
+
+/// Whether a function takes an array of what its lambda would give.
+fn takes_flags(name: &str) -> bool {
+    matches!(name, "arrayAll" | "arrayCount" | "arrayExists")
+}
+
+/// Whether the elements of a function's result are those of its arguments, LowCardinality included.
+fn keeps_elements(name: &str) -> bool {
+    name.starts_with("map") && name != "mapApply"
 }
 
 fn first_element(types: &[DataType]) -> DataType {

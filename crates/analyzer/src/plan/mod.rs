@@ -2,12 +2,14 @@
 
 mod build;
 mod layers;
+mod list_source;
 mod prune;
 mod shared;
 mod stream_node;
 mod window;
 
 pub(crate) use build::{aggregate, filter, project};
+pub use list_source::{ConstantList, ListSource};
 pub use prune::{is_wide, pruned};
 pub use shared::SharedRows;
 pub use stream_node::{

@@ -11,6 +11,7 @@ use datafusion::common::{DFSchema, DFSchemaRef, ScalarValue, plan_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
 
+use super::list_source::ListSource;
 use super::shared::SharedRows;
 use super::window::{Unit, Window};
 
@@ -18,12 +19,13 @@ use super::window::{Unit, Window};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
 pub enum StreamOperator {
     /// A row for each element of the lists; `outputs` are the elements, as new columns behind the
-    /// input's. All lists of a row must have the same length.
+    /// input's. All lists of a row must have the same length. Columns of lists come out empty: a copy of
+    /// its list for each element would take the square of its length.
     ArrayJoin {
         /// Whether rows with empty lists stay, with default elements.
         left: bool,
         /// The lists.
-        columns: Vec<String>,
+        lists: Vec<ListSource>,
         /// Names of the elements' columns.
         outputs: Vec<String>,
     },
@@ -82,6 +84,8 @@ pub enum StreamOperator {
     /// The rows as they are, without what is known of their order: DataFusion sorts the inputs of a
     /// UNION ALL one by one where it can, and loses there which of their columns are equal.
     Unordered,
+    /// The rows as they are; a sort below stays, whatever is above.
+    Ordered,
 }
 
 /// A setting that limits the rows of an operator.
@@ -257,13 +261,16 @@ impl StreamOperator {
             StreamOperator::Window(_) => "Window",
             StreamOperator::Shared(_) => "Shared",
             StreamOperator::Unordered => "Unordered",
+            StreamOperator::Ordered => "Ordered",
         }
     }
 
     /// Columns of the input that the step reads.
     fn used(&self) -> Vec<&String> {
         match self {
-            StreamOperator::ArrayJoin { columns, .. } => columns.iter().collect(),
+            StreamOperator::ArrayJoin { lists, .. } => {
+                lists.iter().filter_map(ListSource::column).collect()
+            }
             StreamOperator::AsofJoin(c) => c.keys.iter().chain([&c.time, &c.is_left]).collect(),
             StreamOperator::LimitBy { keys, .. } | StreamOperator::LimitWithTies { keys, .. } => {
                 keys.iter().collect()
@@ -273,20 +280,25 @@ impl StreamOperator {
                 columns, prefix, ..
             } => columns.iter().map(|c| &c.name).chain(prefix).collect(),
             StreamOperator::Window(window) => used_by(window),
-            StreamOperator::Shared(_) | StreamOperator::Unordered => Vec::new(),
+            StreamOperator::Shared(_) | StreamOperator::Unordered | StreamOperator::Ordered => {
+                Vec::new()
+            }
         }
     }
 
     /// Columns that the step adds behind those of its input.
     fn added(&self, input: &DFSchema) -> Result<Vec<Field>> {
         match self {
-            StreamOperator::ArrayJoin {
-                columns, outputs, ..
-            } => {
-                let added = columns.iter().zip(outputs).map(|(name, output)| {
-                    let list = input.field_with_unqualified_name(name)?;
-                    let ArrowType::List(item) = list.data_type() else {
-                        return plan_err!("{name} is no list");
+            StreamOperator::ArrayJoin { lists, outputs, .. } => {
+                let added = lists.iter().zip(outputs).map(|(list, output)| {
+                    let list_type = match list {
+                        ListSource::Column(name) => {
+                            input.field_with_unqualified_name(name)?.data_type()
+                        }
+                        ListSource::Constant(list) => list.array().data_type(),
+                    };
+                    let ArrowType::List(item) = list_type else {
+                        return plan_err!("{list} is no list");
                     };
                     Ok(Field::new(output, item.data_type().clone(), true))
                 });
@@ -318,12 +330,13 @@ impl fmt::Display for StreamOperator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.name())?;
         match self {
-            StreamOperator::ArrayJoin { left, columns, .. } => {
+            StreamOperator::ArrayJoin { left, lists, .. } => {
+                let lists: Vec<String> = lists.iter().map(ToString::to_string).collect();
                 write!(
                     f,
                     "{}: {}",
                     if *left { " (left)" } else { "" },
-                    columns.join(", ")
+                    lists.join(", ")
                 )
             }
             StreamOperator::AtMost { rows, setting, .. } => {
@@ -351,7 +364,9 @@ impl fmt::Display for StreamOperator {
                 let names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();
                 write!(f, ": {}", names.join(", "))
             }
-            StreamOperator::Shared(_) | StreamOperator::Unordered => Ok(()),
+            StreamOperator::Shared(_) | StreamOperator::Unordered | StreamOperator::Ordered => {
+                Ok(())
+            }
             StreamOperator::Window(window) => {
                 let names: Vec<&str> = window.functions.iter().map(|w| w.output.as_str()).collect();
                 write!(f, ": {}", names.join(", "))?;

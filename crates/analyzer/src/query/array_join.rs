@@ -3,6 +3,7 @@
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ExprKind};
 use basalt_types::DataType;
+use datafusion::arrow::datatypes::DataType as ArrowType;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use super::from::Source;
@@ -11,7 +12,7 @@ use super::{Analyzer, Outer};
 use crate::expr::aliases::Aliases;
 use crate::expr::call::array_element;
 use crate::expr::{ArrayJoinCall, Resolver};
-use crate::plan::{StreamOperator, project, stream_node};
+use crate::plan::{ConstantList, ListSource, StreamOperator, project, stream_node};
 use crate::plan_error;
 use crate::scope::{Scope, ScopeColumn};
 use crate::typed::{Typed, column};
@@ -24,37 +25,28 @@ impl Analyzer<'_> {
         source: Source,
         left: bool,
         exprs: &[ast::Expr],
-        outer: &Outer,
+        (outer, aliases): (&Outer, &Aliases<'_>),
     ) -> Result<Source> {
         let Source {
             plan, mut scope, ..
         } = source;
         let exprs = nested_columns(&scope, exprs);
-        let arrays = self.resolve_arrays(&scope, &exprs, outer)?;
+        let arrays = self.resolve_arrays(&scope, &exprs, (outer, aliases))?;
         let mut projected: Vec<Expr> = plan
             .schema()
             .iter()
             .map(|(q, f)| Expr::from((q, f)))
             .collect();
-        let (mut columns, mut outputs) = (Vec::new(), Vec::new());
+        let (mut lists, mut outputs) = (Vec::new(), Vec::new());
         let mut elements = Vec::new();
         for (expr, typed, element) in arrays {
-            let list = self.fresh("array");
-            projected.push(typed.expr.alias(&list));
-            columns.push(list);
-            let name = match (&expr.kind, expr.alias()) {
-                (_, Some(alias)) => alias.to_owned(),
-                (ExprKind::Identifier(parts), None) => parts.last().cloned().unwrap_or_default(),
-                _ => basalt_parser::column_name(expr),
-            };
+            lists.push(self.list_source(typed, &mut projected));
+            let (name, replaced) = joined_name(&scope, expr)?;
             let internal = self.fresh(&name);
             outputs.push(self.fresh(&name));
             elements.push((internal.clone(), element.clone()));
-            let replaced = expr
-                .alias()
-                .is_none()
-                .then(|| scope.columns.iter_mut().find(|c| c.name == name));
-            match replaced.flatten() {
+            let mut columns = scope.columns.iter_mut();
+            match columns.find(|c| replaced.as_ref() == Some(&c.internal)) {
                 Some(c) => {
                     c.internal = internal;
                     c.data_type = element;
@@ -70,12 +62,15 @@ impl Analyzer<'_> {
                 }),
             }
         }
-        let plan = project(plan, projected)?;
         let mut shown = all_columns(&plan);
+        let plan = match lists.iter().find_map(ListSource::column) {
+            Some(_) => project(plan, projected)?,
+            None => plan,
+        };
         shown.extend(shown_elements(&outputs, elements, left)?);
         let operator = StreamOperator::ArrayJoin {
             left,
-            columns,
+            lists,
             outputs,
         };
         let plan = project(stream_node(plan, operator).map_err(plan_error)?, shown)?;
@@ -91,12 +86,17 @@ impl Analyzer<'_> {
         &self,
         scope: &Scope,
         exprs: &'e [ast::Expr],
-        outer: &Outer,
+        (outer, aliases): (&Outer, &Aliases<'_>),
     ) -> Result<Vec<(&'e ast::Expr, Typed, DataType)>> {
-        let aliases = Aliases::default();
-        let resolver = Resolver::new(self, outer, scope, &aliases);
+        let no_aliases = Aliases::default();
+        let resolver = Resolver::new(self, outer, scope, &no_aliases);
+        // Aliases of the select list come after columns, and may be those of the elements.
+        let with_aliases = Resolver::new(self, outer, scope, aliases);
         let resolve = |expr: &'e ast::Expr| {
-            let typed = resolver.resolve(expr)?;
+            let typed = resolver.resolve(expr).or_else(|e| match e.code() {
+                ErrorCode::UNKNOWN_IDENTIFIER => with_aliases.resolve(expr).map_err(|_| e),
+                _ => Err(e),
+            })?;
             let element = array_element(&typed.data_type).ok_or_else(|| {
                 let message = format!(
                     "ARRAY JOIN requires an array or a map, not {}",
@@ -109,27 +109,73 @@ impl Analyzer<'_> {
         exprs.iter().map(resolve).collect()
     }
 
+    /// Where the lists of an operand are; those that are no constant become one more projected column.
+    fn list_source(&self, typed: Typed, projected: &mut Vec<Expr>) -> ListSource {
+        if let Some(list) = typed.constant
+            && matches!(list.data_type(), ArrowType::List(_))
+        {
+            return ListSource::Constant(ConstantList::new(list));
+        }
+        let list = self.fresh("array");
+        projected.push(typed.expr.alias(&list));
+        ListSource::Column(list)
+    }
+
+    /// The calls one after another: an argument may use the column of a call inside it.
+    pub(crate) fn apply_array_join_calls(
+        &self,
+        plan: LogicalPlan,
+        calls: Vec<ArrayJoinCall>,
+    ) -> Result<LogicalPlan> {
+        let mut calls = calls.into_iter();
+        calls.try_fold(plan, |plan, call| self.apply_array_join_call(plan, call))
+    }
+
     /// `arrayJoin(x)`: its column stands behind the plan's.
     pub(crate) fn apply_array_join_call(
         &self,
         plan: LogicalPlan,
         call: ArrayJoinCall,
     ) -> Result<LogicalPlan> {
-        let list = self.fresh("array");
         let mut exprs: Vec<Expr> = plan
             .schema()
             .iter()
             .map(|(q, f)| Expr::from((q, f)))
             .collect();
-        exprs.push(call.argument.expr.alias(&list));
-        let plan = project(plan, exprs)?;
+        let list = self.list_source(call.argument, &mut exprs);
+        let plan = match &list {
+            ListSource::Column(_) => project(plan, exprs)?,
+            ListSource::Constant(_) => plan,
+        };
         let operator = StreamOperator::ArrayJoin {
             left: false,
-            columns: vec![list],
+            lists: vec![list],
             outputs: vec![call.internal],
         };
         stream_node(plan, operator).map_err(plan_error)
     }
+}
+
+/// The name of an operand's elements, and the column that they replace: without an alias a column itself.
+fn joined_name(scope: &Scope, expr: &ast::Expr) -> Result<(String, Option<String>)> {
+    let parts = match (&expr.kind, expr.alias()) {
+        (_, Some(alias)) => return Ok((alias.to_owned(), None)),
+        (ExprKind::Identifier(parts), None) => parts,
+        _ => return Ok((basalt_parser::column_name(expr), None)),
+    };
+    Ok(match scope.find(parts)? {
+        Some((column, taken)) if taken == parts.len() => {
+            (column.name.clone(), Some(column.internal.clone()))
+        }
+        Some((column, taken)) => {
+            let inside = parts[taken..].iter().map(String::as_str);
+            let names: Vec<&str> = std::iter::once(column.name.as_str())
+                .chain(inside)
+                .collect();
+            (names.join("."), None)
+        }
+        None => (parts.last().cloned().unwrap_or_default(), None),
+    })
 }
 
 /// The elements under the names and with the types that the scope has for them; with `left`, the

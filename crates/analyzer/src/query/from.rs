@@ -59,7 +59,7 @@ impl Analyzer<'_> {
                 }
                 (FromElement::ArrayJoin { left, exprs }, before) => {
                     let before = before.map_or_else(one_row, Ok)?;
-                    self.array_join(before, *left, exprs, outer)?
+                    self.array_join(before, *left, exprs, (outer, aliases))?
                 }
             });
         }

@@ -12,6 +12,7 @@ use datafusion::logical_expr::{
 };
 
 use super::Analyzer;
+use super::array_join_calls::reads_aggregate;
 use super::items::Item;
 use super::redundant_keys::{ReducedKeys, Rules};
 use super::select::{Clauses, replace};
@@ -48,7 +49,11 @@ impl Analyzer<'_> {
         match &select.group_by {
             None => return Ok(None),
             Some(GroupBy::All) => {
-                for item in items.iter().filter(|i| !has_aggregate(&i.typed.expr)) {
+                let calls = resolver.array_joins.borrow();
+                for item in items
+                    .iter()
+                    .filter(|i| !reads_aggregate(&i.typed.expr, &calls))
+                {
                     grouping.add(item.typed.clone());
                 }
             }
@@ -146,6 +151,7 @@ impl Analyzer<'_> {
     ) -> Result<(LogicalPlan, Option<LogicalPlan>)> {
         let before = Clauses {
             items: clauses.items.clone(),
+            late_array_joins: clauses.late_array_joins.clone(),
             ..Clauses::default()
         };
         let rows = with_totals.then(|| plan.clone());

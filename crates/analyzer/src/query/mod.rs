@@ -18,6 +18,7 @@
 //! | [`tuple_keys`] | tuples with NULLs as keys of joins |
 //! | [`draws`] | equal calls of `rand()` |
 //! | [`array_join`] | ARRAY JOIN and `arrayJoin()` |
+//! | `array_join_calls` | where `arrayJoin()` makes rows |
 //! | [`group_by`] | keys, aggregates, ROLLUP, CUBE, GROUPING SETS |
 //! | [`redundant_keys`] | keys that follow from other keys |
 //! | [`totals`] | WITH TOTALS |
@@ -30,6 +31,7 @@
 
 mod any_join;
 pub mod array_join;
+mod array_join_calls;
 mod asof_join;
 pub(crate) mod correlated;
 pub mod defaults;
@@ -135,7 +137,8 @@ impl<'a> Analyzer<'a> {
         let outer = Outer::default();
         let resolver = crate::expr::Resolver::new(self, &outer, &scope, &aliases);
         let typed = resolver.resolve(expr)?;
-        let typed = if typed.constant.is_none() {
+        let makes_rows = !resolver.array_joins.borrow().is_empty();
+        let typed = if typed.constant.is_none() && !makes_rows {
             typed.folded()?
         } else {
             typed

@@ -3,11 +3,12 @@
 //! FROM → arrayJoin → PREWHERE, WHERE → GROUP BY → HAVING → windows → QUALIFY → DISTINCT →
 //! ORDER BY → LIMIT BY → LIMIT.
 
-use basalt_error::{Error, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan, SortExpr};
 
+use super::array_join_calls::EarlyArrayJoins;
 use super::correlated::{CorrelatedSubquery, with_subqueries};
 use super::draws::Stage;
 use super::group_by::Grouping;
@@ -101,7 +102,7 @@ impl Analyzer<'_> {
             late_subqueries: Vec::new(),
             domain: domain.iter().flat_map(|d| d.exprs()).collect(),
         };
-        let mut array_joins = resolver.array_joins.take();
+        let array_joins = resolver.array_joins.take();
         // Rows that are left out or repeated would make other totals.
         let of_source = source
             .totals
@@ -114,45 +115,29 @@ impl Analyzer<'_> {
             (&conditions, grouped),
             &mut clauses,
         )?;
-        let early = conditions.iter_mut();
-        let early = early.chain(array_joins.iter_mut().map(|a| &mut a.argument.expr));
+        let mut array_joins =
+            self.array_join_stages(array_joins, &conditions, grouping.as_ref(), &mut clauses)?;
+        let early = conditions.iter_mut().chain(array_joins.arguments_mut());
         let mut stage = Stage::new(early.collect(), &mut grouping, &mut clauses);
         let plan = stage.with_draws(self, plan, true)?;
-        let plan = self.filtered(plan, conditions, array_joins, &mut clauses)?;
+        let plan = self.filtered(plan, conditions, array_joins)?;
         let mut stage = Stage::new(Vec::new(), &mut grouping, &mut clauses);
         let plan = stage.with_draws(self, plan, false)?;
         self.after_where((plan, of_source), (select, &outer), grouping, clauses)
     }
 
-    /// WHERE and the `arrayJoin` calls that need no aggregate: those of the conditions first.
+    /// WHERE and the `arrayJoin` calls before GROUP BY.
     fn filtered(
         &self,
         mut plan: LogicalPlan,
         conditions: Vec<Expr>,
-        array_joins: Vec<ArrayJoinCall>,
-        clauses: &mut Clauses,
+        array_joins: EarlyArrayJoins,
     ) -> Result<LogicalPlan> {
-        let (late, early): (Vec<_>, Vec<_>) = array_joins
-            .into_iter()
-            .partition(|a| has_aggregate(&a.argument.expr));
-        clauses.late_array_joins = late;
-        let used_by = |expr: &Expr, call: &ArrayJoinCall| {
-            expr.column_refs().iter().any(|c| c.name == call.internal)
-        };
-        let (before, after): (Vec<_>, Vec<_>) = early
-            .into_iter()
-            .partition(|a| conditions.iter().any(|c| used_by(c, a)));
-        // An argument may use the column of a call inside it, so they apply one after another.
-        for call in before {
-            plan = self.apply_array_join_call(plan, call)?;
-        }
+        plan = self.apply_array_join_calls(plan, array_joins.before_where)?;
         for condition in conditions {
             plan = filter(plan, condition)?;
         }
-        for call in after {
-            plan = self.apply_array_join_call(plan, call)?;
-        }
-        Ok(plan)
+        self.apply_array_join_calls(plan, array_joins.after_where)
     }
 
     /// The steps behind WHERE over the rows, and the totals of the subquery that gives them.
@@ -173,6 +158,12 @@ impl Analyzer<'_> {
             totals = Some(self.totals_of_subquery(of_source, &clauses)?);
         }
         if grouping.is_some() || aggregates {
+            if select.with_totals && clauses.having_reads_array_joins() {
+                return Err(Error::new(
+                    ErrorCode::ILLEGAL_COLUMN,
+                    "Filter the elements in a query around: HAVING cannot contain arrayJoin with totals",
+                ));
+            }
             let mut grouping = grouping.unwrap_or_default();
             let is_domain = |i: &&Item| clauses.domain.contains(&i.typed.expr);
             let domain = clauses.items.iter().filter(is_domain);
@@ -187,16 +178,18 @@ impl Analyzer<'_> {
         for subquery in std::mem::take(&mut clauses.late_subqueries) {
             plan = subquery.joined_to(plan)?;
         }
+        plan = self.apply_array_join_calls(plan, clauses.take_array_joins_of_having())?;
         if let Some(having) = clauses.having.take() {
             plan = filter(plan, having)?;
         }
-        for call in std::mem::take(&mut clauses.late_array_joins) {
-            plan = self.apply_array_join_call(plan, call)?;
-        }
+        plan = self.apply_array_join_calls(plan, clauses.take_array_joins_of_windows())?;
         plan = self.windows(plan, &mut clauses)?;
+        plan = self.apply_array_join_calls(plan, clauses.take_array_joins_of_qualify())?;
         if let Some(qualify) = clauses.qualify.take() {
             plan = filter(plan, qualify)?;
         }
+        let others = std::mem::take(&mut clauses.late_array_joins);
+        plan = self.apply_array_join_calls(plan, others)?;
         let (plan, columns) = self.ordered(plan, (select, outer), clauses)?;
         let totals = totals.map(|t| self.named_as(t, &columns)).transpose()?;
         Ok(Planned {

@@ -146,8 +146,13 @@ impl Analyzer<'_> {
         self.items_of(plan.map_err(plan_error)?, clauses)
     }
 
-    /// The select list, window functions included, over a row of totals.
-    fn items_of(&self, plan: LogicalPlan, mut clauses: Clauses) -> Result<LogicalPlan> {
+    /// The select list, window functions included, over a row of totals; of `arrayJoin` the first element.
+    fn items_of(&self, mut plan: LogicalPlan, mut clauses: Clauses) -> Result<LogicalPlan> {
+        for call in std::mem::take(&mut clauses.late_array_joins) {
+            plan = self.apply_array_join_call(plan, call)?;
+            let first = LogicalPlanBuilder::from(plan).limit(0, Some(1));
+            plan = first.and_then(|b| b.build()).map_err(plan_error)?;
+        }
         let plan = self.windows(plan, &mut clauses)?;
         let exprs = clauses.items.into_iter();
         let exprs = exprs.map(|item| item.typed.expr.alias(self.fresh(&item.name)));
@@ -217,6 +222,7 @@ fn zero(data_type: &DataType) -> Result<Expr> {
 fn only_items(clauses: &Clauses) -> Clauses {
     Clauses {
         items: clauses.items.clone(),
+        late_array_joins: clauses.late_array_joins.clone(),
         ..Clauses::default()
     }
 }

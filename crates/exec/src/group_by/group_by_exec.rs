@@ -159,6 +159,11 @@ impl GroupByExec {
         self.grouping.follows_order()
     }
 
+    /// Whether a result follows the order of rows that are sorted.
+    pub fn follows_sort(&self) -> bool {
+        self.grouping.follows_sort()
+    }
+
     /// The same with sides of AND and OR in keys and arguments held back that may fail.
     ///
     /// # Errors

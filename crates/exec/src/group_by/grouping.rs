@@ -11,6 +11,7 @@ use datafusion::physical_expr::expressions::Column;
 
 use super::layout::Bounds;
 use super::options::Thresholds;
+use super::row_order::{follows_sort, shows_order};
 use super::top::TopGroups;
 
 /// An aggregate function with its arguments.
@@ -21,15 +22,6 @@ pub struct AggregateSpec {
     /// Its arguments, over the input's rows.
     pub args: Vec<Arc<dyn PhysicalExpr>>,
 }
-
-/// How the names of functions begin whose result follows the order of the rows.
-const ORDERED: &[&str] = &[
-    "any",
-    "first_value",
-    "groupArray",
-    "groupConcat",
-    "last_value",
-];
 
 /// Keys and aggregates over an input.
 #[derive(Clone, Debug)]
@@ -75,8 +67,12 @@ impl Grouping {
 
     /// Whether a result follows the order of the rows.
     pub(super) fn follows_order(&self) -> bool {
-        let follows = |name: &str| ORDERED.iter().any(|ordered| name.starts_with(ordered));
-        self.aggregates.iter().any(|spec| follows(&spec.bound.name))
+        self.aggregates.iter().any(|a| shows_order(&a.bound.name))
+    }
+
+    /// Whether a result follows the order of rows that are sorted.
+    pub(super) fn follows_sort(&self) -> bool {
+        self.aggregates.iter().any(|a| follows_sort(&a.bound.name))
     }
 
     /// Gives the rows of a batch to `f`, some at a time if anything is computed from them: what is

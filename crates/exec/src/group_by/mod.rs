@@ -20,6 +20,7 @@
 //! | [`pack`] | columns into words and back |
 //! | [`counts`], [`sums`] | numbers of rows and sums of integers, the states that nearly every grouping has |
 //! | [`ascending`] | rows whose groups are neighbours in their order |
+//! | `row_order` | which functions follow the order of the rows |
 //! | [`states`] | states of all aggregates of one thread |
 //! | [`distinct`] | distinct values of all groups |
 //! | [`rows`], [`group_set`] | rows on their way to a table; a table with its states |
@@ -54,6 +55,7 @@ mod merged;
 mod no_keys;
 mod observed;
 mod pack;
+pub(crate) mod row_order;
 mod rows;
 mod spill;
 mod staging;

@@ -1,6 +1,7 @@
 //! Runs ARRAY JOIN: a row for each element of the lists.
 //!
-//! Rows with long lists come out piece by piece, so that a batch stays small however many there are.
+//! Rows with long lists come out piece by piece, so that a batch stays small however many there are. The
+//! columns of the lists themselves come out empty: nobody above reads them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,19 +9,24 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, RecordBatch, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
+use basalt_analyzer::plan::ListSource;
 use basalt_error::{Error, ErrorCode, Result};
 
+use super::array_join_lists::{Lists, empty_column};
+use super::cells::most_cells;
 use super::stream_exec::MAX_BATCH_ROWS;
 use super::{Step, positions};
 
-/// Elements of lists in a piece at most: every row of it has a copy of its lists.
-const MAX_COPIED_ELEMENTS: usize = 1 << 22;
+/// Cells of a piece at most: every row of it has a copy of the long lists and texts beside.
+const MAX_COPIED_CELLS: usize = 1 << 18;
 
 /// The step of ARRAY JOIN.
 pub(super) struct ArrayJoinStep {
     schema: SchemaRef,
-    lists: Vec<usize>,
+    lists: Vec<Lists>,
     left: bool,
+    /// Rows of a piece at most.
+    max_rows: usize,
     pending: Option<Pending>,
 }
 
@@ -45,15 +51,25 @@ struct Run {
 
 impl ArrayJoinStep {
     pub(super) fn try_new(
-        input: &SchemaRef,
-        schema: SchemaRef,
-        columns: &[String],
+        (input, schema): (&SchemaRef, SchemaRef),
+        sources: &[ListSource],
         left: bool,
+        max_rows: usize,
     ) -> Result<Self> {
+        let mut lists = Vec::with_capacity(sources.len());
+        for source in sources {
+            lists.push(match source {
+                ListSource::Column(name) => {
+                    Lists::Column(positions(input, std::slice::from_ref(name))?[0])
+                }
+                ListSource::Constant(list) => Lists::Constant(list.array().as_list().clone()),
+            });
+        }
         Ok(Self {
             schema,
-            lists: positions(input, columns)?,
+            lists,
             left,
+            max_rows: max_rows.clamp(1, MAX_BATCH_ROWS),
             pending: None,
         })
     }
@@ -61,17 +77,10 @@ impl ArrayJoinStep {
     /// Length of each row's lists, which must agree.
     fn lengths(&self, batch: &RecordBatch) -> Result<Vec<usize>> {
         let mut lengths: Option<Vec<usize>> = None;
-        for list in &self.lists {
-            let list = batch.column(*list).as_list::<i32>();
-            let of_list: Vec<usize> = (0..list.len())
-                .map(|i| {
-                    if list.is_null(i) {
-                        0
-                    } else {
-                        value_length(list, i)
-                    }
-                })
-                .collect();
+        for lists in &self.lists {
+            let list = lists.array(batch);
+            let rows = 0..batch.num_rows();
+            let of_list: Vec<usize> = rows.map(|i| value_length(list, lists.row(i))).collect();
             match &lengths {
                 Some(first) if *first != of_list => {
                     return Err(Error::new(
@@ -85,6 +94,11 @@ impl ArrayJoinStep {
         Ok(lengths.unwrap_or_default())
     }
 
+    fn is_list(&self, column: usize) -> bool {
+        let of_list = |lists: &Lists| matches!(lists, Lists::Column(c) if *c == column);
+        self.lists.iter().any(of_list)
+    }
+
     /// The next rows of a batch.
     fn piece(&self, pending: &mut Pending) -> Result<RecordBatch> {
         let runs = pending.next_runs(self.left);
@@ -96,19 +110,33 @@ impl ArrayJoinStep {
         }
         let rows = UInt32Array::from(rows);
         let mut columns = Vec::with_capacity(self.schema.fields().len());
-        for column in pending.batch.columns() {
-            columns.push(take(column, &rows, None).map_err(|e| Error::bug(e.to_string()))?);
+        for (i, column) in pending.batch.columns().iter().enumerate() {
+            columns.push(match self.is_list(i) {
+                true => empty_column(column, rows.len()),
+                false => take(column, &rows, None).map_err(|e| Error::bug(e.to_string()))?,
+            });
         }
-        for list in &self.lists {
-            let list = pending.batch.column(*list).as_list::<i32>();
-            columns.push(elements(list, &runs)?);
+        for lists in &self.lists {
+            columns.push(elements(lists, &pending.batch, &runs)?);
         }
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
             .map_err(|e| Error::bug(e.to_string()))
     }
+
+    /// Rows of a piece of this batch: fewer where each has a copy of a long list.
+    fn piece_rows(&self, batch: &RecordBatch) -> usize {
+        let columns = batch.columns().iter().enumerate();
+        let copied = columns.filter(|(i, _)| !self.is_list(*i));
+        let cells: usize = copied.map(|(_, column)| most_cells(column)).sum();
+        (MAX_COPIED_CELLS / cells.max(1)).clamp(1, self.max_rows)
+    }
 }
 
+/// Elements of a list; none for NULL.
 fn value_length(list: &ListArray, row: usize) -> usize {
+    if list.is_null(row) {
+        return 0;
+    }
     usize::try_from(list.value_length(row)).unwrap_or(0)
 }
 
@@ -144,10 +172,9 @@ impl Pending {
 impl Step for ArrayJoinStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
         let lengths = self.lengths(&batch)?;
-        let longest = lengths.iter().max().map_or(1, |longest| (*longest).max(1));
         self.pending = Some(Pending {
             lengths,
-            piece_rows: (MAX_COPIED_ELEMENTS / longest).clamp(1, MAX_BATCH_ROWS),
+            piece_rows: self.piece_rows(&batch),
             batch,
             row: 0,
             element: 0,
@@ -169,14 +196,17 @@ impl Step for ArrayJoinStep {
 }
 
 /// The elements of these runs.
-fn elements(list: &ListArray, runs: &[Run]) -> Result<ArrayRef> {
+fn elements(lists: &Lists, batch: &RecordBatch, runs: &[Run]) -> Result<ArrayRef> {
+    let list = lists.array(batch);
     let start_of = |run: &Run| {
-        let start = usize::try_from(list.value_offsets()[run.row]).unwrap_or(0);
+        let start = usize::try_from(list.value_offsets()[lists.row(run.row)]).unwrap_or(0);
         start + run.elements.start
     };
     let num_elements: usize = runs.iter().map(|run| run.elements.len()).sum();
     // Without NULLs between them, whose elements do not count, the lists lie one behind another.
-    let is_dense = list.null_count() == 0 && runs.iter().all(|run| !run.is_missing);
+    let is_row_by_row = matches!(lists, Lists::Column(_)) || runs.len() <= 1;
+    let is_dense =
+        is_row_by_row && list.null_count() == 0 && runs.iter().all(|run| !run.is_missing);
     if is_dense {
         let first = runs.first().map_or(0, start_of);
         return Ok(list.values().slice(first, num_elements));

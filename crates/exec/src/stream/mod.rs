@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`stream_exec`] | the operator: feeds batches to a step |
 //! | [`array_join`] | ARRAY JOIN |
+//! | `array_join_lists` | where ARRAY JOIN has its lists from |
+//! | `cells` | how long the rows of a column are |
 //! | [`at_most`] | limits of settings |
 //! | [`asof_join`] | ASOF JOIN |
 //! | [`fill_cursor`] | the values that WITH FILL inserts |
@@ -17,8 +19,10 @@
 //! | [`with_fill`] | ORDER BY … WITH FILL |
 
 pub mod array_join;
+mod array_join_lists;
 pub mod asof_join;
 mod at_most;
+mod cells;
 mod fill_cursor;
 mod interpolate;
 mod key_rows;

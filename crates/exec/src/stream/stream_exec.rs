@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::compute::SortOptions;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{Field, Schema, SchemaRef};
 use basalt_analyzer::into_plan_error;
 use basalt_analyzer::plan::{RowBound, StreamOperator, Window};
-use datafusion::common::internal_err;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
@@ -27,6 +26,7 @@ use futures::StreamExt;
 
 use super::Step;
 use super::array_join::ArrayJoinStep;
+use super::array_join_lists::{element_field, kept_columns, with_constant_lists};
 use super::asof_join::AsofJoinStep;
 use super::at_most::AtMostStep;
 use super::limit_by::LimitByStep;
@@ -58,6 +58,7 @@ impl StreamExec {
     /// # Errors
     /// If the input lacks a column of the step.
     pub fn try_new(input: Arc<dyn ExecutionPlan>, operator: StreamOperator) -> Result<Self> {
+        let (input, operator) = with_constant_lists(input, operator)?;
         let order = match &operator {
             StreamOperator::ArrayJoin { .. } | StreamOperator::Unordered => None,
             _ => order_of(&input),
@@ -71,19 +72,26 @@ impl StreamExec {
         order: Option<OrderingRequirements>,
     ) -> Result<Self> {
         let schema = output_schema(&input.schema(), &operator)?;
-        let equivalence = if keeps_order(&operator) {
-            // The input's columns stand where they stood.
-            let known = input.equivalence_properties();
-            let orders = known.oeq_class().clone();
-            let mut properties = EquivalenceProperties::new_with_orderings(schema, orders);
-            properties.add_equivalence_group(known.eq_group().clone())?;
-            properties
-        } else {
-            EquivalenceProperties::new(schema)
+        let known = input.equivalence_properties();
+        let partitioning = input.output_partitioning();
+        let (equivalence, partitioning) = match &operator {
+            StreamOperator::ArrayJoin { lists, .. } => {
+                let kept = kept_columns(&input.schema(), lists);
+                let partitioning = partitioning.project(&kept, known);
+                (known.project(&kept, schema), partitioning)
+            }
+            operator if keeps_order(operator) => {
+                // The input's columns stand where they stood.
+                let orders = known.oeq_class().clone();
+                let mut properties = EquivalenceProperties::new_with_orderings(schema, orders);
+                properties.add_equivalence_group(known.eq_group().clone())?;
+                (properties, partitioning.clone())
+            }
+            _ => (EquivalenceProperties::new(schema), partitioning.clone()),
         };
         let properties = PlanProperties::new(
             equivalence,
-            input.output_partitioning().clone(),
+            partitioning,
             input.pipeline_behavior(),
             input.boundedness(),
         );
@@ -121,8 +129,10 @@ impl StreamExec {
         let input = self.input.schema();
         let schema = self.schema();
         Ok(match &self.operator {
-            StreamOperator::ArrayJoin { left, columns, .. } => {
-                Box::new(ArrayJoinStep::try_new(&input, schema, columns, *left)?)
+            StreamOperator::ArrayJoin { left, lists, .. } => {
+                let max_rows = context.session_config().batch_size();
+                let step = ArrayJoinStep::try_new((&input, schema), lists, *left, max_rows)?;
+                Box::new(step)
             }
             StreamOperator::AtMost {
                 rows,
@@ -168,7 +178,7 @@ impl StreamExec {
                 Box::new(WindowStep::new(input, schema, window.clone(), memory))
             }
             StreamOperator::Shared(rows) => Box::new(SharedStep::new(input, rows.clone())),
-            StreamOperator::Unordered => Box::new(Unchanged),
+            StreamOperator::Unordered | StreamOperator::Ordered => Box::new(Unchanged),
         })
     }
 }
@@ -203,14 +213,9 @@ fn keeps_order(operator: &StreamOperator) -> bool {
 fn output_schema(input: &SchemaRef, operator: &StreamOperator) -> Result<SchemaRef> {
     let mut fields: Vec<_> = input.fields().iter().cloned().collect();
     match operator {
-        StreamOperator::ArrayJoin {
-            columns, outputs, ..
-        } => {
-            for (name, output) in columns.iter().zip(outputs) {
-                let DataType::List(item) = input.field_with_name(name)?.data_type() else {
-                    return internal_err!("{name} is no list");
-                };
-                fields.push(Arc::new(Field::new(output, item.data_type().clone(), true)));
+        StreamOperator::ArrayJoin { lists, outputs, .. } => {
+            for (list, output) in lists.iter().zip(outputs) {
+                fields.push(element_field(input, list, output)?);
             }
         }
         StreamOperator::Window(window) => {

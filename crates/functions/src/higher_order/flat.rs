@@ -191,7 +191,7 @@ pub(super) fn element_parameters(
 /// Checks that a lambda is a predicate.
 pub(super) fn expect_predicate(name: &str, body: &DataType) -> Result<()> {
     let base = body.without_low_cardinality();
-    let fits = matches!(base, DataType::UInt8 | DataType::Bool)
+    let fits = matches!(base, DataType::UInt8 | DataType::Bool | DataType::Nothing)
         || base.is_nullable()
             && matches!(
                 base.base(),

@@ -36,11 +36,7 @@ fn resolve_element(call: &Call<'_>, result: fn(&DataType) -> DataType) -> Result
     match call.data_type(0) {
         DataType::Array(element) => match call.data_type(1) {
             DataType::Array(index) => by_array(call, index),
-            index if index.is_integer() && is_nowhere(call) => Err(Error::new(
-                ErrorCode::ZERO_ARRAY_OR_TUPLE_INDEX,
-                "Array indices are 1-based",
-            )),
-            index if index.is_integer() => by_position(result(element)),
+            index if index.is_integer() => by_position(result(element), is_nowhere(call)),
             _ => Err(call.illegal_type(1)),
         },
         DataType::Map(key, value) => by_key(call, key, result(value)),
@@ -56,8 +52,15 @@ fn is_nowhere(call: &Call<'_>) -> bool {
         && call.constant_i64(1).is_ok_and(|position| position == 0)
 }
 
-fn by_position(element: DataType) -> Result<Resolved> {
+fn by_position(element: DataType, is_nowhere: bool) -> Result<Resolved> {
     Resolved::new(element.clone(), move |columns, num_rows| {
+        // Only the rows tell whether a column of a subquery is a constant.
+        if is_nowhere && !columns[0].is_const {
+            return Err(Error::new(
+                ErrorCode::ZERO_ARRAY_OR_TUPLE_INDEX,
+                "Array indices are 1-based",
+            ));
+        }
         let lists = Lists::of(&columns[0])?;
         let positions = Integers::of(&columns[1])?;
         if !element.is_nullable()

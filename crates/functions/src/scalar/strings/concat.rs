@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, AsArray, BinaryViewArray};
 use basalt_error::Result;
 use basalt_types::DataType;
 
@@ -136,6 +136,12 @@ fn resolve_array(call: &Call<'_>) -> Result<Resolved> {
         Some(_) => call.constant_bytes(1)?,
         None => Vec::new(),
     };
+    if **element == DataType::Nothing {
+        let empty = |num_rows| BinaryViewArray::from_iter_values(std::iter::repeat_n("", num_rows));
+        return Resolved::new(DataType::String, move |_, num_rows| {
+            Ok(Arc::new(empty(num_rows)))
+        });
+    }
     let texts = Texts::new(call, &[Arg::new(element.as_ref().clone())])?;
     Resolved::new(DataType::String, move |columns, num_rows| {
         let lists = columns[0].array.as_list::<i32>();

@@ -1,0 +1,98 @@
+//! Keeps the sorts below aggregates whose result follows the order of the rows.
+//!
+//! `SELECT groupArray(x) FROM (SELECT … ORDER BY x)` means sorted rows. An aggregation asks for no order,
+//! so DataFusion takes such a sort out; behind a step that asks for it the sort stays.
+
+use std::sync::Arc;
+
+use basalt_analyzer::plan::StreamOperator;
+use basalt_analyzer::udaf::AggregateUdf;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::error::Result;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+
+use crate::group_by::GroupByExec;
+use crate::group_by::row_order;
+use crate::stream::StreamExec;
+
+/// The rule; it must come before the one that takes sorts out.
+#[derive(Debug, Default)]
+pub struct KeepSorts;
+
+impl PhysicalOptimizerRule for KeepSorts {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let keep = |node: Arc<dyn ExecutionPlan>| {
+            if !follows_sort(&node) {
+                return Ok(Transformed::no(node));
+            }
+            Ok(match with_kept_sort(&node)? {
+                Some(kept) => Transformed::yes(kept),
+                None => Transformed::no(node),
+            })
+        };
+        plan.transform_up(keep).data()
+    }
+
+    fn name(&self) -> &str {
+        "KeepSorts"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// Whether it is an aggregation whose result follows the order of sorted rows.
+pub(crate) fn follows_sort(node: &Arc<dyn ExecutionPlan>) -> bool {
+    if let Some(ours) = node.downcast_ref::<GroupByExec>() {
+        return ours.follows_sort();
+    }
+    let Some(foreign) = node.downcast_ref::<AggregateExec>() else {
+        return false;
+    };
+    foreign.aggr_expr().iter().any(|expr| {
+        let udf = expr.fun().inner().downcast_ref::<AggregateUdf>();
+        udf.is_some_and(|udf| row_order::follows_sort(&udf.bound().name))
+    })
+}
+
+/// The plan with a step above the sort that the rows of its input come from, if they do.
+fn with_kept_sort(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let children: Vec<_> = plan.children().into_iter().map(Arc::clone).collect();
+    let Ok([child]) = <[Arc<dyn ExecutionPlan>; 1]>::try_from(children) else {
+        return Ok(None);
+    };
+    let kept: Option<Arc<dyn ExecutionPlan>> = if child.downcast_ref::<SortExec>().is_some() {
+        Some(Arc::new(StreamExec::try_new(
+            child,
+            StreamOperator::Ordered,
+        )?))
+    } else if keeps_order(&child) {
+        with_kept_sort(&child)?
+    } else {
+        None
+    };
+    kept.map(|input| replace_children_if_necessary(Arc::clone(plan), vec![input]))
+        .transpose()
+}
+
+/// Whether rows come out in the order in which they come in, and nothing else is done with that order.
+pub(crate) fn keeps_order(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    let step = plan.downcast_ref::<StreamExec>().map(StreamExec::operator);
+    matches!(
+        step,
+        Some(StreamOperator::ArrayJoin { .. } | StreamOperator::Unordered)
+    ) || plan.downcast_ref::<ProjectionExec>().is_some()
+        || plan.downcast_ref::<FilterExec>().is_some()
+}
