@@ -50,6 +50,8 @@ pub(super) struct Job {
     pub(super) metrics: BaselineMetrics,
     pub(super) clocks: Clocks,
     pub(super) notes: Notes,
+    /// Whether rows are a run that goes to a file, since memory is short.
+    pub(super) is_run: bool,
 }
 
 impl Job {
@@ -68,6 +70,7 @@ impl Job {
             // The rows are no output yet.
             metrics: BaselineMetrics::new(&ExecutionPlanMetricsSet::new(), 0),
             notes: Notes::default(),
+            is_run: true,
             ..self.clone()
         }
     }
@@ -96,7 +99,7 @@ impl Job {
             return self.emit_parts(Arc::new(rows), layout, parts);
         }
         let clock = &self.clocks.splitting;
-        let rows = if self.looks_for_order() {
+        let rows = if self.looks_for_order() && !self.is_run {
             with_ranks(rows, self.cut, clock).await?
         } else {
             rows
@@ -109,10 +112,12 @@ impl Job {
         };
         let keys = Arc::new(rows.layout_of_keys());
         let has_few_bits = keys.key_bits() <= MAX_COUNTED_BITS;
-        if self.looks_for_order() && !has_few_bits && keys.is_exact && is_readable(&keys) {
-            if let Some(counts) = KeyCounts::of(&rows, &keys, self.cut, clock).await? {
-                return Ok(self.run_key_counts(&rows, counts));
-            }
+        let may_be_counted = !has_few_bits && keys.is_exact && is_readable(&keys);
+        if self.looks_for_order()
+            && may_be_counted
+            && let Some(counts) = KeyCounts::of(&rows, &keys, self.cut, clock).await?
+        {
+            return Ok(self.run_key_counts(&rows, counts));
         }
         if let Some(codes) = Codes::of(&rows, self.cut, clock).await? {
             return self.run_counting(rows, codes).await;
@@ -200,11 +205,12 @@ impl Job {
         let layout = Arc::new(layout);
         let clock = &self.clocks.splitting;
         let words = Arc::new(packed_words::<W>(&rows, &layout, self.cut, clock).await?);
-        if self.looks_for_order() && layout.is_exact {
-            if let Some(nearly) = Nearly::of(&words, self.cut, clock).await? {
-                self.notes.note(Outcome::nearly((&rows, &layout), &nearly));
-                return self.emit_parts(rows, layout, nearly.parts);
-            }
+        if self.looks_for_order()
+            && layout.is_exact
+            && let Some(nearly) = Nearly::of(&words, self.cut, clock).await?
+        {
+            self.notes.note(Outcome::nearly((&rows, &layout), &nearly));
+            return self.emit_parts(rows, layout, nearly.parts);
         }
         let keys = (Arc::clone(&layout), rows.columns.len());
         let parts = parts::<W>(words, keys, self.cut, clock).await?;

@@ -69,7 +69,9 @@ pub(super) async fn with_ranks(mut rows: Rows, cut: Cut, clock: &Time) -> Result
         let Some(ranked) = ranked(&arrays, tasks, cut.num_tasks, clock).await? else {
             continue;
         };
-        rows.keep_more(ranked.strings.get_array_memory_size())?;
+        if !rows.try_keep_more(ranked.strings.get_array_memory_size()) {
+            return Ok(rows);
+        }
         for (keys, ranks) in rows.keys.iter_mut().zip(ranked.ranks) {
             keys[key] = ranks;
         }
@@ -184,9 +186,11 @@ async fn ranked(
         let arrays = Arc::clone(arrays);
         let renumber = async move {
             let rank_of = &rank_of[start..];
-            let of_batch = |(groups, array): (Vec<u32>, &BinaryViewArray)| -> ArrayRef {
-                let ranks = groups.iter().map(|group| rank_of[*group as usize]);
-                Arc::new(UInt32Array::new(ranks.collect(), array.nulls().cloned()))
+            let of_batch = |(mut groups, array): (Vec<u32>, &BinaryViewArray)| -> ArrayRef {
+                for group in &mut groups {
+                    *group = rank_of[*group as usize];
+                }
+                Arc::new(UInt32Array::new(groups.into(), array.nulls().cloned()))
             };
             let groups = task.groups.into_iter();
             let ranks = groups.zip(&arrays[batches]).map(of_batch);
@@ -356,7 +360,8 @@ mod tests {
             let mut expected: Vec<&[u8]> = arrays.iter().flat_map(|a| a.iter().flatten()).collect();
             expected.sort_unstable();
             expected.dedup();
-            for batches in [vec![0..6], vec![0..1, 1..5, 5..6]] {
+            for ends in [&[0, 6][..], &[0, 1, 5, 6]] {
+                let batches = ends.windows(2).map(|ends| ends[0]..ends[1]).collect();
                 let found = ranked(&arrays, batches, 3, &Time::new())
                     .await
                     .unwrap()
@@ -386,7 +391,7 @@ mod tests {
         let arrays: Arc<[BinaryViewArray]> = vec![strings(0), strings(9_000)].into();
         assert!(!seems_worth_it(&arrays));
         assert!(
-            ranked(&arrays, vec![0..2], 2, &Time::new())
+            ranked(&arrays, vec![0..1, 1..2], 2, &Time::new())
                 .await
                 .unwrap()
                 .is_none()

@@ -156,11 +156,11 @@ impl Rows {
         })
     }
 
-    /// Counts memory that is held besides.
-    pub(super) fn keep_more(&self, size_bytes: usize) -> Result<()> {
+    /// Counts memory that is held besides, if there is as much; true if so.
+    pub(super) fn try_keep_more(&self, size_bytes: usize) -> bool {
         let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
         let first = shares.first_mut();
-        first.map_or(Ok(()), |share| share.keep_more(size_bytes))
+        first.is_none_or(|share| share.try_keep_more(size_bytes))
     }
 
     /// Notes that the values of a key are places among `values`, which are in order.

@@ -196,6 +196,7 @@ impl SortRowsExec {
             metrics: BaselineMetrics::new(&self.metrics, partition),
             clocks: Clocks::new(&self.metrics, partition),
             notes: self.notes.clone(),
+            is_run: false,
             sorts,
         }
     }

@@ -133,6 +133,16 @@ impl Share {
         self.keep(self.held_bytes + num_bytes)
     }
 
+    /// Holds `num_bytes` more from now on if the pool has as much; true if so.
+    pub(crate) fn try_keep_more(&mut self, num_bytes: usize) -> bool {
+        let before = self.held_bytes;
+        let is_held = self.keep_more(num_bytes).is_ok();
+        if !is_held {
+            self.set(before);
+        }
+        is_held
+    }
+
     /// Holds `num_bytes` from now on, whatever the budget.
     pub(crate) fn keep(&mut self, num_bytes: usize) -> Result<()> {
         self.budget.check()?;
