@@ -43,7 +43,8 @@ impl EdgeTypes {
     /// The field of a column in the file.
     pub fn field(&self, name: &str, data_type: &DataType) -> Field {
         let edge = self.arrow_type(data_type);
-        let nullable = data_type.is_nullable() || edge == ArrowType::Null;
+        // A union has no NULLs of its own, but its rows without a value count as such.
+        let nullable = data_type.holds_null() || edge == ArrowType::Null;
         let field = Field::new(name, edge, nullable);
         if *data_type.base() == DataType::Uuid {
             let (key, extension) = UUID_EXTENSION;
