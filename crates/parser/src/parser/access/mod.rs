@@ -42,11 +42,46 @@ impl Words {
         self.0.push_str(words);
     }
 
+    fn push_place(&mut self, place: Place) {
+        for words in [place.storage, place.cluster, place.new_name] {
+            self.push_some(words);
+        }
+    }
+
     fn push_some(&mut self, words: Option<String>) {
         if let Some(words) = words {
             self.push(&words);
         }
     }
+}
+
+/// Where entities are kept, and the new name of one.
+#[derive(Debug)]
+struct Place {
+    storage: Option<String>,
+    cluster: Option<String>,
+    new_name: Option<String>,
+    /// Whether there may be a new name: one entity is altered.
+    is_renamed: bool,
+    /// How a new name is written.
+    shown: fn(&str) -> String,
+}
+
+impl Place {
+    fn new(verb: Verb, is_one: bool, shown: fn(&str) -> String) -> Self {
+        Self {
+            storage: None,
+            cluster: None,
+            new_name: None,
+            is_renamed: verb == Verb::Alter && is_one,
+            shown,
+        }
+    }
+}
+
+/// A name as a string.
+fn string(name: &str) -> String {
+    quoted(name.as_bytes())
 }
 
 /// Whether a statement makes something or changes it.
@@ -124,6 +159,21 @@ impl Parser<'_> {
             text.push("OR REPLACE");
         }
         text
+    }
+
+    /// A clause that tells where an entity is kept, or its new name.
+    fn place_clause(&mut self, place: &mut Place) -> Result<bool> {
+        if place.cluster.is_none() && self.peek_keyword("ON CLUSTER") {
+            place.cluster = self.cluster_text()?;
+        } else if place.storage.is_none() && self.peek_keyword("IN") {
+            place.storage = self.storage_text()?;
+        } else if place.is_renamed && self.keyword("RENAME TO") {
+            let name = self.name_or_string("name")?;
+            place.new_name = Some(format!("RENAME TO {}", (place.shown)(&name)));
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     fn cluster_text(&mut self) -> Result<Option<String>> {

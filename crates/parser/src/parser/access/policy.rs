@@ -3,7 +3,7 @@
 use basalt_error::Result;
 
 use super::super::Parser;
-use super::Verb;
+use super::{Place, Verb};
 use crate::ast::Statement;
 use crate::format::{format_expr, identifier};
 use crate::lexer::TokenKind as K;
@@ -13,17 +13,13 @@ impl Parser<'_> {
         let mut text = self.beginning(verb, "ROW POLICY");
         let policies = self.policy_names()?;
         text.push(&policies);
-        let (mut cluster, mut storage, mut new_name) = (None, None, None);
+        let mut place = Place::new(verb, true, identifier);
         let (mut kind, mut filter, mut to) = (None, None, None);
         loop {
-            if cluster.is_none() && self.peek_keyword("ON CLUSTER") {
-                cluster = self.cluster_text()?;
-            } else if storage.is_none() && self.peek_keyword("IN") {
-                storage = self.storage_text()?;
-            } else if verb == Verb::Alter && self.keyword("RENAME TO") {
-                let name = self.name_or_string("name")?;
-                new_name = Some(format!("RENAME TO {}", identifier(&name)));
-            } else if self.keyword("AS") {
+            if self.place_clause(&mut place)? {
+                continue;
+            }
+            if self.keyword("AS") {
                 let kinds = ["PERMISSIVE", "RESTRICTIVE"];
                 let Some(choice) = self.keyword_of(&kinds) else {
                     return Err(self.failure());
@@ -46,7 +42,8 @@ impl Parser<'_> {
                 break;
             }
         }
-        for clause in [storage, cluster, new_name, kind, filter, to] {
+        text.push_place(place);
+        for clause in [kind, filter, to] {
             text.push_some(clause);
         }
         self.finished(format!("{} ROW POLICY", verb.words()), text)

@@ -3,9 +3,9 @@
 use basalt_error::Result;
 
 use super::super::Parser;
-use super::Verb;
+use super::{Place, Verb, string};
 use crate::ast::Statement;
-use crate::format::{backticked, quoted};
+use crate::format::backticked;
 
 impl Parser<'_> {
     pub(super) fn settings_profile(&mut self, verb: Verb) -> Result<Statement> {
@@ -13,17 +13,13 @@ impl Parser<'_> {
         let names = self.plain_names()?;
         let shown: Vec<String> = names.iter().map(|name| backticked(name)).collect();
         text.push(&shown.join(", "));
-        let (mut cluster, mut storage, mut new_name) = (None, None, None);
+        let mut place = Place::new(verb, names.len() == 1, string);
         let (mut settings, mut to) = (None, None);
         loop {
-            if cluster.is_none() && self.peek_keyword("ON CLUSTER") {
-                cluster = self.cluster_text()?;
-            } else if storage.is_none() && self.peek_keyword("IN") {
-                storage = self.storage_text()?;
-            } else if verb == Verb::Alter && names.len() == 1 && self.keyword("RENAME TO") {
-                let name = self.name_or_string("name")?;
-                new_name = Some(format!("RENAME TO {}", quoted(name.as_bytes())));
-            } else if self.peek_keyword("TO") {
+            if self.place_clause(&mut place)? {
+                continue;
+            }
+            if self.peek_keyword("TO") {
                 to = self.recipients_clause(verb)?;
             } else if let Some(clause) = self.settings_clause(verb, "INHERIT")? {
                 settings = Some(clause);
@@ -31,7 +27,8 @@ impl Parser<'_> {
                 break;
             }
         }
-        for clause in [storage, cluster, new_name, settings, to] {
+        text.push_place(place);
+        for clause in [settings, to] {
             text.push_some(clause);
         }
         self.finished(format!("{} SETTINGS PROFILE", verb.words()), text)

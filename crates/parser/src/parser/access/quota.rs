@@ -4,7 +4,7 @@ use basalt_error::Result;
 
 use super::super::Parser;
 use super::super::interval::unit_of;
-use super::Verb;
+use super::{Place, Verb};
 use crate::ast::{Literal, Statement};
 use crate::format::{identifier, quoted};
 use crate::lexer::TokenKind as K;
@@ -55,17 +55,13 @@ impl Parser<'_> {
         let names = self.plain_names()?;
         let shown: Vec<String> = names.iter().map(|n| identifier(n)).collect();
         text.push(&shown.join(", "));
-        let (mut cluster, mut storage, mut new_name) = (None, None, None);
+        let mut place = Place::new(verb, names.len() == 1, identifier);
         let (mut key, mut limits, mut to) = (None, None, None);
         loop {
-            if cluster.is_none() && self.peek_keyword("ON CLUSTER") {
-                cluster = self.cluster_text()?;
-            } else if storage.is_none() && self.peek_keyword("IN") {
-                storage = self.storage_text()?;
-            } else if verb == Verb::Alter && names.len() == 1 && self.keyword("RENAME TO") {
-                let name = self.name_or_string("name")?;
-                new_name = Some(format!("RENAME TO {}", identifier(&name)));
-            } else if self.keyword("NOT KEYED") {
+            if self.place_clause(&mut place)? {
+                continue;
+            }
+            if self.keyword("NOT KEYED") {
                 key = Some("NOT KEYED".to_owned());
             } else if self.keyword_of(&["KEYED BY", "KEY BY"]).is_some() {
                 key = Some(self.quota_key()?);
@@ -78,7 +74,8 @@ impl Parser<'_> {
                 break;
             }
         }
-        for clause in [storage, cluster, new_name, key, limits, to] {
+        text.push_place(place);
+        for clause in [key, limits, to] {
             text.push_some(clause);
         }
         self.finished(format!("{} QUOTA", verb.words()), text)

@@ -3,7 +3,7 @@
 use basalt_error::Result;
 
 use super::super::Parser;
-use super::{Verb, Words};
+use super::{Place, Verb, Words, string};
 use crate::ast::Statement;
 use crate::format::{identifier, quoted};
 use crate::lexer::TokenKind as K;
@@ -24,7 +24,6 @@ const PASSWORDS: &[&str] = &[
 /// The clauses of a user, in the order in which they are written out.
 #[derive(Debug, Default)]
 struct Clauses {
-    new_name: Option<String>,
     authentication: Option<String>,
     valid_until: Option<String>,
     hosts: Vec<String>,
@@ -40,24 +39,20 @@ impl Parser<'_> {
         let names = self.plain_names()?;
         let names: Vec<String> = names.iter().map(|n| identifier(n)).collect();
         text.push(&names.join(", "));
-        let (mut cluster, mut storage, mut settings, mut new_name) = (None, None, None, None);
+        let mut place = Place::new(verb, names.len() == 1, string);
+        let mut settings = None;
         loop {
-            if cluster.is_none() && self.peek_keyword("ON CLUSTER") {
-                cluster = self.cluster_text()?;
-            } else if storage.is_none() && self.peek_keyword("IN") {
-                storage = self.storage_text()?;
-            } else if verb == Verb::Alter && names.len() == 1 && self.keyword("RENAME TO") {
-                let name = self.name_or_string("name")?;
-                new_name = Some(format!("RENAME TO {}", quoted(name.as_bytes())));
-            } else if let Some(clause) = self.settings_clause(verb, "PROFILE")? {
+            if self.place_clause(&mut place)? {
+                continue;
+            }
+            if let Some(clause) = self.settings_clause(verb, "PROFILE")? {
                 settings = Some(clause);
             } else {
                 break;
             }
         }
-        for clause in [storage, cluster, new_name, settings] {
-            text.push_some(clause);
-        }
+        text.push_place(place);
+        text.push_some(settings);
         self.finished(format!("{} ROLE", verb.words()), text)
     }
 
@@ -73,26 +68,17 @@ impl Parser<'_> {
                 own_hosts.push(host.clone());
             }
         }
-        let (mut cluster, mut storage) = (None, None);
+        let mut place = Place::new(verb, users.len() == 1, string);
         let start = self.mark();
-        loop {
-            if cluster.is_none() && self.peek_keyword("ON CLUSTER") {
-                cluster = self.cluster_text()?;
-            } else if storage.is_none() && self.peek_keyword("IN") {
-                storage = self.storage_text()?;
-            } else if !self.user_clause(verb, users.len() == 1, &mut clauses)? {
-                break;
-            }
-        }
+        while self.place_clause(&mut place)? || self.user_clause(verb, &mut clauses)? {}
         if verb == Verb::Alter && self.mark() == start {
             return Err(self.failure());
         }
         if clauses.hosts.is_empty() && !own_hosts.is_empty() {
             clauses.hosts.push(format!("HOST {}", own_hosts.join(", ")));
         }
-        for clause in [storage, cluster, clauses.new_name, clauses.authentication] {
-            text.push_some(clause);
-        }
+        text.push_place(place);
+        text.push_some(clauses.authentication);
         text.push_some(clauses.valid_until);
         text.push(&clauses.hosts.join(" "));
         let rest = [clauses.default_database, clauses.default_roles];
@@ -121,12 +107,9 @@ impl Parser<'_> {
         Ok((format!("{name}@{shown}"), Some(meaning)))
     }
 
-    fn user_clause(&mut self, verb: Verb, is_one: bool, clauses: &mut Clauses) -> Result<bool> {
+    fn user_clause(&mut self, verb: Verb, clauses: &mut Clauses) -> Result<bool> {
         let is_alter = verb == Verb::Alter;
-        if is_alter && is_one && self.keyword("RENAME TO") {
-            let name = self.name_or_string("name")?;
-            clauses.new_name = Some(format!("RENAME TO {}", quoted(name.as_bytes())));
-        } else if self.keyword("NOT IDENTIFIED") {
+        if self.keyword("NOT IDENTIFIED") {
             clauses.authentication = Some("IDENTIFIED WITH no_password".to_owned());
         } else if is_alter && self.keyword("RESET AUTHENTICATION METHODS TO NEW") {
             clauses.authentication = Some("RESET AUTHENTICATION METHODS TO NEW".to_owned());
