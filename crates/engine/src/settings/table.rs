@@ -376,6 +376,12 @@ pub const SETTINGS: &[Setting] = &[
         "Outer joins fill with NULL instead of the type's default.",
     ),
     setting(
+        "enable_unaligned_array_join",
+        Bool,
+        "0",
+        "ARRAY JOIN fills shorter arrays with the type's default instead of being an error.",
+    ),
+    setting(
         "group_by_use_nulls",
         Bool,
         "0",
