@@ -64,7 +64,7 @@ impl Resolver<'_> {
         let params = self.resolve_all(f.params.as_deref().unwrap_or_default())?;
         let types: Vec<DataType> = args
             .iter()
-            .map(|a| a.data_type.without_low_cardinality().clone())
+            .map(|a| a.data_type.without_any_low_cardinality())
             .collect();
         let param_args: Vec<Arg> = params.iter().map(Typed::arg).collect();
         if let Some(i) = param_args.iter().position(|p| p.constant.is_none()) {

@@ -26,6 +26,9 @@ impl Resolver<'_> {
                 ),
             ));
         }
+        if args.iter().any(|a| a.data_type == DataType::Nothing) {
+            return self.call_by_name(name, args);
+        }
         let constant = args.iter().all(|a| a.constant.is_some());
         let nullable = args.iter().any(|a| a.data_type.is_nullable());
         let predicates = args.iter().map(logical).collect::<Result<Vec<_>>>()?;
@@ -40,7 +43,8 @@ impl Resolver<'_> {
     }
 
     pub(crate) fn not(&self, args: Vec<Typed>) -> Result<Typed> {
-        if matches!(args.as_slice(), [arg] if arg.data_type.has_variant()) {
+        let is_native = |t: &DataType| !t.has_variant() && *t != DataType::Nothing;
+        if matches!(args.as_slice(), [arg] if !is_native(&arg.data_type)) {
             return self.call_by_name("not", args);
         }
         let [arg] = one("not", args)?;

@@ -19,11 +19,13 @@ use super::window::{Unit, Window};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
 pub enum StreamOperator {
     /// A row for each element of the lists; `outputs` are the elements, as new columns behind the
-    /// input's. All lists of a row must have the same length. Columns of lists come out empty: a copy of
+    /// input's. All lists of a row must have the same length, or not, if `unaligned`. Columns of lists come out empty: a copy of
     /// its list for each element would take the square of its length.
     ArrayJoin {
         /// Whether rows with empty lists stay, with default elements.
         left: bool,
+        /// Whether lists may be shorter than others: their elements are NULL then.
+        unaligned: bool,
         /// The lists.
         lists: Vec<ListSource>,
         /// Names of the elements' columns.

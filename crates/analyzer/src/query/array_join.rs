@@ -67,9 +67,11 @@ impl Analyzer<'_> {
             Some(_) => project(plan, projected)?,
             None => plan,
         };
-        shown.extend(shown_elements(&outputs, elements, left)?);
+        let unaligned = self.flag("enable_unaligned_array_join");
+        shown.extend(shown_elements(&outputs, elements, left || unaligned)?);
         let operator = StreamOperator::ArrayJoin {
             left,
+            unaligned,
             lists,
             outputs,
         };
@@ -149,6 +151,7 @@ impl Analyzer<'_> {
         };
         let operator = StreamOperator::ArrayJoin {
             left: false,
+            unaligned: false,
             lists: vec![list],
             outputs: vec![call.internal],
         };
@@ -178,19 +181,19 @@ fn joined_name(scope: &Scope, expr: &ast::Expr) -> Result<(String, Option<String
     })
 }
 
-/// The elements under the names and with the types that the scope has for them; with `left`, the
-/// NULL of an empty array is the type's default.
+/// The elements under the names and with the types that the scope has for them; if some
+/// are missing, their NULL is the type's default.
 fn shown_elements(
     outputs: &[String],
     elements: Vec<(String, DataType)>,
-    left: bool,
+    has_missing: bool,
 ) -> Result<Vec<Expr>> {
     let shown = outputs
         .iter()
         .zip(elements)
         .map(|(output, (name, element))| {
             let mut expr = column(output);
-            if left && !element.is_nullable() {
+            if has_missing && !element.is_nullable() {
                 expr = default_where_null(expr, &element)?;
             }
             Ok(expr.alias(name))

@@ -52,33 +52,12 @@ impl Analyzer<'_> {
         let in_groups = if is_grouped {
             let keys = grouping.iter().flat_map(|g| &g.keys);
             let keys: Vec<Expr> = keys.map(|k| k.expr.clone()).collect();
-            let arguments = calls.iter().map(|c| &c.argument.expr);
-            let aggregates: Vec<Expr> = clauses
-                .exprs_mut()
-                .map(|e| &*e)
-                .chain(arguments)
-                .flat_map(|e| parts(e, is_aggregate))
-                .collect();
+            let aggregates = parts_of_query(clauses, &calls, is_aggregate);
             let used = used_by(keys.iter().chain(&aggregates), &calls);
             self.late_array_joins(&calls, &keys, clauses)?;
             used
         } else {
-            let mut windows = clauses.windows();
-            let arguments = calls.iter().map(|c| &c.argument.expr);
-            windows.extend(arguments.flat_map(|e| parts(e, is_window)));
-            let mut used = used_by(windows.iter(), &calls);
-            let has_windows = !windows.is_empty();
-            used.extend(
-                calls
-                    .iter()
-                    .filter(|_| !has_windows)
-                    .map(|c| c.internal.clone()),
-            );
-            let is_early =
-                |c: &&ArrayJoinCall| used.contains(&c.internal) || in_where.contains(&c.internal);
-            let late = calls.iter().filter(|c| !is_early(c));
-            clauses.late_array_joins = late.cloned().collect();
-            used
+            behind_windows(clauses, &calls, &in_where)
         };
         let mut early = EarlyArrayJoins::default();
         for call in calls {
@@ -168,6 +147,35 @@ impl Clauses {
         let exprs = self.exprs_mut();
         exprs.flat_map(|e| parts(e, is_window)).collect()
     }
+}
+
+/// Of a query without groups: gives the calls that need not come before window functions to the clauses,
+/// and the names of the others.
+fn behind_windows(
+    clauses: &mut Clauses,
+    calls: &[ArrayJoinCall],
+    in_where: &HashSet<String>,
+) -> HashSet<String> {
+    let windows = parts_of_query(clauses, calls, is_window);
+    if windows.is_empty() {
+        return calls.iter().map(|c| c.internal.clone()).collect();
+    }
+    let used = used_by(windows.iter(), calls);
+    let is_early = |name: &String| used.contains(name) || in_where.contains(name);
+    let late = calls.iter().filter(|c| !is_early(&c.internal));
+    clauses.late_array_joins = late.cloned().collect();
+    used
+}
+
+/// The parts of the clauses and of the calls' arguments that are such as `is_part` says.
+fn parts_of_query(
+    clauses: &mut Clauses,
+    calls: &[ArrayJoinCall],
+    is_part: fn(&Expr) -> bool,
+) -> Vec<Expr> {
+    let arguments = calls.iter().map(|c| &c.argument.expr);
+    let exprs = clauses.exprs_mut().map(|e| &*e).chain(arguments);
+    exprs.flat_map(|e| parts(e, is_part)).collect()
 }
 
 /// Whether the lists of one of the calls that an expression reads are made of aggregates.

@@ -25,6 +25,7 @@ pub(super) struct ArrayJoinStep {
     schema: SchemaRef,
     lists: Vec<Lists>,
     left: bool,
+    unaligned: bool,
     /// Rows of a piece at most.
     max_rows: usize,
     pending: Option<Pending>,
@@ -53,7 +54,7 @@ impl ArrayJoinStep {
     pub(super) fn try_new(
         (input, schema): (&SchemaRef, SchemaRef),
         sources: &[ListSource],
-        left: bool,
+        (left, unaligned): (bool, bool),
         max_rows: usize,
     ) -> Result<Self> {
         let mut lists = Vec::with_capacity(sources.len());
@@ -69,19 +70,25 @@ impl ArrayJoinStep {
             schema,
             lists,
             left,
+            unaligned,
             max_rows: max_rows.clamp(1, MAX_BATCH_ROWS),
             pending: None,
         })
     }
 
-    /// Length of each row's lists, which must agree.
+    /// Length of each row's lists, of the longest if they need not agree.
     fn lengths(&self, batch: &RecordBatch) -> Result<Vec<usize>> {
         let mut lengths: Option<Vec<usize>> = None;
         for lists in &self.lists {
             let list = lists.array(batch);
             let rows = 0..batch.num_rows();
             let of_list: Vec<usize> = rows.map(|i| value_length(list, lists.row(i))).collect();
-            match &lengths {
+            match &mut lengths {
+                Some(longest) if self.unaligned => {
+                    for (longest, length) in longest.iter_mut().zip(of_list) {
+                        *longest = length.max(*longest);
+                    }
+                }
                 Some(first) if *first != of_list => {
                     return Err(Error::new(
                         ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH,
@@ -205,17 +212,19 @@ fn elements(lists: &Lists, batch: &RecordBatch, runs: &[Run]) -> Result<ArrayRef
     let num_elements: usize = runs.iter().map(|run| run.elements.len()).sum();
     // Without NULLs between them, whose elements do not count, the lists lie one behind another.
     let is_row_by_row = matches!(lists, Lists::Column(_)) || runs.len() <= 1;
-    let is_dense =
-        is_row_by_row && list.null_count() == 0 && runs.iter().all(|run| !run.is_missing);
+    let is_whole =
+        |run: &Run| !run.is_missing && run.elements.end <= value_length(list, lists.row(run.row));
+    let is_dense = is_row_by_row && list.null_count() == 0 && runs.iter().all(is_whole);
     if is_dense {
         let first = runs.first().map_or(0, start_of);
         return Ok(list.values().slice(first, num_elements));
     }
     let mut indices: Vec<Option<u32>> = Vec::with_capacity(num_elements);
     for run in runs {
-        let start = start_of(run);
-        let range = start..start + run.elements.len();
-        indices.extend(range.map(|i| u32::try_from(i).ok()));
+        let length = value_length(list, lists.row(run.row));
+        let start = start_of(run) - run.elements.start;
+        let index = |i: usize| u32::try_from(start + i).ok().filter(|_| i < length);
+        indices.extend(run.elements.clone().map(index));
         if run.is_missing {
             indices.push(None);
         }

@@ -129,9 +129,15 @@ impl StreamExec {
         let input = self.input.schema();
         let schema = self.schema();
         Ok(match &self.operator {
-            StreamOperator::ArrayJoin { left, lists, .. } => {
+            StreamOperator::ArrayJoin {
+                left,
+                unaligned,
+                lists,
+                ..
+            } => {
                 let max_rows = context.session_config().batch_size();
-                let step = ArrayJoinStep::try_new((&input, schema), lists, *left, max_rows)?;
+                let missing = (*left, *unaligned);
+                let step = ArrayJoinStep::try_new((&input, schema), lists, missing, max_rows)?;
                 Box::new(step)
             }
             StreamOperator::AtMost {

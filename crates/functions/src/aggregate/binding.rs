@@ -119,7 +119,7 @@ fn bind_function(
     let types: Vec<DataType> = call
         .types
         .iter()
-        .map(|t| t.without_low_cardinality().clone())
+        .map(DataType::without_any_low_cardinality)
         .collect();
     let call = AggregateCall {
         name: function.name,

@@ -163,4 +163,10 @@ pub(super) const SETTINGS: &[Setting] = &[
         "0",
         "Whether * shows ALIAS columns.",
     ),
+    setting(
+        "enable_unaligned_array_join",
+        Bool,
+        "0",
+        "ARRAY JOIN fills shorter arrays with the type's default instead of being an error.",
+    ),
 ];
