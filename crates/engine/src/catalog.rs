@@ -432,7 +432,7 @@ impl Catalog {
     }
 }
 
-fn already_exists(database: &str, name: &str) -> Error {
+pub(crate) fn already_exists(database: &str, name: &str) -> Error {
     Error::new(
         ErrorCode::TABLE_ALREADY_EXISTS,
         format!("Add IF NOT EXISTS or drop it first: table {database}.{name} already exists"),

@@ -110,7 +110,13 @@ impl Statements<'_> {
                 vertical,
             }));
         };
-        let is_values = matches!(&statement, Statement::Insert(insert)
+        let mut inner = &statement;
+        while let Statement::Explain(explain) = inner
+            && let Some(explained) = &explain.statement
+        {
+            inner = explained;
+        }
+        let is_values = matches!(inner, Statement::Insert(insert)
             if matches!(&insert.source, InsertSource::Format(f) if f == "Values"));
         let rest = self.text.get(data..).unwrap_or_default();
         let (len, mark) = if is_values {

@@ -211,6 +211,10 @@ fn scripts_and_inline_data() {
         [Some(" (1, 'a;b'), (2, ''';')".to_owned()), None]
     );
     assert_eq!(
+        data_of("EXPLAIN AST INSERT INTO t VALUES (1); SELECT 1; SELECT 2"),
+        [Some(" (1)".to_owned()), None, None]
+    );
+    assert_eq!(
         data_of("INSERT INTO t FORMAT CSV\n1,2\n3;4\n\nSELECT 1"),
         [Some("1,2\n3;4\n".to_owned()), None]
     );

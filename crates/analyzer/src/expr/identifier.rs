@@ -55,6 +55,9 @@ impl Resolver<'_> {
         if let Some(expr) = self.outer.expression(first) {
             return self.elements(self.resolve(expr)?, &parts[1..]);
         }
+        if let Some(typed) = self.alias_around(first)? {
+            return self.elements(typed, &parts[1..]);
+        }
         let lower = first.to_ascii_lowercase();
         if parts.len() == 1 && CALLED_WITHOUT_BRACKETS.contains(&lower.as_str()) {
             return self.call_by_name(&lower, Vec::new());
@@ -65,6 +68,23 @@ impl Resolver<'_> {
         self.outer.want_column(parts);
         let names: Vec<&str> = self.aliases.names().collect();
         Err(self.scope.unknown(parts, &names))
+    }
+
+    /// An alias of a query around: its expression, as if it stood here.
+    fn alias_around(&self, name: &str) -> Result<Option<Typed>> {
+        let Some(expr) = self.outer.alias(name) else {
+            return Ok(None);
+        };
+        {
+            let open = &mut self.state.borrow_mut().outer_aliases;
+            if open.iter().any(|n| n == name) {
+                return Ok(None);
+            }
+            open.push(name.to_owned());
+        }
+        let typed = self.resolve(expr);
+        self.state.borrow_mut().outer_aliases.pop();
+        typed.map(Some)
     }
 
     fn lambda_parameter(&self, name: &str) -> Option<Typed> {

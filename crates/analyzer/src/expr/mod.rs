@@ -50,6 +50,7 @@ pub use special::SPECIAL_FUNCTIONS;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use basalt_error::{Error, ErrorCode, Position, Result};
 use basalt_parser::ast::{self, ExprKind};
@@ -91,6 +92,10 @@ pub(crate) struct Resolver<'a> {
 struct State {
     /// Aliases being resolved: inside its own expression an alias means the column.
     alias_stack: Vec<String>,
+    /// Aliases of queries around that are being resolved.
+    outer_aliases: Vec<String>,
+    /// The aliases as subqueries see them.
+    shared_aliases: Option<Rc<HashMap<String, ast::Expr>>>,
     /// Whether an alias meant the column inside another alias of its own expression.
     has_crossed: bool,
     /// Results of aliases resolved outside of lambdas.

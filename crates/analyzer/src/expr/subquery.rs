@@ -1,5 +1,6 @@
 //! Evaluates scalar subqueries and EXISTS while the query is planned, unless they are correlated.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use basalt_error::{Error, ErrorCode, Result};
@@ -11,7 +12,7 @@ use datafusion::arrow::datatypes::DataType as ArrowType;
 use datafusion::logical_expr::LogicalPlanBuilder;
 
 use super::{Resolver, literal};
-use crate::query::Planned;
+use crate::query::{Outer, Planned};
 use crate::scope::ScopeColumn;
 use crate::{Typed, plan_error};
 
@@ -30,6 +31,7 @@ impl Resolver<'_> {
     /// Plans a subquery; if it turns out to use columns around it, once more with their values.
     pub(crate) fn subquery(&self, query: &ast::Query) -> Result<Subquery> {
         let (outer, wanted) = self.outer.with_columns(self.scope);
+        let outer = self.with_own_aliases(outer);
         let mut columns: Vec<ScopeColumn> = Vec::new();
         loop {
             let outer = if columns.is_empty() {
@@ -58,6 +60,20 @@ impl Resolver<'_> {
                     columns.clone_from(&wanted.columns);
                 }
             }
+        }
+    }
+
+    /// The chain with the aliases of this query, but those whose expressions are being resolved.
+    fn with_own_aliases(&self, outer: Outer) -> Outer {
+        let mut state = self.state.borrow_mut();
+        let aliases = state.shared_aliases.get_or_insert_with(|| {
+            let names = self.aliases.names();
+            let expr = |name: &str| Some((name.to_owned(), self.aliases.get(name)?.clone()));
+            Rc::new(names.filter_map(expr).collect())
+        });
+        match aliases.is_empty() {
+            true => outer,
+            false => outer.with_aliases(Rc::clone(aliases), state.alias_stack.clone()),
         }
     }
 

@@ -2,6 +2,7 @@
 //! correlated.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -50,6 +51,12 @@ enum Item {
     Columns {
         scope: Scope,
         wanted: Rc<RefCell<Wanted>>,
+    },
+    /// What the query around a subquery of an expression calls its expressions.
+    Aliases {
+        exprs: Rc<HashMap<String, ast::Expr>>,
+        /// Those that the subquery is a part of.
+        open: Vec<String>,
     },
     /// What a recursive subquery reads under its own name.
     WorkTable {
@@ -125,6 +132,25 @@ impl Outer {
             wanted: Rc::clone(&wanted),
         };
         (self.with(item), wanted)
+    }
+
+    /// The chain with the aliases of the query around; those that are `open` are not seen.
+    pub(crate) fn with_aliases(
+        &self,
+        exprs: Rc<HashMap<String, ast::Expr>>,
+        open: Vec<String>,
+    ) -> Self {
+        self.with(Item::Aliases { exprs, open })
+    }
+
+    /// The expression that a query around calls so.
+    pub(crate) fn alias(&self, wanted: &str) -> Option<&ast::Expr> {
+        self.nodes().find_map(|node| match &node.item {
+            Item::Aliases { exprs, open } if !open.iter().any(|name| name == wanted) => {
+                exprs.get(wanted)
+            }
+            _ => None,
+        })
     }
 
     /// The chain for a query that is computed for all values of outer columns.

@@ -128,7 +128,9 @@ impl Analyzer<'_> {
         };
         let (scope, aliases) = (Scope::default(), Aliases::default());
         let typed = match &value.kind {
-            ExprKind::Identifier(parts) if outer.expression(&parts[0]).is_none() => {
+            ExprKind::Identifier(parts)
+                if outer.expression(&parts[0]).is_none() && outer.alias(&parts[0]).is_none() =>
+            {
                 crate::expr::literal::string(parts.join(".").as_bytes())?
             }
             _ => Resolver::new(self, outer, &scope, &aliases).resolve(value)?,

@@ -10,7 +10,7 @@ use basalt_parser::ast::{self, ColumnDef, CreateTable, Statement};
 use super::columns::{check_columns, declared_columns, stored};
 use super::dependencies::check_no_cycle;
 use super::{merge_tree, query, table_engine, table_of_function};
-use crate::catalog::{ColumnDefinition, Engine, Table};
+use crate::catalog::{ColumnDefinition, Engine, Table, already_exists};
 use crate::session::{RunningQuery, Session, Summary};
 
 /// `CREATE TABLE`; with AS SELECT its rows are inserted at once.
@@ -21,8 +21,7 @@ pub(crate) fn table(
 ) -> Result<Summary> {
     check_supported(create)?;
     let create = &with_storage_of_other(session, create);
-    let name = &create.name;
-    if create.if_not_exists && session.has_table(name) {
+    if create.if_not_exists && is_taken(session, create) {
         return Ok(Summary::default());
     }
     if let Some(function) = &create.as_function {
@@ -48,6 +47,8 @@ pub(crate) fn table(
         _ => columns_like(session, query, create)?,
     };
     check_columns(&columns, query.settings)?;
+    // Before the query runs: what it takes long for is not to be thrown away.
+    check_absent(session, create)?;
     let engine = table_engine::engine(session, query, create, &columns)?;
     if matches!(engine, Engine::MergeTree(_)) {
         for column in &mut columns {
@@ -78,6 +79,30 @@ pub(crate) fn table(
     }
     publish(session, create, table)?;
     Ok(summary)
+}
+
+/// Whether a table has the name; a temporary one and one of a database may have the same.
+fn is_taken(session: &Session, create: &CreateTable) -> bool {
+    let name = &create.name;
+    if create.temporary {
+        return session.temporary.contains_key(&name.name);
+    }
+    let database = session.database_of(name);
+    session
+        .database
+        .catalog
+        .find(&database, &name.name)
+        .is_some()
+        || crate::system::has_table(&database, &name.name)
+}
+
+fn check_absent(session: &Session, create: &CreateTable) -> Result<()> {
+    let replaces = create.or_replace || create.replace_only;
+    if replaces || !is_taken(session, create) {
+        return Ok(());
+    }
+    let database = session.database_of(&create.name);
+    Err(already_exists(&database, &create.name.name))
 }
 
 /// Puts the table where queries find it; what is not found goes with its folder.

@@ -34,7 +34,7 @@ impl Parser<'_> {
 }
 
 fn is_special_float(word: &[u8]) -> bool {
-    [&b"inf"[..], b"nan"]
+    [&b"inf"[..], b"infinity", b"nan"]
         .iter()
         .any(|name| word.eq_ignore_ascii_case(name))
 }
@@ -60,7 +60,7 @@ pub(super) fn number(text: &str, negative: bool) -> Option<Literal> {
     } else {
         float_of_radix(digits, radix)?
     };
-    let overflows = value == f64::INFINITY && lower != "inf";
+    let overflows = value == f64::INFINITY && !lower.starts_with("inf");
     let sign = if negative { "-" } else { "" };
     let value = if negative && !value.is_nan() {
         -value
