@@ -17,6 +17,7 @@ use datafusion::prelude::SessionConfig;
 use proptest::prelude::{Strategy as Values, any, prop, prop_assert, prop_assert_eq, proptest};
 
 use super::{Limit, Options, SortRowsExec, Strategy};
+use crate::report::memory::PEAK_MEMORY;
 
 /// All that may be forced, and memory that is full with every batch.
 fn all_options() -> Vec<Options> {
@@ -674,6 +675,18 @@ fn strings_in_order_stay_whole_only_if_all_bytes_are() {
             context(2, 65_505)
         ) == expected
     );
+}
+
+#[test]
+fn memory_of_all_batches_is_counted() {
+    let all = batch(&many(40_000, u64::MAX));
+    let keys = vec![(2, false, false)];
+    let one = sort(&partitions(&all, 2, 5_000), &keys);
+    let again = one.clone();
+    assert_eq!(run(one, context(2, 5_000)).num_rows(), 40_000);
+    let peak = again.metrics().unwrap().sum_by_name(PEAK_MEMORY).unwrap();
+    let least = 40_000 * 2 * size_of::<u128>();
+    assert!(peak.as_usize() > least, "{peak:?}");
 }
 
 #[tokio::test]

@@ -113,11 +113,11 @@ impl Share {
     /// Holds `num_bytes` from now on; true if they should go to a file first.
     pub(crate) fn hold(&mut self, num_bytes: usize) -> Result<bool> {
         self.budget.check()?;
+        let all = self.set(num_bytes);
         let Some(max_bytes) = self.budget.max_bytes else {
             self.memory.try_resize(num_bytes)?;
             return Ok(false);
         };
-        let all = self.set(num_bytes);
         // Of tasks that hold too much together, one at least holds this much.
         let is_worth_it = num_bytes > max_bytes / self.budget.num_tasks;
         Ok((all > max_bytes && is_worth_it) || self.memory.try_resize(num_bytes).is_err())
