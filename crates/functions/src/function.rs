@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, new_null_array};
 use arrow::buffer::NullBuffer;
+use arrow::error::ArrowError;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
@@ -349,4 +350,9 @@ pub fn with_nulls(array: &ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRe
     Ok(arrow::array::make_array(
         array_data.map_err(|e| Error::bug(e.to_string()))?,
     ))
+}
+
+/// Arrow's error as a broken invariant of ours.
+pub(crate) fn bug(e: ArrowError) -> Error {
+    Error::bug(e.to_string())
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, UInt32Array, new_null_array};
 use arrow::compute::{interleave, take};
-use arrow::error::ArrowError;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::variant::VariantArray;
 
+use crate::function::bug;
 use crate::scalar::core::cast::{ArrayCast, array_cast};
 use crate::{Arg, BoundFunction, Column, Context, ScalarFunction};
 
@@ -149,8 +149,4 @@ pub(crate) fn each_alternative(
     }
     let results: Vec<&dyn Array> = results.iter().map(AsRef::as_ref).collect();
     interleave(&results, &places).map_err(bug)
-}
-
-fn bug(e: ArrowError) -> Error {
-    Error::bug(e.to_string())
 }

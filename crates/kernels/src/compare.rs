@@ -173,8 +173,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "values.len()")]
     fn too_few_words_are_refused() {
-        Comparison::Less.retain(&[1_u8; 65], 1, &mut [u64::MAX]);
+        let retain = || Comparison::Less.retain(&[1_u8; 65], 1, &mut [u64::MAX]);
+        std::panic::catch_unwind(retain).unwrap_err();
     }
 }

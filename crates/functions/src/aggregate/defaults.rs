@@ -8,10 +8,12 @@ use arrow::array::{
 };
 use arrow::buffer::{BooleanBuffer, Buffer, OffsetBuffer};
 use arrow::datatypes::DataType as ArrowType;
-use basalt_error::{Error, Result};
+use basalt_error::Result;
 use basalt_types::DataType;
 
 use super::values::{Primitive, PrimitiveVisitor, primitive_array, visit_primitive};
+
+pub(crate) use crate::function::bug;
 
 struct Zeros<'a>(&'a ArrowType, usize);
 
@@ -100,9 +102,4 @@ pub(crate) fn default_where(
 pub(crate) fn filter_rows(array: &ArrayRef, mask: &BooleanBuffer) -> Result<ArrayRef> {
     let mask = BooleanArray::new(mask.clone(), None);
     arrow::compute::filter(array, &mask).map_err(bug)
-}
-
-/// Arrow's error as a broken invariant of ours.
-pub(crate) fn bug(e: arrow::error::ArrowError) -> Error {
-    Error::bug(e.to_string())
 }

@@ -15,6 +15,8 @@ use basalt_types::DataType;
 use crate::scalar::core::defaults::default_array;
 use crate::{Column, memory};
 
+pub(crate) use crate::function::bug;
+
 /// The arrays (or maps) of a column: for each row a range of elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists<'a> {
@@ -151,11 +153,6 @@ pub fn map_of(
     let len = keys.len();
     let entries = struct_of(field.data_type(), vec![keys, values], len)?;
     list_of(map, offsets, entries)
-}
-
-/// Arrow's error as a broken invariant of ours.
-pub fn bug(e: arrow::error::ArrowError) -> Error {
-    Error::bug(e.to_string())
 }
 
 /// The error for more elements than 32 bits count, or for a single array beyond its limit.

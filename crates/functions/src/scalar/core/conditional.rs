@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, BooleanArray, Scalar, new_null_array};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_kernels::append::append;
 use basalt_types::{DataType, least_supertype, supertype_or_variant};
 
 use super::cast::{ArrayCast, array_cast, branch_cast};
@@ -153,24 +154,26 @@ fn select_numbers<T: Native>(mask: &[u8], a: &Column, b: &Column) -> Result<Arra
     let mut buffers = (a.buffer(), b.buffer());
     let mut out: Vec<T> = Vec::with_capacity(mask.len());
     for range in chunks(mask.len()) {
-        let mask = mask[range.clone()].iter();
+        let (mask, len) = (&mask[range.clone()], range.len());
         let a = a.chunk(range.clone(), &mut buffers.0);
         let b = b.chunk(range, &mut buffers.1);
         let pick = |m: u8, a: T, b: T| if m != 0 { a } else { b };
         match (a, b) {
             (Chunk::Slice(a), Chunk::Slice(b)) => {
-                out.extend(
-                    mask.zip(a.iter().zip(b))
-                        .map(|(m, (a, b))| pick(*m, *a, *b)),
-                );
+                let (a, b) = (&a[..len], &b[..len]);
+                append(&mut out, len, |i| pick(mask[i], a[i], b[i]));
             }
             (Chunk::Slice(a), Chunk::Scalar(b)) => {
-                out.extend(mask.zip(a).map(|(m, a)| pick(*m, *a, b)));
+                let a = &a[..len];
+                append(&mut out, len, |i| pick(mask[i], a[i], b));
             }
             (Chunk::Scalar(a), Chunk::Slice(b)) => {
-                out.extend(mask.zip(b).map(|(m, b)| pick(*m, a, *b)));
+                let b = &b[..len];
+                append(&mut out, len, |i| pick(mask[i], a, b[i]));
             }
-            (Chunk::Scalar(a), Chunk::Scalar(b)) => out.extend(mask.map(|m| pick(*m, a, b))),
+            (Chunk::Scalar(a), Chunk::Scalar(b)) => {
+                append(&mut out, len, |i| pick(mask[i], a, b));
+            }
         }
     }
     Ok(array_of(out))

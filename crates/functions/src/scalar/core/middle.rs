@@ -10,7 +10,7 @@ use basalt_types::{DataType, least_supertype};
 
 use super::conditional::{bind, select};
 use super::decimals::{Ticks, Width, decimal_array, digits, ticks_of};
-use super::numeric::{FromNum, Num, array_of, values, with_native};
+use super::numeric::{Native, Num, Numbers, array_of, map1, values, with_native};
 use crate::function::with_nulls;
 use crate::scalar::arrays::unify::Unify;
 use crate::scalar::strings::shapes::{bad_arguments, validity_of};
@@ -81,7 +81,7 @@ fn midpoint(call: &Call<'_>) -> Result<Resolved> {
             .map(|(c, cast)| cast.column(c)?.expand(num_rows))
             .collect::<Result<Vec<_>>>()?;
         let middles = match (Num::of(&plain), digits(&plain)) {
-            (Some(num), _) => with_native!(num, T => means::<T>(&arrays, num_rows))?,
+            (Some(num), _) => means(&arrays, num, num_rows)?,
             (None, Some((precision, _))) if precision <= 38 => {
                 decimal_means::<i128>(&arrays, &plain, num_rows)?
             }
@@ -96,37 +96,49 @@ fn midpoint(call: &Call<'_>) -> Result<Resolved> {
     })
 }
 
-/// Means of the rows' values that are not NULL; integers in 128 bits, cut towards zero.
-fn means<T>(arrays: &[ArrayRef], num_rows: usize) -> Result<ArrayRef>
-where
-    T: super::numeric::Native + FromNum<i64> + FromNum<f64> + FromNum<u64>,
-    f64: FromNum<T>,
-    i64: FromNum<T>,
-{
-    let slices = arrays.iter().map(|a| values::<T>(a.as_ref()));
-    let slices = slices.collect::<Result<Vec<_>>>()?;
-    let valid = |column: usize, row: usize| arrays[column].is_valid(row);
-    let mean = |row: usize| {
-        let used = (0..slices.len()).filter(|c| valid(*c, row));
-        let count = used.clone().count().max(1);
-        let used = used.map(|c| slices[c][row]);
-        if T::NUM.is_float() {
-            let sum: f64 = used.map(<f64 as FromNum<T>>::from_num).sum();
-            return T::from_num(sum / count as f64);
-        }
-        let wide = |v: T| {
-            let bits = <i64 as FromNum<T>>::from_num(v);
-            if T::NUM.is_signed() {
-                i128::from(bits)
-            } else {
-                i128::from(bits as u64)
-            }
-        };
-        let mean = used.map(wide).sum::<i128>() / count as i128;
-        // A mean lies between values of the type.
-        T::from_num(mean as i64)
+/// Means of the rows' values that are not NULL, as numbers of a type.
+fn means(arrays: &[ArrayRef], num: Num, num_rows: usize) -> Result<ArrayRef> {
+    let means = Column::new(if num.is_float() {
+        array_of(float_means(arrays, num_rows)?)
+    } else {
+        array_of(integer_means(arrays, num.is_signed(), num_rows)?)
+    });
+    with_native!(num, T => map1::<T, T>(&means, num_rows, |mean| mean))
+}
+
+/// The columns' values as `T`.
+fn all_values<T: Native>(arrays: &[ArrayRef], num_rows: usize) -> Result<Vec<Vec<T>>> {
+    let values = |array: &ArrayRef| {
+        let mut values = vec![T::default(); num_rows];
+        Numbers::of(array.as_ref())?.load(0..num_rows, &mut values);
+        Ok(values)
     };
-    Ok(array_of((0..num_rows).map(mean).collect::<Vec<T>>()))
+    arrays.iter().map(values).collect()
+}
+
+fn float_means(arrays: &[ArrayRef], num_rows: usize) -> Result<Vec<f64>> {
+    let columns = all_values::<f64>(arrays, num_rows)?;
+    let mean = |row: usize| {
+        let used = (0..columns.len()).filter(|c| arrays[*c].is_valid(row));
+        let count = used.clone().count().max(1);
+        used.map(|c| columns[c][row]).sum::<f64>() / count as f64
+    };
+    Ok((0..num_rows).map(mean).collect())
+}
+
+/// In 128 bits, cut towards zero; a mean lies between values of the type, so that 64 bits hold it.
+fn integer_means(arrays: &[ArrayRef], is_signed: bool, num_rows: usize) -> Result<Vec<i64>> {
+    let columns = all_values::<i64>(arrays, num_rows)?;
+    let wide = |bits: i64| match is_signed {
+        true => i128::from(bits),
+        false => i128::from(bits as u64),
+    };
+    let mean = |row: usize| {
+        let used = (0..columns.len()).filter(|c| arrays[*c].is_valid(row));
+        let count = used.clone().count().max(1);
+        (used.map(|c| wide(columns[c][row])).sum::<i128>() / count as i128) as i64
+    };
+    Ok((0..num_rows).map(mean).collect())
 }
 
 fn decimal_means<T: Ticks>(

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::array::{Array, ArrayRef, UInt32Array, new_null_array};
 use arrow::compute::{is_not_null, take};
-use arrow::error::ArrowError;
-use basalt_error::{Error, Result};
+use basalt_error::Result;
 use basalt_types::{DataType, least_supertype};
 
 use super::entry;
+use crate::function::bug;
 use crate::scalar::core::arithmetic::{BinaryOp, resolve_binary};
 use crate::scalar::core::cast::array_cast;
 use crate::scalar::core::defaults::default_array;
@@ -154,10 +154,6 @@ fn places_among_valid(array: &ArrayRef) -> UInt32Array {
         place
     });
     places.collect()
-}
-
-fn bug(error: ArrowError) -> Error {
-    Error::bug(error.to_string())
 }
 
 fn concat(parts: &[&ArrayRef]) -> Result<ArrayRef> {

@@ -9,6 +9,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, least_supertype};
 
 use super::entry;
+use crate::function::bug;
 use crate::scalar::core::cast::{ArrayCast, CastMode, array_cast, cast_function};
 use crate::{Call, Column, Nulls, Purity, Resolved, ScalarFunction};
 
@@ -40,10 +41,6 @@ fn elements(call: &Call<'_>, idx: usize) -> Result<ArrayRef> {
     Ok(list
         .ok_or_else(|| Error::bug("an array is a list"))?
         .value(0))
-}
-
-fn bug(error: arrow::error::ArrowError) -> Error {
-    Error::bug(error.to_string())
 }
 
 /// Where each key's replacement lies, by the bytes of its row.

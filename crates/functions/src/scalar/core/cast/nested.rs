@@ -10,6 +10,7 @@ use basalt_types::physical::{entry_fields, item_field};
 use basalt_types::{DataType, TupleType};
 
 use super::{ArrayCast, BaseCast, How, array_cast_how};
+use crate::function::bug;
 
 pub(super) fn cast(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
     match (from, to) {
@@ -60,10 +61,6 @@ fn not_same_size(types: (&DataType, &DataType)) -> Error {
         "CAST AS Tuple can only be performed between tuple types with the same number of elements or from String",
         types,
     )
-}
-
-fn bug(e: impl std::fmt::Display) -> Error {
-    Error::bug(e.to_string())
 }
 
 /// The elements of all rows, without those before the first and after the last.
