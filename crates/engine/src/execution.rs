@@ -269,6 +269,7 @@ fn group_by_options(settings: &Settings) -> Option<Options> {
         strategy,
         thresholds,
         external_bytes: external_bytes(settings, "group_by"),
+        first_by_key: settings.flag("optimize_trivial_group_by_limit_query"),
         is_hash_zero: settings.get("group_by_hash") == "zero",
     })
 }

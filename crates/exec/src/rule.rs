@@ -12,6 +12,7 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 
 use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options, Thresholds};
@@ -81,13 +82,12 @@ impl PhysicalOptimizerRule for SwapOperators {
         };
         let num_partitions = config.execution.target_partitions;
         let swap = |node: Arc<dyn ExecutionPlan>| {
-            if let Some(sort) = node.downcast_ref::<SortExec>() {
-                return Ok(match top_groups::sort_of_top(sort) {
-                    Some(input) => {
-                        Transformed::yes(replace_children_if_necessary(node, vec![input])?)
-                    }
-                    None => Transformed::no(node),
-                });
+            let sort = node.downcast_ref::<SortExec>();
+            let limit = node.downcast_ref::<GlobalLimitExec>();
+            let of_sort = sort.and_then(top_groups::sort_of_top);
+            if let Some(input) = of_sort.or_else(|| limit.and_then(top_groups::first_groups)) {
+                let limited = replace_children_if_necessary(node, vec![input])?;
+                return Ok(Transformed::yes(limited));
             }
             if let Some(ours) = group_by(&node, num_partitions, options)? {
                 return Ok(Transformed::yes(ours));

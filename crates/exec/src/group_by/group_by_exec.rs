@@ -154,6 +154,16 @@ impl GroupByExec {
         }))
     }
 
+    /// What is computed.
+    pub(crate) fn grouping(&self) -> &Grouping {
+        &self.grouping
+    }
+
+    /// Whether a limit on the result takes the first groups by their keys.
+    pub(crate) fn takes_first_by_key(&self) -> bool {
+        self.options.first_by_key
+    }
+
     /// Whether a result follows the order of the input's rows.
     pub fn follows_order(&self) -> bool {
         self.grouping.follows_order()

@@ -28,6 +28,7 @@
 //! | [`local`] | one task's groups, if the strategy is to adapt |
 //! | [`staging`] | its rows that are only split by hash |
 //! | [`top`] | groups that a LIMIT above does not want |
+//! | [`first_keys`] | rows of groups that a LIMIT above does not want |
 //! | [`merged`] | the tasks' groups, merged and handed out |
 //! | [`spill`] | groups and rows in temporary files |
 //! | [`observed`], [`account`] | what a run notes, and what is told of it |
@@ -45,6 +46,7 @@ mod counts;
 mod dense;
 mod dense_merge;
 mod distinct;
+mod first_keys;
 mod fused_filter;
 mod group_set;
 mod key_bounds;
@@ -68,6 +70,7 @@ mod word_form;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use first_keys::FirstKeys;
 pub use group_by_exec::GroupByExec;
 pub use grouping::{AggregateSpec, Grouping};
 pub use options::{Options, Thresholds};

@@ -11,6 +11,8 @@ pub struct Options {
     pub thresholds: Thresholds,
     /// Bytes of all tasks from which on groups go to temporary files; `None` if they never do.
     pub external_bytes: Option<usize>,
+    /// Whether a LIMIT without ORDER BY takes the first groups by their keys.
+    pub first_by_key: bool,
     /// All hashes are 0, the worst that can happen to a table. For tests.
     pub is_hash_zero: bool,
 }

@@ -35,9 +35,23 @@ impl KeyBound {
         })
     }
 
+    /// The same, which wants everything yet.
+    pub(crate) fn fresh(&self) -> Self {
+        Self {
+            column: self.column,
+            options: self.options,
+            farthest: AtomicU64::new(u64::MAX),
+        }
+    }
+
     /// The column of the scan's result.
     pub fn column(&self) -> usize {
         self.column
+    }
+
+    /// Leaves out what comes after a place in the order.
+    pub(crate) fn lower_to(&self, place: u64) {
+        self.farthest.fetch_min(place, Ordering::Relaxed);
     }
 
     /// Leaves out what comes after the first key, in `field`, of a word with `lower_bits` bits below it.
@@ -59,7 +73,7 @@ impl KeyBound {
         } else {
             min.wrapping_add(value as u64)
         };
-        self.farthest.fetch_min(place, Ordering::Relaxed);
+        self.lower_to(place);
     }
 
     /// The first place in the order that a group of rows has, of which the least and the greatest value are
@@ -140,7 +154,7 @@ impl KeyBound {
     }
 
     /// The places of values in the order, whatever stands where a row is NULL.
-    fn places(&self, keys: &dyn Array) -> Option<Vec<u64>> {
+    pub(crate) fn places(&self, keys: &dyn Array) -> Option<Vec<u64>> {
         let mut places = visit_narrow(keys.data_type(), Ordinals(keys))?;
         if self.options.descending {
             places.iter_mut().for_each(|place| *place = !*place);

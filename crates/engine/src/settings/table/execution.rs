@@ -90,6 +90,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Compute sum(x + c) for integers as sum(x) + c * count(x).",
     ),
     setting(
+        "optimize_trivial_group_by_limit_query",
+        Bool,
+        "1",
+        "A LIMIT of a GROUP BY without ORDER BY takes the first groups by their keys, so that rows of others need not be grouped.",
+    ),
+    setting(
         "optimize_injective_functions_in_group_by",
         Bool,
         "1",
