@@ -39,11 +39,8 @@ impl Resolver<'_> {
         } else {
             &f.args
         })?;
-        let plain = |data_type: &DataType| match keeps_elements(function.name) {
-            true => data_type.without_low_cardinality().clone(),
-            false => data_type.without_any_low_cardinality(),
-        };
-        let types: Vec<DataType> = arrays.iter().map(|a| plain(&a.data_type)).collect();
+        let plain = |a: &Typed| without_low_cardinality(function.name, &a.data_type);
+        let types: Vec<DataType> = arrays.iter().map(plain).collect();
         if lambda.is_none() && types.iter().any(is_null) {
             return literal::null();
         }
@@ -53,12 +50,7 @@ impl Resolver<'_> {
             Some(lambda) => {
                 let params = (function.parameters)(function.name, lambda.params.len(), &types)?;
                 let (body, template) = self.compile(&lambda, &params, &mut captured)?;
-                let body = match body {
-                    // Without a lambda, flags of no type are an error.
-                    DataType::Nothing if takes_flags(function.name) => DataType::UInt8,
-                    body => plain(&body),
-                };
-                (body, Some(template))
+                (body_type(function.name, &body), Some(template))
             }
         };
         let return_type = (function.return_type)(function.name, &body_type, &types)?;
@@ -233,6 +225,22 @@ impl Resolver<'_> {
 /// Whether a function takes an array of what its lambda would give.
 fn takes_flags(name: &str) -> bool {
     matches!(name, "arrayAll" | "arrayCount" | "arrayExists")
+}
+
+/// The type of what a function gets from its lambda.
+fn body_type(function: &str, body: &DataType) -> DataType {
+    match body {
+        // Without a lambda, flags of no type are an error.
+        DataType::Nothing if takes_flags(function) => DataType::UInt8,
+        body => without_low_cardinality(function, body),
+    }
+}
+
+fn without_low_cardinality(function: &str, data_type: &DataType) -> DataType {
+    match keeps_elements(function) {
+        true => data_type.without_low_cardinality().clone(),
+        false => data_type.without_any_low_cardinality(),
+    }
 }
 
 /// Whether the elements of a function's result are those of its arguments, LowCardinality included.

@@ -201,10 +201,10 @@ impl Resolver<'_> {
             Some(offset) => self.row_offset(f, offset)?,
             None => super::literal::uint64(1)?.cast_to(&DataType::Int64, self.analyzer)?,
         };
-        let data_type = value.data_type.without_low_cardinality().clone();
+        let data_type = value.data_type.without_any_low_cardinality();
         let default = match args.next() {
             Some(default) => {
-                let given = default.data_type.without_low_cardinality().clone();
+                let given = default.data_type.without_any_low_cardinality();
                 let both = [data_type.clone(), given];
                 if !least_supertype(&both).is_ok_and(|t| t == data_type) {
                     return Err(bad_arguments(format!(
