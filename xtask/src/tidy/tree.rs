@@ -48,11 +48,6 @@ impl Tree {
             .iter()
             .filter(move |file| file.path.ends_with(suffix))
     }
-
-    /// The file at `path`.
-    pub(crate) fn file(&self, path: &str) -> Option<&SourceFile> {
-        self.files.iter().find(|file| file.path == path)
-    }
 }
 
 impl SourceFile {

@@ -355,6 +355,7 @@ fn check(input: &Arc<dyn ExecutionPlan>, batch_size: usize) {
                     strategy,
                     thresholds: Thresholds::Tiny,
                     external_bytes,
+                    first_by_key: true,
                     is_hash_zero: (i + keys.len()) % 2 == 0,
                 };
                 let exec = ours(input, keys, HASHED).with_options(options);

@@ -17,7 +17,7 @@ use datafusion::prelude::SessionConfig;
 use proptest::prelude::{Strategy as Values, any, prop, prop_assert, prop_assert_eq, proptest};
 
 use super::{Limit, Options, SortRowsExec, Strategy};
-use crate::report::memory::PEAK_MEMORY;
+use crate::memory::PEAK_MEMORY;
 
 /// All that may be forced, and memory that is full with every batch.
 fn all_options() -> Vec<Options> {
