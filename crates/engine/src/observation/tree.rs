@@ -15,9 +15,10 @@ use super::names::{Names, shortened};
 /// Operators that only pass batches on, and are not shown.
 const UNSEEN: [&str; 2] = ["InterruptibleExec", "CooperativeExec"];
 
-/// Operators of DataFusion by the beginning of their names, and what they are called here.
-const NAMES: [(&str, &str); 13] = [
+/// Operators by the beginning of their names in plans, and what they are called here.
+const NAMES: [(&str, &str); 14] = [
     ("FilterExec", "Filter"),
+    ("FirstKeysExec", "Rows of the first groups"),
     ("ProjectionExec", "Projection"),
     ("HashJoinExec", "Hash join"),
     ("NestedLoopJoinExec", "Nested loop join"),

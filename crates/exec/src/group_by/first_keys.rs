@@ -80,6 +80,10 @@ impl Shared {
         }
         let column = self.bound.column();
         let num_rows = added(&self.num_rows, &batch);
+        let is_bounded = self.bound.is_known();
+        if !is_bounded {
+            self.learn(batch.column(column), num_groups);
+        }
         let batch = match self.bound.wanted(batch.column(column)) {
             Some(wanted) => filter_record_batch(&batch, &wanted)?,
             None => batch,
@@ -87,7 +91,7 @@ impl Shared {
         let num_kept = added(&self.num_kept, &batch);
         if num_rows >= ASKED_ROWS && num_kept > num_rows / 2 {
             self.is_off.store(true, Ordering::Relaxed);
-        } else {
+        } else if is_bounded {
             self.learn(batch.column(column), num_groups);
         }
         Ok(batch)
