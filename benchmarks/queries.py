@@ -26,6 +26,7 @@ SUITES = {
         "abc": ("bench_abc", 50_000_000),
     },
     "clickbench": {"hits": ("hits", 10_000_000)},
+    "functions": {},
     "sorts": {
         "dbl": ("bench_dbl", 50_000_000),
         "trips": ("trips", 50_000_000),
