@@ -8,6 +8,7 @@
 //! | [`call`] | function calls: which kind of function, and binding it |
 //! | [`native`] | what DataFusion runs itself: comparisons, logic, conditions |
 //! | [`cast`] | conversions |
+//! | `constant` | what must be constant, like the number in LIMIT |
 //! | [`format_query`] | functions that lay out queries |
 //! | `normalize_query` | functions that make queries comparable |
 //! | `special` | names of the functions that are resolved here |
@@ -27,6 +28,7 @@ pub mod aggregate;
 pub mod aliases;
 pub mod call;
 pub mod cast;
+mod constant;
 pub mod format_query;
 pub mod format_row;
 pub mod identifier;

@@ -6,32 +6,60 @@ use basalt_types::DataType;
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{Float64Type, Int64Type, UInt64Type};
 
-use super::Analyzer;
 use crate::Typed;
+use crate::expr::Resolver;
 use crate::plan::RowBound;
 
+/// The numbers of rows in the clauses of a SELECT.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RowBounds {
+    pub(super) limit: Option<RowBound>,
+    pub(super) offset: Option<RowBound>,
+    /// LIMIT and OFFSET of LIMIT BY.
+    pub(super) limit_by: Option<(RowBound, RowBound)>,
+}
+
+impl RowBounds {
+    /// Reads the numbers of `select`, whose names `resolver` knows.
+    ///
+    /// # Errors
+    /// `INVALID_LIMIT_EXPRESSION` if one is no constant, no number, or a fraction beyond 1.
+    pub(super) fn of_select(resolver: &Resolver<'_>, select: &ast::Select) -> Result<Self> {
+        let bound = |expr: &Option<ast::Expr>, clause| {
+            let bound = expr.as_ref().map(|e| row_bound(resolver, e, clause));
+            bound.transpose()
+        };
+        let whole = |expr, clause| match bound(expr, clause)? {
+            Some(RowBound::Share(_)) => Err(Error::not_implemented(format!(
+                "A fractional {clause} of LIMIT BY"
+            ))),
+            bound => Ok(bound.unwrap_or(RowBound::Rows(0))),
+        };
+        let limit_by = match &select.limit_by {
+            None => None,
+            Some(by) => Some((
+                whole(&Some(by.limit.clone()), "LIMIT")?,
+                whole(&by.offset, "OFFSET")?,
+            )),
+        };
+        Ok(Self {
+            limit: bound(&select.limit, "LIMIT")?,
+            offset: bound(&select.offset, "OFFSET")?,
+            limit_by,
+        })
+    }
+}
+
 /// The constant in a clause.
-///
-/// # Errors
-/// `INVALID_LIMIT_EXPRESSION` if it is no constant, no number, or a fraction beyond 1.
-pub(super) fn row_bound(
-    analyzer: &Analyzer<'_>,
-    expr: &ast::Expr,
-    clause: &str,
-) -> Result<RowBound> {
+fn row_bound(resolver: &Resolver<'_>, expr: &ast::Expr, clause: &str) -> Result<RowBound> {
     let invalid = |why: &str| {
         Error::new(
             ErrorCode::INVALID_LIMIT_EXPRESSION,
             format!("The number in {clause} {why}"),
         )
     };
-    let (array, data_type) = analyzer.constant(expr).map_err(|e| {
-        if e.code() == ErrorCode::UNKNOWN_IDENTIFIER {
-            invalid("must be constant")
-        } else {
-            e
-        }
-    })?;
+    let constant = resolver.constant(expr)?;
+    let (array, data_type) = constant.ok_or_else(|| invalid("must be constant"))?;
     let to = if data_type.is_float() {
         DataType::Float64
     } else if data_type == DataType::UInt64 {
@@ -43,7 +71,7 @@ pub(super) fn row_bound(
             "must be an integer or a share below 1, not of type {data_type}"
         )));
     };
-    let value = Typed::constant(array, data_type)?.cast_to(&to, analyzer)?;
+    let value = Typed::constant(array, data_type)?.cast_to(&to, resolver.analyzer)?;
     let value = value.constant.ok_or_else(|| Error::bug("constant"))?;
     if value.is_empty() || value.is_null(0) {
         return Err(invalid("must not be NULL"));

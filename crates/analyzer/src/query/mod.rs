@@ -136,20 +136,12 @@ impl<'a> Analyzer<'a> {
         let aliases = crate::expr::aliases::Aliases::default();
         let outer = Outer::default();
         let resolver = crate::expr::Resolver::new(self, &outer, &scope, &aliases);
-        let typed = resolver.resolve(expr)?;
-        let makes_rows = !resolver.array_joins.borrow().is_empty();
-        let typed = if typed.constant.is_none() && !makes_rows {
-            typed.folded()?
-        } else {
-            typed
-        };
-        let array = typed.constant.ok_or_else(|| {
+        resolver.constant(expr)?.ok_or_else(|| {
             Error::new(
                 ErrorCode::BAD_ARGUMENTS,
                 "A constant expression is expected",
             )
-        })?;
-        Ok((array, typed.data_type))
+        })
     }
 
     pub(crate) fn query(&self, query: &ast::Query, outer: &Outer) -> Result<Planned> {

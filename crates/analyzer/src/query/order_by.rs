@@ -9,7 +9,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
 
 use super::float_order::order_key;
 use super::items::Item;
-use super::limit::row_bound;
+use super::limit::RowBounds;
 use super::select::Clauses;
 use super::{Analyzer, Outer, OutputColumn};
 use crate::expr::{Resolver, literal};
@@ -185,9 +185,9 @@ impl Analyzer<'_> {
             let sorted = LogicalPlanBuilder::from(plan).sort(sorts);
             plan = sorted.and_then(|b| b.build()).map_err(plan_error)?;
             let shown = shown_scope(&clauses.items, &items);
-            plan = self.with_fill(plan, (select, outer), &names, &shown)?;
+            plan = self.with_fill(plan, (select, outer), &names, (&shown, &clauses.fills))?;
         }
-        plan = self.limits(plan, select, names, (limit_by, domain))?;
+        plan = self.limits(plan, select, names, (limit_by, domain), clauses.bounds)?;
         self.final_projection(plan, clauses.items, items)
     }
 
@@ -217,15 +217,12 @@ impl Analyzer<'_> {
         select: &ast::Select,
         order_keys: Vec<String>,
         (mut limit_by_keys, domain): (Vec<String>, Vec<String>),
+        bounds: RowBounds,
     ) -> Result<LogicalPlan> {
         limit_by_keys.extend(domain.iter().cloned());
-        plan = self.limited_by(plan, select, limit_by_keys)?;
-        let count = |e: &Option<ast::Expr>, clause| {
-            e.as_ref().map(|e| row_bound(self, e, clause)).transpose()
-        };
-        let limit = count(&select.limit, "LIMIT")?;
-        let offset = count(&select.offset, "OFFSET")?.unwrap_or(RowBound::Rows(0));
-        let (limit, offset) = match (limit, offset) {
+        plan = limited_by(plan, bounds.limit_by, limit_by_keys)?;
+        let offset = bounds.offset.unwrap_or(RowBound::Rows(0));
+        let (limit, offset) = match (bounds.limit, offset) {
             (None, RowBound::Rows(offset)) => (None, offset),
             (Some(RowBound::Rows(limit)), RowBound::Rows(offset)) => (Some(limit), offset),
             (limit, offset) => {
@@ -272,35 +269,6 @@ impl Analyzer<'_> {
         limited.and_then(|b| b.build()).map_err(plan_error)
     }
 
-    fn limited_by(
-        &self,
-        plan: LogicalPlan,
-        select: &ast::Select,
-        keys: Vec<String>,
-    ) -> Result<LogicalPlan> {
-        let Some(by) = &select.limit_by else {
-            return Ok(plan);
-        };
-        if keys.is_empty() {
-            return Ok(plan);
-        }
-        let rows = |e: &ast::Expr, clause| match row_bound(self, e, clause)? {
-            RowBound::Share(_) => Err(Error::not_implemented(format!(
-                "A fractional {clause} of LIMIT BY"
-            ))),
-            bound => Ok(bound),
-        };
-        let limit = rows(&by.limit, "LIMIT")?;
-        let offset = by.offset.as_ref().map(|o| rows(o, "OFFSET"));
-        let offset = offset.unwrap_or(Ok(RowBound::Rows(0)))?;
-        let operator = StreamOperator::LimitBy {
-            keys,
-            offset,
-            limit,
-        };
-        stream_node(plan, operator).map_err(plan_error)
-    }
-
     fn final_projection(
         &self,
         plan: LogicalPlan,
@@ -331,6 +299,22 @@ impl Analyzer<'_> {
         }
         Ok((project(plan, exprs)?, columns))
     }
+}
+
+fn limited_by(
+    plan: LogicalPlan,
+    bounds: Option<(RowBound, RowBound)>,
+    keys: Vec<String>,
+) -> Result<LogicalPlan> {
+    let Some((limit, offset)) = bounds.filter(|_| !keys.is_empty()) else {
+        return Ok(plan);
+    };
+    let operator = StreamOperator::LimitBy {
+        keys,
+        offset,
+        limit,
+    };
+    stream_node(plan, operator).map_err(plan_error)
 }
 
 /// The select list's columns by the names that they show under.

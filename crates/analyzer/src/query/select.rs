@@ -13,6 +13,8 @@ use super::correlated::{CorrelatedSubquery, with_subqueries};
 use super::draws::Stage;
 use super::group_by::Grouping;
 use super::items::Item;
+use super::limit::RowBounds;
+use super::with_fill::FillConstants;
 use super::{Analyzer, Outer, Planned};
 use crate::expr::aggregate::{forbid_aggregates, has_aggregate};
 use crate::expr::aliases::Aliases;
@@ -28,6 +30,10 @@ pub(crate) struct Clauses {
     pub(crate) qualify: Option<Expr>,
     pub(crate) order_by: Vec<SortExpr>,
     pub(crate) limit_by: Vec<Expr>,
+    /// The numbers in LIMIT, OFFSET and LIMIT BY.
+    pub(crate) bounds: RowBounds,
+    /// The constants of WITH FILL of each item of ORDER BY.
+    pub(crate) fills: Vec<FillConstants>,
     pub(crate) late_array_joins: Vec<ArrayJoinCall>,
     pub(crate) late_subqueries: Vec<CorrelatedSubquery>,
     /// Columns of the query around that this one is computed for.
@@ -97,6 +103,8 @@ impl Analyzer<'_> {
             qualify: condition(&select.qualify)?,
             order_by: self.order_by(&resolver, select, &items)?,
             limit_by: self.limit_by_keys(&resolver, select, &items)?,
+            bounds: RowBounds::of_select(&resolver, select)?,
+            fills: FillConstants::of_select(&resolver, select)?,
             items,
             late_array_joins: Vec::new(),
             late_subqueries: Vec::new(),

@@ -1,9 +1,9 @@
 //! Plans ORDER BY … WITH FILL: which columns are filled, from where, to where, how far apart.
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, OrderBy, WithFill};
+use basalt_parser::ast::{self, OrderBy};
 use basalt_types::{DataType, IntervalUnit};
-use datafusion::arrow::array::AsArray;
+use datafusion::arrow::array::{ArrayRef, AsArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType as ArrowType, Float64Type, Int64Type};
 use datafusion::common::ScalarValue;
@@ -16,6 +16,47 @@ use crate::plan::{FillColumn, FillDefault, FillStep, Interpolated, StreamOperato
 use crate::scope::{Scope, ScopeColumn};
 use crate::{Typed, plan_error};
 
+/// A constant and its type.
+type Constant = (ArrayRef, DataType);
+
+/// What WITH FILL says of one item of ORDER BY; nothing where it has none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FillConstants {
+    from: Option<Constant>,
+    to: Option<Constant>,
+    step: Option<Constant>,
+    staleness: Option<Constant>,
+}
+
+impl FillConstants {
+    /// The constants of each item of ORDER BY, whose names `resolver` knows.
+    ///
+    /// # Errors
+    /// `INVALID_WITH_FILL_EXPRESSION` if one is no constant.
+    pub(super) fn of_select(resolver: &Resolver<'_>, select: &ast::Select) -> Result<Vec<Self>> {
+        let Some(OrderBy::Items { items, .. }) = &select.order_by else {
+            return Ok(Vec::new());
+        };
+        let constant = |expr: &Option<ast::Expr>| match expr {
+            None => Ok(None),
+            Some(expr) => match resolver.constant(expr)? {
+                None => Err(invalid("bounds and STEP must be constant")),
+                constant => Ok(constant),
+            },
+        };
+        let of_item = |item: &ast::OrderItem| match &item.with_fill {
+            None => Ok(Self::default()),
+            Some(fill) => Ok(Self {
+                from: constant(&fill.from)?,
+                to: constant(&fill.to)?,
+                step: constant(&fill.step)?,
+                staleness: constant(&fill.staleness)?,
+            }),
+        };
+        items.iter().map(of_item).collect()
+    }
+}
+
 impl Analyzer<'_> {
     /// Adds the step that fills gaps, if ORDER BY asks for it; `keys` are the sorted columns.
     pub(crate) fn with_fill(
@@ -23,7 +64,7 @@ impl Analyzer<'_> {
         plan: LogicalPlan,
         (select, outer): (&ast::Select, &Outer),
         keys: &[String],
-        shown: &Scope,
+        (shown, fills): (&Scope, &[FillConstants]),
     ) -> Result<LogicalPlan> {
         let Some(OrderBy::Items { items, interpolate }) = &select.order_by else {
             return Ok(plan);
@@ -49,11 +90,11 @@ impl Analyzer<'_> {
         };
         let mut columns = Vec::new();
         let mut prefix = Vec::new();
-        for (item, key) in items.iter().zip(keys) {
+        for ((item, key), fill) in items.iter().zip(keys).zip(fills) {
             if item.with_fill.is_none() && columns.is_empty() {
                 prefix.push(key.clone());
             }
-            if let Some(fill) = &item.with_fill {
+            if item.with_fill.is_some() {
                 let field = plan
                     .schema()
                     .field_with_unqualified_name(key)
@@ -109,7 +150,7 @@ impl Analyzer<'_> {
 
     fn fill_column(
         &self,
-        fill: &WithFill,
+        fill: &FillConstants,
         descending: bool,
         key: &str,
         physical: &ArrowType,
@@ -120,11 +161,11 @@ impl Analyzer<'_> {
         if fill.staleness.is_some() && fill.from.is_some() {
             return Err(invalid("STALENESS cannot be used together with FROM"));
         }
-        let bound = |e: &Option<ast::Expr>| -> Result<Option<String>> {
-            let Some(expr) = e else {
+        let bound = |constant: &Option<Constant>| -> Result<Option<String>> {
+            let Some(constant) = constant else {
                 return Ok(None);
             };
-            let number = self.fill_number(expr, physical)?;
+            let number = self.fill_number(constant.clone(), physical)?;
             if physical.is_unsigned_integer() && number.starts_with('-') {
                 return Err(invalid("a bound of an unsigned column cannot be negative"));
             }
@@ -132,7 +173,7 @@ impl Analyzer<'_> {
         };
         let step = match &fill.step {
             None => FillStep::Number(if descending { "-1" } else { "1" }.to_owned()),
-            Some(expr) => self.fill_step(expr, physical)?,
+            Some(constant) => fill_step(constant, physical)?,
         };
         let column = FillColumn {
             name: key.to_owned(),
@@ -143,7 +184,7 @@ impl Analyzer<'_> {
             staleness: fill
                 .staleness
                 .as_ref()
-                .map(|e| self.fill_step(e, physical))
+                .map(|constant| fill_step(constant, physical))
                 .transpose()?,
         };
         if let (Some(from), Some(to)) = (&column.from, &column.to) {
@@ -167,8 +208,7 @@ impl Analyzer<'_> {
     }
 
     /// A bound in the column's own unit.
-    fn fill_number(&self, expr: &ast::Expr, physical: &ArrowType) -> Result<String> {
-        let (value, data_type) = self.constant(expr)?;
+    fn fill_number(&self, (value, data_type): Constant, physical: &ArrowType) -> Result<String> {
         let value = match (physical, &data_type) {
             // A text bound of a date or time column is read as one.
             (ArrowType::UInt16 | ArrowType::UInt32, DataType::String) => {
@@ -184,51 +224,50 @@ impl Analyzer<'_> {
         };
         number_text(&value, physical)
     }
+}
 
-    fn fill_step(&self, expr: &ast::Expr, physical: &ArrowType) -> Result<FillStep> {
-        let (value, data_type) = self.constant(expr)?;
-        let DataType::Interval(unit) = data_type else {
-            return Ok(FillStep::Number(number_text(&value, physical)?));
-        };
-        let count = value.as_primitive::<Int64Type>().value(0);
-        let ticks_per_day = match physical {
-            ArrowType::UInt16 | ArrowType::Int32 => 1,
-            ArrowType::UInt32 => 86_400,
-            _ => {
-                return Err(invalid(
-                    "an interval as STEP needs a Date or DateTime column",
-                ));
-            }
-        };
-        let seconds = match unit {
-            IntervalUnit::Second => 1,
-            IntervalUnit::Minute => 60,
-            IntervalUnit::Hour => 3600,
-            IntervalUnit::Day => 86_400,
-            IntervalUnit::Week => 7 * 86_400,
-            IntervalUnit::Month => {
-                return Ok(FillStep::Months {
-                    count,
-                    ticks_per_day,
-                });
-            }
-            IntervalUnit::Quarter => {
-                return Ok(FillStep::Months {
-                    count: count.saturating_mul(3),
-                    ticks_per_day,
-                });
-            }
-            IntervalUnit::Year => {
-                return Ok(FillStep::Months {
-                    count: count.saturating_mul(12),
-                    ticks_per_day,
-                });
-            }
-            _ => return Err(invalid("STEP is finer than the column's values")),
-        };
-        let ticks = count.saturating_mul(seconds * ticks_per_day / 86_400);
-        Ok(FillStep::Number(ticks.to_string()))
-    }
+fn fill_step((value, data_type): &Constant, physical: &ArrowType) -> Result<FillStep> {
+    let DataType::Interval(unit) = data_type else {
+        return Ok(FillStep::Number(number_text(value, physical)?));
+    };
+    let count = value.as_primitive::<Int64Type>().value(0);
+    let ticks_per_day = match physical {
+        ArrowType::UInt16 | ArrowType::Int32 => 1,
+        ArrowType::UInt32 => 86_400,
+        _ => {
+            return Err(invalid(
+                "an interval as STEP needs a Date or DateTime column",
+            ));
+        }
+    };
+    let seconds = match unit {
+        IntervalUnit::Second => 1,
+        IntervalUnit::Minute => 60,
+        IntervalUnit::Hour => 3600,
+        IntervalUnit::Day => 86_400,
+        IntervalUnit::Week => 7 * 86_400,
+        IntervalUnit::Month => {
+            return Ok(FillStep::Months {
+                count,
+                ticks_per_day,
+            });
+        }
+        IntervalUnit::Quarter => {
+            return Ok(FillStep::Months {
+                count: count.saturating_mul(3),
+                ticks_per_day,
+            });
+        }
+        IntervalUnit::Year => {
+            return Ok(FillStep::Months {
+                count: count.saturating_mul(12),
+                ticks_per_day,
+            });
+        }
+        _ => return Err(invalid("STEP is finer than the column's values")),
+    };
+    let ticks = count.saturating_mul(seconds * ticks_per_day / 86_400);
+    Ok(FillStep::Number(ticks.to_string()))
 }
 
 /// No column may be filled behind itself.
@@ -253,7 +292,7 @@ fn defaults(shown: &Scope) -> Result<Vec<FillDefault>> {
     shown.columns.iter().map(default).collect()
 }
 
-fn number_text(value: &datafusion::arrow::array::ArrayRef, physical: &ArrowType) -> Result<String> {
+fn number_text(value: &ArrayRef, physical: &ArrowType) -> Result<String> {
     let wrong = |_| invalid("bounds and STEP must be numbers or dates, as the column");
     if matches!(physical, ArrowType::Float32 | ArrowType::Float64) {
         let value = cast(value, &ArrowType::Float64).map_err(wrong)?;
