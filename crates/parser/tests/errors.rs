@@ -210,6 +210,9 @@ fn scripts_and_inline_data() {
         data_of("INSERT INTO t VALUES (1, 'a;b'), (2, ''';');\nSELECT 1"),
         [Some(" (1, 'a;b'), (2, ''';')".to_owned()), None]
     );
+    let infile =
+        "INSERT INTO t FROM INFILE 'y.gz' COMPRESSION 'gzip' FORMAT CSV\n; SELECT 1; SELECT 2";
+    assert_eq!(data_of(infile), [None, None, None]);
     assert_eq!(
         data_of("EXPLAIN AST INSERT INTO t VALUES (1); SELECT 1; SELECT 2"),
         [Some(" (1)".to_owned()), None, None]

@@ -90,6 +90,10 @@ impl Parser<'_> {
             if self.keyword_settings_after_format() {
                 return self.fail("data, or SETTINGS before FORMAT");
             }
+            if infile {
+                // The rows stand in the file: other statements may follow.
+                return Ok(InsertSource::Format(format));
+            }
             let end = self.last_span().end as usize;
             self.data_start = Some(if at_values {
                 end
