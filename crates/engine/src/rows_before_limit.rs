@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use basalt_exec::stream::StreamExec;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::filter::FilterExec;
@@ -16,7 +17,11 @@ pub(crate) fn rows_before_limit(plan: &Arc<dyn ExecutionPlan>) -> Option<u64> {
     let mut is_below_limit = false;
     loop {
         let is_limit = node.fetch().is_some() && !node.is::<FilterExec>();
-        let passes_rows = is_limit || node.is::<ProjectionExec>() || node.is::<CooperativeExec>();
+        let step = node.downcast_ref::<StreamExec>();
+        let passes_rows = is_limit
+            || node.is::<ProjectionExec>()
+            || node.is::<CooperativeExec>()
+            || step.is_some_and(StreamExec::keeps_rows);
         is_below_limit |= is_limit;
         match (node.children().as_slice(), passes_rows) {
             ([child], true) => node = child,

@@ -187,7 +187,7 @@ impl Analyzer<'_> {
             let shown = shown_scope(&clauses.items, &items);
             plan = self.with_fill(plan, (select, outer), &names, (&shown, &clauses.fills))?;
         }
-        plan = self.limits(plan, select, names, (limit_by, domain), clauses.bounds)?;
+        plan = self.limits(plan, select, (names, limit_by, domain), clauses.bounds)?;
         self.final_projection(plan, clauses.items, items)
     }
 
@@ -215,8 +215,7 @@ impl Analyzer<'_> {
         &self,
         mut plan: LogicalPlan,
         select: &ast::Select,
-        order_keys: Vec<String>,
-        (mut limit_by_keys, domain): (Vec<String>, Vec<String>),
+        (order_keys, mut limit_by_keys, domain): (Vec<String>, Vec<String>, Vec<String>),
         bounds: RowBounds,
     ) -> Result<LogicalPlan> {
         limit_by_keys.extend(domain.iter().cloned());

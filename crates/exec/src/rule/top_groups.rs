@@ -42,8 +42,7 @@ fn sorted_groups(plan: &Arc<dyn ExecutionPlan>, num_rows: usize) -> Option<Arc<d
         let input = sorted_groups(projection.input(), num_rows)?;
         return replace_children_if_necessary(Arc::clone(plan), vec![input]).ok();
     };
-    // DISTINCT takes rows as they come.
-    if !grouping.takes_first_by_key() || grouping.grouping().aggregates.is_empty() {
+    if !grouping.takes_first_by_key() {
         return None;
     }
     let options = SortOptions::new(false, false);
@@ -73,6 +72,10 @@ fn with_first_keys(
         return replace_children_if_necessary(Arc::clone(plan), vec![input]).ok();
     }
     let grouping = plan.downcast_ref::<GroupByExec>()?;
+    // DISTINCT takes rows as they come, and tells how many different ones there are.
+    if grouping.grouping().aggregates.is_empty() {
+        return None;
+    }
     let key = grouping.grouping().keys.get(column)?;
     let key = key.downcast_ref::<Column>()?.index();
     let input = Arc::clone(*grouping.children().first()?);

@@ -118,6 +118,12 @@ impl StreamExec {
         &self.operator
     }
 
+    /// Whether as many rows come out as come in.
+    pub fn keeps_rows(&self) -> bool {
+        use StreamOperator::{Ordered, Shared, Unordered};
+        matches!(self.operator, Shared(_) | Ordered | Unordered)
+    }
+
     fn is_row_by_row(&self) -> bool {
         matches!(
             self.operator,
