@@ -289,6 +289,7 @@ mod tests {
                 let expected = match distribution.name {
                     _ if limit.is_some() => "top",
                     "sorted" | "reversed" => "in_order",
+                    "disorder" => "nearly_in_order",
                     _ => "radix",
                 };
                 // Of a hundred keys, there are not enough rows to count them.
