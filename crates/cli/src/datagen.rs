@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use basalt_datagen::{Kind, Recipe, generate};
-use basalt_error::{Error, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use clap::ArgMatches;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -16,6 +16,7 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
         .ok_or_else(missing)?
         .parse()?;
     let out = options.get_one::<String>("out").ok_or_else(missing)?;
+    check_ending(out)?;
     let number = |name: &str| options.get_one::<u64>(name).copied().ok_or_else(missing);
     let threads = options.get_one::<usize>("threads").copied();
     let threads =
@@ -39,4 +40,18 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
     let result = generate(&recipe, Path::new(out), &|rows| bar.set_position(rows));
     bar.finish_and_clear();
     result
+}
+
+/// Refuses a name that readers would take for another format's: the file is Parquet.
+fn check_ending(out: &str) -> Result<()> {
+    match basalt_formats::from_file_extension(out).filter(|f| f.name != "Parquet") {
+        Some(format) => Err(Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            format!(
+                "Give --out a name that ends in .parquet: datagen writes Parquet, and {out} would be read as {}",
+                format.name
+            ),
+        )),
+        None => Ok(()),
+    }
 }

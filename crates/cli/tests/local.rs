@@ -79,3 +79,45 @@ fn standard_input_is_a_table() {
     let output = child.wait_with_output().expect("an end");
     assert_eq!(shown(&output).1, "3\ty\n");
 }
+
+/// What `basalt local -q` prints for a query over lines of TSV.
+fn over_rows(query: &str, rows: &[u8]) -> (i32, String, String) {
+    let mut command = basalt(&["-q", query]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.stderr(Stdio::piped());
+    let mut child = command.spawn().expect("a process");
+    let mut input = child.stdin.take().expect("a pipe");
+    // A query that does not read its input may be gone.
+    let _ = input.write_all(rows);
+    drop(input);
+    shown(&child.wait_with_output().expect("an end"))
+}
+
+#[test]
+fn statements_over_standard_input_may_ask_only_what_it_is() {
+    let rows = b"1\tx\n2\ty\n";
+    let columns = "c1\tNullable(Int64)\t\t\t\t\t\nc2\tNullable(String)\t\t\t\t\t\n";
+    for query in ["DESC table", "DESCRIBE TABLE table"] {
+        let (code, out, err) = over_rows(query, rows);
+        assert_eq!((code, out.as_str()), (0, columns), "{err}");
+    }
+    let query = "SHOW CREATE TABLE table FORMAT TSVRaw";
+    let made = "CREATE TEMPORARY TABLE `table`\n(\n    `c1` Nullable(Int64),\n    `c2` Nullable(String)\n)\nENGINE = Memory\n";
+    assert_eq!(over_rows(query, rows).1, made);
+    // Another table is asked about: nobody reads the input.
+    assert_eq!(over_rows("DESC table one", b"\t\n\n").0, 60);
+}
+
+#[test]
+fn statements_behind_an_infile_run() {
+    let folder = std::env::temp_dir();
+    let path = folder.join(format!("infile-{}.csv", std::process::id()));
+    std::fs::write(&path, "1\n2\n").expect("a file");
+    let script = format!(
+        "CREATE TABLE f (a UInt8) ENGINE = Memory; INSERT INTO f FROM INFILE '{}' FORMAT CSV;\nSELECT sum(a) FROM f; SELECT 5",
+        path.display()
+    );
+    let (code, out, err) = run(&["-q", &script]);
+    assert_eq!((code, out.as_str()), (0, "3\n5\n"), "{err}");
+    std::fs::remove_file(&path).expect("the file is there");
+}

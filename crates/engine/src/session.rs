@@ -233,8 +233,9 @@ impl Session {
     ) -> Result<()> {
         let settings = self.settings.formats()?;
         let context = self.context(&self.settings, "", Interrupt::default());
-        let table =
+        let mut table =
             crate::table_function::loaded(format, structure, (&settings, &context), source)?;
+        table.create_sql = statement::create::temporary_sql(self, name, &table)?;
         self.temporary.insert(name.to_owned(), Arc::new(table));
         Ok(())
     }

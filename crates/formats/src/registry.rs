@@ -188,7 +188,9 @@ const EXTENSIONS: &[(&str, &str)] = &[
 ];
 
 /// Endings that say how a file is compressed.
-const COMPRESSIONS: [&str; 8] = ["gz", "gzip", "zst", "zstd", "xz", "bz2", "lz4", "br"];
+const COMPRESSIONS: [&str; 9] = [
+    "gz", "gzip", "zst", "zstd", "xz", "bz2", "lz4", "br", "snappy",
+];
 
 /// The format of a file by its name, whatever compression's ending stands behind.
 pub fn from_file_extension(path: &str) -> Option<&'static FormatEntry> {

@@ -84,7 +84,13 @@ impl Analyzer<'_> {
             TableSource::Subquery(query) => self.subquery_in_from(query, outer, domain)?,
             TableSource::File(path) => {
                 let arg = ast::Expr::string(path).at(table.span);
-                self.function_by_name("file", &[arg], outer).map_err(at)?
+                let file = self.function_by_name("file", &[arg], outer);
+                // Where no file is meant, a table is.
+                let file = file.map_err(|e| match e.code() {
+                    ErrorCode::CANNOT_STAT => Error::new(ErrorCode::UNKNOWN_TABLE, e.message()),
+                    _ => e,
+                });
+                file.map_err(at)?
             }
         };
         if let Some(alias) = &table.alias {

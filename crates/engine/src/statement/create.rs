@@ -232,6 +232,16 @@ pub(super) fn create_sql(
     basalt_parser::format_statement(&Statement::CreateTable(Box::new(shown)))
 }
 
+/// The statement that would make a session's own table, which none has made.
+pub(crate) fn temporary_sql(session: &Session, name: &str, table: &Table) -> Result<String> {
+    let any = "CREATE TEMPORARY TABLE t (a Int8) ENGINE = Memory";
+    let Statement::CreateTable(mut create) = basalt_parser::parse_statement(any)?.statement else {
+        return Err(Error::bug("CREATE TABLE is parsed as another statement"));
+    };
+    name.clone_into(&mut create.name.name);
+    Ok(create_sql(session, &create, &table.columns, &table.engine))
+}
+
 pub(super) fn shown_column(column: &ColumnDefinition) -> ColumnDef {
     let mut name = column.column.data_type.to_string();
     if let Some(function) = &column.simple_aggregate {

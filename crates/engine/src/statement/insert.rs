@@ -65,6 +65,12 @@ fn into_function(
     io: Io<'_>,
 ) -> Result<Summary> {
     let (target, told) = insert_file::target(function)?;
+    if insert.partition_by.is_some() {
+        return Err(Error::not_implemented(format!(
+            "INSERT INTO FUNCTION {} … PARTITION BY",
+            function.name
+        )));
+    }
     let table = table.cloned().or(told);
     let (table, (planned, given)) = match (table, &insert.source) {
         (Some(table), _) => {
@@ -245,13 +251,18 @@ fn data(
     io: Io<'_>,
 ) -> Result<Box<dyn BufRead + Send>> {
     if let Some(file) = &insert.infile {
-        let path = file
-            .path
-            .as_string()
-            .map(|p| String::from_utf8_lossy(p).into_owned());
-        let path =
-            path.ok_or_else(|| Error::new(ErrorCode::BAD_ARGUMENTS, "FROM INFILE takes a string"))?;
-        return crate::table_function::compression::open(std::path::Path::new(&path), None);
+        let text = |expr: &ast::Expr, what: &str| {
+            let text = expr.as_string().map(String::from_utf8_lossy);
+            let text = text.map(std::borrow::Cow::into_owned);
+            text.ok_or_else(|| {
+                Error::new(ErrorCode::BAD_ARGUMENTS, format!("{what} takes a string"))
+            })
+        };
+        let path = text(&file.path, "FROM INFILE")?;
+        let method = file.compression.as_ref();
+        let method = method.map(|m| text(m, "COMPRESSION")).transpose()?;
+        let path = std::path::Path::new(&path);
+        return crate::table_function::compression::open(path, method.as_deref());
     }
     let inline = query
         .parsed

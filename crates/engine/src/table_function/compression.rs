@@ -6,6 +6,8 @@ use std::path::Path;
 
 use basalt_error::{Error, ErrorCode, Result};
 
+use super::snappy;
+
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 1 << 20;
 
@@ -24,6 +26,8 @@ pub enum Method {
     Bzip2,
     /// xz (LZMA).
     Xz,
+    /// Snappy in Hadoop's blocks.
+    Snappy,
 }
 
 impl Method {
@@ -40,6 +44,7 @@ impl Method {
                 "lz4" => Method::Lz4,
                 "bz2" => Method::Bzip2,
                 "xz" | "lzma" => Method::Xz,
+                "snappy" => Method::Snappy,
                 "none" | "" => Method::None,
                 _ => return None,
             })
@@ -49,7 +54,7 @@ impl Method {
                 Error::new(
                     ErrorCode::NOT_IMPLEMENTED,
                     format!(
-                        "Use gz, zstd, lz4, bz2, xz or none: unknown compression method {name}"
+                        "Use gz, zstd, lz4, bz2, xz, snappy or none: unknown compression method {name}"
                     ),
                 )
             }),
@@ -83,6 +88,7 @@ pub fn open(path: &Path, method: Option<&str>) -> Result<Box<dyn BufRead + Send>
         Method::Lz4 => Box::new(lz4_flex::frame::FrameDecoder::new(file)),
         Method::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(file)),
         Method::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(file)),
+        Method::Snappy => Box::new(snappy::Reader::new(file)),
     };
     let decompressed = Decompressed {
         decoder,
@@ -114,6 +120,7 @@ impl Read for Decompressed {
                 Method::Zstd => ErrorCode::ZSTD_DECODER_FAILED,
                 Method::Lz4 => ErrorCode::LZ4_DECODER_FAILED,
                 Method::Xz => ErrorCode::LZMA_STREAM_DECODER_FAILED,
+                Method::Snappy => ErrorCode::SNAPPY_UNCOMPRESS_FAILED,
                 Method::None | Method::Bzip2 => ErrorCode::CANNOT_READ_ALL_DATA,
             };
             let text = format!("The file is damaged or cut off: {}: {e}", self.path);
@@ -161,6 +168,7 @@ encoder!(zstd::Encoder<'static, Output>);
 encoder!(lz4_flex::frame::FrameEncoder<Output>);
 encoder!(bzip2::write::BzEncoder<Output>);
 encoder!(liblzma::write::XzEncoder<Output>);
+encoder!(snappy::Writer<Output>);
 
 /// A writer into a file that compresses by method, or by the file's ending.
 ///
@@ -180,5 +188,6 @@ pub fn encoder(file: Output, path: &str, method: Option<&str>) -> Result<Box<dyn
             bzip2::Compression::default(),
         )),
         Method::Xz => Box::new(liblzma::write::XzEncoder::new(file, 6)),
+        Method::Snappy => Box::new(snappy::Writer::new(file)),
     })
 }

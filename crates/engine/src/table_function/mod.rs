@@ -11,6 +11,7 @@
 //! | [`text_file`] | files of formats other than Parquet |
 //! | [`random`] | `generateRandom` |
 //! | [`compression`] | compressed files, in and out |
+//! | [`snappy`] | files of Snappy in Hadoop's blocks |
 
 pub mod arguments;
 pub mod compression;
@@ -18,6 +19,7 @@ pub mod file;
 pub mod merge;
 pub mod random;
 mod repeated;
+mod snappy;
 mod structure;
 pub mod text_file;
 pub mod values;

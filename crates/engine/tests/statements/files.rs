@@ -267,6 +267,89 @@ fn a_file_that_is_not_compressed_is_not_called_empty() {
     );
 }
 
+#[test]
+fn infile_takes_the_compression_it_is_told() {
+    let folder = Folder::new("infile");
+    let path = folder.file("y.bin");
+    let written = format!("SELECT 1, 2 INTO OUTFILE '{path}' COMPRESSION 'gzip' FORMAT CSV");
+    run_alone(&written).unwrap();
+    let database = Database::in_memory().unwrap();
+    let mut session = Session::new(&database);
+    let insert = format!("INSERT INTO f FROM INFILE '{path}' COMPRESSION 'gzip' FORMAT CSV");
+    let create = "CREATE TABLE f (a Int32, b Int32) ENGINE = Memory";
+    for sql in [create, insert.as_str()] {
+        crate::run(&mut session, sql).unwrap();
+    }
+    let rows = crate::run(&mut session, "SELECT * FROM f").unwrap();
+    assert_eq!(rows, "1\t2\n");
+}
+
+#[test]
+fn inserts_into_partitions_of_files_are_refused() {
+    let folder = Folder::new("partitions");
+    let path = folder.file("o_{_partition_id}.csv");
+    let error = run_alone(&format!(
+        "INSERT INTO FUNCTION file('{path}') PARTITION BY number % 2 SELECT number FROM numbers(4)"
+    ))
+    .unwrap_err();
+    assert!(error.contains("Code: 48"), "{error}");
+    assert!(
+        error.contains("INSERT INTO FUNCTION file … PARTITION BY"),
+        "{error}"
+    );
+    assert_eq!(folder.num_files(), 0);
+}
+
+#[test]
+fn snappy_files_have_blocks_as_in_hadoop() {
+    let folder = Folder::new("snappy");
+    let path = folder.file("z.csv.snappy");
+    // What ClickHouse writes for the numbers 0, 1 and 2.
+    let bytes = b"\0\0\0\x06\0\0\0\x08\x06\x140\n1\n2\n";
+    let write = |rows: u32| {
+        run_alone(&format!(
+            "SELECT number AS n FROM numbers({rows}) INTO OUTFILE '{path}' TRUNCATE"
+        ))
+    };
+    write(3).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+    let read = || run_alone(&format!("SELECT count(), sum(c1) FROM '{path}'"));
+    assert_eq!(read().unwrap(), "3\t3\n");
+    write(300_000).unwrap();
+    assert_eq!(read().unwrap(), "300000\t44999850000\n");
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+    let given = format!("SELECT sum(a) FROM file('{path}', CSV, 'a UInt32')");
+    let error = run_alone(&given).unwrap_err();
+    assert!(
+        error.contains("Code: 638") && error.contains(&path),
+        "{error}"
+    );
+    fs::write(&path, "1,2\n3,4\n").unwrap();
+    let error = run_alone(&given).unwrap_err();
+    assert!(error.contains("Code: 638"), "{error}");
+}
+
+#[test]
+fn names_of_no_file_are_unknown_tables() {
+    let folder = Folder::new("no-file");
+    let path = folder.file("nothing.csv");
+    let error = run_alone(&format!("SELECT * FROM '{path}'")).unwrap_err();
+    assert!(
+        error.contains("Code: 60") && error.contains(&path),
+        "{error}"
+    );
+    let error = run_alone(&format!("SELECT * FROM file('{path}')")).unwrap_err();
+    assert!(error.contains("Code: 400"), "{error}");
+    let path = folder.file("x.md");
+    fs::write(&path, "# x\n").unwrap();
+    let error = run_alone(&format!("SELECT * FROM '{path}'")).unwrap_err();
+    assert!(
+        error.contains("Code: 36") && error.contains("structure"),
+        "{error}"
+    );
+}
+
 /// Types whose values are numbers or bytes in files, with a value's text.
 const BY_NUMBER: &[(&str, &str)] = &[
     ("DateTime('UTC')", "1970-08-23 06:15:02"),

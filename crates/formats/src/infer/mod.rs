@@ -82,6 +82,10 @@ fn infer_without_hints(name: &str, source: Source, settings: &FormatSettings) ->
             ErrorCode::BAD_ARGUMENTS,
             format!("You must specify the structure: {name} does not tell its columns' types"),
         )),
+        kind if !tells_columns(kind) => Err(Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            format!("You must specify the structure: {name} does not tell its columns"),
+        )),
         _ => {
             let sample = Sample::read(source, settings)?;
             let found = from_sample(format.kind, &sample, settings);
@@ -186,11 +190,28 @@ fn from_sample(kind: Kind, sample: &Sample, settings: &FormatSettings) -> Result
         Kind::Regexp => custom::groups(sample, settings),
         Kind::Tskv => infer_tskv(sample, settings),
         Kind::Values => infer_values(sample, settings),
-        _ => Err(Error::new(
-            ErrorCode::BAD_ARGUMENTS,
-            "specify the structure: the format does not tell its columns' types",
-        )),
+        _ => Err(Error::bug("a format that does not tell its columns")),
     }
+}
+
+/// Whether a sample of the format's bytes tells columns.
+fn tells_columns(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Csv(_)
+            | Kind::TabSeparated(_)
+            | Kind::TabSeparatedRaw(_)
+            | Kind::RowBinary(_)
+            | Kind::JsonEachRow { .. }
+            | Kind::JsonCompactEachRow { .. }
+            | Kind::Json { .. }
+            | Kind::JsonColumns { .. }
+            | Kind::JsonObjectEachRow
+            | Kind::CustomSeparated(_)
+            | Kind::Regexp
+            | Kind::Tskv
+            | Kind::Values
+    )
 }
 
 /// Whether the format itself says of what types its columns are.

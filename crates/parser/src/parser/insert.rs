@@ -11,7 +11,8 @@ impl Parser<'_> {
         self.expect_keyword("INSERT INTO")?;
         self.keyword("TABLE");
         let target = self.insert_target()?;
-        let partition_by = if self.keyword("PARTITION BY") {
+        let is_function = matches!(target, InsertTarget::Function(_));
+        let partition_by = if is_function && self.keyword("PARTITION BY") {
             Some(self.expr()?)
         } else {
             None

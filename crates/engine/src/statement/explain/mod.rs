@@ -132,7 +132,7 @@ fn optimized(
         .optimized(&analyzer.plan(select)?.plan)
 }
 
-/// Settings of each kind of EXPLAIN; those that change nothing here are taken, as in ClickHouse.
+/// Settings of each kind of EXPLAIN; those that only add details are taken and change nothing.
 fn settings_of(kind: ExplainKind) -> &'static [&'static str] {
     match kind {
         ExplainKind::Ast => &["graph", "optimize"],
@@ -200,6 +200,16 @@ fn check_settings(explain: &Explain) -> Result<()> {
                 ErrorCode::INVALID_SETTING_VALUE,
                 format!("Give {name} 0 or 1"),
             ));
+        }
+        let is_off = matches!(
+            value,
+            Some(ExprKind::Literal(Literal::UInt(0) | Literal::Bool(false)))
+        );
+        let is_other_form = matches!(name, "json" | "graph");
+        if is_other_form && !is_off && explain.kind != ExplainKind::Analyze {
+            return Err(Error::not_implemented(format!(
+                "Leave it out: {name} = 1 of this EXPLAIN"
+            )));
         }
     }
     Ok(())
