@@ -7,7 +7,7 @@ use arrow::datatypes::UInt64Type;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use super::regexp::{Regexp, RegexpCache, compile, compile_with};
+use super::regexp::{GroupFinder, Regexp, RegexpCache, compile, compile_with};
 use crate::scalar::strings::output::{Slicer, list_of, offset_of};
 use crate::scalar::strings::shapes::{
     Ints, bad_arguments, number_rows, piece_list_rows, piece_rows,
@@ -84,14 +84,17 @@ fn constant_regexp(call: &Call<'_>) -> Result<Regexp> {
 }
 
 /// Calls `f` with the groups of each match until one is empty; group 0 is the match.
-fn each_match(regexp: &Regexp, value: &[u8], mut f: impl FnMut(&dyn Fn(usize) -> Range<usize>)) {
-    let mut locations = regexp.locations();
+fn each_match(
+    finder: &mut GroupFinder<'_>,
+    value: &[u8],
+    mut f: impl FnMut(&dyn Fn(usize) -> Range<usize>),
+) {
     let mut start = 0;
-    while let Some(found) = regexp.groups_at(&mut locations, value, start) {
+    while let Some(found) = finder.find_at(value, start) {
         if found.is_empty() {
             break;
         }
-        f(&|group| locations.get(group).map_or(0..0, |(from, to)| from..to));
+        f(&|group| finder.group(group).unwrap_or(0..0));
         start = found.end;
     }
 }
@@ -100,13 +103,13 @@ fn resolve_extract(call: &Call<'_>) -> Result<Resolved> {
     let regexp = constant_regexp(call)?;
     let has_groups = regexp.num_groups() > 0;
     Resolved::new(DataType::String, move |columns, num_rows| {
-        let mut locations = regexp.locations();
+        let mut finder = regexp.groups();
         piece_rows(&columns[0], num_rows, |_, value| {
             if !has_groups {
                 return regexp.find_at(value, 0).unwrap_or(0..0);
             }
-            regexp.groups_at(&mut locations, value, 0);
-            locations.get(1).map_or(0..0, |(from, to)| from..to)
+            finder.find_at(value, 0);
+            finder.group(1).unwrap_or(0..0)
         })
     })
 }
@@ -116,8 +119,9 @@ fn resolve_all(call: &Call<'_>) -> Result<Resolved> {
     let group = regexp.num_groups().min(1);
     let return_type = DataType::array(DataType::String);
     Resolved::new(return_type, move |columns, num_rows| {
+        let mut finder = regexp.groups();
         piece_list_rows(&columns[0], num_rows, |_, value, pieces| {
-            each_match(&regexp, value, |groups| pieces.push(groups(group)));
+            each_match(&mut finder, value, |groups| pieces.push(groups(group)));
             Ok(())
         })
     })
@@ -138,11 +142,11 @@ fn resolve_groups(call: &Call<'_>) -> Result<Resolved> {
     let regexp = grouped_regexp(call)?;
     let return_type = DataType::array(DataType::String);
     Resolved::new(return_type, move |columns, num_rows| {
-        let mut locations = regexp.locations();
+        let mut finder = regexp.groups();
         piece_list_rows(&columns[0], num_rows, |_, value, pieces| {
-            if regexp.groups_at(&mut locations, value, 0).is_some() {
-                let groups = (1..=regexp.num_groups()).map(|group| locations.get(group));
-                pieces.extend(groups.map(|g| g.map_or(0..0, |(from, to)| from..to)));
+            if finder.find_at(value, 0).is_some() {
+                let groups = (1..=regexp.num_groups()).map(|group| finder.group(group));
+                pieces.extend(groups.map(|g| g.unwrap_or(0..0)));
             }
             Ok(())
         })
@@ -165,10 +169,11 @@ fn all_groups(
 ) -> Result<ArrayRef> {
     let num_groups = regexp.num_groups();
     let mut slicer = Slicer::new(column, num_rows)?;
+    let mut finder = regexp.groups();
     let (mut inner, mut outer) = (vec![0], vec![0]);
     for row in 0..num_rows {
         let mut pieces = Vec::new();
-        each_match(regexp, slicer.value(row), |groups| {
+        each_match(&mut finder, slicer.value(row), |groups| {
             pieces.extend((1..=num_groups).map(groups));
         });
         let num_matches = pieces.len() / num_groups;
@@ -210,13 +215,10 @@ fn resolve_group(call: &Call<'_>) -> Result<Resolved> {
                 return Err(group_out_of_range(group, regexp.num_groups()));
             }
         }
-        let mut locations = regexp.locations();
+        let mut finder = regexp.groups();
         piece_rows(&columns[0], num_rows, |row, value| {
-            if regexp.groups_at(&mut locations, value, 0).is_none() {
-                return 0..0;
-            }
-            let found = locations.get(group_of(row) as usize);
-            found.map_or(0..0, |(from, to)| from..to)
+            finder.find_at(value, 0);
+            finder.group(group_of(row) as usize).unwrap_or(0..0)
         })
     })
 }

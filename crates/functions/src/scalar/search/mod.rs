@@ -1,5 +1,6 @@
 //! Searching in strings: patterns, regular expressions, substrings, tokens.
 
+pub mod backtrack;
 pub mod extract;
 pub mod fold;
 pub mod like;

@@ -11,6 +11,8 @@ use basalt_error::{Error, ErrorCode, Result};
 use memchr::memmem::Finder;
 use regex::bytes::{CaptureLocations, Regex, RegexBuilder};
 
+use super::backtrack::{Backtracker, Outcome, Program, Slots};
+
 /// A compiled regular expression.
 #[derive(Clone, Debug)]
 pub struct Regexp {
@@ -18,14 +20,9 @@ pub struct Regexp {
     /// The needle, if the expression is a plain substring.
     literal: Option<Finder<'static>>,
     /// For values of ASCII only, the same with bytes for characters: fewer states.
-    ascii: Option<Ascii>,
-}
-
-#[derive(Clone, Debug)]
-struct Ascii {
-    regex: Regex,
-    /// Whether a `.*$` was cut off the expression: a match goes on to the end of the value.
-    to_end: bool,
+    ascii: Option<Regex>,
+    /// For values of ASCII only, a faster way to find groups, if the expression is simple.
+    simple: Option<Arc<Program>>,
 }
 
 /// Compiles a pattern; `.` matches any character, line breaks too.
@@ -52,49 +49,30 @@ pub fn compile_with(pattern: &[u8], case_insensitive: bool) -> Result<Regexp> {
         .case_insensitive(case_insensitive)
         .build()
         .map_err(|e| cannot_compile(text, &e.to_string()))?;
-    let ascii = text
-        .is_ascii()
+    let is_ascii = text.is_ascii() && !["\\p", "\\P", "\\x"].iter().any(|name| text.contains(name));
+    let ascii = is_ascii
         .then(|| ascii_regex(text, case_insensitive))
+        .flatten();
+    let simple = is_ascii
+        .then(|| Program::compile(&translate(text), case_insensitive))
         .flatten();
     let is_literal = !case_insensitive && !pattern.is_empty() && !text.contains(META_CHARACTERS);
     Ok(Regexp {
         regex,
         literal: is_literal.then(|| Finder::new(pattern).into_owned()),
         ascii,
+        simple: simple.map(Arc::new),
     })
 }
 
-/// The expression for ASCII values; none if it names characters beyond.
-fn ascii_regex(text: &str, case_insensitive: bool) -> Option<Ascii> {
-    let has_class_names = text.contains("\\p") || text.contains("\\P") || text.contains("\\x");
-    if has_class_names {
-        return None;
-    }
-    // What follows a cut is known to match, unless it is but one alternative or flags change it.
-    let has_flags = text.match_indices("(?").any(|(at, _)| {
-        let after = &text[at + 2..];
-        !after.starts_with(':') && !after.starts_with("P<")
-    });
-    let head = text.strip_suffix(".*$").filter(|head| {
-        let is_plain = !has_flags && !head.contains('|') && !head.contains("\\Q");
-        let in_class = head.contains('[') && !is_closed(head);
-        is_plain && !in_class && !head.ends_with('\\')
-    });
-    let regex = RegexBuilder::new(&translate(head.unwrap_or(text)))
+/// The expression for ASCII values.
+fn ascii_regex(text: &str, case_insensitive: bool) -> Option<Regex> {
+    RegexBuilder::new(&translate(text))
         .dot_matches_new_line(true)
         .case_insensitive(case_insensitive)
         .unicode(false)
         .build()
-        .ok()?;
-    Some(Ascii {
-        regex,
-        to_end: head.is_some(),
-    })
-}
-
-/// Whether each bracket of a pattern that opens is closed: its end lies in no class.
-fn is_closed(pattern: &str) -> bool {
-    pattern.rfind(']') > pattern.rfind('[')
+        .ok()
 }
 
 const META_CHARACTERS: [char; 14] = [
@@ -119,16 +97,14 @@ impl Regexp {
     pub fn is_match(&self, value: &[u8]) -> bool {
         match &self.literal {
             Some(finder) => finder.find(value).is_some(),
-            None => match self.ascii_for(value) {
-                Some(ascii) => ascii.regex.is_match(value),
-                None => self.regex.is_match(value),
-            },
+            None => self.regex_for(value).is_match(value),
         }
     }
 
     #[inline]
-    fn ascii_for(&self, value: &[u8]) -> Option<&Ascii> {
-        self.ascii.as_ref().filter(|_| value.is_ascii())
+    fn regex_for(&self, value: &[u8]) -> &Regex {
+        let ascii = self.ascii.as_ref().filter(|_| value.is_ascii());
+        ascii.unwrap_or(&self.regex)
     }
 
     /// The first match at or after `start`.
@@ -140,10 +116,10 @@ impl Regexp {
                 Some(at..at + finder.needle().len())
             }
             None if start > value.len() => None,
-            None => match self.ascii_for(value) {
-                Some(ascii) => ascii.to_end(ascii.regex.find_at(value, start)?.range(), value),
-                None => self.regex.find_at(value, start).map(|m| m.range()),
-            },
+            None => {
+                let found = self.regex_for(value).find_at(value, start);
+                found.map(|m| m.range())
+            }
         }
     }
 
@@ -157,37 +133,71 @@ impl Regexp {
         self.regex.captures_len() - 1
     }
 
-    /// A place for [`Regexp::groups_at`] to put what it finds.
-    pub fn locations(&self) -> CaptureLocations {
-        self.regex.capture_locations()
+    /// Whether it is known to match only where a value begins.
+    pub fn is_anchored(&self) -> bool {
+        self.simple
+            .as_ref()
+            .is_some_and(|simple| simple.is_anchored())
     }
 
-    /// As [`Regexp::find_at`], with the groups of the match in `locations`.
-    pub fn groups_at(
-        &self,
-        locations: &mut CaptureLocations,
-        value: &[u8],
-        start: usize,
-    ) -> Option<Range<usize>> {
-        if start > value.len() {
-            return None;
+    /// Finds matches with their groups, in one value after the other.
+    pub fn groups(&self) -> GroupFinder<'_> {
+        GroupFinder {
+            regexp: self,
+            locations: self.regex.capture_locations(),
+            backtracker: self.simple.as_deref().map(Backtracker::new),
+            slots: Slots::new(),
         }
-        // The groups are numbered alike in both.
-        if let Some(ascii) = self.ascii_for(value) {
-            let found = ascii.regex.captures_read_at(locations, value, start)?;
-            return ascii.to_end(found.range(), value);
-        }
-        let found = self.regex.captures_read_at(locations, value, start);
-        found.map(|m| m.range())
     }
 }
 
-impl Ascii {
-    /// The whole match whose front was found.
+/// Finds matches with their groups.
+#[derive(Debug)]
+pub struct GroupFinder<'a> {
+    regexp: &'a Regexp,
+    locations: CaptureLocations,
+    backtracker: Option<Backtracker<'a>>,
+    slots: Slots,
+}
+
+impl GroupFinder<'_> {
+    /// As [`Regexp::find_at`]; then [`GroupFinder::group`] tells the groups of the match.
+    pub fn find_at(&mut self, value: &[u8], start: usize) -> Option<Range<usize>> {
+        if start > value.len() {
+            self.slots.fill(None);
+            return None;
+        }
+        if let Some(backtracker) = &mut self.backtracker
+            && value.is_ascii()
+        {
+            match backtracker.find(value, start, &mut self.slots) {
+                Outcome::Match => return self.group(0),
+                Outcome::NoMatch => {
+                    self.slots.fill(None);
+                    return None;
+                }
+                Outcome::TooLong => {}
+            }
+        }
+        // The groups are numbered alike in both expressions.
+        let regex = self.regexp.regex_for(value);
+        let found = regex.captures_read_at(&mut self.locations, value, start);
+        self.slots.clear();
+        for group in 0..self.locations.len() {
+            let (begin, end) = match self.locations.get(group).filter(|_| found.is_some()) {
+                Some((begin, end)) => (Some(begin), Some(end)),
+                None => (None, None),
+            };
+            self.slots.extend([begin, end]);
+        }
+        self.group(0)
+    }
+
+    /// A group of the match that was found last; none if it took no part, or nothing was found.
     #[inline]
-    fn to_end(&self, found: Range<usize>, value: &[u8]) -> Option<Range<usize>> {
-        let end = if self.to_end { value.len() } else { found.end };
-        Some(found.start..end)
+    pub fn group(&self, group: usize) -> Option<Range<usize>> {
+        let slots = self.slots.get(2 * group..2 * group + 2)?;
+        Some(slots[0]?..slots[1]?)
     }
 }
 
@@ -350,11 +360,10 @@ mod tests {
             ("^(a)\\.*$", "a..", "a"),
         ] {
             let regexp = compile(pattern.as_bytes()).expect(pattern);
-            let mut locations = regexp.locations();
-            let found = regexp.groups_at(&mut locations, value.as_bytes(), 0);
+            let mut groups = regexp.groups();
+            let found = groups.find_at(value.as_bytes(), 0);
             assert_eq!(found, Some(0..value.len()), "{pattern}");
-            let (from, to) = locations.get(1).expect("a group");
-            assert_eq!(&value[from..to], group);
+            assert_eq!(&value[groups.group(1).expect("a group")], group);
         }
         assert!(!compile(b"^.$").expect("valid").is_match(b"\xff"));
         assert!(compile(b"a(?=b)").is_err());

@@ -1,9 +1,11 @@
 //! Replaces what regular expressions match.
 
+use std::ops::Range;
+
 use basalt_error::Result;
 use basalt_types::DataType;
 
-use super::regexp::{Regexp, RegexpCache, compile};
+use super::regexp::{GroupFinder, Regexp, RegexpCache, compile};
 use crate::scalar::strings::shapes::{bad_arguments, only_string_to_string, write_rows};
 use crate::{Call, Resolved, ScalarFunction};
 
@@ -103,10 +105,14 @@ fn resolve_replace(call: &Call<'_>, only_first: bool) -> Result<Resolved> {
         let (strings, patterns) = (columns[0].strings()?, columns[1].strings()?);
         let replacements = columns[2].strings()?;
         let mut cache = RegexpCache::new(false);
+        let mut constant = match (&regexp, &pieces) {
+            (Some(regexp), Some(pieces)) => Some(Replacer::new(regexp, pieces, only_first)),
+            _ => None,
+        };
         write_rows(columns, num_rows, |row, out| {
             let value = strings.value(row);
-            if let (Some(regexp), Some(pieces)) = (&regexp, &pieces) {
-                replace(regexp, pieces, value, only_first, out);
+            if let Some(replacer) = &mut constant {
+                replacer.replace(value, out);
                 return Ok(());
             }
             let regexp = match &regexp {
@@ -114,44 +120,63 @@ fn resolve_replace(call: &Call<'_>, only_first: bool) -> Result<Resolved> {
                 None => &*cache.get(patterns.value(row))?,
             };
             let pieces = parse_replacement(replacements.value(row), regexp.num_groups())?;
-            replace(regexp, &pieces, value, only_first, out);
+            Replacer::new(regexp, &pieces, only_first).replace(value, out);
             Ok(())
         })
     })
 }
 
-/// A match of nothing right after another match counts, unlike in most libraries.
-fn replace(regexp: &Regexp, pieces: &[Piece], value: &[u8], only_first: bool, out: &mut Vec<u8>) {
-    if regexp.is_empty() {
-        return out.extend_from_slice(value);
+/// Replaces matches in one value after the other.
+struct Replacer<'a> {
+    regexp: &'a Regexp,
+    pieces: &'a [Piece],
+    /// There, if a piece is a group in brackets.
+    groups: Option<GroupFinder<'a>>,
+    only_first: bool,
+}
+
+impl<'a> Replacer<'a> {
+    fn new(regexp: &'a Regexp, pieces: &'a [Piece], only_first: bool) -> Self {
+        let has_groups = pieces.iter().any(|p| matches!(p, Piece::Group(1..)));
+        Self {
+            regexp,
+            pieces,
+            groups: has_groups.then(|| regexp.groups()),
+            only_first: only_first || regexp.is_anchored(),
+        }
     }
-    let has_groups = pieces.iter().any(|p| matches!(p, Piece::Group(1..)));
-    let mut locations = regexp.locations();
-    let (mut done, mut start) = (0, 0);
-    loop {
-        let found = if has_groups {
-            regexp.groups_at(&mut locations, value, start)
-        } else {
-            regexp.find_at(value, start)
-        };
-        let Some(found) = found else { break };
-        out.extend_from_slice(&value[done..found.start]);
-        for piece in pieces {
-            match piece {
-                Piece::Text(text) => out.extend_from_slice(text),
-                Piece::Group(0) => out.extend_from_slice(&value[found.clone()]),
-                Piece::Group(group) => {
-                    if let Some((from, to)) = locations.get(*group) {
-                        out.extend_from_slice(&value[from..to]);
+
+    fn find_at(&mut self, value: &[u8], start: usize) -> Option<Range<usize>> {
+        match &mut self.groups {
+            Some(groups) => groups.find_at(value, start),
+            None => self.regexp.find_at(value, start),
+        }
+    }
+
+    /// A match of nothing right after another match counts, unlike in most libraries.
+    fn replace(&mut self, value: &[u8], out: &mut Vec<u8>) {
+        if self.regexp.is_empty() {
+            return out.extend_from_slice(value);
+        }
+        let (mut done, mut start) = (0, 0);
+        while let Some(found) = self.find_at(value, start) {
+            out.extend_from_slice(&value[done..found.start]);
+            for piece in self.pieces {
+                match piece {
+                    Piece::Text(text) => out.extend_from_slice(text),
+                    Piece::Group(0) => out.extend_from_slice(&value[found.clone()]),
+                    Piece::Group(group) => {
+                        let found = self.groups.as_ref().and_then(|groups| groups.group(*group));
+                        out.extend_from_slice(found.map_or(&[], |range| &value[range]));
                     }
                 }
             }
+            done = found.end;
+            start = found.end + usize::from(found.is_empty());
+            if self.only_first || start > value.len() {
+                break;
+            }
         }
-        done = found.end;
-        start = found.end + usize::from(found.is_empty());
-        if only_first || start > value.len() {
-            break;
-        }
+        out.extend_from_slice(&value[done..]);
     }
-    out.extend_from_slice(&value[done..]);
 }

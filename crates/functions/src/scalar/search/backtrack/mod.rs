@@ -1,0 +1,197 @@
+//! Runs simple regular expressions on bytes by backtracking, several times as fast as a general engine that looks for groups.
+//!
+//! Simple are expressions that begin with `^` or a literal, and repeat only single bytes: that is
+//! most of what people take URLs, paths and log lines apart with. Where what follows a repetition
+//! cannot begin with a byte of it, the repetition never gives bytes back, and the run is linear.
+//! Where it may, the number of steps is bounded, and beyond it the caller takes the general engine:
+//! no expression takes quadratic time.
+//!
+//! Of several matches the one counts that the order of alternatives prefers, as in RE2.
+
+mod program;
+#[cfg(test)]
+mod tests;
+
+use memchr::memchr;
+use memchr::memmem::Finder;
+
+pub use program::Program;
+use program::{ByteSet, Instruction};
+
+/// Where a match and its groups begin and end: slots `2 g` and `2 g + 1` are those of group `g`.
+pub type Slots = Vec<Option<usize>>;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The slots tell where.
+    Match,
+    /// There is none.
+    NoMatch,
+    /// Too many steps were taken; the general engine must tell.
+    TooLong,
+}
+
+/// What a run goes back to.
+#[derive(Debug)]
+enum Frame {
+    /// Another alternative.
+    Branch { pc: usize, at: usize },
+    /// Fewer repetitions: the end of the run goes down from `at` to `least`.
+    Fewer { pc: usize, least: usize, at: usize },
+    /// More repetitions: the end of the run goes up from `at` to `most`.
+    More { pc: usize, at: usize, most: usize },
+    /// What a slot was before.
+    Slot { slot: usize, was: Option<usize> },
+}
+
+/// A program with the room that runs need.
+#[derive(Debug)]
+pub struct Backtracker<'a> {
+    program: &'a Program,
+    frames: Vec<Frame>,
+    steps_left: usize,
+}
+
+impl<'a> Backtracker<'a> {
+    /// Of the bytes of a value, this many steps may be taken each.
+    const STEPS_PER_BYTE: usize = 8;
+
+    /// For runs of `program`.
+    pub fn new(program: &'a Program) -> Self {
+        Self {
+            program,
+            frames: Vec::new(),
+            steps_left: 0,
+        }
+    }
+
+    /// Looks for the first match at or after `start`.
+    pub fn find(&mut self, value: &[u8], start: usize, slots: &mut Slots) -> Outcome {
+        slots.clear();
+        slots.resize(self.program.num_slots(), None);
+        self.steps_left = (value.len() + 16) * Self::STEPS_PER_BYTE;
+        let Some(prefix) = self.program.prefix() else {
+            // It begins with `^`.
+            return match start {
+                0 => self.run(value, 0, slots),
+                _ => Outcome::NoMatch,
+            };
+        };
+        let mut from = start;
+        while let Some(at) = next(prefix, value, from) {
+            match self.run(value, at, slots) {
+                Outcome::NoMatch => from = at + 1,
+                outcome => return outcome,
+            }
+        }
+        Outcome::NoMatch
+    }
+
+    fn run(&mut self, value: &[u8], begin: usize, slots: &mut Slots) -> Outcome {
+        self.frames.clear();
+        let (mut pc, mut at) = (0, begin);
+        loop {
+            if self.steps_left == 0 {
+                return Outcome::TooLong;
+            }
+            self.steps_left -= 1;
+            let next = match &self.program.instructions()[pc] {
+                Instruction::Match => {
+                    slots[0] = Some(begin);
+                    slots[1] = Some(at);
+                    return Outcome::Match;
+                }
+                Instruction::Literal(bytes) => {
+                    let found = value[at..].starts_with(bytes);
+                    found.then(|| (pc + 1, at + bytes.len()))
+                }
+                Instruction::Start => (at == 0).then_some((pc + 1, at)),
+                Instruction::End => (at == value.len()).then_some((pc + 1, at)),
+                Instruction::Jump(to) => Some((*to, at)),
+                Instruction::Split { first, second } => {
+                    self.frames.push(Frame::Branch { pc: *second, at });
+                    Some((*first, at))
+                }
+                Instruction::Save(slot) => {
+                    let was = slots[*slot].replace(at);
+                    self.frames.push(Frame::Slot { slot: *slot, was });
+                    Some((pc + 1, at))
+                }
+                Instruction::Repeat(repeat) => {
+                    let most = repeat.set.run(value, at, repeat.most);
+                    let least = at + repeat.least;
+                    match () {
+                        () if most < least => None,
+                        () if repeat.keeps_all || most == least => Some((pc + 1, most)),
+                        () if repeat.greedy => {
+                            let at = most - 1;
+                            self.frames.push(Frame::Fewer {
+                                pc: pc + 1,
+                                least,
+                                at,
+                            });
+                            Some((pc + 1, most))
+                        }
+                        () => {
+                            let at = least + 1;
+                            self.frames.push(Frame::More {
+                                pc: pc + 1,
+                                at,
+                                most,
+                            });
+                            Some((pc + 1, least))
+                        }
+                    }
+                }
+            };
+            match next.or_else(|| self.back(slots)) {
+                Some(next) => (pc, at) = next,
+                None => return Outcome::NoMatch,
+            }
+        }
+    }
+
+    /// The place to go on from after a failure.
+    fn back(&mut self, slots: &mut Slots) -> Option<(usize, usize)> {
+        loop {
+            match self.frames.pop()? {
+                Frame::Branch { pc, at } => return Some((pc, at)),
+                Frame::Slot { slot, was } => slots[slot] = was,
+                Frame::Fewer { pc, least, at } => {
+                    if at > least {
+                        let at = at - 1;
+                        self.frames.push(Frame::Fewer { pc, least, at });
+                    }
+                    return Some((pc, at));
+                }
+                Frame::More { pc, at, most } => {
+                    if at < most {
+                        let at = at + 1;
+                        self.frames.push(Frame::More { pc, at, most });
+                    }
+                    return Some((pc, at));
+                }
+            }
+        }
+    }
+}
+
+/// The first place at or after `from` where the needle is.
+fn next(finder: &Finder<'static>, value: &[u8], from: usize) -> Option<usize> {
+    Some(from + finder.find(value.get(from..)?)?)
+}
+
+impl ByteSet {
+    /// The end of the run of members from `at` on, of `most` bytes at most.
+    fn run(&self, value: &[u8], at: usize, most: Option<usize>) -> usize {
+        let end = most.map_or(value.len(), |most| value.len().min(at + most));
+        let bytes = &value[at..end];
+        let len = match self {
+            Self::All => Some(bytes.len()),
+            Self::AllBut(byte) => memchr(*byte, bytes),
+            Self::Some(members) => bytes.iter().position(|b| !members[usize::from(*b)]),
+        };
+        len.map_or(end, |len| at + len)
+    }
+}

@@ -1,0 +1,128 @@
+//! Tests of `backtrack`: groups as the general engine finds them, and what is not simple.
+
+use proptest::prelude::*;
+use regex::bytes::RegexBuilder;
+
+use super::{Backtracker, Outcome, Program, Slots};
+
+fn groups_by_backtracking(pattern: &str, value: &[u8], start: usize) -> (Outcome, Slots) {
+    let program = Program::compile(pattern, false).expect("a simple expression");
+    let mut slots = Slots::new();
+    let outcome = Backtracker::new(&program).find(value, start, &mut slots);
+    (outcome, slots)
+}
+
+fn groups_by_regex(pattern: &str, value: &[u8], start: usize) -> Option<Slots> {
+    let regex = RegexBuilder::new(pattern)
+        .dot_matches_new_line(true)
+        .unicode(false)
+        .build()
+        .expect("a valid expression");
+    let mut locations = regex.capture_locations();
+    regex.captures_read_at(&mut locations, value, start)?;
+    let groups = (0..locations.len()).map(|group| locations.get(group));
+    let slots = groups.flat_map(|group| [group.map(|g| g.0), group.map(|g| g.1)]);
+    Some(slots.collect())
+}
+
+fn check(pattern: &str, value: &[u8], start: usize) {
+    let (outcome, slots) = groups_by_backtracking(pattern, value, start);
+    match outcome {
+        Outcome::Match => {
+            let expected = groups_by_regex(pattern, value, start);
+            assert_eq!(Some(slots), expected, "{pattern} in {value:?} from {start}");
+        }
+        Outcome::NoMatch => {
+            let expected = groups_by_regex(pattern, value, start);
+            assert_eq!(None, expected, "{pattern} in {value:?} from {start}");
+        }
+        Outcome::TooLong => {}
+    }
+}
+
+#[test]
+fn groups_of_urls_are_found() {
+    let pattern = r"^https?://(?:www\.)?([^/]+)/.*$";
+    for value in [
+        "http://www.a.b/c",
+        "https://a.b/",
+        "http://www./x",
+        "http://a.b",
+        "",
+        "ftp://a/",
+    ] {
+        check(pattern, value.as_bytes(), 0);
+    }
+    let (outcome, slots) = groups_by_backtracking(pattern, b"http://www.a.b/c/d", 0);
+    assert_eq!(outcome, Outcome::Match);
+    assert_eq!(slots, [Some(0), Some(18), Some(11), Some(14)]);
+    check("a(b*)b(c|bc)?", b"xabbabbbc", 0);
+    check("a(b*?)b(c|bc)?", b"xabbabbbc", 2);
+}
+
+#[test]
+fn what_would_take_long_is_left_to_others() {
+    let value = vec![b'a'; 10_000];
+    let (outcome, _) = groups_by_backtracking("^[a-z]*[a-z]*[a-z]*1", &value, 0);
+    assert_eq!(outcome, Outcome::TooLong);
+}
+
+#[test]
+fn complex_expressions_are_not_compiled() {
+    for pattern in [
+        "a|b",
+        "(a)b",
+        "^(?:ab)+",
+        r"^a\b",
+        "[ab]c",
+        "^(?:a|bc){2}",
+        "",
+        "(?m)^a$",
+    ] {
+        assert!(Program::compile(pattern, false).is_none(), "{pattern}");
+    }
+}
+
+/// A simple expression over the letters a to c.
+fn simple_pattern() -> impl Strategy<Value = String> {
+    let atom = prop::sample::select(vec![
+        "a",
+        "b",
+        "ab",
+        "[ab]",
+        "[^a]",
+        ".",
+        "a?",
+        "b*",
+        "[bc]+",
+        ".*",
+        "a*?",
+        "[ab]{1,3}",
+        "b??",
+        ".+?",
+        "(a|bc)",
+        "(?:b|ca)?",
+        "(c)?",
+        "(a*)",
+        "$",
+        "([ab]*)c",
+        "(?:ab|a|)",
+        "(.*)(b)",
+    ]);
+    let begin = prop::sample::select(vec!["^", "a", "bc"]);
+    (begin, prop::collection::vec(atom, 0..6))
+        .prop_map(|(begin, atoms)| begin.to_owned() + &atoms.concat())
+}
+
+proptest! {
+    #[test]
+    fn groups_are_those_of_the_general_engine(
+        pattern in simple_pattern(),
+        value in "[abc]{0,14}",
+        start in 0usize..4,
+    ) {
+        if start <= value.len() && Program::compile(&pattern, false).is_some() {
+            check(&pattern, value.as_bytes(), start);
+        }
+    }
+}
