@@ -50,6 +50,8 @@ pub(crate) struct Column<R> {
     /// Whether the file has the column's values in a dictionary. That costs some 20 ns a value, so only columns of
     /// few values that LZ4 alone does not make small have one.
     pub(crate) dictionary: bool,
+    /// Whether the file has the column compressed.
+    pub(crate) compressed: bool,
 }
 
 /// The type of a column and the function that gives its values.
@@ -81,6 +83,7 @@ impl<R> Column<R> {
             name,
             fill,
             dictionary: true,
+            compressed: true,
         }
     }
 
@@ -90,6 +93,17 @@ impl<R> Column<R> {
             name,
             fill,
             dictionary: false,
+            compressed: true,
+        }
+    }
+
+    /// A column of digits by chance, which no compression makes smaller.
+    pub(crate) const fn noise(name: &'static str, fill: Fill<R>) -> Self {
+        Self {
+            name,
+            fill,
+            dictionary: false,
+            compressed: false,
         }
     }
 

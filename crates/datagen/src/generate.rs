@@ -125,8 +125,12 @@ fn write_part<S: Source>(recipe: &Recipe, part: &Path, progress: &dyn Fn(u64)) -
 
 fn properties<R>(columns: &[Column<R>]) -> WriterPropertiesPtr {
     let mut builder = WriterProperties::builder().set_compression(Compression::LZ4_RAW);
-    for column in columns.iter().filter(|column| !column.dictionary) {
-        builder = builder.set_column_dictionary_enabled(ColumnPath::from(column.name), false);
+    for column in columns {
+        let path = ColumnPath::from(column.name);
+        if !column.compressed {
+            builder = builder.set_column_compression(path.clone(), Compression::UNCOMPRESSED);
+        }
+        builder = builder.set_column_dictionary_enabled(path, column.dictionary);
     }
     Arc::new(builder.build())
 }

@@ -143,7 +143,7 @@ fn dollars(cents: u32) -> f32 {
 impl Source for Rides {
     type Row = Ride;
     const COLUMNS: &'static [Column<Ride>] = &[
-        Column::plain("trip_id", Fill::UInt32(|ride| ride.id)),
+        Column::noise("trip_id", Fill::UInt32(|ride| ride.id)),
         Column::new("cab_type", Fill::Word(Ride::cab)),
         Column::new(
             "vendor_id",
@@ -160,19 +160,19 @@ impl Source for Rides {
         ),
         Column::new("passenger_count", Fill::UInt8(|ride| ride.passengers)),
         Column::plain("trip_distance", Fill::Float32(|ride| ride.miles)),
-        Column::plain(
+        Column::noise(
             "pickup_longitude",
             Fill::Float32(|r| r.coordinate(r.from.1, 3)),
         ),
-        Column::plain(
+        Column::noise(
             "pickup_latitude",
             Fill::Float32(|r| r.coordinate(r.from.2, 4)),
         ),
-        Column::plain(
+        Column::noise(
             "dropoff_longitude",
             Fill::Float32(|r| r.coordinate(r.to.1, 5)),
         ),
-        Column::plain(
+        Column::noise(
             "dropoff_latitude",
             Fill::Float32(|r| r.coordinate(r.to.2, 6)),
         ),
