@@ -81,6 +81,14 @@ impl LikeMatcher {
         }
     }
 
+    /// What a value must contain, if it must do nothing else.
+    pub fn contained(&self) -> Option<&Finder<'static>> {
+        match &self.kind {
+            Kind::Contains(finder) => Some(finder),
+            _ => None,
+        }
+    }
+
     /// The bytes that every matching value begins with; empty if any may begin.
     pub fn literal_prefix(&self) -> &[u8] {
         match self.tokens.first() {

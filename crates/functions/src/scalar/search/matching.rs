@@ -7,7 +7,9 @@ use arrow::array::{ArrayRef, AsArray, UInt8Array};
 use arrow::datatypes::UInt8Type;
 use basalt_error::Result;
 use basalt_types::DataType;
+use memchr::memmem::Finder;
 
+use super::containing::rows_containing;
 use super::like::LikeMatcher;
 use super::regexp::{RegexpCache, compile_with};
 use crate::scalar::strings::shapes::{is_text, number_rows, text_column};
@@ -93,7 +95,9 @@ fn resolve_like(call: &Call<'_>, ignores_case: bool, wanted: bool) -> Result<Res
     Resolved::new(DataType::UInt8, move |columns, num_rows| {
         let text = text_column(&columns[0], &data_type)?;
         if let Some(matcher) = &matcher {
-            return match_rows(&text, num_rows, |value| matcher.matches(value) == wanted);
+            return match_rows(&text, num_rows, wanted, matcher.contained(), |value| {
+                matcher.matches(value)
+            });
         }
         let (values, patterns) = (text.strings()?, columns[1].strings()?);
         let mut matchers: HashMap<&[u8], LikeMatcher> = HashMap::new();
@@ -109,21 +113,28 @@ fn resolve_like(call: &Call<'_>, ignores_case: bool, wanted: bool) -> Result<Res
     })
 }
 
-/// Zeros and ones by `is_match`; the loop runs on the array itself where there is a value a row.
+/// Ones where `is_match` is as `wanted`, by a search over many rows at once where a text that they
+/// must contain is all there is to match.
 fn match_rows(
     text: &Column,
     num_rows: usize,
+    wanted: bool,
+    contained: Option<&Finder<'static>>,
     is_match: impl Fn(&[u8]) -> bool,
 ) -> Result<ArrayRef> {
+    let to_number = |found: bool| u8::from(found == wanted);
     let views = text.array.as_binary_view_opt().filter(|_| !text.is_const);
-    let values = match views {
-        Some(views) => {
-            UInt8Array::from_iter_values(views.bytes_iter().map(|value| u8::from(is_match(value))))
+    let values = match (views, contained) {
+        (Some(views), Some(finder)) => {
+            UInt8Array::from_iter_values(rows_containing(views, finder).into_iter().map(to_number))
         }
-        None => {
+        (Some(views), None) => {
+            UInt8Array::from_iter_values(views.bytes_iter().map(|value| to_number(is_match(value))))
+        }
+        (None, _) => {
             let strings: StringColumn<'_> = text.strings()?;
             UInt8Array::from_iter_values(
-                (0..num_rows).map(|row| u8::from(is_match(strings.value(row)))),
+                (0..num_rows).map(|row| to_number(is_match(strings.value(row)))),
             )
         }
     };
@@ -139,7 +150,9 @@ fn resolve_match(call: &Call<'_>, ignores_case: bool, wanted: bool) -> Result<Re
     Resolved::new(DataType::UInt8, move |columns, num_rows| {
         let text = text_column(&columns[0], &data_type)?;
         if let Some(regexp) = &regexp {
-            return match_rows(&text, num_rows, |value| regexp.is_match(value) == wanted);
+            return match_rows(&text, num_rows, wanted, regexp.contained(), |value| {
+                regexp.is_match(value)
+            });
         }
         let (values, patterns) = (text.strings()?, columns[1].strings()?);
         let mut regexps = RegexpCache::new(ignores_case);

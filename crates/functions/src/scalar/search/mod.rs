@@ -1,6 +1,7 @@
 //! Searching in strings: patterns, regular expressions, substrings, tokens.
 
 pub mod backtrack;
+pub mod containing;
 pub mod extract;
 pub mod fold;
 pub mod like;

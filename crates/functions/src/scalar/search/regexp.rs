@@ -123,6 +123,11 @@ impl Regexp {
         }
     }
 
+    /// What a value must contain, if the expression is a plain text.
+    pub fn contained(&self) -> Option<&Finder<'static>> {
+        self.literal.as_ref()
+    }
+
     /// Whether the pattern is an empty string.
     pub fn is_empty(&self) -> bool {
         self.regex.as_str().is_empty()
