@@ -21,7 +21,7 @@ pub struct Regexp {
     literal: Option<Finder<'static>>,
     /// For values of ASCII only, the same with bytes for characters: fewer states.
     ascii: Option<Regex>,
-    /// For values of ASCII only, a faster way to find groups, if the expression is simple.
+    /// A faster way to find groups, if the expression is simple.
     simple: Option<Arc<Program>>,
 }
 
@@ -53,9 +53,7 @@ pub fn compile_with(pattern: &[u8], case_insensitive: bool) -> Result<Regexp> {
     let ascii = is_ascii
         .then(|| ascii_regex(text, case_insensitive))
         .flatten();
-    let simple = is_ascii
-        .then(|| Program::compile(&translate(text), case_insensitive))
-        .flatten();
+    let simple = Program::compile(&translate(text), case_insensitive);
     let is_literal = !case_insensitive && !pattern.is_empty() && !text.contains(META_CHARACTERS);
     Ok(Regexp {
         regex,
@@ -173,7 +171,7 @@ impl GroupFinder<'_> {
             return None;
         }
         if let Some(backtracker) = &mut self.backtracker
-            && value.is_ascii()
+            && backtracker.program().is_for(value)
         {
             match backtracker.find(value, start, &mut self.slots) {
                 Outcome::Match => return self.group(0),

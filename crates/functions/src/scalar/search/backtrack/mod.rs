@@ -16,7 +16,7 @@ use memchr::memchr;
 use memchr::memmem::Finder;
 
 pub use program::Program;
-use program::{ByteSet, Instruction};
+use program::{ByteSet, Instruction, Repeat};
 
 /// Where a match and its groups begin and end: slots `2 g` and `2 g + 1` are those of group `g`.
 pub type Slots = Vec<Option<usize>>;
@@ -64,6 +64,11 @@ impl<'a> Backtracker<'a> {
             frames: Vec::new(),
             steps_left: 0,
         }
+    }
+
+    /// The program, which tells for which values it is.
+    pub fn program(&self) -> &'a Program {
+        self.program
     }
 
     /// Looks for the first match at or after `start`.
@@ -119,41 +124,43 @@ impl<'a> Backtracker<'a> {
                     Some((pc + 1, at))
                 }
                 Instruction::Repeat(repeat) => {
-                    let most = repeat.set.run(value, at, repeat.most);
-                    let least = at + repeat.least;
-                    match () {
-                        () if most < least => None,
-                        () if repeat.keeps_all || most == least => Some((pc + 1, most)),
-                        () if repeat.greedy => {
-                            let at = most - 1;
-                            self.frames.push(Frame::Fewer {
-                                pc: pc + 1,
-                                least,
-                                at,
-                            });
-                            Some((pc + 1, most))
-                        }
-                        () => {
-                            let at = least + 1;
-                            self.frames.push(Frame::More {
-                                pc: pc + 1,
-                                at,
-                                most,
-                            });
-                            Some((pc + 1, least))
-                        }
-                    }
+                    let end = self.repeat(repeat, pc + 1, value, at);
+                    end.map(|end| (pc + 1, end))
                 }
             };
-            match next.or_else(|| self.back(slots)) {
+            match next.or_else(|| self.back(value, slots)) {
                 Some(next) => (pc, at) = next,
                 None => return Outcome::NoMatch,
             }
         }
     }
 
+    /// Where a repetition from `at` on ends at first; the other ends are frames, which go on at `pc`.
+    fn repeat(&mut self, repeat: &Repeat, pc: usize, value: &[u8], at: usize) -> Option<usize> {
+        let least = at + repeat.least;
+        let most = repeat.set.run(value, at, repeat.most);
+        if most < least {
+            return None;
+        }
+        if repeat.keeps_all || most == least {
+            return Some(most);
+        }
+        if repeat.greedy {
+            let at = most - 1;
+            self.frames.push(Frame::Fewer { pc, least, at });
+            return Some(most);
+        }
+        let least = (least..most).find(|at| is_between(value, *at));
+        let least = least.unwrap_or(most);
+        if least < most {
+            let at = least + 1;
+            self.frames.push(Frame::More { pc, at, most });
+        }
+        Some(least)
+    }
+
     /// The place to go on from after a failure.
-    fn back(&mut self, slots: &mut Slots) -> Option<(usize, usize)> {
+    fn back(&mut self, value: &[u8], slots: &mut Slots) -> Option<(usize, usize)> {
         loop {
             match self.frames.pop()? {
                 Frame::Branch { pc, at } => return Some((pc, at)),
@@ -163,18 +170,27 @@ impl<'a> Backtracker<'a> {
                         let at = at - 1;
                         self.frames.push(Frame::Fewer { pc, least, at });
                     }
-                    return Some((pc, at));
+                    if is_between(value, at) {
+                        return Some((pc, at));
+                    }
                 }
                 Frame::More { pc, at, most } => {
                     if at < most {
                         let at = at + 1;
                         self.frames.push(Frame::More { pc, at, most });
                     }
-                    return Some((pc, at));
+                    if is_between(value, at) {
+                        return Some((pc, at));
+                    }
                 }
             }
         }
     }
+}
+
+/// Whether a place lies between two characters, for values in ASCII or UTF-8.
+fn is_between(value: &[u8], at: usize) -> bool {
+    value.get(at).is_none_or(|byte| *byte & 0xC0 != 0x80)
 }
 
 /// The first place at or after `from` where the needle is.

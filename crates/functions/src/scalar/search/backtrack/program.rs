@@ -11,6 +11,16 @@ pub struct Program {
     num_slots: usize,
     /// What every match begins with; none if every match begins where the value does.
     prefix: Option<Finder<'static>>,
+    characters: Characters,
+}
+
+/// The values that a program is right for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Characters {
+    /// Those of ASCII characters only.
+    Ascii,
+    /// Those that are valid UTF-8: where a repetition may end a character ends.
+    Utf8,
 }
 
 /// One step.
@@ -55,18 +65,33 @@ pub(super) enum ByteSet {
 const MAX_INSTRUCTIONS: usize = 200;
 
 impl Program {
-    /// Compiles `pattern`, in the syntax of the `regex` crate; none if it is not simple.
+    /// Compiles `pattern`, in the syntax of the `regex` crate, for as many values as can be; none if
+    /// it is not simple.
     pub fn compile(pattern: &str, case_insensitive: bool) -> Option<Self> {
+        let names_bytes = ["\\p", "\\P", "\\x"]
+            .iter()
+            .any(|name| pattern.contains(name));
+        Self::compile_for(Characters::Utf8, pattern, case_insensitive).or_else(|| {
+            let is_ascii = pattern.is_ascii() && !names_bytes;
+            is_ascii.then(|| Self::compile_for(Characters::Ascii, pattern, case_insensitive))?
+        })
+    }
+
+    fn compile_for(characters: Characters, pattern: &str, case_insensitive: bool) -> Option<Self> {
         let hir = ParserBuilder::new()
             .dot_matches_new_line(true)
             .case_insensitive(case_insensitive)
-            .unicode(false)
+            .unicode(characters == Characters::Utf8)
             .utf8(false)
             .build()
             .parse(pattern)
             .ok()?;
         let mut instructions = Vec::new();
-        push(&mut instructions, &hir)?;
+        Writer {
+            characters,
+            out: &mut instructions,
+        }
+        .push(&hir)?;
         instructions.push(Instruction::Match);
         let prefix = match &instructions[0] {
             Instruction::Start => None,
@@ -86,7 +111,15 @@ impl Program {
             instructions,
             num_slots: 2 * (hir.properties().explicit_captures_len() + 1),
             prefix,
+            characters,
         })
+    }
+
+    /// Whether the program is right for a value.
+    #[inline]
+    pub fn is_for(&self, value: &[u8]) -> bool {
+        value.is_ascii()
+            || (self.characters == Characters::Utf8 && std::str::from_utf8(value).is_ok())
     }
 
     pub(super) fn instructions(&self) -> &[Instruction] {
@@ -108,96 +141,105 @@ impl Program {
     }
 }
 
-/// Appends the steps of a part; none if it is not simple.
-fn push(out: &mut Vec<Instruction>, hir: &Hir) -> Option<()> {
-    if out.len() > MAX_INSTRUCTIONS {
-        return None;
-    }
-    match hir.kind() {
-        HirKind::Empty => {}
-        HirKind::Literal(literal) => out.push(Instruction::Literal(literal.0.to_vec())),
-        HirKind::Class(_) => out.push(Instruction::Repeat(Repeat {
-            set: byte_set(hir)?,
-            least: 1,
-            most: Some(1),
-            greedy: true,
-            keeps_all: false,
-        })),
-        HirKind::Look(Look::Start) => out.push(Instruction::Start),
-        HirKind::Look(Look::End) => out.push(Instruction::End),
-        HirKind::Look(_) => return None,
-        HirKind::Repetition(repetition) => push_repetition(out, repetition)?,
-        HirKind::Capture(capture) => {
-            let slot = 2 * usize::try_from(capture.index).ok()?;
-            out.push(Instruction::Save(slot));
-            push(out, &capture.sub)?;
-            out.push(Instruction::Save(slot + 1));
-        }
-        HirKind::Concat(parts) => {
-            for part in parts {
-                push(out, part)?;
-            }
-        }
-        HirKind::Alternation(parts) => push_alternation(out, parts)?,
-    }
-    Some(())
+/// Writes the steps of the parts of an expression; none for what is not simple.
+struct Writer<'a> {
+    characters: Characters,
+    out: &'a mut Vec<Instruction>,
 }
 
-fn push_repetition(out: &mut Vec<Instruction>, repetition: &Repetition) -> Option<()> {
-    let (least, most) = (repetition.min, repetition.max);
-    if let Some(set) = byte_set(&repetition.sub) {
-        out.push(Instruction::Repeat(Repeat {
+impl Writer<'_> {
+    fn push(&mut self, hir: &Hir) -> Option<()> {
+        if self.out.len() > MAX_INSTRUCTIONS {
+            return None;
+        }
+        match hir.kind() {
+            HirKind::Empty => {}
+            HirKind::Literal(literal) => self.out.push(Instruction::Literal(literal.0.to_vec())),
+            HirKind::Class(_) => self.push_repeat(byte_set(hir)?, 1, Some(1), true)?,
+            HirKind::Look(Look::Start) => self.out.push(Instruction::Start),
+            HirKind::Look(Look::End) => self.out.push(Instruction::End),
+            HirKind::Look(_) => return None,
+            HirKind::Repetition(repetition) => self.push_repetition(repetition)?,
+            HirKind::Capture(capture) => {
+                let slot = 2 * usize::try_from(capture.index).ok()?;
+                self.out.push(Instruction::Save(slot));
+                self.push(&capture.sub)?;
+                self.out.push(Instruction::Save(slot + 1));
+            }
+            HirKind::Concat(parts) => {
+                for part in parts {
+                    self.push(part)?;
+                }
+            }
+            HirKind::Alternation(parts) => self.push_alternation(parts)?,
+        }
+        Some(())
+    }
+
+    /// Of characters of several bytes all count or none does, and their number does not.
+    fn push_repeat(
+        &mut self,
+        set: ByteSet,
+        least: u32,
+        most: Option<u32>,
+        greedy: bool,
+    ) -> Option<()> {
+        let counts_nothing = least <= 1 && most.is_none();
+        if self.characters == Characters::Utf8 && set.has(0x80) && !counts_nothing {
+            return None;
+        }
+        self.out.push(Instruction::Repeat(Repeat {
             set,
             least: usize::try_from(least).ok()?,
             most: most.map(usize::try_from).transpose().ok()?,
-            greedy: repetition.greedy,
+            greedy,
             keeps_all: false,
         }));
-        return Some(());
+        Some(())
     }
-    if (least, most) != (0, Some(1)) {
-        return None;
-    }
-    let split = out.len();
-    out.push(Instruction::Match);
-    push(out, &repetition.sub)?;
-    let (inside, after) = (split + 1, out.len());
-    out[split] = if repetition.greedy {
-        Instruction::Split {
-            first: inside,
-            second: after,
-        }
-    } else {
-        Instruction::Split {
-            first: after,
-            second: inside,
-        }
-    };
-    Some(())
-}
 
-fn push_alternation(out: &mut Vec<Instruction>, parts: &[Hir]) -> Option<()> {
-    let mut jumps = Vec::new();
-    let (last, others) = parts.split_last()?;
-    for part in others {
-        let split = out.len();
-        out.push(Instruction::Match);
-        push(out, part)?;
-        jumps.push(out.len());
-        out.push(Instruction::Match);
-        out[split] = Instruction::Split {
-            first: split + 1,
-            second: out.len(),
+    fn push_repetition(&mut self, repetition: &Repetition) -> Option<()> {
+        let (least, most) = (repetition.min, repetition.max);
+        if let Some(set) = byte_set(&repetition.sub) {
+            return self.push_repeat(set, least, most, repetition.greedy);
+        }
+        if (least, most) != (0, Some(1)) {
+            return None;
+        }
+        let split = self.out.len();
+        self.out.push(Instruction::Match);
+        self.push(&repetition.sub)?;
+        let (inside, after) = (split + 1, self.out.len());
+        let (first, second) = match repetition.greedy {
+            true => (inside, after),
+            false => (after, inside),
         };
+        self.out[split] = Instruction::Split { first, second };
+        Some(())
     }
-    push(out, last)?;
-    for jump in jumps {
-        out[jump] = Instruction::Jump(out.len());
+
+    fn push_alternation(&mut self, parts: &[Hir]) -> Option<()> {
+        let mut jumps = Vec::new();
+        let (last, others) = parts.split_last()?;
+        for part in others {
+            let split = self.out.len();
+            self.out.push(Instruction::Match);
+            self.push(part)?;
+            jumps.push(self.out.len());
+            self.out.push(Instruction::Match);
+            let (first, second) = (split + 1, self.out.len());
+            self.out[split] = Instruction::Split { first, second };
+        }
+        self.push(last)?;
+        for jump in jumps {
+            self.out[jump] = Instruction::Jump(self.out.len());
+        }
+        Some(())
     }
-    Some(())
 }
 
-/// The bytes that a part matches, if it matches any one of some.
+/// The bytes that a part matches, if it matches any one character of some; that of characters of
+/// several bytes it matches all or none.
 fn byte_set(hir: &Hir) -> Option<ByteSet> {
     let mut members = [false; 256];
     match hir.kind() {
@@ -210,12 +252,14 @@ fn byte_set(hir: &Hir) -> Option<ByteSet> {
                 members[usize::from(range.start())..=usize::from(range.end())].fill(true);
             }
         }
-        // Without Unicode a class of ASCII characters alone may be written as characters.
         HirKind::Class(Class::Unicode(class)) => {
             for range in class.ranges() {
-                let end = u8::try_from(range.end()).ok().filter(u8::is_ascii)?;
-                let start = u8::try_from(range.start()).ok()?;
-                members[usize::from(start)..=usize::from(end)].fill(true);
+                let (start, end) = (range.start(), range.end());
+                let last = match end {
+                    char::MAX if start <= '\u{80}' => 0xFF,
+                    end => u8::try_from(end).ok().filter(u8::is_ascii)?,
+                };
+                members[usize::from(u8::try_from(start).ok()?)..=usize::from(last)].fill(true);
             }
         }
         _ => return None,

@@ -15,7 +15,6 @@ fn groups_by_backtracking(pattern: &str, value: &[u8], start: usize) -> (Outcome
 fn groups_by_regex(pattern: &str, value: &[u8], start: usize) -> Option<Slots> {
     let regex = RegexBuilder::new(pattern)
         .dot_matches_new_line(true)
-        .unicode(false)
         .build()
         .expect("a valid expression");
     let mut locations = regex.capture_locations();
@@ -50,6 +49,7 @@ fn groups_of_urls_are_found() {
         "http://a.b",
         "",
         "ftp://a/",
+        "https://www.пример.рф/ё",
     ] {
         check(pattern, value.as_bytes(), 0);
     }
@@ -118,10 +118,11 @@ proptest! {
     #[test]
     fn groups_are_those_of_the_general_engine(
         pattern in simple_pattern(),
-        value in "[abc]{0,14}",
+        value in "[abc]{0,14}|[abcé€]{0,14}",
         start in 0usize..4,
     ) {
-        if start <= value.len() && Program::compile(&pattern, false).is_some() {
+        let program = Program::compile(&pattern, false);
+        if value.is_char_boundary(start) && program.is_some_and(|p| p.is_for(value.as_bytes())) {
             check(&pattern, value.as_bytes(), start);
         }
     }
