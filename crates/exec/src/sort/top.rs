@@ -236,14 +236,24 @@ impl TopRows {
         if self.candidates.len() == num_before {
             return Ok(());
         }
-        let keys = if self.spec.layout.is_exact {
-            None
-        } else {
-            Some(self.converter.convert_columns(keys)?)
-        };
+        let keys = self.rows_of_candidates(keys, num_before)?;
         self.memory.try_grow(size_bytes(&batch)?)?;
         self.kept.push(Kept { batch, keys });
         Ok(())
+    }
+
+    /// The keys of the candidates from the `first` one on, in arrow's row format, if words do not hold them.
+    fn rows_of_candidates(&mut self, keys: &[ArrayRef], first: usize) -> Result<Option<Rows>> {
+        if self.spec.layout.is_exact {
+            return Ok(None);
+        }
+        let places = UInt32Array::from_iter_values(self.candidates[first..].iter().map(|c| c.key));
+        let keys = keys.iter().map(|key| take(key, &places, None));
+        let keys = keys.collect::<Result<Vec<_>, _>>()?;
+        for (place, candidate) in (0..).zip(&mut self.candidates[first..]) {
+            candidate.key = place;
+        }
+        Ok(Some(self.converter.convert_columns(&keys)?))
     }
 
     /// Keeps the best candidates only, and lowers the bound.
