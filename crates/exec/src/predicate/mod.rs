@@ -1,26 +1,23 @@
-//! Which rows a condition holds for: comparisons of integers with constants by kernels, into bits.
+//! Which rows a condition holds for: comparisons of columns with constants by kernels, into bits.
 //!
-//! Conjuncts that compare an integer column with a constant come first whatever their place was:
+//! Conjuncts that compare an integer or a short string with a constant come first whatever their place was:
 //! they cost next to nothing, cannot fail, and spare the others rows.
+
+mod comparison;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, RecordBatch};
+use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use arrow::buffer::{BooleanBuffer, Buffer};
-use arrow::datatypes::{
-    DataType as ArrowType, Int8Type, Int16Type, Int32Type, Int64Type, Schema, SchemaRef, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
-};
-use basalt_kernels::Bitmap;
-use basalt_kernels::compare::Comparison;
-use datafusion::common::{ScalarValue, internal_err};
+use arrow::datatypes::{DataType as ArrowType, Schema, SchemaRef};
+use datafusion::common::internal_err;
 use datafusion::error::Result;
-use datafusion::logical_expr::{ColumnarValue, Operator};
-use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
+use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
 
+use self::comparison::ColumnComparison;
 use crate::lazy_logic::{lazy, may_fail};
 
 /// Of this many rows one must be left for the others to be worth looking at all of them.
@@ -43,21 +40,13 @@ struct Rest {
     may_fail: bool,
 }
 
-/// A column compared with a constant.
-#[derive(Clone, Debug)]
-struct ColumnComparison {
-    column: usize,
-    comparison: Comparison,
-    number: ScalarValue,
-}
-
 impl Predicate {
     /// The condition over rows of `schema`, if parts of it are comparisons that kernels do.
     pub(crate) fn try_new(whole: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
         let mut comparisons = Vec::new();
         let mut rest = Vec::new();
         for conjunct in split_conjunction(whole) {
-            match ColumnComparison::try_new(conjunct) {
+            match ColumnComparison::try_new(conjunct, schema) {
                 Some(comparison) => comparisons.push(comparison),
                 None => rest.push(Arc::clone(conjunct)),
             }
@@ -94,7 +83,7 @@ impl Predicate {
         let num_rows = batch.num_rows();
         let mut words = vec![u64::MAX; num_rows.div_ceil(64)];
         for comparison in &self.comparisons {
-            comparison.retain(batch.column(comparison.column), &mut words)?;
+            comparison.retain(batch, &mut words)?;
         }
         let rows = BooleanBuffer::new(Buffer::from_vec(words), 0, num_rows);
         match &self.rest {
@@ -126,66 +115,6 @@ fn hold_too(rest: &Rest, batch: &RecordBatch, rows: BooleanBuffer) -> Result<Boo
         Some(nulls) => &hold & nulls.inner(),
         None => hold,
     })
-}
-
-impl ColumnComparison {
-    fn try_new(conjunct: &Arc<dyn PhysicalExpr>) -> Option<Self> {
-        let binary = conjunct.downcast_ref::<BinaryExpr>()?;
-        let comparison = match binary.op() {
-            Operator::Eq => Comparison::Equal,
-            Operator::NotEq => Comparison::NotEqual,
-            Operator::Lt => Comparison::Less,
-            Operator::LtEq => Comparison::LessOrEqual,
-            Operator::Gt => Comparison::Greater,
-            Operator::GtEq => Comparison::GreaterOrEqual,
-            _ => return None,
-        };
-        let (left, right) = (binary.left(), binary.right());
-        let (column, literal, comparison) = match left.downcast_ref::<Column>() {
-            Some(column) => (column, right, comparison),
-            None => (right.downcast_ref::<Column>()?, left, comparison.mirrored()),
-        };
-        let number = literal.downcast_ref::<Literal>()?.value();
-        (number.data_type().is_integer() && !number.is_null()).then(|| Self {
-            column: column.index(),
-            comparison,
-            number: number.clone(),
-        })
-    }
-
-    /// Clears the bits of rows for which it does not hold.
-    fn retain(&self, array: &ArrayRef, words: &mut [u64]) -> Result<()> {
-        match self.number {
-            ScalarValue::Int8(Some(n)) => self.retain_in::<Int8Type>(array, n, words),
-            ScalarValue::Int16(Some(n)) => self.retain_in::<Int16Type>(array, n, words),
-            ScalarValue::Int32(Some(n)) => self.retain_in::<Int32Type>(array, n, words),
-            ScalarValue::Int64(Some(n)) => self.retain_in::<Int64Type>(array, n, words),
-            ScalarValue::UInt8(Some(n)) => self.retain_in::<UInt8Type>(array, n, words),
-            ScalarValue::UInt16(Some(n)) => self.retain_in::<UInt16Type>(array, n, words),
-            ScalarValue::UInt32(Some(n)) => self.retain_in::<UInt32Type>(array, n, words),
-            ScalarValue::UInt64(Some(n)) => self.retain_in::<UInt64Type>(array, n, words),
-            _ => internal_err!("a comparison with {}", self.number),
-        }
-    }
-
-    fn retain_in<T: ArrowPrimitiveType>(
-        &self,
-        array: &ArrayRef,
-        number: T::Native,
-        words: &mut [u64],
-    ) -> Result<()> {
-        let Some(array) = array.as_primitive_opt::<T>() else {
-            return internal_err!("{} compared with {}", array.data_type(), self.number);
-        };
-        self.comparison.retain(array.values(), number, words);
-        let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
-        let valid = nulls.and_then(|n| Bitmap::try_new(n.validity(), n.offset(), n.len()));
-        if let Some(valid) = valid {
-            let words = words.iter_mut().enumerate();
-            words.for_each(|(i, word)| *word &= valid.word(i));
-        }
-        Ok(())
-    }
 }
 
 /// A condition that operators which are not ours evaluate by kernels, too.
