@@ -11,9 +11,9 @@ use crate::text::address::{read_ipv4, read_ipv6, read_uuid};
 use crate::text::best_effort::{BestEffort, read_best_effort};
 use crate::text::cursor::excerpt;
 use crate::text::escape::read_quoted;
-use crate::text::parse_number::{
-    parse_bool, parse_f32, parse_f64, parse_int, parse_whole, read_decimal, read_float, read_int,
-};
+use crate::text::parse_decimal::read_decimal;
+use crate::text::parse_float::{parse_f32, parse_f64, read_float};
+use crate::text::parse_number::{parse_bool, parse_int, parse_whole, read_int};
 use crate::text::parse_time::{
     LocalClock, read_basic, read_clock, read_date, read_unix_seconds, to_date, to_date_time,
     to_date32, to_ticks,

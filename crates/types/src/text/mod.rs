@@ -7,7 +7,9 @@
 //! | [`escape`] | backslash escapes of TSV, SQL literals and JSON, both ways |
 //! | [`nested`] | arrays, tuples and maps to text |
 //! | [`number`] | integers, floats and decimals to text |
-//! | [`parse_number`] | text to integers, floats, decimals and booleans |
+//! | [`parse_number`] | text to integers and booleans |
+//! | [`parse_float`] | text to floats |
+//! | [`parse_decimal`] | text to decimals |
 //! | [`time`] | dates and times to text |
 //! | [`parse_time`] | text to dates and times, in the fixed layouts |
 //! | [`best_effort`] | text to times, whatever the layout |
@@ -20,6 +22,8 @@ pub mod cursor;
 pub mod escape;
 mod nested;
 pub mod number;
+pub mod parse_decimal;
+pub mod parse_float;
 pub mod parse_number;
 pub mod parse_time;
 pub mod time;
@@ -27,5 +31,7 @@ pub mod time;
 pub use column::{ColumnText, Indent, IndentUnit, JsonOptions, Style, TextOptions};
 pub use cursor::Cursor;
 pub use number::{write_f32, write_f64, write_integer};
-pub use parse_number::{parse_bool, parse_decimal, parse_f32, parse_f64, parse_int};
+pub use parse_decimal::parse_decimal;
+pub use parse_float::{parse_f32, parse_f64};
+pub use parse_number::{parse_bool, parse_int};
 pub use time::TimeOutput;

@@ -1,11 +1,17 @@
 //! Rounds numbers to digits, to powers of two and to classes of durations and ages.
 
+mod classes;
+mod floats;
+
 use std::collections::BTreeMap;
 
-use arrow::array::{Array, ArrayRef, AsArray, UInt32Array};
+use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::datatypes::i256;
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_types::{DataType, least_supertype};
+use basalt_types::DataType;
+
+use classes::{round_age, round_down, round_duration};
+use floats::float;
 
 use super::decimals::{Ticks, Width, decimal_array, digits, ticks_of};
 use super::numeric::{Native, Num, Numbers, array_of, map1, with_native};
@@ -176,114 +182,6 @@ fn rounding(
     })
 }
 
-/// The floats, with roundings that need no instruction beyond the baseline.
-trait Float:
-    Native
-    + std::ops::Mul<Output = Self>
-    + std::ops::Div<Output = Self>
-    + std::ops::Sub<Output = Self>
-    + std::ops::Add<Output = Self>
-{
-    /// From this size on every float is whole; adding it drops the fraction.
-    const WHOLE: Self;
-    const UNIT: Self;
-    fn magnitude(self) -> Self;
-    fn with_sign_of(self, other: Self) -> Self;
-    fn finite(self) -> bool;
-}
-
-macro_rules! float {
-    ($float:ty, $whole:expr) => {
-        impl Float for $float {
-            const WHOLE: Self = $whole;
-            const UNIT: Self = 1.0;
-
-            #[inline(always)]
-            fn magnitude(self) -> Self {
-                self.abs()
-            }
-
-            #[inline(always)]
-            fn with_sign_of(self, other: Self) -> Self {
-                self.copysign(other)
-            }
-
-            #[inline(always)]
-            fn finite(self) -> bool {
-                self.is_finite()
-            }
-        }
-    };
-}
-
-float!(f32, 8_388_608.0);
-float!(f64, 4_503_599_627_370_496.0);
-
-/// To the nearest whole number, halves to the even one.
-#[inline(always)]
-fn nearest<F: Float>(x: F) -> F {
-    let magnitude = x.magnitude();
-    let rounded = (magnitude + F::WHOLE - F::WHOLE).with_sign_of(x);
-    if magnitude < F::WHOLE { rounded } else { x }
-}
-
-#[inline(always)]
-fn down<F: Float>(x: F) -> F {
-    let rounded = nearest(x);
-    if rounded > x {
-        rounded - F::UNIT
-    } else {
-        rounded
-    }
-}
-
-#[inline(always)]
-fn up<F: Float>(x: F) -> F {
-    let rounded = nearest(x);
-    if rounded < x {
-        (rounded + F::UNIT).with_sign_of(x)
-    } else {
-        rounded
-    }
-}
-
-#[inline(always)]
-fn cut<F: Float>(x: F) -> F {
-    down(x.magnitude()).with_sign_of(x)
-}
-
-fn float<F: Float>(column: &Column, num_rows: usize, mode: Mode, digits: i32) -> Result<ArrayRef> {
-    match mode {
-        Mode::Nearest | Mode::Bankers => scaled(column, num_rows, digits, nearest::<F>),
-        Mode::Floor => scaled(column, num_rows, digits, down::<F>),
-        Mode::Ceil => scaled(column, num_rows, digits, up::<F>),
-        Mode::Trunc => scaled(column, num_rows, digits, cut::<F>),
-    }
-}
-
-fn scaled<F: Float>(
-    column: &Column,
-    num_rows: usize,
-    digits: i32,
-    round: impl Fn(F) -> F,
-) -> Result<ArrayRef> {
-    // ClickHouse keeps the power as an integer, which ends at 2^64.
-    let power = match digits {
-        ..-19 => u64::MAX as f64,
-        _ => 10_f64.powi(digits.abs()),
-    };
-    let power = F::from_num(power);
-    match digits {
-        0 => map1::<F, F>(column, num_rows, round),
-        1.. => map1::<F, F>(column, num_rows, |x| {
-            let rounded = round(x * power) / power;
-            // A number too great for the multiplication has no digits to round.
-            if rounded.finite() { rounded } else { x }
-        }),
-        _ => map1::<F, F>(column, num_rows, |x| round(x / power) * power),
-    }
-}
-
 /// `ticks` rounded to a multiple of `unit`.
 fn to_multiple<T: Ticks>(ticks: T, unit: T, mode: Mode) -> T {
     let zero = T::from_i128(0);
@@ -408,83 +306,4 @@ fn decimals<T: Ticks>(
         None => vec![T::from_i128(0); ticks.len()],
     };
     decimal_array(rounded, data_type, None)
-}
-
-const DURATIONS: [u16; 15] = [
-    1, 10, 30, 60, 120, 180, 240, 300, 600, 1200, 1800, 3600, 7200, 18_000, 36_000,
-];
-
-fn round_duration(call: &Call<'_>) -> Result<Resolved> {
-    call.expect_args(1..=1)?;
-    let num = Num::of_number(call.data_type(0)).ok_or_else(|| call.illegal_type(0))?;
-    Resolved::new(DataType::UInt16, move |columns, num_rows| {
-        let narrow = saturated(&columns[0], num_rows, num)?;
-        // Compares with every class: short for a vector unit, which has no search.
-        map1::<u16, u16>(&Column::new(narrow), num_rows, |seconds| {
-            let classes = DURATIONS.iter();
-            classes.fold(
-                0,
-                |class, next| if seconds >= *next { *next } else { class },
-            )
-        })
-    })
-}
-
-const AGES: [(u16, u16); 6] = [(1, 17), (18, 18), (25, 25), (35, 35), (45, 45), (55, 55)];
-
-fn round_age(call: &Call<'_>) -> Result<Resolved> {
-    call.expect_args(1..=1)?;
-    let num = Num::of_number(call.data_type(0)).ok_or_else(|| call.illegal_type(0))?;
-    Resolved::new(DataType::UInt8, move |columns, num_rows| {
-        let narrow = saturated(&columns[0], num_rows, num)?;
-        map1::<u16, u8>(&Column::new(narrow), num_rows, |age| {
-            let class = AGES.iter().fold(
-                0,
-                |class, (from, to)| if age >= *from { *to } else { class },
-            );
-            class as u8
-        })
-    })
-}
-
-/// Whole numbers within 16 bits; all classes end far below.
-fn saturated(column: &Column, num_rows: usize, num: Num) -> Result<ArrayRef> {
-    match num {
-        Num::U8 => map1::<u8, u16>(column, num_rows, u16::from),
-        Num::U16 => column.expand(num_rows),
-        Num::U32 => map1::<u32, u16>(column, num_rows, |x| x.min(0xFFFF) as u16),
-        Num::U64 => map1::<u64, u16>(column, num_rows, |x| x.min(0xFFFF) as u16),
-        Num::F32 | Num::F64 => map1::<f64, u16>(column, num_rows, |x| x as u16),
-        _ => map1::<i64, u16>(column, num_rows, |x| x.clamp(0, 0xFFFF) as u16),
-    }
-}
-
-fn round_down(call: &Call<'_>) -> Result<Resolved> {
-    call.expect_args(2..=2)?;
-    let DataType::Array(element) = call.data_type(1) else {
-        return Err(call.illegal_type(1));
-    };
-    if !element.base().is_number() {
-        return Err(call.illegal_type(1));
-    }
-    let result = least_supertype(&[call.data_type(0).clone(), element.as_ref().clone()])?;
-    let num = Num::of_number(&result).ok_or_else(|| call.illegal_type(0))?;
-    let list = call.constant(1)?.as_list::<i32>().value(0);
-    if list.is_empty() {
-        return Err(call.illegal_type(1));
-    }
-    Resolved::new(
-        result,
-        move |columns, num_rows| with_native!(num, T => below::<T>(&columns[0], &list, num_rows)),
-    )
-}
-
-fn below<T: Native>(column: &Column, list: &ArrayRef, num_rows: usize) -> Result<ArrayRef> {
-    let mut elements = vec![T::default(); list.len()];
-    Numbers::of(list.as_ref())?.load(0..list.len(), &mut elements);
-    elements.sort_unstable_by(|a, b| a.compare(*b));
-    map1::<T, T>(column, num_rows, |x| {
-        let after = elements.partition_point(|e| *e <= x);
-        elements[after.saturating_sub(1)]
-    })
 }
