@@ -225,12 +225,15 @@ impl Parser<'_> {
         self.advance();
         let args = self.list(Self::expr)?;
         self.expect_symbol(K::CloseRound)?;
-        Ok(TableSource::Function(TableFunction {
-            name: "values".to_owned(),
+        let span = self.span_from(start);
+        let values = TableSource::Function(TableFunction {
+            name: "SQLStandardValues".to_owned(),
             args,
             settings: Vec::new(),
-            span: self.span_from(start),
-        }))
+            span,
+        });
+        let table = Box::new(TableExpr::of(values, span));
+        Ok(all_of(vec![FromElement::Table { join: None, table }], span))
     }
 
     /// `(args [, SETTINGS ..])` after a table function's name.
