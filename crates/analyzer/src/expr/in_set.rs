@@ -45,7 +45,7 @@ impl Resolver<'_> {
         let null_matches = self.analyzer.flag("transform_null_in");
         // The set of `nullIn` still has no NULL: that takes the setting.
         let null_is_no_member = name.to_ascii_lowercase().contains("null") && !null_matches;
-        if left.data_type == DataType::Nothing {
+        if has_nothing(&left.data_type) {
             self.refuse_set_of_nothing(right)?;
         }
         let left_is_null = *left.data_type.base() == DataType::Nothing;
@@ -376,6 +376,14 @@ impl Resolver<'_> {
             constant,
             Typed::new(udf::call(key, bound, vec![left.expr]), return_type),
         )
+    }
+}
+
+/// Whether the type is Nothing or a tuple with it.
+fn has_nothing(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Tuple(tuple) => tuple.types.iter().any(has_nothing),
+        other => *other == DataType::Nothing,
     }
 }
 

@@ -5,6 +5,7 @@ use basalt_parser::ast::{self, FromElement, TableSource};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 
 use super::correlated::Domain;
+use super::join::check_table_names;
 use super::{Analyzer, Outer, Planned};
 use crate::environment::Environment;
 use crate::expr::aliases::Aliases;
@@ -52,6 +53,9 @@ impl Analyzer<'_> {
                     Some(left),
                 ) => {
                     let right = table_of(table)?;
+                    if table.alias.is_some() {
+                        check_table_names(&left.scope, &right.scope)?;
+                    }
                     if join.kind != ast::JoinKind::Paste {
                         self.check_aliases(
                             position.checked_sub(1).map(|i| &select.from[i]),

@@ -49,7 +49,11 @@ impl Resolver<'_> {
                 continue;
             }
             let typed = self.resolve(expr)?;
-            let name = self.shown_identifier(expr, &typed).unwrap_or_else(|| {
+            let shown = match self.is_alias(expr) {
+                true => None,
+                false => self.shown_identifier(expr, &typed),
+            };
+            let name = shown.unwrap_or_else(|| {
                 plain.push((items.len(), position));
                 String::new()
             });

@@ -72,6 +72,12 @@ impl Resolver<'_> {
         }
     }
 
+    /// Whether the expression is the alias of another one.
+    pub(super) fn is_alias(&self, expr: &ast::Expr) -> bool {
+        matches!(&expr.kind, ExprKind::Identifier(parts)
+            if parts.len() == 1 && self.aliases.get(&parts[0]).is_some())
+    }
+
     pub(super) fn shown_name(&self, expr: &ast::Expr, typed: &Typed) -> String {
         self.shown_identifier(expr, typed)
             .unwrap_or_else(|| column_name(expr))
