@@ -13,7 +13,7 @@ use clap::ArgMatches;
 
 use crate::progress::Progress;
 use crate::say;
-use crate::shell::{self, Canceller, ShellSession};
+use crate::shell::{self, Canceller, Names, ShellSession};
 
 /// Exit status of a process that Ctrl-C ended, as shells have it: 128 and the signal's number.
 const INTERRUPTED: i32 = 130;
@@ -309,8 +309,12 @@ impl ShellSession for Local {
         }
     }
 
-    fn completions(&self) -> Vec<String> {
-        self.session.names()
+    fn completions(&self) -> Names {
+        let names = self.session.names();
+        Names {
+            sources: names.sources,
+            others: names.others,
+        }
     }
 
     fn canceller(&self) -> Canceller {

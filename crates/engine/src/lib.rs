@@ -14,6 +14,7 @@
 //! | [`constants`] | constants that take long, on threads of their own |
 //! | [`execution`] | running plans: DataFusion's state, partitions, limits |
 //! | [`memory`] | how much memory a query takes |
+//! | [`names`] | what a user may want to type |
 //! | [`observation`] | what the plans of a query did |
 //! | [`rows_before_limit`] | how many rows came to a LIMIT |
 //! | [`statement`] | each kind of statement |
@@ -30,6 +31,7 @@ pub mod environment;
 pub mod execution;
 pub mod memory;
 pub mod merge_tree;
+mod names;
 mod observation;
 mod rows_before_limit;
 pub mod session;
@@ -40,5 +42,6 @@ pub mod table_function;
 
 pub use basalt_exec::QueryControl;
 pub use database::Database;
+pub use names::Names;
 pub use session::{Io, Session, Summary};
 pub use statement::{gives_rows, remove_unfinished};

@@ -240,32 +240,6 @@ impl Session {
         Ok(())
     }
 
-    /// Names that a user may want to type: functions, tables, columns, settings.
-    pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = basalt_functions::registry::all_function_names()
-            .map(str::to_owned)
-            .collect();
-        names.extend(crate::settings::declared().map(|s| s.name.to_owned()));
-        names.extend(
-            crate::table_function::TABLE_FUNCTIONS
-                .iter()
-                .map(|(n, _)| (*n).to_owned()),
-        );
-        names.extend(basalt_formats::FORMATS.iter().map(|f| f.name.to_owned()));
-        let of_system = crate::system::table_names("system");
-        names.extend(of_system.iter().map(|n| format!("system.{n}")));
-        for database in self.database.catalog.databases() {
-            for (name, table) in self.database.catalog.tables(&database).unwrap_or_default() {
-                names.push(name);
-                names.extend(table.columns.iter().map(|c| c.column.name.clone()));
-            }
-            names.push(database);
-        }
-        names.sort_unstable();
-        names.dedup();
-        names
-    }
-
     /// The database that a table's name belongs to.
     pub(crate) fn database_of(&self, name: &ast::ObjectName) -> String {
         name.database

@@ -29,8 +29,6 @@ const SPEED: &[&str] = &[
 
 /// Settings of which only ClickHouse's default is implemented, with that default.
 const FIXED: &[(&str, &str)] = &[
-    ("bool_false_representation", "false"),
-    ("bool_true_representation", "true"),
     ("format_schema", ""),
     ("input_format_arrow_allow_missing_columns", "1"),
     ("input_format_arrow_case_insensitive_column_matching", "0"),

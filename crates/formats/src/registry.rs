@@ -188,8 +188,8 @@ const EXTENSIONS: &[(&str, &str)] = &[
 ];
 
 /// Endings that say how a file is compressed.
-const COMPRESSIONS: [&str; 9] = [
-    "gz", "gzip", "zst", "zstd", "xz", "bz2", "lz4", "br", "snappy",
+const COMPRESSIONS: [&str; 12] = [
+    "gz", "gzip", "deflate", "zst", "zstd", "xz", "lzma", "bz2", "lz4", "br", "brotli", "snappy",
 ];
 
 /// The format of a file by its name, whatever compression's ending stands behind.

@@ -1,11 +1,13 @@
 //! Declares the settings of formats: field, ClickHouse's name and default, one table.
 
+use std::sync::Arc;
+
 use crate::fixed_settings;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::Tz;
 use basalt_types::builder::ReadOptions;
 use basalt_types::text::best_effort::DateOrder;
-use basalt_types::text::{JsonOptions, TextOptions, TimeOutput};
+use basalt_types::text::{BoolWords, JsonOptions, TextOptions, TimeOutput};
 
 /// A type that a setting's text can be read as.
 trait SettingValue: Sized {
@@ -164,6 +166,8 @@ fn bad_value(name: &str, text: &str) -> Error {
 settings! {
     session_timezone: Tz = Tz::UTC;
     max_insert_block_size: u64 = 65_505;
+    bool_true_representation: String = "true".to_string();
+    bool_false_representation: String = "false".to_string();
     date_time_output_format: TimeOutput = TimeOutput::Simple;
     schema_inference_hints: String = String::new();
     schema_inference_make_columns_nullable: bool = true;
@@ -300,6 +304,7 @@ impl FormatSettings {
             time_zone: self.session_timezone,
             time_output: self.date_time_output_format,
             decimal_trailing_zeros: self.output_format_decimal_trailing_zeros,
+            bool_words: self.bool_words(),
             json: JsonOptions {
                 quote_64bit_integers: self.output_format_json_quote_64bit_integers,
                 quote_64bit_floats: self.output_format_json_quote_64bit_floats,
@@ -322,7 +327,16 @@ impl FormatSettings {
                 TimeInput::BestEffortUs => Some(DateOrder::MonthFirst),
             },
             is_cast: false,
+            bool_words: self.bool_words(),
         }
+    }
+
+    /// What stands for true and false in fields, if it is not these words.
+    pub fn bool_words(&self) -> Option<Arc<BoolWords>> {
+        BoolWords::new(
+            &self.bool_true_representation,
+            &self.bool_false_representation,
+        )
     }
 
     /// Whether rows that cannot be read may be left out.

@@ -3,9 +3,7 @@
 //! `1 + x` is `plus(1, x)`, `x::UInt8` is `CAST(x, 'UInt8')`, `[a, 1]` stays as it is, an aliased
 //! expression has its alias wherever it stands, subqueries are `_subquery_1`, `_subquery_2` and so on.
 
-use crate::ast::{
-    Expr, ExprKind, FrameBound, Function, Literal, NullsAction, WindowRef, WindowSpec,
-};
+use crate::ast::{Expr, ExprKind, FrameBound, Function, Literal, WindowRef, WindowSpec};
 use crate::format::{float, format_expr, format_order_suffix, identifier, quoted};
 
 /// The name of a result column that stands alone; see [`column_names`] for several.
@@ -123,17 +121,15 @@ impl Namer {
                 }]
             );
         self.list("(", if counts_rows { &[] } else { &f.args }, ")");
+        if f.name.eq_ignore_ascii_case("exists") {
+            // ClickHouse numbers the subquery of EXISTS twice.
+            self.num_subqueries += 1;
+        }
         self.suffix(f);
     }
 
+    /// The window; RESPECT NULLS and IGNORE NULLS are no part of a name.
     fn suffix(&mut self, f: &Function) {
-        if f.over.is_some() {
-            match f.nulls {
-                Some(NullsAction::Respect) => self.out.push_str(" RESPECT NULLS"),
-                Some(NullsAction::Ignore) => self.out.push_str(" IGNORE NULLS"),
-                None => {}
-            }
-        }
         match &f.over {
             Some(WindowRef::Named(name)) => self.out.push_str(&format!(" OVER {name}")),
             Some(WindowRef::Spec(spec)) => {

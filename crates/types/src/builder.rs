@@ -17,17 +17,19 @@ mod strings;
 mod values;
 mod variant;
 
+use std::sync::Arc;
+
 use arrow::array::{Array, ArrayRef, NullBufferBuilder};
 use basalt_error::{Error, ErrorCode, Result};
 
 use crate::text::best_effort::DateOrder;
 use crate::text::parse_time::LocalClock;
-use crate::text::{Cursor, cursor::excerpt};
+use crate::text::{BoolWords, Cursor, cursor::excerpt};
 use crate::{DataType, Tz};
 use values::Values;
 
 /// How text is read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ReadOptions {
     /// Reads times of types without a time zone of their own.
     pub time_zone: Tz,
@@ -36,6 +38,8 @@ pub struct ReadOptions {
     /// Reads as `CAST` does: `NULL` and `\N` are NULL, a date may have a time behind it, decimals
     /// may have as many digits as their storage.
     pub is_cast: bool,
+    /// What stands for true and false besides the usual words.
+    pub bool_words: Option<Arc<BoolWords>>,
 }
 
 impl Default for ReadOptions {
@@ -44,6 +48,7 @@ impl Default for ReadOptions {
             time_zone: Tz::UTC,
             best_effort: Some(DateOrder::DayFirst),
             is_cast: false,
+            bool_words: None,
         }
     }
 }
@@ -102,7 +107,7 @@ impl ColumnBuilder {
             values: Values::new(base, capacity, options)?,
             nulls: may_be_null.then(|| NullBufferBuilder::new(capacity)),
             clock: LocalClock::new(zone.unwrap_or(options.time_zone)),
-            options: *options,
+            options: options.clone(),
             data_type: data_type.clone(),
             scratch: Vec::new(),
             omitted: None,

@@ -2,13 +2,14 @@
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::Arg;
-use basalt_functions::aggregate::{BoundAggregate, bind};
+use basalt_functions::aggregate::{BoundAggregate, bind, is_aggregate};
 use basalt_parser::ast::{self, NullsAction};
 use basalt_types::DataType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::Expr;
 
 use super::Resolver;
+use super::window::needs_window;
 use crate::{Typed, udaf};
 
 /// An aggregate function with its resolved arguments.
@@ -53,7 +54,7 @@ impl Resolver<'_> {
 
     /// As [`Resolver::resolve_aggregate`], but whatever is around it.
     pub(super) fn resolve_parts(&self, f: &ast::Function) -> Result<ResolvedAggregate> {
-        let mut name = self.implementation_name(f);
+        let mut name = self.implementation_name(f)?;
         if self.analyzer.flag("aggregate_functions_null_for_empty")
             && !name.contains("Or")
             && !name.starts_with("count")
@@ -136,22 +137,39 @@ impl Resolver<'_> {
     }
 
     /// Names that stand for another function by a setting or a modifier.
-    fn implementation_name(&self, f: &ast::Function) -> String {
+    pub(super) fn implementation_name(&self, f: &ast::Function) -> Result<String> {
         let settings = self.analyzer.environment.settings();
         let implementation = settings.get("count_distinct_implementation");
         let distinct = implementation.map_or("uniqExact", String::as_str);
         let lower = f.name.to_ascii_lowercase();
         if let Some(rest) = lower.strip_prefix("countdistinct") {
-            return format!("{distinct}{}", &f.name[f.name.len() - rest.len()..]);
+            return Ok(format!(
+                "{distinct}{}",
+                &f.name[f.name.len() - rest.len()..]
+            ));
         }
-        match (f.nulls, lower.as_str()) {
-            (Some(NullsAction::Respect), "any" | "first_value" | "any_value") => {
-                "anyRespectNulls".to_owned()
+        let table = match f.nulls {
+            None => return Ok(f.name.clone()),
+            Some(_) if !is_aggregate(&f.name) && !needs_window(&f.name) => {
+                return Ok(f.name.clone());
             }
-            (Some(NullsAction::Respect), "anylast" | "last_value") => {
-                "anyLastRespectNulls".to_owned()
+            Some(NullsAction::Respect) => RESPECTING,
+            Some(NullsAction::Ignore) => IGNORING,
+        };
+        let stands_for = table.iter().find_map(|(name, other)| {
+            let rest = lower.strip_prefix(name)?;
+            let other = format!("{other}{}", &f.name[f.name.len() - rest.len()..]);
+            is_aggregate(&other).then_some(other)
+        });
+        match stands_for {
+            Some(other) => Ok(other),
+            None if f.nulls == Some(NullsAction::Ignore) || lower.contains("respect") => {
+                Ok(f.name.clone())
             }
-            _ => f.name.clone(),
+            None => Err(Error::not_implemented(format!(
+                "Function {} with RESPECT NULLS",
+                f.name
+            ))),
         }
     }
 
@@ -174,6 +192,29 @@ impl Resolver<'_> {
         ))
     }
 }
+
+/// What a function is with RESPECT NULLS, by its name in small letters; combinators may follow.
+const RESPECTING: &[(&str, &str)] = &[
+    ("anylast", "anyLastRespectNulls"),
+    ("last_value", "anyLastRespectNulls"),
+    ("any_value", "anyRespectNulls"),
+    ("first_value", "anyRespectNulls"),
+    ("any", "anyRespectNulls"),
+];
+
+/// What a function is with IGNORE NULLS.
+const IGNORING: &[(&str, &str)] = &[
+    ("anylast_respect_nulls", "anyLast"),
+    ("anylastrespectnulls", "anyLast"),
+    ("last_value_respect_nulls", "anyLast"),
+    ("lastvaluerespectnulls", "anyLast"),
+    ("any_value_respect_nulls", "any"),
+    ("anyvaluerespectnulls", "any"),
+    ("first_value_respect_nulls", "any"),
+    ("firstvaluerespectnulls", "any"),
+    ("any_respect_nulls", "any"),
+    ("anyrespectnulls", "any"),
+];
 
 /// Functions that count as many values of `toString(x)` as of `x`.
 const COUNTS_DISTINCT: [&str; 5] = [
@@ -217,7 +258,8 @@ fn nested(function: &str) -> Error {
 }
 
 fn is_asterisk(expr: &ast::Expr) -> bool {
-    matches!(&expr.kind, ast::ExprKind::Matcher(m) if m.pattern == ast::MatcherPattern::All)
+    matches!(&expr.kind, ast::ExprKind::Matcher(m)
+        if m.pattern == ast::MatcherPattern::All || m.qualifier.is_none())
 }
 
 /// Name of the marker function of `grouping()`.

@@ -22,6 +22,7 @@ impl Resolver<'_> {
         if f.over.is_some() {
             return self.window_call(f);
         }
+        check_nulls_action(f)?;
         if let Some(typed) = self.special_form(f)? {
             return Ok(typed);
         }
@@ -336,4 +337,29 @@ pub(crate) fn array_element(data_type: &DataType) -> Option<DataType> {
         }))),
         _ => None,
     }
+}
+
+/// RESPECT NULLS and IGNORE NULLS are for aggregate and window functions.
+fn check_nulls_action(f: &ast::Function) -> Result<()> {
+    let Some(action) = f.nulls else {
+        return Ok(());
+    };
+    if is_aggregate(&f.name) || needs_window(&f.name) || f.name.starts_with("countDistinct") {
+        return Ok(());
+    }
+    if higher_order::find(&f.name).is_none() {
+        // An unknown name is the first thing to say.
+        registry::get_scalar(&f.name)?;
+    }
+    let words = match action {
+        ast::NullsAction::Respect => "RESPECT NULLS",
+        ast::NullsAction::Ignore => "IGNORE NULLS",
+    };
+    Err(Error::new(
+        ErrorCode::SYNTAX_ERROR,
+        format!(
+            "Remove {words}: function {} is no aggregate function",
+            f.name
+        ),
+    ))
 }

@@ -45,6 +45,9 @@ impl Resolver<'_> {
         let null_matches = self.analyzer.flag("transform_null_in");
         // The set of `nullIn` still has no NULL: that takes the setting.
         let null_is_no_member = name.to_ascii_lowercase().contains("null") && !null_matches;
+        if has_nothing(&left.data_type) {
+            self.refuse_set_of_nothing(right)?;
+        }
         let left_is_null = *left.data_type.base() == DataType::Nothing;
         if left_is_null && null_is_no_member {
             return literal::unsigned(u64::from(negated));
@@ -93,6 +96,29 @@ impl Resolver<'_> {
         } else {
             Ok(result)
         }
+    }
+
+    /// The elements of `[]` are of no type, which no written value has.
+    fn refuse_set_of_nothing(&self, right: &ast::Expr) -> Result<()> {
+        let is_subquery = matches!(right.unaliased().kind, ExprKind::Subquery(_));
+        if is_subquery || self.is_table(right) {
+            return Ok(());
+        }
+        let set = self.resolve(right)?.data_type;
+        let of = match set.base() {
+            DataType::Array(element) => element.base(),
+            DataType::Tuple(tuple) => tuple.types.first().map_or(&set, DataType::base),
+            one => one,
+        };
+        if of.is_string() {
+            return Err(Error::not_implemented("Text as a value of type Nothing"));
+        }
+        Err(Error::new(
+            ErrorCode::TYPE_MISMATCH,
+            format!(
+                "Cast the empty array to Array(T): IN takes no {of} as a value of type Nothing"
+            ),
+        ))
     }
 
     /// Refuses sets of more different values than `max_rows_in_set` allows.
@@ -350,6 +376,14 @@ impl Resolver<'_> {
             constant,
             Typed::new(udf::call(key, bound, vec![left.expr]), return_type),
         )
+    }
+}
+
+/// Whether the type is Nothing or a tuple with it.
+fn has_nothing(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Tuple(tuple) => tuple.types.iter().any(has_nothing),
+        other => *other == DataType::Nothing,
     }
 }
 

@@ -106,6 +106,8 @@ struct State {
     lambda_frames: Vec<Vec<(String, Typed)>>,
     /// Scalar subqueries with their values: the same text has the same value, also of `rand()`.
     scalars: Vec<(ast::Query, Typed)>,
+    /// The subqueries of EXISTS that use no columns around them, and whether they have rows.
+    exists: Vec<(ast::Query, bool)>,
     /// Depth of aggregate calls around the expression.
     aggregate_depth: usize,
     /// Depth of window functions around the expression.

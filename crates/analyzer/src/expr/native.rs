@@ -105,8 +105,11 @@ impl Resolver<'_> {
         values: Vec<Typed>,
         supertype: fn(&[DataType]) -> Result<DataType>,
     ) -> Result<Typed> {
-        let types: Vec<DataType> = values.iter().map(|v| v.data_type.clone()).collect();
-        let common = supertype(&types)?;
+        // A choice has no dictionary, even if all of its branches are LowCardinality.
+        let types = values
+            .iter()
+            .map(|v| v.data_type.without_any_low_cardinality());
+        let common = supertype(&types.collect::<Vec<_>>())?;
         let constant = conditions
             .iter()
             .chain(&values)

@@ -143,6 +143,9 @@ impl Resolver<'_> {
                 "EXISTS takes a subquery",
             ));
         };
+        if let Some(exists) = self.known_subquery(query) {
+            return literal::unsigned(u64::from(exists));
+        }
         let planned = match self.subquery(query)? {
             Subquery::Plain(planned) => planned,
             Subquery::Correlated { planned, columns } => {
@@ -150,7 +153,28 @@ impl Resolver<'_> {
             }
         };
         let (columns, _) = self.rows_of(planned, Some(1))?;
-        literal::unsigned(u64::from(columns.first().is_some_and(|c| !c.is_empty())))
+        let exists = columns.first().is_some_and(|c| !c.is_empty());
+        let known = &mut self.state.borrow_mut().exists;
+        known.push((query.as_ref().clone(), exists));
+        literal::unsigned(u64::from(exists))
+    }
+
+    /// What a resolved `exists(…)` was found to be, if it is the same for all rows.
+    pub(crate) fn known_exists(&self, f: &ast::Function) -> Option<bool> {
+        match f.args.as_slice() {
+            [
+                ast::Expr {
+                    kind: ExprKind::Subquery(query),
+                    ..
+                },
+            ] if f.name == "exists" => self.known_subquery(query),
+            _ => None,
+        }
+    }
+
+    fn known_subquery(&self, query: &ast::Query) -> Option<bool> {
+        let known = &self.state.borrow().exists;
+        Some(known.iter().find(|(q, _)| q == query)?.1)
     }
 
     /// Runs a subquery: its columns whole, with their types.

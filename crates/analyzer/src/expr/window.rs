@@ -33,6 +33,7 @@ enum FrameRule {
 impl Resolver<'_> {
     /// A function over a window, by name or in place.
     pub(crate) fn window_call(&self, f: &ast::Function) -> Result<Typed> {
+        self.implementation_name(f)?;
         let spec = match &f.over {
             Some(WindowRef::Spec(spec)) => self.refined(spec)?,
             Some(WindowRef::Named(name)) => self.named_window(name)?,

@@ -5,6 +5,7 @@ use basalt_parser::ast::{self, FromElement, TableSource};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 
 use super::correlated::Domain;
+use super::join::check_table_names;
 use super::{Analyzer, Outer, Planned};
 use crate::environment::Environment;
 use crate::expr::aliases::Aliases;
@@ -41,7 +42,7 @@ impl Analyzer<'_> {
             Ok::<_, Error>(source)
         };
         let mut source: Option<Source> = None;
-        for element in &select.from {
+        for (position, element) in select.from.iter().enumerate() {
             source = Some(match (element, source) {
                 (FromElement::Table { table, .. }, None) => table_of(table)?,
                 (
@@ -52,6 +53,15 @@ impl Analyzer<'_> {
                     Some(left),
                 ) => {
                     let right = table_of(table)?;
+                    if table.alias.is_some() {
+                        check_table_names(&left.scope, &right.scope)?;
+                    }
+                    if join.kind != ast::JoinKind::Paste {
+                        self.check_aliases(
+                            position.checked_sub(1).map(|i| &select.from[i]),
+                            table,
+                        )?;
+                    }
                     self.join(left, right, join, (outer, aliases))?
                 }
                 (FromElement::Table { join: None, .. }, Some(_)) => {
@@ -96,8 +106,43 @@ impl Analyzer<'_> {
         if let Some(alias) = &table.alias {
             qualify(&mut source.scope, std::slice::from_ref(alias));
         }
-        rename(&mut source.scope, &table.column_aliases)?;
+        // As in ClickHouse, names for columns of a table or a table function mean nothing.
+        if matches!(table.source, TableSource::Subquery(_)) {
+            rename(&mut source.scope, &table.column_aliases)?;
+        }
         Ok(source)
+    }
+
+    /// Subqueries and table functions that are joined need a name.
+    fn check_aliases(&self, before: Option<&FromElement>, right: &ast::TableExpr) -> Result<()> {
+        if !self.environment.flag("joined_subquery_requires_alias") {
+            return Ok(());
+        }
+        // Behind ARRAY JOIN and other joins stands no table of its own.
+        let left = match before {
+            Some(FromElement::Table { join: None, table }) => Some(table.as_ref()),
+            _ => None,
+        };
+        let nameless = left.into_iter().chain([right]).find(|table| {
+            table.alias.is_none()
+                && match &table.source {
+                    TableSource::Subquery(_) => true,
+                    TableSource::Function(f) => !self.is_view(&f.name),
+                    TableSource::Table(_) | TableSource::File(_) => false,
+                }
+        });
+        let Some(table) = nameless else {
+            return Ok(());
+        };
+        let e = Error::new(
+            ErrorCode::ALIAS_REQUIRED,
+            "Give it a name with AS: a subquery or table function that is joined needs an alias \
+             (or set joined_subquery_requires_alias = 0)",
+        );
+        Err(match self.position(table.span) {
+            Some(position) => e.at(position),
+            None => e,
+        })
     }
 
     /// A subquery in FROM; in a correlated query it may itself be correlated.
@@ -241,6 +286,19 @@ pub(super) fn rename(scope: &mut Scope, names: &[String]) -> Result<()> {
         return Err(Error::new(
             ErrorCode::BAD_ARGUMENTS,
             format!("{} column aliases for {} columns", names.len(), num_shown),
+        ));
+    }
+    if let Some(twice) = names
+        .iter()
+        .enumerate()
+        .find(|(i, n)| names[..*i].contains(n))
+    {
+        return Err(Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            format!(
+                "Name columns differently: the alias {} is there twice",
+                twice.1
+            ),
         ));
     }
     for (column, name) in scope.columns.iter_mut().zip(names) {

@@ -7,7 +7,6 @@ use basalt_types::DataType;
 
 use crate::Typed;
 use crate::expr::Resolver;
-use crate::scope::ScopeColumn;
 
 /// An expression of the select list.
 #[derive(Clone, Debug)]
@@ -22,9 +21,8 @@ impl Resolver<'_> {
     /// Resolves a select list, matchers expanded.
     pub(crate) fn items(&self, columns: &[ast::Expr]) -> Result<Vec<Item>> {
         let mut items = Vec::with_capacity(columns.len());
-        // Subqueries are numbered through the whole list.
-        let named: Vec<ast::Expr> = columns.iter().map(|e| self.with_shown_names(e)).collect();
-        for (expr, plain_name) in columns.iter().zip(column_names(&named)) {
+        let mut plain: Vec<(usize, usize)> = Vec::new();
+        for (position, expr) in columns.iter().enumerate() {
             if let ExprKind::Matcher(matcher) = &expr.kind {
                 for matched in self.expand_matcher(matcher)? {
                     let name = self.shown_name(&matched.shown, &matched.typed);
@@ -51,8 +49,23 @@ impl Resolver<'_> {
                 continue;
             }
             let typed = self.resolve(expr)?;
-            let name = self.shown_identifier(expr, &typed).unwrap_or(plain_name);
+            let shown = match self.is_alias(expr) {
+                true => None,
+                false => self.shown_identifier(expr, &typed),
+            };
+            let name = shown.unwrap_or_else(|| {
+                plain.push((items.len(), position));
+                String::new()
+            });
             items.push(Item { name, typed });
+        }
+        if !plain.is_empty() {
+            // Subqueries are numbered through the whole list.
+            let shown: Vec<ast::Expr> = columns.iter().map(|e| self.with_shown_names(e)).collect();
+            let mut names = column_names(&shown);
+            for (item, position) in plain {
+                items[item].name = std::mem::take(&mut names[position]);
+            }
         }
         if items.iter().any(|i| i.typed.data_type == DataType::Nothing) {
             return Err(Error::new(
@@ -91,73 +104,6 @@ impl Resolver<'_> {
             untupled.push((elements.name(index), element));
         }
         Ok(Some(untupled))
-    }
-
-    /// The expression with columns named as they show: `t.x` is `x`, unless another table has one.
-    fn with_shown_names(&self, expr: &ast::Expr) -> ast::Expr {
-        let mut shown = expr.clone();
-        self.show_names(&mut shown);
-        shown
-    }
-
-    fn show_names(&self, expr: &mut ast::Expr) {
-        match &mut expr.kind {
-            ExprKind::Identifier(parts) if parts.len() > 1 => {
-                if self.aliases.get(&parts[0]).is_none()
-                    && let Ok(Some((column, taken))) = self.names.find(parts)
-                    && let Some(name) = self.shown_column(&column.internal)
-                {
-                    let rest = parts.split_off(taken);
-                    *parts = std::iter::once(name).chain(rest).collect();
-                }
-            }
-            ExprKind::QueryParameter(parameter) => {
-                if let Ok(Some(shown)) = self.shown_parameter(parameter, expr.span) {
-                    expr.kind = ExprKind::Identifier(vec![shown]);
-                }
-            }
-            ExprKind::Array(items) | ExprKind::Tuple(items) => {
-                items.iter_mut().for_each(|i| self.show_names(i));
-            }
-            ExprKind::Function(f) => f.args.iter_mut().for_each(|a| self.show_names(a)),
-            _ => {}
-        }
-    }
-
-    fn shown_name(&self, expr: &ast::Expr, typed: &Typed) -> String {
-        self.shown_identifier(expr, typed)
-            .unwrap_or_else(|| column_name(expr))
-    }
-
-    /// The name of a column that stands alone, which does not depend on how it is written.
-    fn shown_identifier(&self, expr: &ast::Expr, typed: &Typed) -> Option<String> {
-        if let ExprKind::Identifier(_) = &expr.kind
-            && let datafusion::logical_expr::Expr::Column(column) = &typed.expr
-            && let Some(name) = self.shown_column(&column.name)
-        {
-            return Some(name);
-        }
-        None
-    }
-
-    /// A column's name where several tables may have it: of one join the first is plain, the others
-    /// qualified, of more joins all are qualified.
-    fn shown_column(&self, internal: &str) -> Option<String> {
-        let index = self.names.position(internal)?;
-        let columns = &self.scope.columns;
-        let column = &columns[index];
-        // Merged columns are no tables' of their own.
-        let has_table = |c: &ScopeColumn| !c.qualifier.is_empty() || c.merged;
-        let are_several = column.origin.is_some();
-        let others = self.names.of_name(&column.name).iter();
-        let taken = others
-            .filter(|i| **i < index || (are_several && **i > index))
-            .map(|i| &columns[*i])
-            .any(|c| has_table(c) || !column.merged);
-        match column.qualifier.last() {
-            Some(table) if taken => Some(format!("{table}.{}", column.name)),
-            _ => Some(column.name.clone()),
-        }
     }
 }
 

@@ -29,7 +29,6 @@ impl Analyzer<'_> {
         join: &ast::Join,
         (outer, aliases): (&Outer, &Aliases<'_>),
     ) -> Result<Source> {
-        check_table_names(&left.scope, &right.scope)?;
         if join.kind == JoinKind::Paste {
             return self.pasted(left, right);
         }
@@ -96,10 +95,28 @@ impl Analyzer<'_> {
             }
         }
         if let Some(JoinConstraint::Using(exprs)) = &join.constraint {
-            for expr in exprs {
+            for (i, expr) in exprs.iter().enumerate() {
                 let ExprKind::Identifier(parts) = &expr.unaliased().kind else {
-                    return Err(Error::not_implemented("An expression in USING"));
+                    return Err(Error::new(
+                        ErrorCode::BAD_ARGUMENTS,
+                        "Write ON for expressions: USING takes columns' names",
+                    ));
                 };
+                if let Some(alias) = expr
+                    .alias()
+                    .filter(|alias| parts.last().map(String::as_str) != Some(*alias))
+                {
+                    return Err(left.unknown(&[alias.to_owned()], &[]));
+                }
+                if exprs[..i]
+                    .iter()
+                    .any(|e| e.unaliased().kind == expr.unaliased().kind)
+                {
+                    return Err(Error::new(
+                        ErrorCode::BAD_ARGUMENTS,
+                        format!("Write {} once: it is twice in USING", parts.join(".")),
+                    ));
+                }
                 let position = |scope: &Scope| {
                     let found = scope.find(parts)?;
                     let internal = found.map(|(c, _)| c.internal.clone());
@@ -302,7 +319,7 @@ impl Shape {
     }
 }
 
-fn check_table_names(left: &Scope, right: &Scope) -> Result<()> {
+pub(super) fn check_table_names(left: &Scope, right: &Scope) -> Result<()> {
     // Tables without an alias have their database before the name and may be joined to themselves.
     let alias = |c: &ScopeColumn| (c.qualifier.len() == 1).then(|| c.qualifier[0].clone());
     let Some(name) = right.columns.iter().find_map(alias) else {

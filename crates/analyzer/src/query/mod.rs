@@ -9,6 +9,7 @@
 //! | [`select`] | the order of a SELECT's steps |
 //! | [`insert`] | what an INSERT stores: casts and defaults |
 //! | [`items`] | the select list: its expressions and their names |
+//! | `shown_names` | names of columns as users see them |
 //! | [`from`] | tables, table functions, views, subqueries |
 //! | [`join`] | joins |
 //! | [`any_join`] | ANY, SEMI and PASTE JOIN |
@@ -51,6 +52,7 @@ mod recursive;
 mod redundant_keys;
 pub mod select;
 pub mod set_operations;
+mod shown_names;
 mod table_function;
 pub mod totals;
 mod tuple_keys;

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, WithItem};
 use datafusion::catalog::TableProvider;
 
@@ -85,9 +86,25 @@ pub(crate) struct WithSubquery<'a> {
 
 impl Outer {
     /// The chain with the items of a SELECT's WITH in front.
-    pub(crate) fn with_items(&self, select: &ast::Select) -> Self {
+    ///
+    /// # Errors
+    /// `MULTIPLE_EXPRESSIONS_FOR_ALIAS` if two subqueries have the same name.
+    pub(crate) fn with_items(&self, select: &ast::Select) -> Result<Self> {
         let mut chain = self.clone();
-        for item in &select.with {
+        for (i, item) in select.with.iter().enumerate() {
+            let is_same = |name: &str| {
+                let is_named =
+                    |w: &WithItem| matches!(w, WithItem::Subquery { name: n, .. } if n == name);
+                select.with[..i].iter().any(is_named)
+            };
+            if let WithItem::Subquery { name, .. } = item
+                && is_same(name)
+            {
+                return Err(Error::new(
+                    ErrorCode::MULTIPLE_EXPRESSIONS_FOR_ALIAS,
+                    format!("Name it differently: WITH has two subqueries {name}"),
+                ));
+            }
             let item = match item {
                 WithItem::Subquery {
                     name,
@@ -110,7 +127,7 @@ impl Outer {
             };
             chain = chain.with(item);
         }
-        chain
+        Ok(chain)
     }
 
     fn with(&self, item: Item) -> Self {

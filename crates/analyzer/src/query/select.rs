@@ -67,7 +67,7 @@ impl Analyzer<'_> {
     pub(crate) fn select(&self, select: &ast::Select, outer: &Outer) -> Result<Planned> {
         let mut outer = outer.clone();
         let domain = outer.take_domain();
-        let outer = outer.with_items(select);
+        let outer = outer.with_items(select)?;
         let aliases = Aliases::of_select(select)?;
         super::from::check_prewhere(self.environment, select)?;
         let mut source = self.from(select, (&outer, domain.as_deref()), &aliases)?;

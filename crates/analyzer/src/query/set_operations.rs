@@ -20,7 +20,7 @@ impl Analyzer<'_> {
             SetExpr::Select(select) => self.select(select, outer),
             SetExpr::Nested(inner) => self.set_expr(inner, outer),
             SetExpr::Operation { operator, branches } => {
-                let outer = with_of_first(branches, outer);
+                let outer = with_of_first(branches, outer)?;
                 self.operation(*operator, branches, &outer)
             }
         }
@@ -180,10 +180,10 @@ impl Analyzer<'_> {
 }
 
 /// WITH before the first SELECT of a UNION is seen by the others, too.
-fn with_of_first(branches: &[SetExpr], outer: &Outer) -> Outer {
+fn with_of_first(branches: &[SetExpr], outer: &Outer) -> Result<Outer> {
     match branches.first() {
         Some(SetExpr::Select(select)) => outer.with_items(select),
-        _ => outer.clone(),
+        _ => Ok(outer.clone()),
     }
 }
 

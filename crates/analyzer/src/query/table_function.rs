@@ -46,7 +46,7 @@ impl Analyzer<'_> {
                 _ => self.table_argument(a, outer),
             })
             .collect::<Result<Vec<_>>>()?;
-        if let Ok(TableEntry::View(query)) = self.environment.table(&ast::ObjectName::bare(name)) {
+        if let Some(query) = self.called_view(name) {
             return self.view_with_parameters(&query, &args);
         }
         let entry = self.environment.table_function(name, &args)?;
@@ -60,6 +60,19 @@ impl Analyzer<'_> {
         }
         qualify(&mut source.scope, &[name.to_owned()]);
         Ok(source)
+    }
+
+    /// The query of a view that is called like a table function.
+    fn called_view(&self, name: &str) -> Option<Arc<ast::Query>> {
+        match self.environment.table(&ast::ObjectName::bare(name)) {
+            Ok(TableEntry::View(query)) => Some(query),
+            _ => None,
+        }
+    }
+
+    /// Whether a table function of that name is a view.
+    pub(super) fn is_view(&self, name: &str) -> bool {
+        self.called_view(name).is_some()
     }
 
     /// `viewExplain('EXPLAIN …', 'settings', (SELECT …))`

@@ -10,13 +10,25 @@ use reedline::{Completer, CompletionResult, Span, Suggestion};
 /// More than this nobody reads; typing one more letter is faster.
 const MAX_SUGGESTIONS: usize = 200;
 
+/// Keywords that a table may come after.
+const BEFORE_TABLES: [&str; 6] = ["FROM", "JOIN", "INTO", "TABLE", "DESCRIBE", "DESC"];
+
+/// What the shell completes to.
+#[derive(Default)]
+pub(crate) struct Names {
+    /// What rows come from: tables, table functions, databases.
+    pub(crate) sources: Vec<String>,
+    /// Functions, columns, settings, formats.
+    pub(crate) others: Vec<String>,
+}
+
 /// Completes from the names that the shell keeps up to date.
 pub(super) struct WordCompleter {
-    names: Arc<Mutex<Vec<String>>>,
+    names: Arc<Mutex<Names>>,
 }
 
 impl WordCompleter {
-    pub(super) fn new(names: Arc<Mutex<Vec<String>>>) -> Self {
+    pub(super) fn new(names: Arc<Mutex<Names>>) -> Self {
         Self { names }
     }
 }
@@ -37,7 +49,11 @@ impl Completer for WordCompleter {
         };
         let mut span = Span::new(before.len() - qualified.len(), before.len());
         if words.is_empty() {
-            words = candidates(&names, typed);
+            words = candidates(
+                &names,
+                typed,
+                wants_table(&before[..before.len() - typed.len()]),
+            );
             span = Span::new(before.len() - typed.len(), before.len());
         }
         let suggestions: Vec<Suggestion> = words
@@ -71,13 +87,33 @@ fn end_of(text: &str, is_part: impl Fn(char) -> bool) -> &str {
 }
 
 /// The names that begin with `typed`, in any case.
-fn names_of(names: &[String], typed: &str) -> Vec<String> {
-    let begins = |name: &&String| {
-        name.get(..typed.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(typed))
-    };
-    let found = names.iter().filter(begins).take(MAX_SUGGESTIONS);
+fn names_of(names: &Names, typed: &str) -> Vec<String> {
+    let all = names.sources.iter().chain(&names.others);
+    let found = all.filter(|name| begins(name, typed)).take(MAX_SUGGESTIONS);
     found.cloned().collect()
+}
+
+/// Whether the word begins with `typed`, in any case.
+fn begins(word: &str, typed: &str) -> bool {
+    word.get(..typed.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(typed))
+}
+
+/// Whether a table comes after the text: its last word is FROM and the like.
+fn wants_table(text: &str) -> bool {
+    let means_nothing = |kind| {
+        matches!(
+            kind,
+            TokenKind::Whitespace | TokenKind::Comment | TokenKind::End
+        )
+    };
+    let tokens = Lexer::new(text.as_bytes()).filter(|t| !means_nothing(t.kind));
+    let last = tokens.last();
+    let word = last.and_then(|t| text.get(t.span.start as usize..t.span.end as usize));
+    word.is_some_and(|word| {
+        let mut before_tables = BEFORE_TABLES.iter();
+        before_tables.any(|keyword| keyword.eq_ignore_ascii_case(word))
+    })
 }
 
 /// Whether the text ends inside a string or a comment, where no name can stand.
@@ -89,52 +125,55 @@ fn is_in_literal(text: &str) -> bool {
     })
 }
 
-/// Names and keywords that begin with `typed`: those in the same case first, then the others.
-fn candidates(names: &[String], typed: &str) -> Vec<String> {
-    let matching = |word: &str| {
-        word.get(..typed.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(typed))
-    };
-    let mut found: Vec<String> = names
-        .iter()
-        .filter(|name| matching(name))
-        .cloned()
-        .collect();
+/// Names and keywords that begin with `typed`: where a table is wanted, those that rows come from
+/// first; then those in the same case, then the others.
+fn candidates(names: &Names, typed: &str, wants_table: bool) -> Vec<String> {
     let is_small = typed.chars().next().is_some_and(char::is_lowercase);
-    let keywords = KEYWORDS.iter().filter(|word| matching(word));
-    found.extend(keywords.map(|word| {
-        if is_small {
-            word.to_lowercase()
-        } else {
-            (*word).to_owned()
-        }
-    }));
-    found.sort_by(|a, b| {
-        let is_other_case = |word: &String| !word.starts_with(typed);
-        is_other_case(a)
-            .cmp(&is_other_case(b))
-            .then_with(|| a.cmp(b))
+    let keywords = KEYWORDS.iter().map(|word| match is_small {
+        true => word.to_lowercase(),
+        false => (*word).to_owned(),
     });
-    found.dedup();
-    found.truncate(MAX_SUGGESTIONS);
-    found
+    let sources = names
+        .sources
+        .iter()
+        .map(|name| (!wants_table, name.clone()));
+    let others = names.others.iter().cloned().chain(keywords);
+    let mut found: Vec<(bool, String)> = sources
+        .chain(others.map(|name| (true, name)))
+        .filter(|(_, name)| begins(name, typed))
+        .collect();
+    let order = |(is_later, name): &(bool, String)| (*is_later, !name.starts_with(typed));
+    found.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.1.cmp(&b.1)));
+    let mut offered: Vec<String> = Vec::new();
+    for (_, name) in found {
+        if offered.len() < MAX_SUGGESTIONS && !offered.contains(&name) {
+            offered.push(name);
+        }
+    }
+    offered
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Arc, Completer, Mutex, WordCompleter};
+    use super::{Arc, Completer, Mutex, Names, WordCompleter};
 
     fn check(line: &str, expected: &[&str]) {
-        let names = [
-            "sum",
-            "sumIf",
-            "SearchPhrase",
-            "hits",
-            "größe",
-            "system.one",
-        ];
-        let names = names.map(str::to_owned);
-        let mut completer = WordCompleter::new(Arc::new(Mutex::new(names.to_vec())));
+        let names = Names {
+            sources: ["hits", "numbers", "system.one", "values"]
+                .map(str::to_owned)
+                .to_vec(),
+            others: [
+                "sum",
+                "sumIf",
+                "SearchPhrase",
+                "größe",
+                "histogram",
+                "nullIf",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+        };
+        let mut completer = WordCompleter::new(Arc::new(Mutex::new(names)));
         let result = completer.complete(line, line.len());
         let found: Vec<&str> = result
             .suggestions()
@@ -154,11 +193,20 @@ mod tests {
         check("SELECT searchp", &["SearchPhrase"]);
         check("prew", &["prewhere"]);
         check("PREW", &["PREWHERE"]);
-        check("SELECT 1 FROM hi", &["hits"]);
-        check("SELECT t.hi", &["hits"]);
+        check("SELECT hi", &["histogram", "hits"]);
+        check("SELECT t.hi", &["histogram", "hits"]);
         check("SELECT 1 FROM system.o", &["system.one"]);
         check("SELECT 1 FROM System.ON", &["system.one"]);
         check("SELECT grö", &["größe"]);
+    }
+
+    #[test]
+    fn tables_and_table_functions_come_first_where_rows_come_from() {
+        check("SELECT 1 FROM hi", &["hits", "histogram"]);
+        check("SELECT 1 from hits JOIN hi", &["hits", "histogram"]);
+        check("INSERT INTO hi", &["hits", "histogram"]);
+        check("SELECT 1 FROM /* all */ hi", &["hits", "histogram"]);
+        check("SELECT 1 FROM hits WHERE hi", &["histogram", "hits"]);
     }
 
     #[test]

@@ -9,12 +9,17 @@ use reedline::{
     ReedlineEvent, ReedlineMenu, default_emacs_keybindings,
 };
 
-use super::{complete::WordCompleter, highlight::TokenColours, history, statement::StatementEnd};
+use super::{
+    complete::{Names, WordCompleter},
+    highlight::TokenColours,
+    history,
+    statement::StatementEnd,
+};
 
 const MENU: &str = "completion";
 
 /// An editor for SQL whose completion offers `names`.
-pub(super) fn new(names: Arc<Mutex<Vec<String>>>) -> Reedline {
+pub(super) fn new(names: Arc<Mutex<Names>>) -> Reedline {
     let menu = ColumnarMenu::default().with_name(MENU).with_columns(4);
     let hint_style = Style::new().fg(Color::DarkGray).italic();
     let editor = Reedline::create()

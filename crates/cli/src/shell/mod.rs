@@ -21,6 +21,8 @@ mod interrupt;
 mod prompt;
 mod statement;
 
+pub(crate) use complete::Names;
+
 use std::sync::Arc;
 
 use basalt_error::{Error, ErrorCode, Result};
@@ -39,8 +41,8 @@ pub(crate) trait ShellSession {
     /// the last one, or soon after the canceller was called.
     fn execute(&mut self, text: &str);
 
-    /// Names that the user may want to type now: functions, tables, columns, settings.
-    fn completions(&self) -> Vec<String>;
+    /// Names that the user may want to type now.
+    fn completions(&self) -> Names;
 
     /// Cancels what [`ShellSession::execute`] is running; must do nothing between queries.
     fn canceller(&self) -> Canceller;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use basalt_error::{Error, ErrorCode, Result};
 
+use super::brotli_writer::BrotliWriter;
 use super::snappy;
 
 /// Bytes read at once.
@@ -28,6 +29,10 @@ pub enum Method {
     Xz,
     /// Snappy in Hadoop's blocks.
     Snappy,
+    /// Brotli.
+    Brotli,
+    /// zlib's format, which ClickHouse calls deflate.
+    Deflate,
 }
 
 impl Method {
@@ -45,6 +50,8 @@ impl Method {
                 "bz2" => Method::Bzip2,
                 "xz" | "lzma" => Method::Xz,
                 "snappy" => Method::Snappy,
+                "br" | "brotli" => Method::Brotli,
+                "deflate" => Method::Deflate,
                 "none" | "" => Method::None,
                 _ => return None,
             })
@@ -54,7 +61,7 @@ impl Method {
                 Error::new(
                     ErrorCode::NOT_IMPLEMENTED,
                     format!(
-                        "Use gz, zstd, lz4, bz2, xz, snappy or none: unknown compression method {name}"
+                        "Use gz, deflate, br, zstd, lz4, bz2, xz, snappy or none: unknown compression method {name}"
                     ),
                 )
             }),
@@ -89,6 +96,8 @@ pub fn open(path: &Path, method: Option<&str>) -> Result<Box<dyn BufRead + Send>
         Method::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(file)),
         Method::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(file)),
         Method::Snappy => Box::new(snappy::Reader::new(file)),
+        Method::Brotli => Box::new(brotli::Decompressor::new(file, BUFFER_BYTES)),
+        Method::Deflate => Box::new(flate2::bufread::ZlibDecoder::new(file)),
     };
     let decompressed = Decompressed {
         decoder,
@@ -116,7 +125,8 @@ impl Read for Decompressed {
         }
         self.decoder.read(buffer).map_err(|e| {
             let code = match self.method {
-                Method::Gzip => ErrorCode::ZLIB_INFLATE_FAILED,
+                Method::Gzip | Method::Deflate => ErrorCode::ZLIB_INFLATE_FAILED,
+                Method::Brotli => ErrorCode::BROTLI_READ_FAILED,
                 Method::Zstd => ErrorCode::ZSTD_DECODER_FAILED,
                 Method::Lz4 => ErrorCode::LZ4_DECODER_FAILED,
                 Method::Xz => ErrorCode::LZMA_STREAM_DECODER_FAILED,
@@ -164,11 +174,13 @@ macro_rules! encoder {
 }
 
 encoder!(flate2::write::GzEncoder<Output>);
+encoder!(flate2::write::ZlibEncoder<Output>);
 encoder!(zstd::Encoder<'static, Output>);
 encoder!(lz4_flex::frame::FrameEncoder<Output>);
 encoder!(bzip2::write::BzEncoder<Output>);
 encoder!(liblzma::write::XzEncoder<Output>);
 encoder!(snappy::Writer<Output>);
+encoder!(BrotliWriter<Output>);
 
 /// A writer into a file that compresses by method, or by the file's ending.
 ///
@@ -189,5 +201,10 @@ pub fn encoder(file: Output, path: &str, method: Option<&str>) -> Result<Box<dyn
         )),
         Method::Xz => Box::new(liblzma::write::XzEncoder::new(file, 6)),
         Method::Snappy => Box::new(snappy::Writer::new(file)),
+        Method::Brotli => Box::new(BrotliWriter::new(file)),
+        Method::Deflate => Box::new(flate2::write::ZlibEncoder::new(
+            file,
+            flate2::Compression::default(),
+        )),
     })
 }

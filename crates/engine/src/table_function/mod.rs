@@ -11,9 +11,11 @@
 //! | [`text_file`] | files of formats other than Parquet |
 //! | [`random`] | `generateRandom` |
 //! | [`compression`] | compressed files, in and out |
+//! | [`brotli_writer`] | compressing by Brotli |
 //! | [`snappy`] | files of Snappy in Hadoop's blocks |
 
 pub mod arguments;
+mod brotli_writer;
 pub mod compression;
 pub mod file;
 pub mod merge;
@@ -152,6 +154,7 @@ pub(crate) fn call(
         }
         "file" => file::call(&args),
         "values" | "VALUES" => values::values(&args),
+        "SQLStandardValues" => values::rows(&args, None, args.all()),
         "null" => values::null(&args),
         "format" => values::format(&args),
         "generateRandom" => random::call(&args),

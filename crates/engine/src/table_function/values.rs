@@ -25,7 +25,16 @@ pub(super) fn values(args: &Arguments<'_>) -> Result<TableEntry> {
             .filter(|s| !s.is_empty()),
         _ => None,
     };
-    let rows = if structure.is_some() { &all[1..] } else { all };
+    let rows_from = usize::from(structure.is_some());
+    rows(args, structure, &all[rows_from..])
+}
+
+/// The rows of `values` behind the structure; without one columns are `c1`, `c2` and so on.
+pub(super) fn rows(
+    args: &Arguments<'_>,
+    structure: Option<Vec<(String, DataType)>>,
+    rows: &[ConstantArg],
+) -> Result<TableEntry> {
     let first = rows
         .first()
         .ok_or_else(|| args.wrong_number("at least 1"))?;

@@ -38,6 +38,8 @@ fn compressed_files_are_whole_or_an_error() {
         ("lz4", "Code: 618"),
         ("bz2", "Code: 33"),
         ("xz", "Code: 554"),
+        ("br", "Code: 448"),
+        ("deflate", "Code: 354"),
     ];
     for (ending, code) in methods {
         let bytes = whole(&folder, &format!("whole.tsv.{ending}"), "TSV");

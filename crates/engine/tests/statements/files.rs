@@ -248,7 +248,7 @@ fn rows_have_numbers_in_their_file() {
 #[test]
 fn a_file_that_is_not_compressed_is_not_called_empty() {
     let folder = Folder::new("not-compressed");
-    for ending in ["gz", "zst", "lz4", "bz2", "xz"] {
+    for ending in ["gz", "zst", "lz4", "bz2", "xz", "br", "deflate", "lzma"] {
         let path = folder.file(&format!("x.csv.{ending}"));
         fs::write(&path, "a,b\n1,2\n").unwrap();
         let error = run_alone(&format!("SELECT * FROM file('{path}')")).unwrap_err();
@@ -328,6 +328,33 @@ fn snappy_files_have_blocks_as_in_hadoop() {
     fs::write(&path, "1,2\n3,4\n").unwrap();
     let error = run_alone(&given).unwrap_err();
     assert!(error.contains("Code: 638"), "{error}");
+}
+
+#[test]
+fn brotli_files_are_read_and_written() {
+    let folder = Folder::new("brotli");
+    for ending in ["br", "brotli", "BR"] {
+        let path = folder.file(&format!("z.csv.{ending}"));
+        // What ClickHouse writes for the numbers 0, 1 and 2.
+        fs::write(&path, b"\x8f\x02\x80\x30\x0a\x31\x0a\x32\x0a\x03").unwrap();
+        let read = || run_alone(&format!("SELECT count(), sum(c1) FROM '{path}'"));
+        assert_eq!(read().unwrap(), "3\t3\n");
+        let insert =
+            format!("SELECT number AS n FROM numbers(300000) INTO OUTFILE '{path}' TRUNCATE");
+        run_alone(&insert).unwrap();
+        assert_eq!(read().unwrap(), "300000\t44999850000\n");
+        let whole = fs::read(&path).unwrap();
+        assert!(whole.len() < 1_000_000, "{}", whole.len());
+        fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        let error = run_alone(&format!(
+            "SELECT sum(a) FROM file('{path}', CSV, 'a UInt32')"
+        ));
+        let error = error.unwrap_err();
+        assert!(
+            error.contains("Code: 448") && error.contains(&path),
+            "{error}"
+        );
+    }
 }
 
 #[test]

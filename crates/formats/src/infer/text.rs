@@ -41,7 +41,11 @@ pub(super) fn infer_field(text: &[u8], origin: Origin, settings: &FormatSettings
     {
         return number;
     }
-    if origin != Origin::Quoted && (text == b"true" || text == b"false") {
+    let is_bool_word = || {
+        let words = settings.bool_words();
+        words.is_some_and(|words| words.value(text).is_some())
+    };
+    if origin != Origin::Quoted && (text == b"true" || text == b"false" || is_bool_word()) {
         return DataType::Bool;
     }
     if let Some(time) = infer_time(text, settings) {

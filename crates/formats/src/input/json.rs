@@ -220,6 +220,12 @@ impl JsonReader {
                 if !self.all_strings && column.nested().is_some() {
                     return Err(wrong_kind(column, cursor));
                 }
+                if !self.all_strings && *column.data_type().base() == DataType::Bool {
+                    return Err(Error::new(
+                        ErrorCode::CANNOT_PARSE_BOOL,
+                        "Write true, false, 1 or 0: a Bool in JSON is no string",
+                    ));
+                }
                 self.scratch.clear();
                 read_string(cursor, &mut self.scratch)?;
                 let is_null_text = matches!(self.scratch.as_slice(), b"NULL" | NULL_TEXT);

@@ -73,7 +73,11 @@ impl ValueRows {
         };
         let value = evaluator.evaluate(&String::from_utf8_lossy(expression), data_type)?;
         let mut text = Vec::new();
-        ColumnText::new(data_type, &value, self.text_options)?.write(0, Style::Quoted, &mut text);
+        ColumnText::new(data_type, &value, self.text_options.clone())?.write(
+            0,
+            Style::Quoted,
+            &mut text,
+        );
         column.append_quoted(&mut Cursor::new(&text))
     }
 }

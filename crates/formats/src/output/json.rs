@@ -229,7 +229,7 @@ impl Writer for JsonWriter {
     }
 
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = bind(&self.types, batch, self.options)?;
+        let columns = bind(&self.types, batch, &self.options)?;
         for row in 0..batch.num_rows() {
             out.extend_from_slice(if self.rows > 0 { b",\n\t\t" } else { b"\t\t" });
             self.write_row(&columns, row, 2, out);
@@ -239,7 +239,7 @@ impl Writer for JsonWriter {
     }
 
     fn totals(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = bind(&self.types, batch, self.options)?;
+        let columns = bind(&self.types, batch, &self.options)?;
         self.end_rows(out);
         if batch.num_rows() > 0 {
             out.extend_from_slice(b",\n\n");
@@ -249,7 +249,7 @@ impl Writer for JsonWriter {
     }
 
     fn extremes(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = bind(&self.types, batch, self.options)?;
+        let columns = bind(&self.types, batch, &self.options)?;
         self.end_rows(out);
         if batch.num_rows() > 1 {
             out.extend_from_slice(b",\n\n\t\"extremes\":\n\t{\n");

@@ -54,7 +54,7 @@ impl JsonColumnsWriter {
     fn member(&self, member: (&str, u8), batch: &RecordBatch, row: usize) -> Result<Vec<u8>> {
         let (name, level) = member;
         let mut out = Vec::new();
-        let columns = bind(&self.types, batch, self.options)?;
+        let columns = bind(&self.types, batch, &self.options)?;
         tabs(level).write(&mut out);
         out.extend_from_slice(format!("\"{name}\":\n").as_bytes());
         tabs(level).write(&mut out);
@@ -79,7 +79,7 @@ impl Writer for JsonColumnsWriter {
     }
 
     fn batch(&mut self, batch: &RecordBatch, _out: &mut Vec<u8>) -> Result<()> {
-        let columns = bind(&self.types, batch, self.options)?;
+        let columns = bind(&self.types, batch, &self.options)?;
         for (column, values) in columns.iter().zip(&mut self.values) {
             for row in 0..batch.num_rows() {
                 if !values.is_empty() {

@@ -191,7 +191,7 @@ pub(super) fn compact_each_row(
         header: lines,
         names: quoted_names(header, &options),
         types: header.iter().map(|(_, t)| t.to_string()).collect(),
-        options,
+        options: options.clone(),
         strings,
     };
     RowWriter::new(layout, header, options)
@@ -263,7 +263,7 @@ impl WithProgress {
     }
 
     fn events(&self, events: &[&str], batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = bind(&self.types, batch, self.objects.options)?;
+        let columns = bind(&self.types, batch, &self.objects.options)?;
         for row in 0..batch.num_rows() {
             let event = events.get(row).or(events.last()).copied().unwrap_or("row");
             out.extend_from_slice(format!("{{\"{event}\":").as_bytes());

@@ -47,7 +47,7 @@ impl<L> RowWriter<L> {
 pub(super) fn bind(
     types: &[DataType],
     batch: &RecordBatch,
-    options: TextOptions,
+    options: &TextOptions,
 ) -> Result<Vec<ColumnText>> {
     if types.len() != batch.num_columns() {
         let found = batch.num_columns();
@@ -58,7 +58,7 @@ pub(super) fn bind(
     }
     let columns = types.iter().zip(batch.columns());
     columns
-        .map(|(t, array)| ColumnText::new(t, array, options))
+        .map(|(t, array)| ColumnText::new(t, array, options.clone()))
         .collect()
 }
 
@@ -69,7 +69,7 @@ impl<L: Layout> Writer for RowWriter<L> {
     }
 
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = bind(&self.types, batch, self.options)?;
+        let columns = bind(&self.types, batch, &self.options)?;
         for row in 0..batch.num_rows() {
             self.layout.row(&columns, row, out);
         }
@@ -77,7 +77,7 @@ impl<L: Layout> Writer for RowWriter<L> {
     }
 
     fn totals(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = bind(&self.types, batch, self.options)?;
+        let columns = bind(&self.types, batch, &self.options)?;
         if batch.num_rows() > 0 {
             self.layout.totals(&columns, out);
         }
@@ -85,7 +85,7 @@ impl<L: Layout> Writer for RowWriter<L> {
     }
 
     fn extremes(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = bind(&self.types, batch, self.options)?;
+        let columns = bind(&self.types, batch, &self.options)?;
         if batch.num_rows() > 1 {
             self.layout.extremes(&columns, out);
         }

@@ -128,7 +128,7 @@ impl TemplateWriter {
     }
 
     fn rows(&self, batch: &RecordBatch, mut each: impl FnMut(usize, &[u8])) -> Result<()> {
-        let columns = bind(&self.types, batch, self.settings.text_options())?;
+        let columns = bind(&self.types, batch, &self.settings.text_options())?;
         for row in 0..batch.num_rows() {
             let mut line = Vec::new();
             let places = self.row.places.iter().zip(&self.columns);

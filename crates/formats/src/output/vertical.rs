@@ -54,7 +54,7 @@ impl VerticalWriter {
 
     /// Writes rows, numbered on, without an empty line before the first.
     pub(super) fn without_gap(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = bind(&self.types, batch, self.options)?;
+        let columns = bind(&self.types, batch, &self.options)?;
         for row in 0..batch.num_rows() {
             if row > 0 {
                 out.push(b'\n');
@@ -141,7 +141,7 @@ impl VerticalWriter {
         row: usize,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        let columns = bind(&self.types, batch, self.options)?;
+        let columns = bind(&self.types, batch, &self.options)?;
         if row < batch.num_rows() {
             out.push(b'\n');
             self.write_title(title, title.len(), out);
@@ -157,7 +157,7 @@ impl Writer for VerticalWriter {
     }
 
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = bind(&self.types, batch, self.options)?;
+        let columns = bind(&self.types, batch, &self.options)?;
         for row in 0..batch.num_rows() {
             self.rows += 1;
             if self.rows > self.max_rows {

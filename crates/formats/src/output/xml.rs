@@ -98,7 +98,7 @@ impl Writer for XmlWriter {
     }
 
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = bind(&self.types, batch, self.options)?;
+        let columns = bind(&self.types, batch, &self.options)?;
         for row in 0..batch.num_rows() {
             self.write_row(("row", 2), &columns, row, out);
         }
@@ -109,7 +109,7 @@ impl Writer for XmlWriter {
     fn totals(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
         self.end_rows(out);
         if batch.num_rows() > 0 {
-            let columns = bind(&self.types, batch, self.options)?;
+            let columns = bind(&self.types, batch, &self.options)?;
             self.write_row(("totals", 1), &columns, 0, out);
         }
         Ok(())
@@ -119,7 +119,7 @@ impl Writer for XmlWriter {
         self.end_rows(out);
         if batch.num_rows() > 1 {
             out.extend_from_slice(b"\t<extremes>\n");
-            let columns = bind(&self.types, batch, self.options)?;
+            let columns = bind(&self.types, batch, &self.options)?;
             self.write_row(("min", 2), &columns, 0, out);
             self.write_row(("max", 2), &columns, 1, out);
             out.extend_from_slice(b"\t</extremes>\n");

@@ -14,7 +14,13 @@ use crate::lexer::TokenKind as K;
 impl Parser<'_> {
     /// Tables and joins after FROM.
     pub(super) fn table_list(&mut self) -> Result<Vec<FromElement>> {
-        let table = Box::new(self.table_expr()?);
+        let table = self.table_expr()?;
+        self.tables_from(table)
+    }
+
+    /// What joins a table that is parsed already.
+    fn tables_from(&mut self, first: TableExpr) -> Result<Vec<FromElement>> {
+        let table = Box::new(first);
         let mut elements = vec![FromElement::Table { join: None, table }];
         while let Some(element) = self.joined_element()? {
             elements.push(element);
@@ -137,6 +143,11 @@ impl Parser<'_> {
     pub(super) fn table_expr(&mut self) -> Result<TableExpr> {
         let start = self.start_span();
         let source = self.table_source()?;
+        self.table_modifiers(source, start)
+    }
+
+    /// Alias, FINAL and SAMPLE behind a table.
+    fn table_modifiers(&mut self, source: TableSource, start: Span) -> Result<TableExpr> {
         let mut table = TableExpr {
             source,
             alias: None,
@@ -188,9 +199,21 @@ impl Parser<'_> {
     fn parenthesised_table(&mut self, start: Span) -> Result<TableSource> {
         if self.at_query_or_parentheses() {
             self.advance();
+            let inner = self.start_span();
+            let is_parenthesised = self.kind() == K::OpenRound;
             let body = self.query_body()?;
+            let is_one = matches!(&body, SetExpr::Select(_) | SetExpr::Nested(_));
+            let source = TableSource::Subquery(Box::new(Query::new(unnested(body))));
+            if is_parenthesised && is_one && self.kind() != K::CloseRound {
+                // The subquery was the first of joined tables.
+                let first = self.table_modifiers(source, inner)?;
+                let from = self.tables_from(first)?;
+                self.expect_end_of_joined(&from)?;
+                self.height += 1;
+                return Ok(all_of(from, self.span_from(start)));
+            }
             self.expect_symbol(K::CloseRound)?;
-            return Ok(TableSource::Subquery(Box::new(Query::new(unnested(body)))));
+            return Ok(source);
         }
         if self.is_word(1, "VALUES") && self.token(2).kind == K::OpenRound {
             return self.values_in_parentheses(start);
@@ -213,10 +236,18 @@ impl Parser<'_> {
             }));
         }
         let from = self.table_list()?;
-        self.expect_symbol(K::CloseRound)?;
+        self.expect_end_of_joined(&from)?;
         self.leave(QUERY_LEVELS);
         self.height += 1;
         Ok(all_of(from, self.span_from(start)))
+    }
+
+    /// `)` behind joined tables; one table alone stands in no parentheses.
+    fn expect_end_of_joined(&mut self, from: &[FromElement]) -> Result<()> {
+        if from.len() < 2 {
+            return Err(self.failure());
+        }
+        self.expect_symbol(K::CloseRound)
     }
 
     /// `(VALUES (1, 'a'), (2, 'b'))`: the table function `values` of these rows.
@@ -225,12 +256,15 @@ impl Parser<'_> {
         self.advance();
         let args = self.list(Self::expr)?;
         self.expect_symbol(K::CloseRound)?;
-        Ok(TableSource::Function(TableFunction {
-            name: "values".to_owned(),
+        let span = self.span_from(start);
+        let values = TableSource::Function(TableFunction {
+            name: "SQLStandardValues".to_owned(),
             args,
             settings: Vec::new(),
-            span: self.span_from(start),
-        }))
+            span,
+        });
+        let table = Box::new(TableExpr::of(values, span));
+        Ok(all_of(vec![FromElement::Table { join: None, table }], span))
     }
 
     /// `(args [, SETTINGS ..])` after a table function's name.

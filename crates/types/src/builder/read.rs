@@ -35,7 +35,11 @@ impl ColumnBuilder {
             Values::Int64(v) => v.push(parse_int(text)?),
             Values::Float32(v) => v.push(parse_f32(text)?),
             Values::Float64(v) => v.push(parse_f64(text)?),
-            Values::Bool(v) => v.push(u8::from(parse_bool(text)?)),
+            Values::Bool(v) => {
+                let words = options.bool_words.as_ref();
+                let known = words.and_then(|words| words.value(text));
+                v.push(u8::from(known.map_or_else(|| parse_bool(text), Ok)?));
+            }
             Values::Decimal128(v, precision, scale) => {
                 let digits = digits_allowed(*precision, options);
                 let read = |c: &mut Cursor<'_>| read_decimal(c, digits, *scale);

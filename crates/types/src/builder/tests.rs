@@ -10,6 +10,7 @@ const CAST: ReadOptions = ReadOptions {
     time_zone: crate::Tz::UTC,
     best_effort: Some(crate::text::best_effort::DateOrder::DayFirst),
     is_cast: true,
+    bool_words: None,
 };
 
 fn through(type_name: &str, text: &str, options: &ReadOptions) -> Result<String, u16> {
@@ -179,7 +180,7 @@ fn json_text_follows_its_options() {
     };
     let mut options = TextOptions::default();
     assert_eq!(
-        text(options),
+        text(options.clone()),
         r#"{"a":5,"b":{"1":[1.5,null]},"c":1.1,"d":"2020-01-01"}"#
     );
     options.json.quote_64bit_integers = true;
@@ -188,7 +189,7 @@ fn json_text_follows_its_options() {
     options.json.named_tuples_as_objects = false;
     options.decimal_trailing_zeros = true;
     assert_eq!(
-        text(options),
+        text(options.clone()),
         r#"["5",{"1":[1.5,"inf"]},"1.10","2020-01-01"]"#
     );
 }

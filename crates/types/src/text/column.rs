@@ -62,8 +62,37 @@ pub enum IndentUnit {
     Space,
 }
 
+/// What stands for true and false in a format's fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoolWords {
+    /// The text of true.
+    pub on: Vec<u8>,
+    /// The text of false.
+    pub off: Vec<u8>,
+}
+
+impl BoolWords {
+    /// The words, unless they are `true` and `false`.
+    pub fn new(on: &str, off: &str) -> Option<Arc<Self>> {
+        (on != "true" || off != "false").then(|| {
+            Arc::new(Self {
+                on: on.as_bytes().to_vec(),
+                off: off.as_bytes().to_vec(),
+            })
+        })
+    }
+
+    /// What a field that is exactly one of the words means.
+    pub fn value(&self, text: &[u8]) -> Option<bool> {
+        if text == self.on {
+            return Some(true);
+        }
+        (text == self.off).then_some(false)
+    }
+}
+
 /// What shapes the text of values.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct TextOptions {
     /// Shows times of types without a time zone of their own.
     pub time_zone: Tz,
@@ -71,6 +100,8 @@ pub struct TextOptions {
     pub time_output: TimeOutput,
     /// Whether decimals keep the zeros at the end of their fraction.
     pub decimal_trailing_zeros: bool,
+    /// What Bools are where they are whole fields, not parts or JSON; `None`: `true` and `false`.
+    pub bool_words: Option<Arc<BoolWords>>,
     /// What shapes [`Style::Json`].
     pub json: JsonOptions,
 }
@@ -81,6 +112,7 @@ impl Default for TextOptions {
             time_zone: Tz::UTC,
             time_output: TimeOutput::default(),
             decimal_trailing_zeros: false,
+            bool_words: None,
             json: JsonOptions::default(),
         }
     }
@@ -191,7 +223,7 @@ impl ColumnText {
     /// `LOGICAL_ERROR` if the array is not the type's physical one.
     pub fn new(data_type: &DataType, array: &ArrayRef, options: TextOptions) -> Result<Self> {
         Ok(Self {
-            values: Values::new(data_type.base(), array, options)?,
+            values: Values::new(data_type.base(), array, &options)?,
             nulls: array.logical_nulls().filter(|n| n.null_count() > 0),
             options,
         })
@@ -284,8 +316,25 @@ impl ColumnText {
             _ => None,
         };
         out.extend(quote);
-        self.write_bare(row, out);
+        match self.bool_word(row, style) {
+            Some(word) => out.extend_from_slice(word),
+            None => self.write_bare(row, out),
+        }
         out.extend(quote);
+    }
+
+    /// What the settings call a Bool that is a field of its own.
+    fn bool_word(&self, row: usize, style: Style) -> Option<&[u8]> {
+        let (Values::Bool(a), Some(words)) = (&self.values, &self.options.bool_words) else {
+            return None;
+        };
+        let is_field = matches!(style, Style::Plain | Style::Escaped | Style::Pretty);
+        let word = if a.value(row) == 0 {
+            &words.off
+        } else {
+            &words.on
+        };
+        is_field.then_some(word)
     }
 
     fn is_denormal(&self, row: usize) -> bool {
@@ -391,7 +440,7 @@ fn write_string(text: &[u8], style: Style, options: &TextOptions, out: &mut Vec<
 }
 
 impl Values {
-    fn new(data_type: &DataType, array: &ArrayRef, options: TextOptions) -> Result<Self> {
+    fn new(data_type: &DataType, array: &ArrayRef, options: &TextOptions) -> Result<Self> {
         let offsets =
             |zone: Option<Tz>| RefCell::new(OffsetCache::new(zone.unwrap_or(options.time_zone)));
         Ok(match data_type {
@@ -436,17 +485,17 @@ impl Values {
         })
     }
 
-    fn new_nested(data_type: &DataType, array: &ArrayRef, options: TextOptions) -> Result<Self> {
+    fn new_nested(data_type: &DataType, array: &ArrayRef, options: &TextOptions) -> Result<Self> {
         Ok(match data_type {
             DataType::Array(t) => {
                 let list: ListArray = downcast(array, data_type)?;
-                let items = ColumnText::new(t, list.values(), options)?;
+                let items = ColumnText::new(t, list.values(), options.clone())?;
                 Values::Array(list.offsets().clone(), Box::new(items))
             }
             DataType::Tuple(tuple) => {
                 let fields: StructArray = downcast(array, data_type)?;
                 let columns = tuple.types.iter().zip(fields.columns());
-                let columns = columns.map(|(t, a)| ColumnText::new(t, a, options));
+                let columns = columns.map(|(t, a)| ColumnText::new(t, a, options.clone()));
                 Values::Tuple(columns.collect::<Result<_>>()?, Arc::clone(tuple))
             }
             DataType::Map(k, v) => {
@@ -456,15 +505,15 @@ impl Values {
                     return Err(Error::bug("a map's entries are no pairs"));
                 };
                 let entries = [
-                    ColumnText::new(k, keys, options)?,
-                    ColumnText::new(v, values, options)?,
+                    ColumnText::new(k, keys, options.clone())?,
+                    ColumnText::new(v, values, options.clone())?,
                 ];
                 Values::Map(list.offsets().clone(), Box::new(entries))
             }
             DataType::Variant(types) => {
                 let variant = VariantArray::of(array)?;
                 let columns = types.iter().zip(variant.alternatives);
-                let columns = columns.map(|(t, a)| ColumnText::new(t, a, options));
+                let columns = columns.map(|(t, a)| ColumnText::new(t, a, options.clone()));
                 let columns = columns.collect::<Result<_>>()?;
                 let numbers = (0..variant.num_rows()).map(|row| variant.discriminator(row));
                 Values::Variant(numbers.collect(), columns)

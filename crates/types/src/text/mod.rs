@@ -28,7 +28,7 @@ pub mod parse_number;
 pub mod parse_time;
 pub mod time;
 
-pub use column::{ColumnText, Indent, IndentUnit, JsonOptions, Style, TextOptions};
+pub use column::{BoolWords, ColumnText, Indent, IndentUnit, JsonOptions, Style, TextOptions};
 pub use cursor::Cursor;
 pub use number::{write_f32, write_f64, write_integer};
 pub use parse_decimal::parse_decimal;

@@ -26,6 +26,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Outer joins fill with NULL instead of the type's default.",
     ),
     setting(
+        "joined_subquery_requires_alias",
+        Bool,
+        "1",
+        "Subqueries and table functions that are joined need an alias.",
+    ),
+    setting(
         "group_by_use_nulls",
         Bool,
         "0",

@@ -99,7 +99,7 @@ impl PrettyWriter {
     }
 
     fn cells(&self, batch: &RecordBatch, rows: std::ops::Range<usize>) -> Result<Vec<Vec<Cell>>> {
-        let columns = bind(&self.types, batch, self.options)?;
+        let columns = bind(&self.types, batch, &self.options)?;
         let multiline = self.settings.output_format_pretty_multiline_fields;
         let row_cells = |row| {
             let cell = |column: &basalt_types::text::ColumnText| {

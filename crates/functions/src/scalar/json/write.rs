@@ -39,7 +39,7 @@ fn resolve_to_json(call: &Call<'_>) -> Result<Resolved> {
         ..TextOptions::default()
     };
     Resolved::new(DataType::String, move |columns, num_rows| {
-        let text = ColumnText::new(&data_type, &columns[0].array, options)?;
+        let text = ColumnText::new(&data_type, &columns[0].array, options.clone())?;
         write_rows(columns, num_rows, |row, out| {
             text.write(columns[0].row(row), Style::Json, out);
             Ok(())

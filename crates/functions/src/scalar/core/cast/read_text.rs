@@ -125,6 +125,7 @@ impl Texts<'_> {
             time_zone: how.zone,
             best_effort: (!how.fixed_layouts).then_some(DateOrder::DayFirst),
             is_cast: true,
+            bool_words: None,
         };
         let mut builder = ColumnBuilder::with_options(to, self.array.len(), &options)?;
         self.each(failures, |text| {

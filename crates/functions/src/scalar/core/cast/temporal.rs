@@ -9,7 +9,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::calendar::{OffsetCache, SECONDS_PER_DAY, from_local_seconds_forward};
 use basalt_types::{DataType, Tz};
 
-use super::{BaseCast, How, decimal, number, unsupported};
+use super::{BaseCast, Failures, How, decimal, number, unsupported};
 use crate::Column;
 use crate::scalar::core::decimals::to_float;
 use crate::scalar::core::numeric::{Native, Num, array_of, map1, values, with_native};
@@ -29,7 +29,7 @@ pub(super) fn cast(from: &DataType, to: &DataType, how: How) -> Result<BaseCast>
     match to {
         _ if from_time && to.is_date_or_time() => between(from, to, how.zone),
         DataType::DateTime64(precision, _) => to_ticks(from, *precision),
-        _ if to.is_date_or_time() => from_number(from, to, how.zone),
+        _ if to.is_date_or_time() => from_number(from, to, how),
         _ => to_number(from, to, how),
     }
 }
@@ -157,14 +157,17 @@ fn is_plain_number(from: &DataType) -> bool {
     from.is_integer() || from.is_float() || from.is_enum()
 }
 
-fn from_number(from: &DataType, to: &DataType, zone: Tz) -> Result<BaseCast> {
+fn from_number(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
     if !is_plain_number(from) {
         return Err(unsupported(from, to));
     }
     let (from, to) = (from.clone(), to.clone());
-    let zone = zone_of(&to, zone);
-    Ok(Arc::new(move |array, _| {
-        let numbers = saturated(array, &from)?;
+    let zone = zone_of(&to, how.zone);
+    Ok(Arc::new(move |array, failures| {
+        let mut numbers = saturated(array, &from)?;
+        if how.accurate {
+            numbers = only_moments(array, &numbers, &to, failures)?;
+        }
         let mut offsets = OffsetCache::new(zone);
         let mut day_of = |seconds: i64| {
             offsets
@@ -189,6 +192,34 @@ fn from_number(from: &DataType, to: &DataType, zone: Tz) -> Result<BaseCast> {
             _ => each::<u32>(&numbers, |v| v.clamp(0, max_moment)),
         }
     }))
+}
+
+/// Refuses numbers that are no day or second of the type, and puts 0 in their places.
+fn only_moments(
+    array: &ArrayRef,
+    numbers: &ArrayRef,
+    to: &DataType,
+    failures: &mut Failures,
+) -> Result<ArrayRef> {
+    let range = match to {
+        DataType::Date32 => MIN_SECOND / SECONDS_PER_DAY..=MAX_SECOND,
+        _ => 0..=i64::from(u32::MAX),
+    };
+    let given = to_float(&Column::new(Arc::clone(array)))?;
+    let given = values::<f64>(given.array.as_ref())?;
+    let mut moments = values::<i64>(numbers.as_ref())?.to_vec();
+    for (row, moment) in moments.iter_mut().enumerate() {
+        let is_whole = array.data_type().is_integer() || given[row].fract() == 0.0;
+        if !range.contains(moment) || !is_whole {
+            *moment = 0;
+            let text = format!(
+                "Value {} cannot be safely converted into type {to}",
+                given[row]
+            );
+            failures.fail(row, Error::new(ErrorCode::CANNOT_CONVERT_TYPE, text))?;
+        }
+    }
+    Ok(array_of(moments))
 }
 
 /// Seconds since 1970, with their fraction, to ticks.

@@ -49,6 +49,7 @@ fn read(array: &ArrayRef, to: &DataType, how: How) -> Result<ArrayRef> {
         time_zone: how.zone,
         best_effort: None,
         is_cast: false,
+        bool_words: None,
     };
     let mut builder = ColumnBuilder::with_options(to, array.len(), &options)?;
     let texts = StringColumn::of_array(array, false)?;
