@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use basalt_analyzer::plan_error;
+use arrow::array::RecordBatch;
+use basalt_exec::memory;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 
 /// What a query may take at once where no setting limits it: nine tenths of the memory of the machine, or
@@ -36,22 +36,14 @@ impl KeptRows {
     /// # Errors
     /// `MEMORY_LIMIT_EXCEEDED`.
     pub(crate) fn add(&self, batch: &RecordBatch) -> basalt_error::Result<()> {
-        let size = batch.columns().iter().map(size_bytes).sum();
-        self.0.try_grow(size).map_err(plan_error)
+        memory::grow(&self.0, memory::batch_bytes(batch))
     }
-}
 
-/// Bytes of an array's values; of strings also those that its buffer shares with other arrays, if they
-/// are this one's.
-fn size_bytes(array: &ArrayRef) -> usize {
-    let data = array.to_data();
-    let size = data.get_slice_memory_size().unwrap_or(0);
-    match array.as_binary_view_opt() {
-        Some(strings) => {
-            let long = strings.lengths().filter(|len| *len > 12);
-            let views = strings.len() * size_of::<u128>();
-            views + long.map(|len| len as usize).sum::<usize>()
-        }
-        None => size,
+    /// Says how many bytes are kept in all.
+    ///
+    /// # Errors
+    /// `MEMORY_LIMIT_EXCEEDED`.
+    pub(crate) fn set(&self, bytes: usize) -> basalt_error::Result<()> {
+        memory::resize(&self.0, bytes)
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use basalt_analyzer::plan_error;
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::{
     MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
@@ -116,5 +118,41 @@ impl<W: Watch> MemoryPool for WatchedPool<W> {
 
     fn memory_limit(&self) -> MemoryLimit {
         self.pool.memory_limit()
+    }
+}
+
+/// Counts memory besides what is reserved already.
+///
+/// # Errors
+/// `MEMORY_LIMIT_EXCEEDED`.
+pub fn grow(memory: &MemoryReservation, bytes: usize) -> basalt_error::Result<()> {
+    memory.try_grow(bytes).map_err(plan_error)
+}
+
+/// Says how much memory is in use in all.
+///
+/// # Errors
+/// `MEMORY_LIMIT_EXCEEDED`.
+pub fn resize(memory: &MemoryReservation, bytes: usize) -> basalt_error::Result<()> {
+    memory.try_resize(bytes).map_err(plan_error)
+}
+
+/// Bytes of the values of a batch that is kept.
+pub fn batch_bytes(batch: &RecordBatch) -> usize {
+    batch.columns().iter().map(array_bytes).sum()
+}
+
+/// Bytes of an array's values; of strings also those that its buffer shares with other arrays, if they
+/// are this one's.
+fn array_bytes(array: &ArrayRef) -> usize {
+    let data = array.to_data();
+    let size = data.get_slice_memory_size().unwrap_or(0);
+    match array.as_binary_view_opt() {
+        Some(strings) => {
+            let long = strings.lengths().filter(|len| *len > 12);
+            let views = strings.len() * size_of::<u128>();
+            views + long.map(|len| len as usize).sum::<usize>()
+        }
+        None => size,
     }
 }

@@ -5,6 +5,7 @@
 //! | [`bitmap`] | [`Bitmap`]: which rows have a value |
 //! | [`append`] | values behind those of a vector |
 //! | [`average`] | sum and count of values by keys of eight bits |
+//! | [`c_math`] | functions of the C library |
 //! | [`seen`] | which bytes occur |
 //! | [`sum`] | sums of floating-point numbers |
 //! | [`compare`] | comparisons into bits |
@@ -25,6 +26,7 @@
 pub mod append;
 pub mod average;
 pub mod bitmap;
+pub mod c_math;
 pub mod compare;
 pub mod counting;
 pub mod divide;

@@ -23,7 +23,9 @@ use super::native::like_argument;
 use super::subquery::Subquery;
 use super::value_set::ValueSet;
 use super::{Resolver, literal};
-use crate::{Typed, udf};
+use crate::plan::{KeyOverflow, RowLimit, StreamOperator, stream_node};
+use crate::query::Planned;
+use crate::{Typed, plan_error, udf};
 
 /// Up to here a set is a list that DataFusion's optimizer and the scan see through.
 const MAX_LIST_LEN: usize = 32;
@@ -123,9 +125,11 @@ impl Resolver<'_> {
 
     /// Refuses sets of more different values than `max_rows_in_set` allows.
     fn check_size(&self, values: &ArrayRef) -> Result<()> {
-        let limit = self.analyzer.environment.settings().get("max_rows_in_set");
-        let limit: usize = limit.and_then(|l| l.parse().ok()).unwrap_or(0);
-        if limit == 0 || values.len() <= limit {
+        let Some((limit, KeyOverflow::Throw)) = self.analyzer.row_limit(RowLimit::Set) else {
+            return Ok(());
+        };
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        if values.len() <= limit {
             return Ok(());
         }
         let converter = RowConverter::new(vec![SortField::new(values.data_type().clone())]);
@@ -142,6 +146,23 @@ impl Resolver<'_> {
                  allowed are {limit}"
             ),
         ))
+    }
+
+    /// The rows of a set under the limit of sets; constants are taken whole.
+    fn with_few_values(&self, planned: Planned) -> Result<Planned> {
+        let setting = RowLimit::Set;
+        let Some((rows, overflow)) = self.analyzer.row_limit(setting) else {
+            return Ok(planned);
+        };
+        let keys = planned.columns.iter().map(|c| c.internal.clone());
+        let operator = StreamOperator::KeysAtMost {
+            keys: keys.collect(),
+            rows,
+            setting,
+            overflow,
+        };
+        let plan = stream_node(planned.plan, operator).map_err(plan_error)?;
+        Ok(Planned { plan, ..planned })
     }
 
     /// The values of a set that is not the same in all rows.
@@ -168,14 +189,16 @@ impl Resolver<'_> {
                         return Err(Error::not_implemented("IN with a correlated subquery"));
                     }
                 };
-                return self.convert_rows(self.rows_of(planned, None)?, wanted);
+                return self
+                    .convert_rows(self.rows_of(self.with_few_values(planned)?, None)?, wanted);
             }
             ExprKind::Identifier(_) if self.is_table(right) => {
                 let name = right
                     .as_object_name()
                     .ok_or_else(|| Error::bug("table name"))?;
                 let planned = self.analyzer.whole_table(&name, self.outer)?;
-                return self.convert_rows(self.rows_of(planned, None)?, wanted);
+                return self
+                    .convert_rows(self.rows_of(self.with_few_values(planned)?, None)?, wanted);
             }
             ExprKind::Tuple(items) => self.tuple_items(left, items)?,
             ExprKind::Function(f) if f.name == "tuple" => self.tuple_items(left, &f.args)?,
@@ -349,7 +372,7 @@ impl Resolver<'_> {
             let list: Vec<Expr> = (0..values.len())
                 .map(scalar)
                 .collect::<datafusion::error::Result<_>>()
-                .map_err(crate::plan_error)?;
+                .map_err(plan_error)?;
             if list.is_empty() && !nullable {
                 return literal::unsigned(0);
             }

@@ -13,7 +13,7 @@ pub use list_source::{ConstantList, ListSource};
 pub use prune::{is_wide, pruned};
 pub use shared::SharedRows;
 pub use stream_node::{
-    AsofColumns, FillColumn, FillDefault, FillStep, Interpolated, RowBound, RowLimit, StreamNode,
-    StreamOperator, stream_node,
+    AsofColumns, FillColumn, FillDefault, FillStep, Interpolated, KeyOverflow, RowBound, RowLimit,
+    StreamNode, StreamOperator, stream_node,
 };
 pub use window::{Bound, Frame, Unit, Window, WindowColumn, WindowFunction, WindowOrder};

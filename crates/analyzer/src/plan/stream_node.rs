@@ -40,6 +40,18 @@ pub enum StreamOperator {
         /// Whether the rows end with the batch that passes the limit, instead of in an error.
         breaks: bool,
     },
+    /// The rows while their keys are at most a number of different ones; what comes behind the batch that
+    /// passes it, `overflow` says.
+    KeysAtMost {
+        /// The keys.
+        keys: Vec<String>,
+        /// Different keys that are allowed.
+        rows: u64,
+        /// The limit's setting, which names the error.
+        setting: RowLimit,
+        /// What happens then.
+        overflow: KeyOverflow,
+    },
     /// Rows of two sides, sorted by keys and time: each of the left takes the columns of the last
     /// one of the right before it, and those of the right go.
     AsofJoin(AsofColumns),
@@ -90,6 +102,17 @@ pub enum StreamOperator {
     Ordered,
 }
 
+/// What an overflow mode says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd)]
+pub enum KeyOverflow {
+    /// An error.
+    Throw,
+    /// No further row.
+    Break,
+    /// Only further rows of keys that came before.
+    Any,
+}
+
 /// A setting that limits the rows of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd)]
 pub enum RowLimit {
@@ -99,6 +122,8 @@ pub enum RowLimit {
     Join,
     /// `max_rows_to_group_by`
     GroupBy,
+    /// `max_rows_in_set`
+    Set,
     /// `max_rows_to_sort`
     Sort,
 }
@@ -110,6 +135,7 @@ impl RowLimit {
             RowLimit::Distinct => "max_rows_in_distinct",
             RowLimit::Join => "max_rows_in_join",
             RowLimit::GroupBy => "max_rows_to_group_by",
+            RowLimit::Set => "max_rows_in_set",
             RowLimit::Sort => "max_rows_to_sort",
         }
     }
@@ -120,6 +146,7 @@ impl RowLimit {
             RowLimit::Distinct => "distinct_overflow_mode",
             RowLimit::Join => "join_overflow_mode",
             RowLimit::GroupBy => "group_by_overflow_mode",
+            RowLimit::Set => "set_overflow_mode",
             RowLimit::Sort => "sort_overflow_mode",
         }
     }
@@ -127,7 +154,9 @@ impl RowLimit {
     /// The code of the error.
     pub fn code(self) -> ErrorCode {
         match self {
-            RowLimit::Distinct | RowLimit::Join => ErrorCode::SET_SIZE_LIMIT_EXCEEDED,
+            RowLimit::Distinct | RowLimit::Join | RowLimit::Set => {
+                ErrorCode::SET_SIZE_LIMIT_EXCEEDED
+            }
             RowLimit::GroupBy => ErrorCode::TOO_MANY_ROWS,
             RowLimit::Sort => ErrorCode::TOO_MANY_ROWS_OR_BYTES,
         }
@@ -255,6 +284,7 @@ impl StreamOperator {
         match self {
             StreamOperator::ArrayJoin { .. } => "ArrayJoin",
             StreamOperator::AtMost { .. } => "AtMost",
+            StreamOperator::KeysAtMost { .. } => "KeysAtMost",
             StreamOperator::AsofJoin(_) => "AsofJoin",
             StreamOperator::LimitBy { .. } => "LimitBy",
             StreamOperator::LimitRows { .. } => "LimitRows",
@@ -274,9 +304,9 @@ impl StreamOperator {
                 lists.iter().filter_map(ListSource::column).collect()
             }
             StreamOperator::AsofJoin(c) => c.keys.iter().chain([&c.time, &c.is_left]).collect(),
-            StreamOperator::LimitBy { keys, .. } | StreamOperator::LimitWithTies { keys, .. } => {
-                keys.iter().collect()
-            }
+            StreamOperator::LimitBy { keys, .. }
+            | StreamOperator::KeysAtMost { keys, .. }
+            | StreamOperator::LimitWithTies { keys, .. } => keys.iter().collect(),
             StreamOperator::LimitRows { .. } | StreamOperator::AtMost { .. } => Vec::new(),
             StreamOperator::WithFill {
                 columns, prefix, ..
@@ -343,6 +373,14 @@ impl fmt::Display for StreamOperator {
             }
             StreamOperator::AtMost { rows, setting, .. } => {
                 write!(f, ": {rows}, {}", setting.name())
+            }
+            StreamOperator::KeysAtMost {
+                keys,
+                rows,
+                setting,
+                ..
+            } => {
+                write!(f, ": {rows} of {}, {}", keys.join(", "), setting.name())
             }
             StreamOperator::AsofJoin(c) => write!(f, ": {}, {}", c.keys.join(", "), c.time),
             StreamOperator::LimitBy {

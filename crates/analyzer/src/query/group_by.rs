@@ -18,7 +18,7 @@ use super::redundant_keys::{ReducedKeys, Rules};
 use super::select::{Clauses, replace};
 use crate::expr::Resolver;
 use crate::expr::aggregate::{GROUPING, has_aggregate};
-use crate::plan::{RowLimit, aggregate, project};
+use crate::plan::{KeyOverflow, RowLimit, StreamOperator, aggregate, project, stream_node};
 use crate::typed::column;
 use crate::udf::FunctionUdf;
 use crate::{Typed, plan_error};
@@ -161,6 +161,7 @@ impl Analyzer<'_> {
             .map(|a| (a, self.fresh("aggregate")))
             .collect();
         let shares = with_totals && grouping.sets.is_empty();
+        let plan = self.with_few_keys(plan, &grouping, shares)?;
         let (plan, keys, shared) = if shares {
             let keys = self.key_columns(&grouping);
             let pairs: Vec<(Expr, String)> = keys
@@ -263,6 +264,53 @@ impl Analyzer<'_> {
         Ok((plan, keys))
     }
 
+    /// The rows under what limits the groups, where the groups themselves cannot be counted: they are those
+    /// of several sets, or rows beyond the limit go.
+    fn with_few_keys(
+        &self,
+        plan: LogicalPlan,
+        grouping: &Grouping,
+        has_totals: bool,
+    ) -> Result<LogicalPlan> {
+        let setting = RowLimit::GroupBy;
+        let Some((rows, overflow)) = self.row_limit(setting) else {
+            return Ok(plan);
+        };
+        let throws = overflow == KeyOverflow::Throw;
+        let is_counted = throws && !has_totals && grouping.sets.is_empty();
+        if is_counted || grouping.keys.is_empty() {
+            return Ok(plan);
+        }
+        if grouping.keeps_empty && !throws {
+            return Err(Error::not_implemented(format!(
+                "{} = 'any' or 'break' of GROUPING SETS",
+                setting.overflow_mode()
+            )));
+        }
+        let columns = plan.schema().iter().map(|(q, f)| Expr::from((q, f)));
+        let mut exprs: Vec<Expr> = columns.collect();
+        let names: Vec<String> = grouping.keys.iter().map(|_| self.fresh("key")).collect();
+        let named = grouping.keys.iter().zip(&names);
+        exprs.extend(named.map(|(key, name)| key.expr.clone().alias(name)));
+        let mut plan = project(plan, exprs)?;
+        // ROLLUP and CUBE group by all keys first.
+        let all: Vec<Vec<usize>> = vec![(0..names.len()).collect()];
+        let sets = match grouping.keeps_empty {
+            true => &grouping.sets,
+            false => &all,
+        };
+        for set in sets.iter().filter(|set| !set.is_empty()) {
+            let operator = StreamOperator::KeysAtMost {
+                keys: set.iter().map(|i| names[*i].clone()).collect(),
+                rows,
+                setting,
+                overflow,
+            };
+            plan = stream_node(plan, operator).map_err(plan_error)?;
+        }
+        Ok(plan)
+    }
+
     /// The plan of an aggregation by all keys; those that follow from others are computed after it.
     fn group_by_one_set(
         &self,
@@ -280,7 +328,12 @@ impl Analyzer<'_> {
         let grouped: Vec<Expr> = reduced.grouped.into_iter().map(named).collect();
         let is_grouped = !grouped.is_empty();
         let mut plan = aggregate(plan, grouped, aggregates)?;
-        if is_grouped {
+        let throws = |limit: &(u64, KeyOverflow)| limit.1 == KeyOverflow::Throw;
+        if is_grouped
+            && self
+                .row_limit(RowLimit::GroupBy)
+                .is_some_and(|l| throws(&l))
+        {
             plan = self.at_most(plan, RowLimit::GroupBy)?;
         }
         if reduced.computed.is_empty() {

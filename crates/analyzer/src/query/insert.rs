@@ -12,6 +12,7 @@ use super::from::{Source, subquery_source};
 use super::{Analyzer, Outer, Planned};
 use crate::Typed;
 use crate::expr::Resolver;
+use crate::expr::aggregate::has_aggregate;
 use crate::expr::aliases::Aliases;
 use crate::plan::project;
 use crate::scope::ScopeColumn;
@@ -147,7 +148,14 @@ impl Analyzer<'_> {
                 (None, Some(default)) => {
                     let of_target = defaults.iter().find(|(name, _)| *name == target.name);
                     let value = resolver.resolve(of_target.map_or(default, |(_, value)| value));
-                    or_given(value, target.name, &source)?
+                    let value = or_given(value, target.name, &source)?;
+                    if has_aggregate(&value.expr) {
+                        return Err(Error::new(
+                            ErrorCode::ILLEGAL_AGGREGATION,
+                            "An aggregate function is found in an expression over single rows",
+                        ));
+                    }
+                    value
                 }
                 (None, None) => match sibling(target, &source) {
                     Some(sibling) => {

@@ -13,7 +13,7 @@ use super::limit::RowBounds;
 use super::select::Clauses;
 use super::{Analyzer, Outer, OutputColumn};
 use crate::expr::{Resolver, literal};
-use crate::plan::{RowBound, RowLimit, StreamOperator, project, stream_node};
+use crate::plan::{KeyOverflow, RowBound, RowLimit, StreamOperator, project, stream_node};
 use crate::scope::{Scope, ScopeColumn};
 use crate::typed::column;
 use crate::{Typed, plan_error, udf};
@@ -193,22 +193,27 @@ impl Analyzer<'_> {
 
     /// The plan under a limit that a setting sets.
     pub(super) fn at_most(&self, plan: LogicalPlan, setting: RowLimit) -> Result<LogicalPlan> {
+        let Some((rows, overflow)) = self.row_limit(setting) else {
+            return Ok(plan);
+        };
+        let operator = StreamOperator::AtMost {
+            rows,
+            setting,
+            breaks: overflow == KeyOverflow::Break,
+        };
+        stream_node(plan, operator).map_err(plan_error)
+    }
+
+    /// What a setting limits rows to, and what happens there.
+    pub(crate) fn row_limit(&self, setting: RowLimit) -> Option<(u64, KeyOverflow)> {
         let settings = self.environment.settings();
-        let rows = settings.get(setting.name());
-        let mode = settings.get(setting.overflow_mode());
-        let breaks = mode.is_some_and(|mode| mode == "break");
-        match rows.and_then(|rows| rows.parse().ok()) {
-            None | Some(0) => Ok(plan),
-            Some(rows) => stream_node(
-                plan,
-                StreamOperator::AtMost {
-                    rows,
-                    setting,
-                    breaks,
-                },
-            )
-            .map_err(plan_error),
-        }
+        let rows = settings.get(setting.name())?.parse().ok();
+        let overflow = match settings.get(setting.overflow_mode()).map(String::as_str) {
+            Some("break") => KeyOverflow::Break,
+            Some("any") => KeyOverflow::Any,
+            _ => KeyOverflow::Throw,
+        };
+        Some((rows.filter(|rows| *rows > 0)?, overflow))
     }
 
     fn limits(

@@ -70,9 +70,6 @@ impl Kind {
             },
             Self::Word(kind, words) => match words.iter().find(|w| w.eq_ignore_ascii_case(text)) {
                 Some(word) => Ok((*word).to_owned()),
-                None if is_overflow_mode(kind, text) => {
-                    Err(Error::not_implemented(format!("Setting {name} = '{text}'")))
-                }
                 None => {
                     let code = match kind.starts_with(OVERFLOW_MODE) {
                         true => ErrorCode::UNKNOWN_OVERFLOW_MODE,
@@ -102,15 +99,6 @@ impl Kind {
 
 /// How the names of kinds of overflow modes begin.
 pub(super) const OVERFLOW_MODE: &str = "OverflowMode";
-
-/// Whether ClickHouse's settings of that kind know the word.
-fn is_overflow_mode(kind: &str, word: &str) -> bool {
-    match kind {
-        OVERFLOW_MODE => matches!(word, "throw" | "break"),
-        "OverflowModeGroupBy" => matches!(word, "throw" | "break" | "any"),
-        _ => false,
-    }
-}
 
 /// Whose microseconds still fit a signed number of 64 bits.
 const MAX_SECONDS: f64 = 9.2e12;

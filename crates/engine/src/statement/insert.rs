@@ -18,7 +18,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
 
 use super::columns::stored;
-use super::insert_file::{self, FileWriter, Target};
+use super::insert_function::into_function;
 use super::nested::NestedColumns;
 use super::query;
 use crate::catalog::{ColumnDefinition, Engine, Table};
@@ -49,74 +49,15 @@ pub(crate) fn run(
     Ok(written(written_rows))
 }
 
-fn written(written_rows: u64) -> Summary {
+pub(super) fn written(written_rows: u64) -> Summary {
     Summary {
         written_rows,
         ..Summary::default()
     }
 }
 
-/// Runs an INSERT into a table function, or into the table that is one.
-fn into_function(
-    session: &Session,
-    query: &RunningQuery<'_>,
-    insert: &ast::Insert,
-    (function, table): (&ast::TableFunction, Option<&Table>),
-    io: Io<'_>,
-) -> Result<Summary> {
-    let (target, told) = insert_file::target(function)?;
-    if insert.partition_by.is_some() {
-        return Err(Error::not_implemented(format!(
-            "INSERT INTO FUNCTION {} … PARTITION BY",
-            function.name
-        )));
-    }
-    let table = table.cloned().or(told);
-    let (table, (planned, given)) = match (table, &insert.source) {
-        (Some(table), _) => {
-            let planned = source(session, query, insert, &table, io)?;
-            (table, planned)
-        }
-        (None, InsertSource::Query(select)) => {
-            let planned = query::plan(session, query, select)?;
-            let columns = planned.columns.iter();
-            let header = columns.map(|c| (c.name.clone(), c.data_type.clone()));
-            let table = insert_file::table_of(&header.collect());
-            let given = given_columns(&table, insert.columns.as_deref())?;
-            (table, (planned, given))
-        }
-        (None, InsertSource::Format(_)) => {
-            return Err(Error::new(
-                ErrorCode::BAD_ARGUMENTS,
-                "Give the structure as third argument of file",
-            ));
-        }
-    };
-    let header: Vec<(String, DataType)> = table
-        .columns
-        .iter()
-        .map(|c| (c.column.name.clone(), c.column.data_type.clone()))
-        .collect();
-    let mut file = match &target {
-        Target::File {
-            path,
-            format,
-            method,
-        } => {
-            let target = (path.as_path(), *format, method.as_deref());
-            Some(FileWriter::new(query, &header, target)?)
-        }
-        Target::Null => None,
-    };
-    let written_rows = for_each_row(session, query, &table, (planned, &given), &mut |batch| {
-        file.as_mut().map_or(Ok(()), |file| file.write(&batch))
-    })?;
-    file.map_or(Ok(()), FileWriter::finish)?;
-    Ok(written(written_rows))
-}
-
 /// The rows of an INSERT, and the names of their columns.
-fn source(
+pub(super) fn source(
     session: &Session,
     query: &RunningQuery<'_>,
     insert: &ast::Insert,
@@ -154,7 +95,7 @@ fn source(
 }
 
 /// Names of the columns that the INSERT gives, in its order.
-fn given_columns(table: &Table, columns: Option<&[ast::Expr]>) -> Result<Vec<String>> {
+pub(super) fn given_columns(table: &Table, columns: Option<&[ast::Expr]>) -> Result<Vec<String>> {
     let insertable = |c: &&ColumnDefinition| {
         let kind = c.default.as_ref().map(|d| d.kind);
         !matches!(kind, Some(DefaultKind::Materialized | DefaultKind::Alias))
@@ -312,11 +253,11 @@ fn planned_batches(batches: Vec<RecordBatch>, header: &[(String, DataType)]) -> 
 }
 
 /// Runs a planned source of these columns for a table, and calls `f` with its rows, all columns in
-/// place; gives their number.
-fn for_each_row(
+/// place, behind them the text of another expression if there is one; gives their number.
+pub(super) fn for_each_row(
     session: &Session,
     query: &RunningQuery<'_>,
-    table: &Table,
+    (table, behind): (&Table, Option<&ast::Expr>),
     (planned, given): (Planned, &[String]),
     f: &mut dyn FnMut(RecordBatch) -> Result<()>,
 ) -> Result<u64> {
@@ -326,6 +267,12 @@ fn for_each_row(
         data_type: &c.data_type,
         default: Some(&c.expr),
     });
+    let text_type = DataType::String.to_nullable();
+    let behind = behind.map(|expr| TargetColumn {
+        name: "expression behind the columns",
+        data_type: &text_type,
+        default: Some(expr),
+    });
     let targets: Vec<TargetColumn<'_>> = stored(&table.columns)
         .map(|c| TargetColumn {
             name: &c.column.name,
@@ -333,6 +280,7 @@ fn for_each_row(
             default: c.default.as_ref().and_then(|d| d.expr.as_ref()),
         })
         .chain(computed)
+        .chain(behind)
         .collect();
     let environment = session.environment(query);
     let text = String::from_utf8_lossy(query.text);
@@ -357,11 +305,17 @@ pub(super) fn planned_rows(
 ) -> Result<(Vec<RecordBatch>, u64)> {
     let mut batches = Vec::new();
     let kept = query.execution.kept_rows();
-    let num_rows = for_each_row(session, query, table, (planned, given), &mut |batch| {
-        kept.add(&batch)?;
-        batches.push(batch);
-        Ok(())
-    })?;
+    let num_rows = for_each_row(
+        session,
+        query,
+        (table, None),
+        (planned, given),
+        &mut |batch| {
+            kept.add(&batch)?;
+            batches.push(batch);
+            Ok(())
+        },
+    )?;
     Ok((batches, num_rows))
 }
 
@@ -375,9 +329,13 @@ pub(crate) fn insert_planned(
 ) -> Result<u64> {
     if let Some(on_disk) = table.merge_tree() {
         let mut insert = on_disk.storage.insert()?;
-        let num_rows = for_each_row(session, query, table, (planned, given), &mut |batch| {
-            insert.push(&batch)
-        })?;
+        let num_rows = for_each_row(
+            session,
+            query,
+            (table, None),
+            (planned, given),
+            &mut |batch| insert.push(&batch),
+        )?;
         insert.finish()?;
         return Ok(num_rows);
     }

@@ -3,8 +3,8 @@
 //! Rows go into a file beside the target, which takes its place when all of them are there: an
 //! INSERT that fails leaves nothing.
 
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::Path;
 
 use arrow::array::RecordBatch;
 use basalt_analyzer::TableColumn;
@@ -23,13 +23,17 @@ use crate::table_function::compression::{Encoder, encoder};
 /// Where a function's rows go.
 pub(super) enum Target {
     /// A file.
-    File {
-        path: PathBuf,
-        format: &'static FormatEntry,
-        method: Option<String>,
-    },
+    File(FileTarget),
     /// Nowhere.
     Null,
+}
+
+/// A file that rows go to.
+#[derive(Clone)]
+pub(super) struct FileTarget {
+    pub path: String,
+    pub format: &'static FormatEntry,
+    pub method: Option<String>,
 }
 
 /// The target of a table function, and its columns if the call tells them.
@@ -58,11 +62,12 @@ pub(super) fn target(function: &ast::TableFunction) -> Result<(Target, Option<Ta
                 })?,
             };
             let structure = arg(2)?.filter(|s| s != "auto");
-            let target = Target::File {
-                path: PathBuf::from(path),
+            let method = arg(3)?;
+            let target = Target::File(FileTarget {
+                path,
                 format,
-                method: arg(3)?,
-            };
+                method,
+            });
             Ok((target, structure.map(|s| table(&s)).transpose()?))
         }
         name if !crate::table_function::is_known(name) => Err(crate::table_function::unknown(name)),
@@ -111,7 +116,6 @@ pub(super) struct FileWriter {
     sink: Box<dyn RowSink>,
     /// Taken by the end.
     file: Option<(WholeFile, Box<dyn Encoder>)>,
-    buffer: Vec<u8>,
 }
 
 /// Formats whose rows may stand behind others.
@@ -131,8 +135,9 @@ impl FileWriter {
     pub(super) fn new(
         query: &RunningQuery<'_>,
         header: &Header,
-        (path, format, method): (&Path, &'static FormatEntry, Option<&str>),
+        target: &FileTarget,
     ) -> Result<Self> {
+        let (path, format) = (Path::new(&target.path), target.format);
         let has_rows = std::fs::metadata(path).is_ok_and(|m| m.len() > 0);
         let is_appended = has_rows && !query.settings.flag("engine_file_truncate_on_insert");
         if is_appended && !can_be_appended(format.kind) {
@@ -160,36 +165,44 @@ impl FileWriter {
             Mode::Replace
         };
         let (whole, file) = WholeFile::create(path, mode)?;
-        let file = encoder(BufWriter::new(file), &path.to_string_lossy(), method)?;
-        Ok(Self {
-            sink,
-            file: Some((whole, file)),
-            buffer: Vec::new(),
-        })
+        let file: Box<dyn Write> = match whole.reopened() {
+            Some(reopened) => Box::new(reopened),
+            None => Box::new(file),
+        };
+        let file = encoder(file, &target.path, target.method.as_deref())?;
+        let file = Some((whole, file));
+        Ok(Self { sink, file })
     }
 
-    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.sink.write_batch(batch, &mut self.buffer)?;
-        self.flush()
+    /// Writes rows, through a buffer that may serve several writers.
+    pub(super) fn write(&mut self, batch: &RecordBatch, buffer: &mut Vec<u8>) -> Result<()> {
+        self.sink.write_batch(batch, buffer)?;
+        self.flush(buffer)
     }
 
-    fn flush(&mut self) -> Result<()> {
+    /// Bytes of rows that wait for the end of the file, or of a part of it.
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.sink.kept_bytes()
+    }
+
+    fn flush(&mut self, buffer: &mut Vec<u8>) -> Result<()> {
         if let Some((_, file)) = &mut self.file {
-            file.write_all(&self.buffer)?;
+            file.write_all(buffer)?;
         }
-        self.buffer.clear();
+        buffer.clear();
         Ok(())
     }
 
-    /// Puts the rows into the file.
-    pub(super) fn finish(mut self) -> Result<()> {
-        self.sink.finish(&Statistics::default(), &mut self.buffer)?;
-        self.flush()?;
-        if let Some((whole, file)) = self.file.take() {
-            file.finish()?;
-            whole.commit()?;
-        }
-        Ok(())
+    /// Writes the rest; the file is there when it is committed.
+    pub(super) fn finish(mut self) -> Result<Option<WholeFile>> {
+        let mut buffer = Vec::new();
+        self.sink.finish(&Statistics::default(), &mut buffer)?;
+        self.flush(&mut buffer)?;
+        let Some((whole, file)) = self.file.take() else {
+            return Ok(None);
+        };
+        file.finish()?;
+        Ok(Some(whole))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Writes results: batches in the wanted format, to the caller or into a file.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -217,7 +217,7 @@ fn open(target: &IntoOutfile) -> Result<(WholeFile, Box<dyn compression::Encoder
         Error::new(code, format!("{hint}cannot open {path}: {e}"))
     })?;
     let method = target.compression.as_ref().and_then(text);
-    let file = compression::encoder(BufWriter::new(file), &path, method.as_deref())?;
+    let file = compression::encoder(file, &path, method.as_deref())?;
     Ok((whole, file))
 }
 

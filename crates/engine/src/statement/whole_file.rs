@@ -3,8 +3,9 @@
 //! Bytes go into a file beside the target, which takes its place when all of them are there. Whoever
 //! ends the process meanwhile calls [`remove_unfinished`].
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,11 +32,11 @@ pub(crate) struct WholeFile {
 }
 
 /// The files of this process that are not finished.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Removes what statements have not finished: for the end of a process that does not wait for them.
 pub fn remove_unfinished() {
-    for path in UNFINISHED.lock().drain(..) {
+    for path in std::mem::take(&mut *UNFINISHED.lock()) {
         let _ = fs::remove_file(path);
     }
 }
@@ -72,7 +73,7 @@ impl WholeFile {
             .write(true)
             .create_new(true)
             .open(&unfinished)?;
-        UNFINISHED.lock().push(unfinished.clone());
+        UNFINISHED.lock().insert(unfinished.clone());
         let whole = Self {
             target,
             unfinished: Some(unfinished),
@@ -82,6 +83,12 @@ impl WholeFile {
             file.set_permissions(existing.permissions())?;
         }
         Ok((whole, file))
+    }
+
+    /// A writer that holds no file open, for statements that write more files than a process may have
+    /// open; none into a device or a pipe, which would end there.
+    pub(super) fn reopened(&self) -> Option<Reopened> {
+        self.unfinished.clone().map(Reopened)
     }
 
     /// Puts the bytes, all of which are written, in their place.
@@ -109,8 +116,23 @@ impl Drop for WholeFile {
     fn drop(&mut self) {
         if let Some(path) = &self.unfinished {
             let _ = fs::remove_file(path);
-            UNFINISHED.lock().retain(|p| p != path);
+            UNFINISHED.lock().remove(path);
         }
+    }
+}
+
+/// A file that is open only while it is written to.
+pub(super) struct Reopened(PathBuf);
+
+impl Write for Reopened {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut file = OpenOptions::new().append(true).open(&self.0)?;
+        file.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -36,6 +36,16 @@ pub enum Method {
 }
 
 impl Method {
+    /// Bytes that an encoder takes beside what it is given, about.
+    pub fn encoder_bytes(self) -> usize {
+        match self {
+            Method::None => 16 << 10,
+            Method::Snappy | Method::Lz4 | Method::Gzip => 512 << 10,
+            Method::Zstd | Method::Bzip2 => 5 << 20,
+            Method::Xz => 94 << 20,
+        }
+    }
+
     /// The method by its name in SQL, or by the file's ending for `auto`.
     ///
     /// # Errors
@@ -150,7 +160,8 @@ pub trait Encoder: Write {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-type Output = BufWriter<File>;
+/// What compressed bytes go to.
+type Output = BufWriter<Box<dyn Write>>;
 
 impl Encoder for Output {
     fn finish(mut self: Box<Self>) -> Result<()> {
@@ -186,7 +197,12 @@ encoder!(BrotliWriter<Output>);
 ///
 /// # Errors
 /// If the method is none.
-pub fn encoder(file: Output, path: &str, method: Option<&str>) -> Result<Box<dyn Encoder>> {
+pub fn encoder(
+    file: impl Write + 'static,
+    path: &str,
+    method: Option<&str>,
+) -> Result<Box<dyn Encoder>> {
+    let file: Output = BufWriter::new(Box::new(file));
     Ok(match Method::of(path, method)? {
         Method::None => Box::new(file),
         Method::Gzip => Box::new(flate2::write::GzEncoder::new(

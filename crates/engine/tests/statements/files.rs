@@ -285,22 +285,6 @@ fn infile_takes_the_compression_it_is_told() {
 }
 
 #[test]
-fn inserts_into_partitions_of_files_are_refused() {
-    let folder = Folder::new("partitions");
-    let path = folder.file("o_{_partition_id}.csv");
-    let error = run_alone(&format!(
-        "INSERT INTO FUNCTION file('{path}') PARTITION BY number % 2 SELECT number FROM numbers(4)"
-    ))
-    .unwrap_err();
-    assert!(error.contains("Code: 48"), "{error}");
-    assert!(
-        error.contains("INSERT INTO FUNCTION file … PARTITION BY"),
-        "{error}"
-    );
-    assert_eq!(folder.num_files(), 0);
-}
-
-#[test]
 fn snappy_files_have_blocks_as_in_hadoop() {
     let folder = Folder::new("snappy");
     let path = folder.file("z.csv.snappy");

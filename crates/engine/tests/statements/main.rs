@@ -5,6 +5,7 @@ mod disk;
 mod explain_analyze;
 mod explain_pipeline;
 mod files;
+mod partitions_of_files;
 mod sharing;
 
 use std::fs;

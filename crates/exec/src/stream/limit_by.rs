@@ -1,35 +1,38 @@
 //! Runs LIMIT BY: at most so many rows for each value of the keys.
 
-use ahash::RandomState;
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
-use hashbrown::HashMap;
+use datafusion::execution::memory_pool::MemoryReservation;
 
-use super::key_rows::KeyRows;
+use super::key_rows::{KeyNumbers, KeyRows};
 use super::{Step, bug};
+use crate::memory;
 
 /// The step of LIMIT BY.
 pub(super) struct LimitByStep {
     keys: KeyRows,
-    seen: HashMap<Box<[u8]>, u64, RandomState>,
+    /// Rows of each key so far.
+    seen: KeyNumbers,
     offset: u64,
     end: u64,
+    memory: MemoryReservation,
 }
 
 impl LimitByStep {
     pub(super) fn try_new(
         input: &SchemaRef,
         keys: &[String],
-        offset: u64,
-        limit: u64,
+        (offset, limit): (u64, u64),
+        memory: MemoryReservation,
     ) -> Result<Self> {
         Ok(Self {
             keys: KeyRows::try_new(input, keys)?,
-            seen: HashMap::with_hasher(RandomState::new()),
+            seen: KeyNumbers::new(),
             offset,
             end: offset.saturating_add(limit),
+            memory,
         })
     }
 }
@@ -43,15 +46,13 @@ impl Step for LimitByStep {
         }
         let rows = self.keys.convert(&keys)?;
         for (idx, row) in rows.iter().enumerate() {
-            let count = match self.seen.get_mut(row.as_ref()) {
-                Some(count) => count,
-                None => self.seen.entry(Box::from(row.as_ref())).or_insert(0),
-            };
+            let count = self.seen.get_or_insert(row.as_ref(), 0);
             if (self.offset..self.end).contains(count) {
                 kept.push(u32::try_from(idx).map_err(|_| Error::bug("batch of 2^32 rows"))?);
             }
             *count += 1;
         }
+        memory::resize(&self.memory, self.seen.size_bytes())?;
         if kept.len() == batch.num_rows() {
             return Ok(batch);
         }

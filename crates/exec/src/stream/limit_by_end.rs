@@ -2,45 +2,50 @@
 
 use std::sync::Arc;
 
-use ahash::RandomState;
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::SchemaRef;
 use basalt_analyzer::plan::RowBound;
 use basalt_error::{Error, Result};
-use hashbrown::HashMap;
+use datafusion::execution::memory_pool::MemoryReservation;
 
-use super::key_rows::KeyRows;
+use super::key_rows::{KeyNumbers, KeyRows};
 use super::{Step, bug};
+use crate::memory;
 
 /// The step of such a LIMIT BY.
 pub(super) struct LimitByEndStep {
     schema: SchemaRef,
     keys: KeyRows,
-    groups: HashMap<Box<[u8]>, usize, RandomState>,
+    /// Number of each key's group.
+    groups: KeyNumbers,
     /// Rows of each group so far.
     num_rows: Vec<u64>,
     /// The batches, and for each row its group and its place in there.
     batches: Vec<(RecordBatch, Vec<(usize, u64)>)>,
     offset: RowBound,
     limit: RowBound,
+    memory: MemoryReservation,
+    batch_bytes: usize,
 }
 
 impl LimitByEndStep {
     pub(super) fn try_new(
         input: &SchemaRef,
         keys: &[String],
-        offset: &RowBound,
-        limit: &RowBound,
+        (offset, limit): (&RowBound, &RowBound),
+        memory: MemoryReservation,
     ) -> Result<Self> {
         Ok(Self {
             schema: Arc::clone(input),
             keys: KeyRows::try_new(input, keys)?,
-            groups: HashMap::with_hasher(RandomState::new()),
+            groups: KeyNumbers::new(),
             num_rows: Vec::new(),
             batches: Vec::new(),
             offset: offset.clone(),
             limit: limit.clone(),
+            memory,
+            batch_bytes: 0,
         })
     }
 }
@@ -54,18 +59,17 @@ impl Step for LimitByEndStep {
         let rows = self.keys.convert(&keys)?;
         let mut places = Vec::with_capacity(batch.num_rows());
         for row in &rows {
-            let group = match self.groups.get(row.as_ref()) {
-                Some(group) => *group,
-                None => {
-                    let group = self.num_rows.len();
-                    self.groups.insert(Box::from(row.as_ref()), group);
-                    self.num_rows.push(0);
-                    group
-                }
-            };
+            let new = self.num_rows.len();
+            let group = *self.groups.get_or_insert(row.as_ref(), new as u64) as usize;
+            if group == new {
+                self.num_rows.push(0);
+            }
             places.push((group, self.num_rows[group]));
             self.num_rows[group] += 1;
         }
+        self.batch_bytes += memory::batch_bytes(&batch) + size_of_val(places.as_slice());
+        let groups_bytes = self.groups.size_bytes() + size_of_val(self.num_rows.as_slice());
+        memory::resize(&self.memory, self.batch_bytes + groups_bytes)?;
         self.batches.push((batch, places));
         Ok(RecordBatch::new_empty(Arc::clone(&self.schema)))
     }

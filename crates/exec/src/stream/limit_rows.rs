@@ -6,8 +6,10 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use basalt_analyzer::plan::RowBound;
 use basalt_error::{Error, Result};
+use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Step;
+use crate::memory;
 
 /// The step of such a LIMIT.
 pub(super) struct LimitRowsStep {
@@ -15,21 +17,28 @@ pub(super) struct LimitRowsStep {
     offset: RowBound,
     limit: RowBound,
     batches: Vec<RecordBatch>,
+    memory: MemoryReservation,
 }
 
 impl LimitRowsStep {
-    pub(super) fn new(schema: SchemaRef, offset: RowBound, limit: RowBound) -> Self {
+    pub(super) fn new(
+        schema: SchemaRef,
+        (offset, limit): (RowBound, RowBound),
+        memory: MemoryReservation,
+    ) -> Self {
         Self {
             schema,
             offset,
             limit,
             batches: Vec::new(),
+            memory,
         }
     }
 }
 
 impl Step for LimitRowsStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
+        memory::grow(&self.memory, memory::batch_bytes(&batch))?;
         self.batches.push(batch);
         Ok(RecordBatch::new_empty(Arc::clone(&self.schema)))
     }

@@ -11,6 +11,7 @@
 //! | [`fill_cursor`] | the values that WITH FILL inserts |
 //! | [`interpolate`] | INTERPOLATE of WITH FILL |
 //! | [`key_rows`] | bytes of keys, to compare rows by |
+//! | `keys_at_most` | limits of the groups of a GROUP BY |
 //! | [`limit_by`] | LIMIT BY |
 //! | [`limit_by_end`] | LIMIT BY that counts from the end |
 //! | [`limit_rows`] | LIMIT of the last rows, or of a share |
@@ -26,6 +27,7 @@ mod cells;
 mod fill_cursor;
 mod interpolate;
 mod key_rows;
+mod keys_at_most;
 pub mod limit_by;
 mod limit_by_end;
 pub mod limit_rows;

@@ -16,6 +16,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{
     EquivalenceProperties, LexOrdering, OrderingRequirements, PhysicalExpr, PhysicalSortExpr,
 };
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -29,6 +30,7 @@ use super::array_join::ArrayJoinStep;
 use super::array_join_lists::{element_field, kept_columns, with_constant_lists};
 use super::asof_join::AsofJoinStep;
 use super::at_most::AtMostStep;
+use super::keys_at_most::KeysAtMostStep;
 use super::limit_by::LimitByStep;
 use super::limit_by_end::LimitByEndStep;
 use super::limit_rows::LimitRowsStep;
@@ -50,6 +52,7 @@ pub struct StreamExec {
     /// The order that the rows had when the step was planned: it may be what the step is about.
     order: Option<OrderingRequirements>,
     properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
 }
 
 impl StreamExec {
@@ -100,6 +103,7 @@ impl StreamExec {
             operator,
             order,
             properties: Arc::new(properties),
+            metrics: ExecutionPlanMetricsSet::new(),
         })
     }
 
@@ -134,6 +138,7 @@ impl StreamExec {
     fn step(&self, context: &TaskContext) -> basalt_error::Result<Box<dyn Step>> {
         let input = self.input.schema();
         let schema = self.schema();
+        let memory = |name: &str| MemoryConsumer::new(name).register(context.memory_pool());
         Ok(match &self.operator {
             StreamOperator::ArrayJoin {
                 left,
@@ -151,19 +156,38 @@ impl StreamExec {
                 setting,
                 breaks,
             } => Box::new(AtMostStep::new(*rows, *setting, *breaks)),
+            StreamOperator::KeysAtMost {
+                keys,
+                rows,
+                setting,
+                overflow,
+            } => Box::new(KeysAtMostStep::try_new(
+                &input,
+                keys,
+                (*rows, *setting, *overflow),
+                memory(setting.name()),
+            )?),
             StreamOperator::AsofJoin(columns) => Box::new(AsofJoinStep::try_new(&input, columns)?),
             StreamOperator::LimitBy {
                 keys,
                 offset,
                 limit,
-            } => match (offset, limit) {
-                (RowBound::Rows(offset), RowBound::Rows(limit)) => {
-                    Box::new(LimitByStep::try_new(&input, keys, *offset, *limit)?)
+            } => {
+                match (offset, limit) {
+                    (RowBound::Rows(offset), RowBound::Rows(limit)) => Box::new(
+                        LimitByStep::try_new(&input, keys, (*offset, *limit), memory("LIMIT BY"))?,
+                    ),
+                    _ => Box::new(LimitByEndStep::try_new(
+                        &input,
+                        keys,
+                        (offset, limit),
+                        memory("LIMIT BY"),
+                    )?),
                 }
-                _ => Box::new(LimitByEndStep::try_new(&input, keys, offset, limit)?),
-            },
+            }
             StreamOperator::LimitRows { offset, limit } => {
-                Box::new(LimitRowsStep::new(schema, offset.clone(), limit.clone()))
+                let bounds = (offset.clone(), limit.clone());
+                Box::new(LimitRowsStep::new(schema, bounds, memory("LIMIT")))
             }
             StreamOperator::LimitWithTies {
                 keys,
@@ -186,10 +210,14 @@ impl StreamExec {
                 },
             )?),
             StreamOperator::Window(window) => {
-                let memory = MemoryConsumer::new("Window").register(context.memory_pool());
+                let memory = memory("Window");
                 Box::new(WindowStep::new(input, schema, window.clone(), memory))
             }
-            StreamOperator::Shared(rows) => Box::new(SharedStep::new(input, rows.clone())),
+            StreamOperator::Shared(rows) => Box::new(SharedStep::new(
+                input,
+                rows.clone(),
+                memory("rows read twice"),
+            )),
             StreamOperator::Unordered | StreamOperator::Ordered => Box::new(Unchanged),
         })
     }
@@ -361,19 +389,32 @@ impl ExecutionPlan for StreamExec {
         if let StreamOperator::Shared(rows) = &self.operator
             && let Some(batch) = rows.get()
         {
-            return Ok(self.stream(State::Emitting(batch), &context));
+            return Ok(self.stream(State::Emitting(batch), partition, &context));
         }
         let input = self.input.execute(partition, Arc::clone(&context))?;
         let step = self.step(&context).map_err(into_plan_error)?;
-        Ok(self.stream(State::Running(input, step), &context))
+        Ok(self.stream(State::Running(input, step), partition, &context))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
     }
 }
 
 impl StreamExec {
-    fn stream(&self, state: State, context: &TaskContext) -> SendableRecordBatchStream {
+    fn stream(
+        &self,
+        state: State,
+        partition: usize,
+        context: &TaskContext,
+    ) -> SendableRecordBatchStream {
+        let num_rows = MetricBuilder::new(&self.metrics).output_rows(partition);
         let control = context.session_config().get_extension::<QueryControl>();
         let next = move |state: State| state.next_of_query(control.clone());
         let stream = futures::stream::unfold(state, next);
+        let stream = stream.inspect(move |batch: &Result<RecordBatch>| {
+            num_rows.add(batch.as_ref().map_or(0, RecordBatch::num_rows));
+        });
         Box::pin(RecordBatchStreamAdapter::new(self.schema(), stream))
     }
 }

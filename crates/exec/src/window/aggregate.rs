@@ -17,8 +17,8 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::logical_expr::AggregateUDF;
 
 use super::frames::Frames;
-use super::step::reserve;
 use super::tree;
+use crate::memory;
 use crate::stream::bug;
 
 /// Frames of this many rows on average are fed anew for each row, those of functions whose states
@@ -70,7 +70,7 @@ pub(super) fn column(
     let order = UInt64Array::from_iter_values(run_of_row.into_iter().map(|r| r as u64));
     if runs.len() < order.len() {
         let copied = results.get_array_memory_size() / runs.len().max(1);
-        reserve(memory, copied.saturating_mul(order.len()))?;
+        memory::grow(memory, copied.saturating_mul(order.len()))?;
     }
     take(&results, &order, None).map_err(bug)
 }
@@ -93,14 +93,14 @@ impl<'a> Results<'a> {
 
     fn push(&mut self, array: ArrayRef) -> Result<()> {
         let size_bytes = array.get_array_memory_size();
-        reserve(self.memory, size_bytes)?;
+        memory::grow(self.memory, size_bytes)?;
         self.size_bytes += size_bytes;
         self.arrays.push(array);
         Ok(())
     }
 
     fn joined(self) -> Result<ArrayRef> {
-        reserve(self.memory, self.size_bytes)?;
+        memory::grow(self.memory, self.size_bytes)?;
         let arrays: Vec<&dyn Array> = self.arrays.iter().map(AsRef::as_ref).collect();
         let joined = concat(&arrays).map_err(bug)?;
         self.memory.shrink(self.size_bytes);

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use basalt_analyzer::plan::{Frame, Unit, Window, WindowColumn, WindowFunction};
-use basalt_analyzer::plan_error;
 use basalt_error::{Error, Result};
 use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::frames::{Frames, Layout};
 use super::{aggregate, rows};
+use crate::memory;
 use crate::stream::{Step, bug, positions};
 
 /// The step of a [`Window`].
@@ -93,7 +93,7 @@ impl WindowStep {
 
 impl Step for WindowStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
-        reserve(&self.memory, batch.get_array_memory_size())?;
+        memory::grow(&self.memory, batch.get_array_memory_size())?;
         self.batches.push(batch);
         Ok(RecordBatch::new_empty(Arc::clone(&self.output)))
     }
@@ -114,9 +114,4 @@ impl Step for WindowStep {
             .map(Some)
             .map_err(bug)
     }
-}
-
-/// Counts memory that the step holds until its end.
-pub(super) fn reserve(memory: &MemoryReservation, size_bytes: usize) -> Result<()> {
-    memory.try_grow(size_bytes).map_err(plan_error)
 }

@@ -110,6 +110,10 @@ impl Writer for JsonColumnsWriter {
         Ok(())
     }
 
+    fn kept_bytes(&self) -> usize {
+        self.values.iter().map(Vec::capacity).sum()
+    }
+
     fn end(&mut self, statistics: &Statistics, out: &mut Vec<u8>) -> Result<()> {
         let level = if self.metadata { 2 } else { 1 };
         let start = out.len();

@@ -80,6 +80,9 @@ pub trait RowSink: Send {
     /// # Errors
     /// If the format's end cannot be written.
     fn finish(&mut self, statistics: &Statistics, out: &mut Vec<u8>) -> Result<()>;
+
+    /// Bytes of rows that were written and are not in any `out` yet.
+    fn kept_bytes(&self) -> usize;
 }
 
 /// What a format's writer implements; [`Begun`] makes a [`RowSink`] of it.
@@ -94,6 +97,9 @@ trait Writer: Send {
         Ok(())
     }
     fn end(&mut self, statistics: &Statistics, out: &mut Vec<u8>) -> Result<()>;
+    fn kept_bytes(&self) -> usize {
+        0
+    }
 }
 
 /// Calls the writer's `begin` before anything else.
@@ -130,6 +136,10 @@ impl<W: Writer> RowSink for Begun<W> {
     fn finish(&mut self, statistics: &Statistics, out: &mut Vec<u8>) -> Result<()> {
         self.begin(out)?;
         self.writer.end(statistics, out)
+    }
+
+    fn kept_bytes(&self) -> usize {
+        self.writer.kept_bytes()
     }
 }
 

@@ -123,4 +123,8 @@ impl Writer for ParquetWriter {
         out.append(&mut writer.into_inner().map_err(cannot_write)?);
         Ok(())
     }
+
+    fn kept_bytes(&self) -> usize {
+        self.writer.as_ref().map_or(0, ArrowWriter::memory_size)
+    }
 }

@@ -105,6 +105,7 @@ const SINGLE_TABLES: &[&[ScalarFunction]] = &[
     hash::functions::FUNCTIONS,
     hash::hmac::FUNCTIONS,
     hash::spark::FUNCTIONS,
+    hash::buckets::FUNCTIONS,
     hash::ints::FUNCTIONS,
     hash::sip_functions::FUNCTIONS,
     introspection::block::FUNCTIONS,

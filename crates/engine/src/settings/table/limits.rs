@@ -69,9 +69,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     ),
     setting(
         "group_by_overflow_mode",
-        Word("OverflowModeGroupBy", &["throw"]),
+        Word("OverflowModeGroupBy", &["throw", "break", "any"]),
         "throw",
-        "What happens at max_rows_to_group_by: an error.",
+        "What happens at max_rows_to_group_by: an error, the end of the rows, or the end of rows with other keys.",
     ),
     setting(
         "max_rows_in_distinct",
@@ -117,9 +117,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     ),
     setting(
         "set_overflow_mode",
-        Word(OVERFLOW_MODE, &["throw"]),
+        OVERFLOW,
         "throw",
-        "What happens at max_rows_in_set: an error.",
+        "What happens at max_rows_in_set: an error, or the end of the rows; constants are always taken.",
     ),
     setting(
         "max_columns_to_read",

@@ -2,8 +2,10 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | [`plan_json`] | the document of EXPLAIN PLAN json = 1 |
 //! | [`syntax`] | the form of a statement that EXPLAIN SYNTAX prints |
 
+mod plan_json;
 mod syntax;
 
 use std::any::Any;
@@ -98,6 +100,10 @@ fn lines(environment: &QueryEnvironment<'_>, text: &str, explain: &Explain) -> R
         }
         ExplainKind::Plan => {
             let plan = optimized(environment, &analyzer, statement, "EXPLAIN PLAN")?;
+            if is_set(explain, "json") == Some(true) {
+                let has_descriptions = is_set(explain, "description") != Some(false);
+                return Ok(vec![plan_json::text(&plan, has_descriptions)?]);
+            }
             plan.display_indent().to_string()
         }
         ExplainKind::Pipeline => {
@@ -130,6 +136,16 @@ fn optimized(
     environment
         .execution
         .optimized(&analyzer.plan(select)?.plan)
+}
+
+/// The value of a setting that was checked, if it is told.
+fn is_set(explain: &Explain, name: &str) -> Option<bool> {
+    let setting = explain.settings.iter().rfind(|s| s.name == name)?;
+    let value = setting.value.as_ref().map(|v| &v.kind);
+    Some(!matches!(
+        value,
+        Some(ExprKind::Literal(Literal::UInt(0) | Literal::Bool(false)))
+    ))
 }
 
 /// Settings of each kind of EXPLAIN; those that only add details are taken and change nothing.
@@ -201,12 +217,7 @@ fn check_settings(explain: &Explain) -> Result<()> {
                 format!("Give {name} 0 or 1"),
             ));
         }
-        let is_off = matches!(
-            value,
-            Some(ExprKind::Literal(Literal::UInt(0) | Literal::Bool(false)))
-        );
-        let is_other_form = matches!(name, "json" | "graph");
-        if is_other_form && !is_off && explain.kind != ExplainKind::Analyze {
+        if name == "graph" && is_set(explain, name) == Some(true) {
             return Err(Error::not_implemented(format!(
                 "Leave it out: {name} = 1 of this EXPLAIN"
             )));

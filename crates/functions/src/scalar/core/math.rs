@@ -1,6 +1,7 @@
 //! Computes elementary functions on floats.
 
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_kernels::c_math;
 use basalt_types::{DataType, supertype_or_variant};
 
 use super::cast::array_cast;
@@ -37,7 +38,12 @@ impl FloatArguments {
 /// The logarithm of the gamma function's magnitude; none at the poles, 0 excepted.
 fn lgamma(x: f64) -> f64 {
     let is_pole = x < 0.0 && x.trunc() == x;
-    if is_pole { f64::NAN } else { libm::lgamma(x) }
+    if is_pole { f64::NAN } else { c_math::lgamma(x) }
+}
+
+/// As ClickHouse computes it: small values have fewer digits than `f64::tanh` gives.
+fn tanh(x: f64) -> f64 {
+    2.0 / (1.0 + (-2.0 * x).exp()) - 1.0
 }
 
 fn unary(
@@ -104,14 +110,14 @@ pub const FUNCTIONS: &[ScalarFunction] = of_one! {
     "atan" &[], f64::atan, "Returns the arc tangent in radians.";
     "sinh" &[], f64::sinh, "Returns the hyperbolic sine.";
     "cosh" &[], f64::cosh, "Returns the hyperbolic cosine.";
-    "tanh" &[], f64::tanh, "Returns the hyperbolic tangent.";
-    "asinh" &[], libm::asinh, "Returns the inverse hyperbolic sine.";
-    "acosh" &[], libm::acosh, "Returns the inverse hyperbolic cosine.";
-    "atanh" &[], libm::atanh, "Returns the inverse hyperbolic tangent.";
-    "erf" &[], libm::erf, "Returns the error function.";
-    "erfc" &[], libm::erfc, "Returns 1 minus the error function, exact for great x.";
+    "tanh" &[], tanh, "Returns the hyperbolic tangent.";
+    "asinh" &[], c_math::asinh, "Returns the inverse hyperbolic sine.";
+    "acosh" &[], c_math::acosh, "Returns the inverse hyperbolic cosine.";
+    "atanh" &[], c_math::atanh, "Returns the inverse hyperbolic tangent.";
+    "erf" &[], c_math::erf, "Returns the error function.";
+    "erfc" &[], c_math::erfc, "Returns 1 minus the error function, exact for great x.";
     "lgamma" &[], lgamma, "Returns the logarithm of the gamma function's magnitude.";
-    "tgamma" &["gamma"], libm::tgamma, "Returns the gamma function.";
+    "tgamma" &["gamma"], c_math::tgamma, "Returns the gamma function.";
     "sigmoid" &[], |x| 1.0 / (1.0 + (-x).exp()), "Returns 1 / (1 + e^-x).";
     "degrees" &[], |x| x * (180.0 / std::f64::consts::PI), "Converts radians to degrees.";
     "radians" &[], |x| x * (std::f64::consts::PI / 180.0), "Converts degrees to radians.";

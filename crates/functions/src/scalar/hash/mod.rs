@@ -1,5 +1,6 @@
 //! Hash functions, bit by bit those of ClickHouse.
 
+pub mod buckets;
 pub mod city;
 pub mod columns;
 pub mod digests;

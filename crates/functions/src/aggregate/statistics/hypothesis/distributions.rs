@@ -1,6 +1,6 @@
 //! Distribution functions that tests need, by series and continued fractions.
 
-use libm::{erfc, lgamma as ln_gamma};
+use basalt_kernels::c_math::{erfc, lgamma as ln_gamma};
 
 /// Probability that a standard normal value is above `x`.
 pub(crate) fn normal_above(x: f64) -> f64 {
