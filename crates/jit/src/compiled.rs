@@ -57,6 +57,8 @@ impl Compiled {
     /// # Errors
     /// If there is no LLVM on the machine, or it refuses.
     pub fn try_new(program: Program) -> Result<Self, CompileError> {
+        // Loading the library is no part of what a compilation takes.
+        llvm::available().map_err(|why| CompileError(why.to_owned()))?;
         let started = Instant::now();
         let code = llvm::compile(&emit(&program), KERNEL).map_err(CompileError)?;
         // SAFETY: (type) `emit` writes the function with exactly these arguments. (lifetime) the code is

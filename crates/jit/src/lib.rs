@@ -26,6 +26,8 @@ pub mod interpret;
 pub mod ir;
 mod llvm;
 pub mod program;
+#[cfg(test)]
+mod tests;
 
 pub use cache::{CodeCache, Counters, Slot};
 pub use column::{Column, MappedRows, Outcome, Values, WrongColumns};

@@ -1,31 +1,31 @@
 //! Makes random programs and columns from a seed.
 
+use crate::{BinaryOp, Column, Fold, Graph, NodeId, Output, Program, Type, UnaryOp, Values};
 use basalt_adapt::Random;
-use basalt_jit::{BinaryOp, Column, Fold, Graph, NodeId, Output, Program, Type, UnaryOp, Values};
 use basalt_kernels::Bitmap;
 
 /// Draws from a random sequence.
-pub(crate) struct Draw(Random);
+pub(super) struct Draw(Random);
 
 impl Draw {
-    pub(crate) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(Random::new(seed))
     }
 
-    pub(crate) fn bits(&mut self) -> u64 {
+    pub(super) fn bits(&mut self) -> u64 {
         self.0.bits()
     }
 
-    pub(crate) fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         (self.0.bits() >> 11) as usize % end
     }
 
-    pub(crate) fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub(super) fn of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }
 
     /// The bits of a value: often one at the edges of its type.
-    pub(crate) fn value(&mut self, data_type: Type) -> u64 {
+    pub(super) fn value(&mut self, data_type: Type) -> u64 {
         let sign = 1 << (data_type.bits() - 1);
         let bits = match (data_type, self.below(4)) {
             (Type::F64, 0) => self
@@ -46,9 +46,9 @@ impl Draw {
 }
 
 /// Columns of each type: some nullable, some not.
-pub(crate) const NUM_COLUMNS: u32 = 20;
+pub(super) const NUM_COLUMNS: u32 = 20;
 
-pub(crate) fn column_type(place: u32) -> (Type, bool) {
+pub(super) fn column_type(place: u32) -> (Type, bool) {
     let types = Type::OF_COLUMNS;
     (
         types[place as usize % types.len()],
@@ -57,7 +57,7 @@ pub(crate) fn column_type(place: u32) -> (Type, bool) {
 }
 
 /// A program of some random expressions; folds if it has a filter.
-pub(crate) fn program(draw: &mut Draw) -> Program {
+pub(super) fn program(draw: &mut Draw) -> Program {
     let mut graph = Graph::default();
     let has_filter = draw.below(2) == 0;
     let depth = 1 + draw.below(4);
@@ -142,7 +142,10 @@ fn unary(draw: &mut Draw, graph: &mut Graph, data_type: Type, depth: usize) -> N
 }
 
 fn binary(draw: &mut Draw, graph: &mut Graph, data_type: Type, depth: usize) -> NodeId {
-    use BinaryOp::*;
+    use BinaryOp::{
+        Add, And, BitAnd, BitOr, BitXor, Divide, Equal, Greater, GreaterOrEqual, IntDiv, Less,
+        LessOrEqual, Modulo, Multiply, NotEqual, Or, Subtract,
+    };
     let (op, of) = match data_type {
         Type::Bool if draw.below(2) == 0 => (draw.of(&[And, Or]), Type::Bool),
         Type::Bool => {
@@ -172,7 +175,7 @@ fn binary(draw: &mut Draw, graph: &mut Graph, data_type: Type, depth: usize) -> 
 }
 
 /// The memory of a column.
-pub(crate) struct Memory {
+pub(super) struct Memory {
     i8: Vec<i8>,
     i16: Vec<i16>,
     i32: Vec<i32>,
@@ -192,7 +195,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Random values; the vectors end with the last row, so that reading on would leave them.
-    pub(crate) fn new(draw: &mut Draw, place: u32, num_rows: usize) -> Self {
+    pub(super) fn new(draw: &mut Draw, place: u32, num_rows: usize) -> Self {
         let (data_type, is_nullable) = column_type(place);
         let offsets = (draw.below(4), draw.below(70));
         let mut values = || -> Vec<u64> {
@@ -240,7 +243,7 @@ impl Memory {
         new
     }
 
-    pub(crate) fn column(&self) -> Column<'_> {
+    pub(super) fn column(&self) -> Column<'_> {
         let start = self.offsets.0;
         let values = match self.data_type {
             Type::I8 => Values::I8(&self.i8[start..]),

@@ -1,21 +1,9 @@
 //! Runs random programs over random columns: compiled code gives what the interpreter gives.
 
-mod generate;
+use crate::{Column, Compiled, MappedRows, Outcome, Output, Program, Type, interpret};
 
-use basalt_jit::{Column, Compiled, MappedRows, Outcome, Output, Program, Type, interpret};
-
-use generate::{Draw, Memory, NUM_COLUMNS};
-
-/// Whether there is LLVM; says that a test is left out if not.
-fn has_llvm() -> bool {
-    match basalt_jit::compiled::availability() {
-        Ok(()) => true,
-        Err(why) => {
-            eprintln!("LEFT OUT, nothing was compiled: {why}");
-            false
-        }
-    }
-}
+use super::generate::{self, Draw, Memory, NUM_COLUMNS};
+use super::has_llvm;
 
 /// The bits of a value; all NaNs are the same.
 fn comparable(data_type: Type, bits: u64) -> u64 {
@@ -93,7 +81,7 @@ fn random_programs_give_what_the_interpreter_gives() {
 #[test]
 fn other_columns_are_refused() {
     let mut draw = Draw::new(1);
-    let mut graph = basalt_jit::Graph::default();
+    let mut graph = crate::Graph::default();
     let column = graph.column(0, Type::I8, false).unwrap();
     let program = Program::try_new(graph, None, vec![Output::Map(column)]).unwrap();
     let (right, wrong) = (Memory::new(&mut draw, 0, 5), Memory::new(&mut draw, 1, 5));
