@@ -8,6 +8,9 @@ use basalt_types::{DataType, parse_data_type};
 
 use super::expression::type_of;
 
+/// Modes of casts in which integers wrap; the others refuse what changes.
+const WRAPPING: [&str; 3] = ["Normal", "Reading", "Branch"];
+
 /// The types that a function was bound to.
 struct Signature<'a> {
     name: &'a str,
@@ -32,14 +35,17 @@ pub(super) fn translated(graph: &mut Graph, key: &str, args: &[NodeId]) -> Optio
 }
 
 impl<'a> Signature<'a> {
-    /// Reads `name->result:arg:arg`, or `cast:Normal:from:to:zone`. Types whose names have a colon in
+    /// Reads `name->result:arg:arg`, or `cast:mode:from:to:zone`. Types whose names have a colon in
     /// them are no plain numbers.
     fn parse(key: &'a str) -> Option<Self> {
-        if let Some(types) = key.strip_prefix("cast:Normal:") {
+        if let Some(types) = key.strip_prefix("cast:") {
             let mut types = types.split(':');
-            let (from, to) = (types.next()?, types.next()?);
+            let (mode, from, to) = (types.next()?, types.next()?, types.next()?);
+            if !WRAPPING.contains(&mode) {
+                return None;
+            }
             let (args, result) = (vec![number(from)?], number(to)?);
-            return (to != "Bool").then_some(Self {
+            return (!to.contains("Bool")).then_some(Self {
                 name: "cast",
                 result,
                 args,
@@ -50,9 +56,8 @@ impl<'a> Signature<'a> {
         let result = number(types.next()?)?;
         let args = types.map(number).collect::<Option<_>>()?;
         // `toUInt32(x)` is a cast by another name.
-        let is_conversion = name
-            .strip_prefix("to")
-            .is_some_and(|to| number(to) == Some(result));
+        let to = name.strip_prefix("to").filter(|to| *to != "Bool");
+        let is_conversion = to.is_some_and(|to| number(to) == Some(result));
         let name = if is_conversion { "cast" } else { name };
         Some(Self { name, result, args })
     }
@@ -111,6 +116,11 @@ fn binary(
         "bitAnd" => BinaryOp::BitAnd,
         "bitOr" => BinaryOp::BitOr,
         "bitXor" => BinaryOp::BitXor,
+        "ifNull" => {
+            let is_null = graph.unary(UnaryOp::IsNull, left).ok()?;
+            let (left, right) = (graph.cast(result, left), graph.cast(result, right));
+            return graph.choose(is_null, right, left).ok();
+        }
         "intDiv" => return quotient(graph, (left, right), result),
         "modulo" => return remainder(graph, (left, right), result),
         _ => return comparison(graph, name, (left, right), result),

@@ -11,7 +11,7 @@ use arrow::datatypes::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use basalt_functions::aggregate::Shortcut;
-use basalt_jit::{Compiled, Fold, Graph, NodeId, Outcome, Output, Program};
+use basalt_jit::{Compiled, Fold, Graph, NodeId, Outcome, Output, Program, Type};
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
@@ -51,6 +51,12 @@ enum Kind {
     Extreme,
 }
 
+/// The rows that are aggregated.
+struct Input<'a> {
+    schema: &'a Schema,
+    has_condition: bool,
+}
+
 /// The outputs so far; equal ones have one place.
 #[derive(Default)]
 struct Outputs(Vec<Output>);
@@ -79,9 +85,13 @@ impl CompiledTotals {
             None => None,
         };
         let mut outputs = Outputs::default();
+        let input = Input {
+            schema,
+            has_condition: condition.is_some(),
+        };
         let aggregates = aggregates
             .iter()
-            .map(|spec| Aggregate::of(spec, schema, &mut graph, &mut outputs))
+            .map(|spec| Aggregate::of(spec, &input, &mut graph, &mut outputs))
             .collect::<Option<Vec<_>>>()?;
         let is_float_sum = |output: &Output| matches!(output, Output::Fold(Fold::Sum, id) if graph.type_of(*id).is_float());
         let has_float_sums = outputs.0.iter().any(is_float_sum);
@@ -131,12 +141,13 @@ impl CompiledTotals {
 impl Aggregate {
     fn of(
         spec: &AggregateSpec,
-        schema: &Schema,
+        input: &Input<'_>,
         graph: &mut Graph,
         outputs: &mut Outputs,
     ) -> Option<Self> {
         let bound = &spec.bound;
-        let kind = match (bound.shortcut, bound.name.as_str()) {
+        let without_if = bound.name.strip_suffix("If");
+        let (kind, fold) = match (bound.shortcut, without_if.unwrap_or(&bound.name)) {
             (Some(Shortcut::CountAll), _) => {
                 return Some(Self {
                     kind: Kind::RowCount,
@@ -146,30 +157,27 @@ impl Aggregate {
                     tells_rows: false,
                 });
             }
-            (Some(Shortcut::SumInteger), _) => Kind::IntegerSum,
-            (Some(Shortcut::UniqExact { .. }), _) => return None,
-            (None, "count") => Kind::Count,
-            (None, "sum") => Kind::Sum,
-            (None, "avg") => Kind::Average,
-            (None, "min" | "max") => Kind::Extreme,
+            (Some(Shortcut::SumInteger), _) => (Kind::IntegerSum, Fold::Sum),
+            (None, "count") => (Kind::Count, Fold::Count),
+            (None, "sum") => (Kind::Sum, Fold::Sum),
+            (None, "avg") => (Kind::Average, Fold::Sum),
+            (None, "min") => (Kind::Extreme, Fold::Min),
+            (None, "max") => (Kind::Extreme, Fold::Max),
             _ => return None,
         };
-        let [arg] = spec.args.as_slice() else {
+        let arg = argument(&spec.args, without_if.is_some(), input.schema, graph)?;
+        // Without code, rows that a condition of the query drops are no rows of -If, and do not hold places in
+        // the order in which floats are added.
+        let adds_floats = fold == Fold::Sum && graph.type_of(arg).is_float();
+        if adds_floats && without_if.is_some() && input.has_condition {
             return None;
-        };
-        let arg = translated(graph, arg, schema)?;
+        }
         let num_columns = if kind == Kind::Average { 2 } else { 1 };
         let state_type = bound.state_types.first()?.clone();
-        let tells_rows = match bound.state_types.len() - num_columns.min(bound.state_types.len()) {
-            0 => false,
-            1 => bound.state_types.last() == Some(&ArrowType::UInt8),
+        let tells_rows = match bound.state_types.get(num_columns..)? {
+            [] => false,
+            [ArrowType::UInt8] => true,
             _ => return None,
-        };
-        let fold = match (kind, bound.name.as_str()) {
-            (Kind::Count, _) => Fold::Count,
-            (Kind::Extreme, "min") => Fold::Min,
-            (Kind::Extreme, _) => Fold::Max,
-            _ => Fold::Sum,
         };
         if !has_state(kind, graph, arg, &state_type) {
             return None;
@@ -206,6 +214,34 @@ impl Aggregate {
         }
         Ok(Exported::Columns(columns))
     }
+}
+
+/// The argument of an aggregate, NULL in the rows that -If takes out.
+fn argument(
+    args: &[Arc<dyn PhysicalExpr>],
+    is_if: bool,
+    schema: &Schema,
+    graph: &mut Graph,
+) -> Option<NodeId> {
+    let (condition, args) = if is_if {
+        let (condition, args) = args.split_last()?;
+        (Some(condition), args)
+    } else {
+        (None, args)
+    };
+    let arg = match args {
+        [arg] => translated(graph, arg, schema)?,
+        // `countIf` has nothing but its condition.
+        [] => graph.constant(Type::U8, Some(1)),
+        _ => return None,
+    };
+    let Some(condition) = condition else {
+        return Some(arg);
+    };
+    let flag = translated(graph, condition, schema)?;
+    let flag = graph.cast(Type::Bool, flag);
+    let null = graph.constant(graph.type_of(arg), None);
+    graph.choose(flag, arg, null).ok()
 }
 
 /// Whether the fold of `arg` is what stands in a state's first column.
