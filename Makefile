@@ -27,6 +27,7 @@ demo: build ## build, generate 10 million taxi trips and 1 million page views, q
 	@demo/run.sh '$(BINARY)'
 
 test: require-rust ## run all tests
+	@crates/jit/install_llvm.sh
 	cargo test $(BUILD) $(QUIET)
 
 check: fmt tidy clippy ## check format, house rules and lints, changing nothing

@@ -63,6 +63,11 @@ impl FunctionUdf {
         &self.bound.name
     }
 
+    /// Names the function and the types that it is bound to.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
     /// Type of the argument of a function that was called with one.
     pub(crate) fn only_argument_type(&self) -> Option<&str> {
         let prefix = format!("{}->{}:", self.bound.name, self.bound.return_type);

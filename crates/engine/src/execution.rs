@@ -11,7 +11,9 @@ use basalt_exec::interruptible::InterruptibleJoins;
 use basalt_exec::ordered_output::OrderedOutput;
 use basalt_exec::recursion::BoundRecursions;
 use basalt_exec::rule::SwapOperators;
-use basalt_exec::{PlanFiles, QueryControl, StreamPlanner, memory, optimizer, report, sort};
+use basalt_exec::{
+    PlanFiles, QueryControl, StreamPlanner, compile, memory, optimizer, report, sort,
+};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::DiskManager;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, UnboundedMemoryPool};
@@ -270,7 +272,17 @@ fn group_by_options(settings: &Settings) -> Option<Options> {
         thresholds,
         external_bytes: external_bytes(settings, "group_by"),
         first_by_key: settings.flag("optimize_trivial_group_by_limit_query"),
+        compile: compile_options(settings),
         is_hash_zero: settings.get("group_by_hash") == "zero",
+    })
+}
+
+/// What settings say about compiling aggregations; none leaves them as they are.
+fn compile_options(settings: &Settings) -> Option<compile::Options> {
+    let compiles = settings.flag("compile_aggregate_expressions");
+    compiles.then(|| compile::Options {
+        min_count: settings.number("min_count_to_compile_aggregate_expression"),
+        verifies: settings.flag("jit_verify"),
     })
 }
 

@@ -2,6 +2,7 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | [`compile`] | aggregations in machine code |
 //! | [`control`] | a running query's counters, cancellation and deadline |
 //! | [`scan`] | reading rows: numbers, memory, Parquet, text formats, in parallel by morsels |
 //! | [`stream`] | steps over a stream: ARRAY JOIN, LIMIT BY, WITH TIES, WITH FILL |
@@ -24,6 +25,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod compile;
 pub mod control;
 pub mod group_by;
 pub mod interruptible;

@@ -14,6 +14,7 @@ use super::grouping::AggregateSpec;
 use super::key_form::Form;
 use super::observed::{Change, GROUPING_TIME, MERGING_TIME, Observed, Way};
 use super::strategy::Strategy;
+use crate::compile::Told;
 use crate::memory::PEAK_MEMORY;
 use crate::report::{Account, DecidedArm, Decision, figures};
 use crate::spill::spilled;
@@ -119,6 +120,8 @@ impl GroupByExec {
     fn run_facts(&self, run: &Observed, metrics: &MetricsSet) -> Vec<(&'static str, String)> {
         let mut facts = Vec::new();
         if self.grouping.keys.is_empty() {
+            let switch = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
+            facts.extend(switch.iter().flat_map(|switch| compiled(&switch.told())));
             return facts;
         }
         let strategy = self.options.strategy.name();
@@ -262,6 +265,34 @@ fn changed(changes: &[Change], num_tasks: usize) -> Vec<(&'static str, String)> 
         .into_iter()
         .map(|(_, text)| ("Changed", text))
         .collect()
+}
+
+/// What was compiled, and which rows went through it.
+fn compiled(told: &Told) -> Vec<(&'static str, String)> {
+    let of = |(num_rows, elapsed): (u64, Duration)| {
+        let rows = figures::counted(num_rows, "row");
+        let ns = elapsed.as_nanos() as f64 / num_rows.max(1) as f64;
+        format!("{rows}, {}", figures::ns_per_row(ns))
+    };
+    let Some(compilation) = told.compilation else {
+        return Vec::new();
+    };
+    let origin = if told.is_hit {
+        "found compiled, once"
+    } else {
+        "compiled"
+    };
+    let verified = if told.is_verified { ", verified" } else { "" };
+    let elapsed_us = compilation.as_micros();
+    let compiled = of(told.compiled);
+    let mut facts = vec![(
+        "Compiled",
+        format!("{compiled}{verified}; {origin} in {elapsed_us} us"),
+    )];
+    if told.usual.0 > 0 {
+        facts.push(("Not compiled", of(told.usual)));
+    }
+    facts
 }
 
 fn stages(metrics: &MetricsSet) -> Vec<(&'static str, Duration)> {

@@ -14,7 +14,7 @@ use super::sums::grow;
 
 /// Numbers of rows, one a group; groups beyond those ever counted have none.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     /// Rows that are not in `carried`.
     narrow: Vec<u32>,
     /// Empty until there is something to carry.

@@ -1,14 +1,17 @@
 //! Aggregates over rows that a condition picks, without copying them together first.
 //!
 //! Functions that skip NULL see the other rows as NULL; what the rest of the functions see is
-//! filtered as usual. Only whole columns are arguments here: an expression could fail on rows
-//! that the condition keeps away from it.
+//! filtered as usual. Arguments are whole columns, or expressions that can be compiled: others could
+//! fail on rows that the condition keeps away from them. Floats are added up here only if their
+//! arguments are columns, so that the order of additions does not depend on what is compiled.
 
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch};
-use arrow::compute::{filter, nullif};
+use arrow::compute::{filter, filter_record_batch, nullif};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExec;
@@ -16,6 +19,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 
 use super::Grouping;
 use super::grouping::AggregateArgs;
+use crate::compile::CompiledTotals;
 use crate::predicate::Predicate;
 
 /// An aggregation over the input of the filter that was below it.
@@ -23,44 +27,93 @@ pub(super) struct Fused {
     pub(super) input: Arc<dyn ExecutionPlan>,
     pub(super) grouping: Grouping,
     pub(super) predicate: Predicate,
+    pub(super) compiled: Option<CompiledTotals>,
 }
 
 impl Fused {
     /// What `grouping` over `input` is if a filter there becomes part of it.
-    pub(super) fn of(grouping: &Grouping, input: &Arc<dyn ExecutionPlan>) -> Option<Self> {
+    pub(super) fn of(
+        grouping: &Grouping,
+        input: &Arc<dyn ExecutionPlan>,
+        compiles: bool,
+    ) -> Option<Self> {
         let projection = input.downcast_ref::<ProjectionExec>();
         let below = projection.map_or(input, |projection| projection.input());
         let filter = below.downcast_ref::<FilterExec>()?;
-        let predicate = Predicate::try_new(filter.predicate(), &filter.input().schema())?;
         if filter.fetch().is_some() {
             return None;
         }
-        let source = |column: &Column| {
-            let column = match projection {
-                Some(p) => p
-                    .expr()
-                    .get(column.index())?
-                    .expr
-                    .downcast_ref::<Column>()?,
-                None => column,
-            };
-            let index = match filter.projection() {
-                Some(kept) => *kept.get(column.index())?,
-                None => column.index(),
-            };
-            Some(Column::new(column.name(), index))
-        };
         let mut grouping = grouping.clone();
         for arg in grouping.aggregates.iter_mut().flat_map(|a| &mut a.args) {
-            *arg = Arc::new(arg.downcast_ref::<Column>().and_then(source)?);
+            *arg = below_filter(arg, projection, filter)?;
+        }
+        let (condition, schema) = (filter.predicate(), filter.input().schema());
+        let compiled = compiles
+            .then(|| CompiledTotals::of(&grouping.aggregates, Some(condition), &schema))
+            .flatten();
+        let is_safe = compiled
+            .as_ref()
+            .is_some_and(|totals| !totals.has_float_sums());
+        let predicate = match Predicate::try_new(condition, &schema) {
+            Some(predicate) => predicate,
+            None if is_safe => Predicate::of_any(condition, &schema)?,
+            None => return None,
+        };
+        if grouping.computes() && !is_safe {
+            return None;
         }
         Some(Self {
             input: Arc::clone(filter.input()),
             grouping,
             predicate,
+            compiled,
         })
     }
 }
+
+/// The expression over the rows of `projection`, or of `filter`, as one over those of the filter's input.
+fn below_filter(
+    expr: &Arc<dyn PhysicalExpr>,
+    projection: Option<&ProjectionExec>,
+    filter: &FilterExec,
+) -> Option<Arc<dyn PhysicalExpr>> {
+    let projected = |column: &Column| match projection {
+        Some(projection) => Some(Arc::clone(&projection.expr().get(column.index())?.expr)),
+        None => Some(Arc::new(column.clone()) as _),
+    };
+    let kept = |column: &Column| {
+        let index = match filter.projection() {
+            Some(kept) => *kept.get(column.index())?,
+            None => column.index(),
+        };
+        Some(Arc::new(Column::new(column.name(), index)) as _)
+    };
+    with_columns(&with_columns(expr, projected)?, kept)
+}
+
+/// The expression with another one for each of its columns; none if one has none.
+fn with_columns(
+    expr: &Arc<dyn PhysicalExpr>,
+    other: impl Fn(&Column) -> Option<Arc<dyn PhysicalExpr>>,
+) -> Option<Arc<dyn PhysicalExpr>> {
+    let mut is_complete = true;
+    let replaced = Arc::clone(expr).transform_up(|expr| {
+        let Some(column) = expr.downcast_ref::<Column>() else {
+            return Ok(Transformed::no(expr));
+        };
+        match other(column) {
+            Some(other) => Ok(Transformed::yes(other)),
+            None => {
+                is_complete = false;
+                Ok(Transformed::no(expr))
+            }
+        }
+    });
+    replaced.data().ok().filter(|_| is_complete)
+}
+
+/// Of this many rows one must be picked for expressions to be worth computing for all of them.
+const FEW: usize = 5;
 
 /// Arguments of each aggregate and the number of rows that it is to be fed with them.
 pub(super) struct PickedArgs {
@@ -78,6 +131,12 @@ pub(super) fn pick(
     let num_picked = rows.count_set_bits();
     if num_picked == 0 {
         return Ok(None);
+    }
+    if grouping.computes() && num_picked.saturating_mul(FEW) < batch.num_rows() {
+        let picked = filter_record_batch(batch, &BooleanArray::new(rows, None))?;
+        let args = grouping.args(&picked)?;
+        let num_rows = vec![num_picked; args.len()];
+        return Ok(Some(PickedArgs { args, num_rows }));
     }
     let mut args = grouping.args(batch)?;
     let mut num_rows = vec![num_picked; args.len()];

@@ -28,13 +28,14 @@ use super::grouping::PlannedKeys;
 use super::key_bounds::key_bounds;
 use super::key_form::{Form, KeyForm};
 use super::merged::{Emit, Merged, consume_all};
-use super::no_keys::{self, Totals};
+use super::no_keys::{self, Compiling, Totals};
 use super::observed::Observed;
 use super::options::{Options, Tuning};
 use super::spill::Budget;
 use super::strategy::{self, Job};
 use super::top::{TopGroups, TopOrder};
 use super::word_form::WordForm;
+use crate::compile::{CompiledTotals, Switch};
 use crate::lazy_logic::made_lazy;
 use crate::memory;
 use crate::one_input::only_input;
@@ -55,12 +56,16 @@ pub struct GroupByExec {
     pub(super) grouping: Arc<Grouping>,
     /// Picks rows of the input for aggregation without keys.
     predicate: Option<Predicate>,
+    /// What can be compiled of an aggregation without keys.
+    compiled: Option<Arc<CompiledTotals>>,
     pub(super) form: Form,
     pub(super) options: Options,
     forced_tuning: Option<Tuning>,
     run: Mutex<Run>,
     /// Notes of the last run.
     pub(super) observed: Mutex<Option<Arc<Observed>>>,
+    /// What the last run has compiled.
+    pub(super) switch: Mutex<Option<Arc<Switch>>>,
     metrics: ExecutionPlanMetricsSet,
     properties: Arc<PlanProperties>,
 }
@@ -116,11 +121,13 @@ impl GroupByExec {
             input,
             grouping,
             predicate: None,
+            compiled: None,
             form,
             options: Options::default(),
             forced_tuning: None,
             run: Mutex::default(),
             observed: Mutex::default(),
+            switch: Mutex::default(),
             metrics: ExecutionPlanMetricsSet::new(),
             properties: Arc::new(properties),
         })
@@ -142,15 +149,39 @@ impl GroupByExec {
         if !matches!(self.form, Form::NoKeys) || self.predicate.is_some() {
             return Ok(None);
         }
-        let Some(fused) = Fused::of(&self.grouping, &self.input) else {
+        let compiles = self.options.compile.is_some();
+        let Some(fused) = Fused::of(&self.grouping, &self.input, compiles) else {
             return Ok(None);
         };
         let new = Self::try_new(fused.input, Arc::new(fused.grouping), 1)?;
         Ok(Some(Self {
             predicate: Some(fused.predicate),
+            compiled: fused.compiled.map(Arc::new),
             options: self.options,
             forced_tuning: self.forced_tuning,
             ..new
+        }))
+    }
+
+    /// The same in compiled code as soon as it pays, if it has no keys and can be compiled.
+    ///
+    /// # Errors
+    /// If the plan is damaged.
+    pub fn with_compiled(&self) -> Result<Option<Self>> {
+        let is_asked = matches!(self.form, Form::NoKeys) && self.options.compile.is_some();
+        if !is_asked || self.compiled.is_some() || self.predicate.is_some() {
+            return Ok(None);
+        }
+        let schema = self.input.schema();
+        let Some(compiled) = CompiledTotals::of(&self.grouping.aggregates, None, &schema) else {
+            return Ok(None);
+        };
+        let grouping = Arc::clone(&self.grouping);
+        Ok(Some(Self {
+            compiled: Some(Arc::new(compiled)),
+            options: self.options,
+            forced_tuning: self.forced_tuning,
+            ..Self::try_new(Arc::clone(&self.input), grouping, 1)?
         }))
     }
 
@@ -309,6 +340,7 @@ impl GroupByExec {
     fn start_without_keys(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
         let (inputs, observed) = self.inputs(context, Tuning::default())?;
         let grouping = Arc::clone(&self.grouping);
+        let compiling = self.compiling(inputs.len())?;
         let max_bytes = self.options.external_bytes;
         let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
         let pool = memory::of_operator(context.memory_pool(), &self.metrics);
@@ -316,12 +348,29 @@ impl GroupByExec {
             let memory = consumer(i).register(&pool);
             let predicate = self.predicate.clone();
             Totals::new(Arc::clone(&grouping), predicate, budget.share(memory))
+                .with_compiling(compiling.clone())
         };
         let totals: Vec<Totals> = (0..inputs.len()).map(totals).collect();
         Ok(shared(observed.timed(async move {
             let totals = consume_all(inputs, totals, Totals::push).await?;
             no_keys::merge(grouping, totals).await
         })))
+    }
+
+    /// What the tasks of a new run share if they may go over to compiled code.
+    fn compiling(&self, num_tasks: usize) -> Result<Option<Compiling>> {
+        let (Some(totals), Some(options)) = (&self.compiled, self.options.compile) else {
+            return Ok(None);
+        };
+        let num_rows = self.num_input_rows()?;
+        let switch = Arc::new(Switch::new(totals.program(), options, num_rows, num_tasks));
+        let mut last = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some(Arc::clone(&switch));
+        Ok(Some(Compiling {
+            totals: Arc::clone(totals),
+            switch,
+            verifies: options.verifies,
+        }))
     }
 
     /// What is forced, or what fits the size of the input.
@@ -455,6 +504,7 @@ impl ExecutionPlan for GroupByExec {
         let new = Self::try_new(only_input(children)?, grouping, num_partitions)?;
         Ok(Arc::new(Self {
             predicate: self.predicate.clone(),
+            compiled: self.compiled.clone(),
             options: self.options,
             forced_tuning: self.forced_tuning,
             ..new

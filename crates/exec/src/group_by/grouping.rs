@@ -92,7 +92,7 @@ impl Grouping {
     }
 
     /// Whether a key or an argument is more than a column of the input.
-    fn computes(&self) -> bool {
+    pub(super) fn computes(&self) -> bool {
         let args = self.aggregates.iter().flat_map(|spec| &spec.args);
         let mut exprs = self.keys.iter().chain(args);
         exprs.any(|expr| expr.downcast_ref::<Column>().is_none())

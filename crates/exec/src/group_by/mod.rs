@@ -74,5 +74,6 @@ pub(crate) use first_keys::FirstKeys;
 pub use group_by_exec::GroupByExec;
 pub use grouping::{AggregateSpec, Grouping};
 pub use options::{Options, Thresholds};
+pub(crate) use states::Exported;
 pub use strategy::Strategy;
 pub use top::TopOrder;

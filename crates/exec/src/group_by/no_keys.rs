@@ -1,23 +1,45 @@
 //! Aggregates all rows into one, also if there are none.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use arrow::array::RecordBatch;
+use basalt_analyzer::into_plan_error;
+use basalt_error::Error;
 use basalt_functions::aggregate::Groups;
+use basalt_jit::Compiled;
 use datafusion::error::Result;
 
 use super::Grouping;
 use super::fused_filter::pick;
 use super::merged::{Emit, Merged, result_batch};
 use super::spill::Share;
-use super::states::States;
+use super::states::{Exported, States};
+use crate::compile::{CompiledTotals, Switch};
 use crate::predicate::Predicate;
+
+/// All rows are of one group.
+const ONE_GROUP: Groups<'_> = Groups {
+    ids: None,
+    num_groups: 1,
+    num_rows: 1,
+};
+
+/// What the tasks of a query that may go over to compiled code share.
+#[derive(Clone, Debug)]
+pub(super) struct Compiling {
+    pub(super) totals: Arc<CompiledTotals>,
+    pub(super) switch: Arc<Switch>,
+    /// Whether both ways are gone and compared.
+    pub(super) verifies: bool,
+}
 
 /// The states of one task.
 pub(super) struct Totals {
     grouping: Arc<Grouping>,
     /// Picks rows; all count if there is none.
     predicate: Option<Predicate>,
+    compiling: Option<Compiling>,
     states: States,
     share: Share,
 }
@@ -29,31 +51,107 @@ impl Totals {
         Self {
             grouping,
             predicate,
+            compiling: None,
             states,
             share,
         }
     }
 
+    /// The same, in compiled code as soon as there is some.
+    pub(super) fn with_compiling(self, compiling: Option<Compiling>) -> Self {
+        Self { compiling, ..self }
+    }
+
     /// Adds the rows of a batch.
     pub(super) fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let grouping = Arc::clone(&self.grouping);
-        grouping.for_each_piece(batch, |piece| self.push_piece(piece))
+        let Some(compiling) = self.compiling.clone() else {
+            return grouping.for_each_piece(batch, |piece| self.push_piece(piece));
+        };
+        let Compiling {
+            totals,
+            switch,
+            verifies,
+        } = compiling;
+        let started = Instant::now();
+        let Some(code) = switch.code() else {
+            grouping.for_each_piece(batch, |piece| self.push_piece(piece))?;
+            switch.went_usual_way(batch.num_rows(), started.elapsed());
+            return Ok(());
+        };
+        if verifies {
+            grouping.for_each_piece(batch, |piece| self.verify_piece(&totals, code, piece))?;
+            switch.verified();
+        } else if totals.has_float_sums() {
+            // In the same pieces as without code: they are part of the order of additions.
+            grouping.for_each_piece(batch, |piece| self.run_piece(&totals, code, piece))?;
+        } else {
+            self.run_piece(&totals, code, batch)?;
+        }
+        switch.went_compiled_way(batch.num_rows(), started.elapsed());
+        Ok(())
+    }
+
+    /// Adds rows by compiled code.
+    fn run_piece(
+        &mut self,
+        totals: &CompiledTotals,
+        code: &Compiled,
+        batch: &RecordBatch,
+    ) -> Result<()> {
+        match totals.states(code, batch)? {
+            Some(states) => self.states.merge(&states, &[0], ONE_GROUP),
+            None => self.push_piece(batch),
+        }
+    }
+
+    /// Adds rows both ways, of which one counts.
+    fn verify_piece(
+        &mut self,
+        totals: &CompiledTotals,
+        code: &Compiled,
+        batch: &RecordBatch,
+    ) -> Result<()> {
+        let Some(compiled) = totals.states(code, batch)? else {
+            return self.push_piece(batch);
+        };
+        let mut usual = States::new(&self.grouping);
+        self.update(&mut usual, batch)?;
+        let usual = usual.export(1)?;
+        let differs = |(a, b): &(&Exported, &Exported)| !a.is_same(b);
+        if let Some((usual, compiled)) = usual.iter().zip(&compiled).find(differs) {
+            let program = totals.program();
+            return Err(into_plan_error(Error::bug(format!(
+                "Compiled code gives {compiled:?} for {usual:?}:\n{program}"
+            ))));
+        }
+        self.states.merge(&usual, &[0], ONE_GROUP)
+    }
+
+    /// Adds rows to `states`.
+    fn update(&self, states: &mut States, batch: &RecordBatch) -> Result<()> {
+        if let Some(predicate) = &self.predicate {
+            return match pick(&self.grouping, predicate, batch)? {
+                Some(picked) => states.update_picked(&picked),
+                None => Ok(()),
+            };
+        }
+        let args = self.grouping.args(batch)?;
+        let num_rows = batch.num_rows();
+        states.update(
+            &args,
+            Groups {
+                num_rows,
+                ..ONE_GROUP
+            },
+        )
     }
 
     fn push_piece(&mut self, batch: &RecordBatch) -> Result<()> {
-        if let Some(predicate) = &self.predicate {
-            if let Some(picked) = pick(&self.grouping, predicate, batch)? {
-                self.states.update_picked(&picked)?;
-            }
-        } else {
-            let args = self.grouping.args(batch)?;
-            let groups = Groups {
-                ids: None,
-                num_groups: 1,
-                num_rows: batch.num_rows(),
-            };
-            self.states.update(&args, groups)?;
-        }
+        let mut states = std::mem::take(&mut self.states);
+        let updated = self.update(&mut states, batch);
+        self.states = states;
+        updated?;
         if self.share.hold(self.states.size_bytes())? {
             self.states.spill_distinct(self.share.budget())?;
             return self.share.keep(self.states.size_bytes());
@@ -73,14 +171,9 @@ pub(super) async fn merge(grouping: Arc<Grouping>, totals: Vec<Totals>) -> Resul
     // What is not merged at once is held until it is.
     let mut shares = Vec::with_capacity(num_tasks);
     for mut other in totals {
-        let groups = Groups {
-            ids: None,
-            num_groups: 1,
-            num_rows: 1,
-        };
         let memory = other.share.new_memory();
         let ordering = other.states.reserve_ordering(Some(&memory))?;
-        first.merge(&other.states.export(1)?, &[0], groups)?;
+        first.merge(&other.states.export(1)?, &[0], ONE_GROUP)?;
         drop(ordering);
         if first.has_distinct() {
             shares.push(other.share);

@@ -1,6 +1,7 @@
 //! Holds what may be forced about a grouping: strategy, thresholds, hash.
 
 use super::strategy::Strategy;
+use crate::compile;
 
 /// What is forced, and what is left to the operator.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,6 +14,8 @@ pub struct Options {
     pub external_bytes: Option<usize>,
     /// Whether a LIMIT without ORDER BY takes the first groups by their keys.
     pub first_by_key: bool,
+    /// How aggregations without keys are compiled; `None` if they are not.
+    pub compile: Option<compile::Options>,
     /// All hashes are 0, the worst that can happen to a table. For tests.
     pub is_hash_zero: bool,
 }

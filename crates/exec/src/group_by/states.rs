@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, UInt32Array, UInt64Array};
+use arrow::array::{ArrayRef, AsArray, UInt32Array, UInt64Array};
 use arrow::compute::take;
-use arrow::datatypes::DataType as ArrowType;
+use arrow::datatypes::{DataType as ArrowType, Float64Type};
 use basalt_analyzer::into_plan_error;
 use basalt_functions::aggregate::{Aggregator, Groups, Shortcut};
 use basalt_kernels::average::NUM_KEYS;
@@ -47,7 +47,7 @@ impl State {
 }
 
 /// States of all aggregates for all groups of one thread.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct States {
     states: Vec<State>,
     num_groups: usize,
@@ -55,7 +55,7 @@ pub(super) struct States {
 
 /// States to be merged into those of another thread, one a group.
 #[derive(Debug)]
-pub(super) enum Exported {
+pub(crate) enum Exported {
     /// Numbers of rows.
     Counts(Counts),
     /// Sums.
@@ -67,12 +67,42 @@ pub(super) enum Exported {
 }
 
 impl Exported {
+    /// The number of rows of one group.
+    pub(crate) fn count(num_rows: u64) -> Self {
+        Self::Counts(Counts::of(vec![num_rows]))
+    }
+
+    /// The sum of one group.
+    pub(crate) fn sum(word: u64) -> Self {
+        Self::Sums(vec![word])
+    }
+
+    /// Whether both are the same for the first group; all NaNs are.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Counts(a), Self::Counts(b)) => a.get(0) == b.get(0),
+            (Self::Sums(a), Self::Sums(b)) => a.first() == b.first(),
+            (Self::Columns(a), Self::Columns(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
+            }
+            _ => false,
+        }
+    }
+
     /// Number of rows of each group, if one of the aggregates is that.
     pub(super) fn row_counts(exported: &[Exported]) -> Option<&Counts> {
         exported.iter().find_map(|e| match e {
             Exported::Counts(counts) => Some(counts),
             _ => None,
         })
+    }
+}
+
+fn is_same(a: &ArrayRef, b: &ArrayRef) -> bool {
+    let floats = |array: &ArrayRef| array.as_primitive_opt::<Float64Type>().map(|f| f.value(0));
+    match (floats(a), floats(b)) {
+        (Some(a), Some(b)) => a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),
+        _ => a == b,
     }
 }
 

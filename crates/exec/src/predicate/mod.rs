@@ -43,6 +43,12 @@ struct Rest {
 impl Predicate {
     /// The condition over rows of `schema`, if parts of it are comparisons that kernels do.
     pub(crate) fn try_new(whole: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
+        let new = Self::of_any(whole, schema)?;
+        (!new.comparisons.is_empty()).then_some(new)
+    }
+
+    /// The condition over rows of `schema`, also if there are no comparisons in it that kernels do.
+    pub(crate) fn of_any(whole: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
         let mut comparisons = Vec::new();
         let mut rest = Vec::new();
         for conjunct in split_conjunction(whole) {
@@ -50,9 +56,6 @@ impl Predicate {
                 Some(comparison) => comparisons.push(comparison),
                 None => rest.push(Arc::clone(conjunct)),
             }
-        }
-        if comparisons.is_empty() {
-            return None;
         }
         let rest = if rest.is_empty() {
             None

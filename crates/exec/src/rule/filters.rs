@@ -26,7 +26,10 @@ fn swap(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>>
     if let Some(group_by) = node.downcast_ref::<GroupByExec>() {
         let ours = match group_by.fused_with_filter()? {
             Some(fused) => Some(fused),
-            None => group_by.with_lazy_logic()?,
+            None => match group_by.with_lazy_logic()? {
+                Some(lazy) => Some(lazy),
+                None => group_by.with_compiled()?,
+            },
         };
         return Ok(ours.map(|ours| Arc::new(ours) as _));
     }

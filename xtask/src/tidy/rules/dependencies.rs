@@ -44,6 +44,7 @@ const CRATES: &[Row] = &[
     row("kernels", &[]),
     row("codec", &[]),
     row("hashtable", &[]),
+    row("jit", &[]),
     row("storage", &["arrow"]),
     row("formats", &["arrow", "parquet"]),
     Row {

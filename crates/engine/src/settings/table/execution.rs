@@ -66,6 +66,24 @@ pub(super) const SETTINGS: &[Setting] = &[
         "How ORDER BY puts rows in order: auto decides by the rows, counting counts keys of few bits, radix counts digits, comparison compares packed keys. top keeps the best rows only wherever there is a limit. datafusion is the operator of that library.",
     ),
     setting(
+        "compile_aggregate_expressions",
+        Bool,
+        "1",
+        "Compile aggregations without GROUP BY, with their condition and expressions, to machine code where it pays and LLVM's library is there.",
+    ),
+    setting(
+        "min_count_to_compile_aggregate_expression",
+        UInt64,
+        "3",
+        "Queries with the same aggregation from which on it is compiled even if that does not seem to pay; 0 is at once, and the query waits.",
+    ),
+    setting(
+        "jit_verify",
+        Bool,
+        "0",
+        "Run compiled aggregations both ways and compare, for tests.",
+    ),
+    setting(
         "simd_level",
         Word("Enum", &["auto", "scalar", "sse42", "avx2", "avx512"]),
         "auto",

@@ -13,7 +13,7 @@ use super::entry::{Entry, Value};
 use super::parts::Parts;
 
 /// Sets of distinct values of some groups.
-pub(in crate::group_by) trait ExportedSets: Debug + Send + Sync {
+pub(crate) trait ExportedSets: Debug + Send + Sync {
     /// The values of the groups `rows` as lists, one a group, for a file.
     fn lists(&self, rows: &[u32]) -> Result<ArrayRef>;
 

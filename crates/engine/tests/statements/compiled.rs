@@ -1,0 +1,86 @@
+//! Which aggregations are compiled, as EXPLAIN ANALYZE tells it.
+
+use basalt_engine::{Database, Session};
+
+/// Lines that tell of compiled code when the query runs.
+fn told(session: &mut Session, sql: &str) -> Vec<String> {
+    let explained = crate::run(session, &format!("EXPLAIN ANALYZE {sql}")).expect(sql);
+    let lines = explained.lines().filter(|line| line.contains("ompiled: "));
+    lines.map(str::to_owned).collect()
+}
+
+/// A table, and settings that compile at once.
+fn session() -> Option<Session> {
+    if let Err(why) = basalt_jit::compiled::availability() {
+        eprintln!("LEFT OUT, nothing was compiled: {why}");
+        return None;
+    }
+    let database = Database::in_memory().expect("engine");
+    let mut session = Session::new(&database);
+    for sql in [
+        "SET min_count_to_compile_aggregate_expression = 0, jit_verify = 1, max_threads = 1",
+        "CREATE TABLE t (a UInt32, b Int16, x Float64, n Nullable(UInt8), d Date, s String) ENGINE = Memory",
+        "INSERT INTO t SELECT number, number, number, number, number, 'x' FROM numbers(100)",
+    ] {
+        crate::run(&mut session, sql).expect(sql);
+    }
+    Some(session)
+}
+
+#[test]
+fn aggregations_of_numbers_are_compiled() {
+    let Some(mut session) = session() else { return };
+    for sql in [
+        "SELECT sum(a * b + 1) FROM t WHERE a > 10 AND b < 90",
+        "SELECT sum(a), avg(b), min(d), max(n), count(n), count() FROM t",
+        "SELECT sum(x), avg(x * 2) FROM t",
+        "SELECT sum(x), sum(a) FROM t WHERE a > 10",
+        "SELECT sumIf(a, n > 5), countIf(b = 3) FROM t WHERE d > '1970-01-09' OR isNull(n)",
+        "SELECT sum(if(a % 3 = 1, intDiv(a, 7), abs(b))), sum(toUInt8(a)), sum(a::UInt8) FROM t",
+    ] {
+        let lines = told(&mut session, sql);
+        let is_all = matches!(lines.as_slice(), [line] if line.contains("Compiled: 100 rows") && line.contains("verified"));
+        assert!(is_all, "{sql}: {lines:?}");
+    }
+}
+
+/// Such floats are added in the order in which a filter leaves their rows: it stays a step of its own.
+#[test]
+fn computed_floats_are_filtered_before() {
+    let Some(mut session) = session() else { return };
+    for sql in [
+        "SELECT sum(x * 2) FROM t WHERE a > 10",
+        "SELECT sum(x) FROM t WHERE a > b + 10 OR a > 10",
+    ] {
+        let lines = told(&mut session, sql);
+        assert!(
+            lines.concat().contains("Compiled: 89 rows"),
+            "{sql}: {lines:?}"
+        );
+    }
+}
+
+#[test]
+fn other_aggregations_go_on_as_they_did() {
+    let Some(mut session) = session() else { return };
+    for sql in [
+        // It could fail.
+        "SELECT sum(intDiv(100, a + 1)) FROM t",
+        "SELECT sum(toUInt8(x)) FROM t",
+        "SELECT sum(length(s)) FROM t",
+        "SELECT uniqExact(a) FROM t",
+        "SELECT count() FROM t",
+        "SELECT a, sum(b) FROM t GROUP BY a",
+        "SELECT sum(a) FROM t SETTINGS compile_aggregate_expressions = 0",
+    ] {
+        assert_eq!(told(&mut session, sql), [""; 0], "{sql}");
+    }
+}
+
+#[test]
+fn code_is_found_again() {
+    let Some(mut session) = session() else { return };
+    let sql = "SELECT sum(a + 12345) FROM t WHERE b != 77";
+    assert!(told(&mut session, sql)[0].contains("compiled in"));
+    assert!(told(&mut session, sql)[0].contains("found compiled"));
+}

@@ -1,0 +1,180 @@
+//! Decides when a query goes over to compiled code, and counts what it did.
+//!
+//! The tasks of a query share a switch. They begin as they would without it and look into the slot of the
+//! cache between batches. The code is asked for, from a thread of its own, as soon as
+//!
+//! ```text
+//! rows that are left * (ns for a row now - ns for a row compiled)  >  time to compile
+//! ```
+//!
+//! where rows that go by while LLVM works do not count, or as soon as that much has been lost already, in
+//! this query and those before it with the same program. Times are measured: those of compilations and
+//! of compiled rows over all queries, that of the other way in this one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use basalt_jit::{CodeCache, Compiled, Program, Slot};
+
+use super::Options;
+
+/// What a compilation takes before one was measured.
+const USUAL_COMPILATION: Duration = Duration::from_millis(20);
+
+/// Nanoseconds for a byte that compiled code reads, before that was measured: most of it waits for memory.
+const USUAL_NS_PER_BYTE: f64 = 0.1;
+
+/// Bytes that compiled code has read in all queries, and the nanoseconds for that.
+static COMPILED_BYTES: AtomicU64 = AtomicU64::new(0);
+static COMPILED_NS: AtomicU64 = AtomicU64::new(0);
+
+/// Rows of a run, and the time that they took.
+#[derive(Debug, Default)]
+struct Tally {
+    num_rows: AtomicU64,
+    elapsed_ns: AtomicU64,
+}
+
+impl Tally {
+    /// Adds rows; all of them by now, and their time.
+    fn add(&self, num_rows: usize, elapsed: Duration) -> (u64, f64) {
+        let rows = num_rows as u64;
+        let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        let rows = self.num_rows.fetch_add(rows, Ordering::Relaxed) + rows;
+        let all_ns = self.elapsed_ns.fetch_add(elapsed_ns, Ordering::Relaxed) + elapsed_ns;
+        (rows, all_ns as f64)
+    }
+
+    fn told(&self) -> (u64, Duration) {
+        let elapsed_ns = self.elapsed_ns.load(Ordering::Relaxed);
+        let num_rows = self.num_rows.load(Ordering::Relaxed);
+        (num_rows, Duration::from_nanos(elapsed_ns))
+    }
+}
+
+/// The way of one query from its usual work to compiled code.
+#[derive(Debug)]
+pub(crate) struct Switch {
+    slot: Arc<Slot>,
+    is_hit: bool,
+    row_bytes: f64,
+    /// About how many rows there are, if that is known.
+    num_rows: Option<u64>,
+    num_tasks: f64,
+    usual: Tally,
+    compiled: Tally,
+    is_verified: AtomicBool,
+}
+
+/// What a run did.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    /// Rows that took the usual way, and their time.
+    pub(crate) usual: (u64, Duration),
+    /// Rows in compiled code, and their time.
+    pub(crate) compiled: (u64, Duration),
+    /// Whether the code was there before the query.
+    pub(crate) is_hit: bool,
+    /// What compiling took, if there is code.
+    pub(crate) compilation: Option<Duration>,
+    /// Whether both ways were compared.
+    pub(crate) is_verified: bool,
+}
+
+impl Switch {
+    /// The switch of a query with `num_tasks` tasks over about `num_rows` rows.
+    pub(crate) fn new(
+        program: &Program,
+        options: Options,
+        num_rows: Option<usize>,
+        num_tasks: usize,
+    ) -> Self {
+        let row_bytes = program.row_bytes() as f64;
+        let (slot, is_hit) = CodeCache::global().slot(program.clone());
+        if options.min_count == 0 {
+            slot.compile();
+        } else if slot.num_queries() >= options.min_count {
+            slot.compile_in_background();
+        }
+        Self {
+            slot,
+            is_hit,
+            row_bytes,
+            num_rows: num_rows.map(|n| n as u64),
+            num_tasks: num_tasks.max(1) as f64,
+            usual: Tally::default(),
+            compiled: Tally::default(),
+            is_verified: AtomicBool::new(false),
+        }
+    }
+
+    /// The code, if it is there by now.
+    pub(crate) fn code(&self) -> Option<&Arc<Compiled>> {
+        self.slot.code()
+    }
+
+    /// Rows took the usual way.
+    pub(crate) fn went_usual_way(&self, num_rows: usize, elapsed: Duration) {
+        let (all_rows, all_ns) = self.usual.add(num_rows, elapsed);
+        if all_rows == 0 || self.slot.is_requested() {
+            return;
+        }
+        let usual_ns = all_ns / all_rows as f64;
+        let saved_ns = usual_ns - self.compiled_ns();
+        if saved_ns <= 0.0 {
+            return;
+        }
+        let mean = CodeCache::global().counters().mean_elapsed();
+        let compilation = mean.unwrap_or(USUAL_COMPILATION);
+        let compilation_ns = compilation.as_nanos() as f64;
+        // Of an input whose length is not known, half is taken to be done.
+        let left = self
+            .num_rows
+            .unwrap_or(2 * all_rows)
+            .saturating_sub(all_rows) as f64;
+        let meanwhile = compilation_ns / usual_ns * self.num_tasks;
+        let lost = Duration::from_nanos((saved_ns * num_rows as f64) as u64);
+        let all_lost = self.slot.count_missed(lost);
+        if (left - meanwhile) * saved_ns > compilation_ns || all_lost > compilation {
+            self.slot.compile_in_background();
+        }
+    }
+
+    /// Rows went through compiled code.
+    pub(crate) fn went_compiled_way(&self, num_rows: usize, elapsed: Duration) {
+        self.compiled.add(num_rows, elapsed);
+        let bytes = (self.row_bytes * num_rows as f64) as u64;
+        let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        COMPILED_BYTES.fetch_add(bytes, Ordering::Relaxed);
+        COMPILED_NS.fetch_add(elapsed_ns, Ordering::Relaxed);
+    }
+
+    /// Both ways were compared.
+    pub(crate) fn verified(&self) {
+        self.is_verified.store(true, Ordering::Relaxed);
+    }
+
+    /// What compiled code takes for a row, or would take.
+    fn compiled_ns(&self) -> f64 {
+        let bytes = COMPILED_BYTES.load(Ordering::Relaxed) as f64;
+        let elapsed_ns = COMPILED_NS.load(Ordering::Relaxed) as f64;
+        let ns_per_byte = if bytes > 0.0 {
+            elapsed_ns / bytes
+        } else {
+            USUAL_NS_PER_BYTE
+        };
+        ns_per_byte * self.row_bytes
+    }
+
+    /// What it did so far.
+    pub(crate) fn told(&self) -> Told {
+        Told {
+            usual: self.usual.told(),
+            compiled: self.compiled.told(),
+            is_hit: self.is_hit,
+            compilation: self.code().map(|code| code.elapsed()),
+            is_verified: self.is_verified.load(Ordering::Relaxed),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Installs LLVM's library from the system's packages if there is none: what needs it is left out of the tests otherwise.
+set -euo pipefail
+
+# Names that no file has stay in the list; they have no version.
+candidates=(/usr/lib/*/libLLVM*.so* /usr/lib*/libLLVM*.so* /usr/lib/llvm-*/lib/libLLVM*.so)
+known='libLLVM(-(1[6-9]|2[0-2])\.so|\.so\.(1[6-9]|2[0-2])\.)|llvm-(1[6-9]|2[0-2])/'
+if [ -n "${BASALT_LLVM:-}" ] || grep -qE "$known" <<<"${candidates[*]}"; then
+    exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+    as_root=(sudo -n)
+fi
+if command -v apt-get >/dev/null; then
+    for version in 22 21 20 19 18 17 16; do
+        if "${as_root[@]}" apt-get install -y "libllvm$version" >/dev/null 2>&1; then
+            echo "Installed libllvm$version: tests of compiled code run."
+            exit 0
+        fi
+    done
+fi
+echo "No LLVM library, and none could be installed (Debian: apt-get install libllvm22): tests of compiled code are left out." >&2

@@ -1,0 +1,289 @@
+//! Keeps compiled programs for all queries, up to a number of bytes, and compiles in the background.
+//!
+//! A query asks for the [`Slot`] of its program and looks into it between batches. What is compiled is
+//! found by the program's text, so equal computations of different queries share their code. When there
+//! is no more room, what was asked for longest ago goes first; queries that run keep theirs.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use crate::compiled::{CompileError, Compiled};
+use crate::program::Program;
+
+/// Bytes of compiled code and of the texts of programs that are kept: as many as ClickHouse keeps.
+pub const MAX_BYTES: usize = 128 << 20;
+
+/// What has been compiled since the process began.
+#[derive(Debug, Default)]
+pub struct Counters {
+    compilations: AtomicU64,
+    elapsed_us: AtomicU64,
+    hits: AtomicU64,
+}
+
+impl Counters {
+    /// Programs that were compiled.
+    pub fn compilations(&self) -> u64 {
+        self.compilations.load(Ordering::Relaxed)
+    }
+
+    /// Microseconds that compiling took.
+    pub fn elapsed_us(&self) -> u64 {
+        self.elapsed_us.load(Ordering::Relaxed)
+    }
+
+    /// Queries that found their program compiled already.
+    pub fn hits(&self) -> u64 {
+        self.hits.load(Ordering::Relaxed)
+    }
+
+    /// What a compilation has taken so far on average, if there was one.
+    pub fn mean_elapsed(&self) -> Option<Duration> {
+        let mean = self.elapsed_us().checked_div(self.compilations())?;
+        Some(Duration::from_micros(mean))
+    }
+}
+
+/// The place of a program's code.
+#[derive(Debug)]
+pub struct Slot {
+    program: Program,
+    code: OnceLock<Result<Arc<Compiled>, CompileError>>,
+    is_requested: AtomicBool,
+    num_queries: AtomicU64,
+    /// Time saved so far, had it been compiled, in nanoseconds.
+    missed_ns: AtomicU64,
+    cache: &'static CodeCache,
+}
+
+impl Slot {
+    /// The code, if there is some.
+    pub fn code(&self) -> Option<&Arc<Compiled>> {
+        self.code.get()?.as_ref().ok()
+    }
+
+    /// Whether nothing is to be gained by asking for code: it is there, cannot be, or is on its way.
+    pub fn is_requested(&self) -> bool {
+        self.is_requested.load(Ordering::Relaxed)
+    }
+
+    /// Queries that have asked for the slot, this one included.
+    pub fn num_queries(&self) -> u64 {
+        self.num_queries.load(Ordering::Relaxed)
+    }
+
+    /// Counts time that code would have saved; how much it is by now, over all queries.
+    pub fn count_missed(&self, missed: Duration) -> Duration {
+        let ns = u64::try_from(missed.as_nanos()).unwrap_or(u64::MAX);
+        let before = self.missed_ns.fetch_add(ns, Ordering::Relaxed);
+        Duration::from_nanos(before.saturating_add(ns))
+    }
+
+    /// Compiles the program and waits for it, also if another thread is at it.
+    pub fn compile(&self) {
+        self.is_requested.store(true, Ordering::Relaxed);
+        self.code.get_or_init(|| self.cache.compiled(&self.program));
+    }
+
+    /// Has the program compiled by another thread, once.
+    pub fn compile_in_background(self: &Arc<Self>) {
+        if self.is_requested.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let slot = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("jit".to_owned());
+        // Without a thread the query goes on as it does.
+        let _ = thread.spawn(move || slot.compile());
+    }
+}
+
+/// Programs and their code.
+#[derive(Debug, Default)]
+pub struct CodeCache {
+    slots: Mutex<Slots>,
+    counters: Counters,
+}
+
+#[derive(Debug, Default)]
+struct Slots {
+    by_text: HashMap<String, Kept>,
+    size_bytes: usize,
+    /// Requests so far: the clock of what was asked for last.
+    num_requests: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    slot: Arc<Slot>,
+    size_bytes: usize,
+    last_request: u64,
+}
+
+impl CodeCache {
+    /// The cache of the process.
+    pub fn global() -> &'static Self {
+        static CACHE: LazyLock<CodeCache> = LazyLock::new(CodeCache::default);
+        &CACHE
+    }
+
+    /// What has been compiled.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Bytes that are kept.
+    pub fn size_bytes(&self) -> usize {
+        self.slots().size_bytes
+    }
+
+    /// The slot of `program` for one more query, and whether it has its code already.
+    pub fn slot(&'static self, program: Program) -> (Arc<Slot>, bool) {
+        let mut slots = self.slots();
+        slots.num_requests += 1;
+        let now = slots.num_requests;
+        let slot = match slots.by_text.get_mut(program.text()) {
+            Some(kept) => {
+                kept.last_request = now;
+                Arc::clone(&kept.slot)
+            }
+            None => slots.add(program, self, now),
+        };
+        drop(slots);
+        slot.num_queries.fetch_add(1, Ordering::Relaxed);
+        let is_hit = slot.code().is_some();
+        self.counters
+            .hits
+            .fetch_add(u64::from(is_hit), Ordering::Relaxed);
+        (slot, is_hit)
+    }
+
+    fn compiled(&self, program: &Program) -> Result<Arc<Compiled>, CompileError> {
+        let compiled = Compiled::try_new(program.clone())?;
+        let elapsed_us = u64::try_from(compiled.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.counters.compilations.fetch_add(1, Ordering::Relaxed);
+        self.counters
+            .elapsed_us
+            .fetch_add(elapsed_us, Ordering::Relaxed);
+        self.slots().grow(program.text(), compiled.size_bytes());
+        Ok(Arc::new(compiled))
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Copies of a program's text and nodes, in lengths of its text: about what a slot without code takes.
+const TEXTS_OF_SLOT: usize = 8;
+
+impl Slots {
+    fn add(&mut self, program: Program, cache: &'static CodeCache, now: u64) -> Arc<Slot> {
+        let text = program.text().to_owned();
+        let size_bytes = TEXTS_OF_SLOT * text.len();
+        let slot = Arc::new(Slot {
+            program,
+            code: OnceLock::new(),
+            is_requested: AtomicBool::new(false),
+            num_queries: AtomicU64::new(0),
+            missed_ns: AtomicU64::new(0),
+            cache,
+        });
+        let kept = Kept {
+            slot: Arc::clone(&slot),
+            size_bytes,
+            last_request: now,
+        };
+        self.by_text.insert(text, kept);
+        self.size_bytes += size_bytes;
+        self.make_room(MAX_BYTES);
+        slot
+    }
+
+    /// Counts the bytes of new code.
+    fn grow(&mut self, text: &str, size_bytes: usize) {
+        if let Some(kept) = self.by_text.get_mut(text) {
+            kept.size_bytes += size_bytes;
+            self.size_bytes += size_bytes;
+            self.make_room(MAX_BYTES);
+        }
+    }
+
+    /// Drops what was asked for longest ago until what is left has room.
+    fn make_room(&mut self, max_bytes: usize) {
+        while self.size_bytes > max_bytes {
+            let oldest = self
+                .by_text
+                .iter()
+                .min_by_key(|(_, kept)| kept.last_request);
+            let Some(text) = oldest.map(|(text, _)| text.clone()) else {
+                return;
+            };
+            if let Some(kept) = self.by_text.remove(&text) {
+                self.size_bytes -= kept.size_bytes;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CodeCache;
+    use crate::ir::{Graph, Type};
+    use crate::program::{Output, Program};
+
+    fn cache() -> &'static CodeCache {
+        Box::leak(Box::default())
+    }
+
+    fn constant(bits: u64) -> Program {
+        let mut graph = Graph::default();
+        let node = graph.constant(Type::U64, Some(bits));
+        Program::try_new(graph, None, vec![Output::Map(node)]).unwrap()
+    }
+
+    #[test]
+    fn equal_programs_share_a_slot() {
+        let cache = cache();
+        let (one, _) = cache.slot(constant(1));
+        let (two, _) = cache.slot(constant(2));
+        let (one_again, is_hit) = cache.slot(constant(1));
+        assert!(std::sync::Arc::ptr_eq(&one, &one_again) && !is_hit);
+        assert_eq!((one.num_queries(), two.num_queries()), (2, 1));
+    }
+
+    #[test]
+    fn what_was_asked_for_longest_ago_goes_first() {
+        let cache = cache();
+        let slots: Vec<_> = (0..3).map(|bits| cache.slot(constant(bits)).0).collect();
+        let (first, _) = cache.slot(constant(0));
+        let third = cache.size_bytes() / 3;
+        cache.slots().make_room(2 * third);
+        assert_eq!(cache.size_bytes(), 2 * third);
+        let (same, _) = cache.slot(constant(0));
+        let (other, _) = cache.slot(constant(1));
+        assert!(std::sync::Arc::ptr_eq(&first, &same));
+        assert!(!std::sync::Arc::ptr_eq(&slots[1], &other));
+    }
+
+    #[test]
+    fn code_is_made_once_and_counted() {
+        if crate::compiled::availability().is_err() {
+            return;
+        }
+        let cache = cache();
+        let (slot, _) = cache.slot(constant(7));
+        assert!(slot.code().is_none() && !slot.is_requested());
+        slot.compile_in_background();
+        slot.compile();
+        assert!(slot.code().is_some());
+        let (_, is_hit) = cache.slot(constant(7));
+        let counters = cache.counters();
+        assert_eq!(
+            (is_hit, counters.hits(), counters.compilations()),
+            (true, 1, 1)
+        );
+        assert!(cache.size_bytes() > 500);
+    }
+}

@@ -1,0 +1,229 @@
+//! Accumulates the rows of a fold: in vectors that live in registers, and by lane in memory.
+
+use super::body::Body;
+use super::text::{Text, element, splat, vector};
+use super::{PARTS, WIDTH, counts_all};
+use crate::ir::{NodeId, Type};
+use crate::program::{Fold, Output, Program};
+
+/// A fold among the outputs of a program.
+pub(super) struct Folding {
+    place: usize,
+    arg: Option<NodeId>,
+    kind: Kind,
+    /// Type of the accumulator.
+    data_type: Type,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Count,
+    SumOfIntegers,
+    SumOfFloats,
+    Min,
+    Max,
+}
+
+impl Folding {
+    /// The folding of an output; `None` if it needs no accumulator.
+    pub(super) fn of(program: &Program, place: usize, output: Output) -> Option<Self> {
+        if counts_all(program, output) {
+            return None;
+        }
+        let arg_type = |id| program.graph().type_of(id);
+        let (arg, kind, data_type) = match output {
+            Output::Map(_) => return None,
+            Output::Rows => (None, Kind::Count, Type::U64),
+            Output::Fold(Fold::Count, id) => (Some(id), Kind::Count, Type::U64),
+            Output::Fold(Fold::Sum, id) if arg_type(id).is_float() => {
+                (Some(id), Kind::SumOfFloats, Type::F64)
+            }
+            Output::Fold(Fold::Sum, id) => (Some(id), Kind::SumOfIntegers, Type::U64),
+            Output::Fold(Fold::Min, id) => (Some(id), Kind::Min, arg_type(id)),
+            Output::Fold(Fold::Max, id) => (Some(id), Kind::Max, arg_type(id)),
+        };
+        Some(Self {
+            place,
+            arg,
+            kind,
+            data_type,
+        })
+    }
+
+    /// Lanes of an accumulator in a register.
+    fn width(&self) -> usize {
+        if self.kind == Kind::Count { 1 } else { WIDTH }
+    }
+
+    /// Accumulators: floats must not share lanes.
+    fn num_parts(&self) -> usize {
+        if self.kind == Kind::SumOfFloats {
+            PARTS
+        } else {
+            1
+        }
+    }
+
+    fn vector(&self) -> String {
+        vector(self.data_type, self.width())
+    }
+
+    fn name(&self, part: usize, of: &str) -> String {
+        format!("%acc{}.{part}{of}", self.place)
+    }
+
+    fn address(&self, part: usize, text: &mut Text) -> String {
+        let (element, place) = (element(self.data_type), self.place);
+        let lane = part * WIDTH;
+        text.add(format!(
+            "getelementptr inbounds {element}, ptr %out{place}, i64 {lane}"
+        ))
+    }
+
+    /// Reads the accumulators before the loop.
+    pub(super) fn load(&self, text: &mut Text) {
+        for part in 0..self.num_parts() {
+            let address = self.address(part, text);
+            let load = format!("load {}, ptr {address}, align 8", self.vector());
+            text.set(&self.name(part, ".first"), load);
+        }
+    }
+
+    /// The accumulators at the beginning of a round.
+    pub(super) fn phis(&self, text: &mut Text) {
+        for part in 0..self.num_parts() {
+            let (first, next) = (self.name(part, ".first"), self.name(part, ".next"));
+            let phi = format!(
+                "phi {} [ {first}, %entry ], [ {next}, %loop ]",
+                self.vector()
+            );
+            text.set(&self.name(part, ""), phi);
+        }
+    }
+
+    /// The operands of the accumulators at the beginning of a round.
+    pub(super) fn begin(&self) -> Vec<String> {
+        (0..self.num_parts())
+            .map(|part| self.name(part, ""))
+            .collect()
+    }
+
+    /// Adds a part of the round's rows.
+    pub(super) fn step(
+        &self,
+        body: &Body<'_>,
+        part: usize,
+        current: &mut [String],
+        text: &mut Text,
+    ) {
+        let place = part % self.num_parts();
+        if let Some(value) = current.get_mut(place) {
+            *value = self.folded(body, value, text);
+        }
+    }
+
+    /// Names the accumulators at the end of a round, as the next one knows them.
+    pub(super) fn end_round(&self, current: &[String], text: &mut Text) {
+        for (part, value) in current.iter().enumerate() {
+            let vector = self.vector();
+            // An instruction that does nothing gives a value another name.
+            let same = format!("select i1 true, {vector} {value}, {vector} {value}");
+            text.set(&self.name(part, ".next"), same);
+        }
+    }
+
+    /// Writes the accumulators back after the loop.
+    pub(super) fn store(&self, text: &mut Text) {
+        for part in 0..self.num_parts() {
+            let address = self.address(part, text);
+            let (vector, next) = (self.vector(), self.name(part, ".next"));
+            text.line(&format!("store {vector} {next}, ptr {address}, align 8"));
+        }
+    }
+
+    /// Adds one row to its lane in memory.
+    pub(super) fn step_in_memory(&self, body: &Body<'_>, text: &mut Text) {
+        let (element, place) = (element(self.data_type), self.place);
+        let lane = if self.kind == Kind::Count {
+            "0"
+        } else {
+            "%lane"
+        };
+        let address = text.add(format!(
+            "getelementptr inbounds {element}, ptr %out{place}, i64 {lane}"
+        ));
+        let align = self.data_type.size_bytes();
+        let old = text.add(format!("load {element}, ptr {address}, align {align}"));
+        let new = self.folded(body, &old, text);
+        text.line(&format!(
+            "store {element} {new}, ptr {address}, align {align}"
+        ));
+    }
+
+    /// The accumulator `old` with the rows of `body`.
+    fn folded(&self, body: &Body<'_>, old: &str, text: &mut Text) -> String {
+        let kept = body.kept(self.arg, text);
+        let Some(arg) = self.arg.filter(|_| self.kind != Kind::Count) else {
+            return counted(body, kept.as_deref(), old, text);
+        };
+        let arg_type = body.program.graph().type_of(arg);
+        let vector = vector(self.data_type, body.width);
+        let value = body.value(arg);
+        let add = match self.kind {
+            Kind::Min | Kind::Max => return self.extreme(body, (value, old), kept, text),
+            Kind::SumOfFloats => "fadd",
+            _ => "add",
+        };
+        // Zero is dropped in before the value gets wider: less to select. It changes no sum: that of
+        // floats begins with +0.0 and is never -0.0.
+        let value = match kept {
+            Some(kept) => {
+                let zero = splat(arg_type, 0, body.width);
+                body.select(arg_type, &kept, (value, &zero), text)
+            }
+            None => value.to_owned(),
+        };
+        let wide = body.cast(arg_type, self.data_type, &value, text);
+        text.add(format!("{add} {vector} {old}, {wide}"))
+    }
+
+    fn extreme(
+        &self,
+        body: &Body<'_>,
+        (value, old): (&str, &str),
+        kept: Option<String>,
+        text: &mut Text,
+    ) -> String {
+        let vector = vector(self.data_type, body.width);
+        let comparison = match (self.kind, self.data_type.is_signed()) {
+            (Kind::Min, true) => "slt",
+            (Kind::Min, false) => "ult",
+            (_, true) => "sgt",
+            (_, false) => "ugt",
+        };
+        let is_better = text.add(format!("icmp {comparison} {vector} {value}, {old}"));
+        let best = body.select(self.data_type, &is_better, (value, old), text);
+        match kept {
+            Some(kept) => body.select(self.data_type, &kept, (&best, old), text),
+            None => best,
+        }
+    }
+}
+
+/// The number `old` and that of the rows that are kept.
+fn counted(body: &Body<'_>, kept: Option<&str>, old: &str, text: &mut Text) -> String {
+    let width = body.width;
+    let number = match kept {
+        None => width.to_string(),
+        Some(kept) if width == 1 => text.add(format!("zext i1 {kept} to i64")),
+        Some(kept) => {
+            let word = text.add(format!("bitcast <{width} x i1> {kept} to i{width}"));
+            text.declare(format!("i{width} @llvm.ctpop.i{width}(i{width})"));
+            let ones = text.add(format!(
+                "call i{width} @llvm.ctpop.i{width}(i{width} {word})"
+            ));
+            text.add(format!("zext i{width} {ones} to i64"))
+        }
+    };
+    text.add(format!("add i64 {old}, {number}"))
+}

@@ -1,0 +1,139 @@
+//! Writes a program as the text of one LLVM function.
+//!
+//! ```text
+//! void kernel(ptr columns, i64 num_rows, ptr outputs)
+//!   columns   two addresses for each column: values, and bits of validity from the first row on
+//!   outputs   two addresses for each output: values (or accumulators), and bits of validity
+//!
+//!   for every 32 rows:          as 4 vectors of 8 rows: load, compute, filter, accumulate
+//!   for each of the last rows:  the same with numbers in place of vectors
+//! ```
+//!
+//! 1. Nothing is read or written beyond `num_rows`: what is left of 32 rows goes through the second loop.
+//! 2. Vectors are written out and not left to LLVM's vectoriser, because the order of float sums is given
+//!    in lanes: row `i` goes to lane `i % 32` in both loops. Other folds may use fewer lanes.
+//! 3. Accumulators are read from the outputs first and written back in the end; the caller fills them
+//!    with what a fold begins with, and joins the lanes afterwards.
+//! 4. The accumulator of a count is one number; where every row counts there is none.
+
+mod body;
+mod fold;
+mod text;
+
+use crate::column::LANES;
+use crate::ir::NodeId;
+use crate::program::{Fold, Output, Program};
+use body::Body;
+use fold::Folding;
+use text::Text;
+
+/// Name of the function.
+pub(crate) const KERNEL: &str = "basalt_kernel";
+
+/// Rows of a vector: two registers of AVX2 for values of 64 bits. With 16 rows registers spill, with 4 a
+/// bitmap has no whole byte for them (example `fused`).
+const WIDTH: usize = 8;
+
+/// Vectors of a round.
+const PARTS: usize = LANES / WIDTH;
+
+/// Whether all rows count for `output`, so that nothing has to be counted.
+pub(crate) fn counts_all(program: &Program, output: Output) -> bool {
+    let is_dense = |id: NodeId| !program.graph().is_nullable(id);
+    program.filter().is_none()
+        && match output {
+            Output::Rows => true,
+            Output::Fold(Fold::Count, id) => is_dense(id),
+            _ => false,
+        }
+}
+
+/// The function's text.
+pub(crate) fn emit(program: &Program) -> String {
+    let mut text = Text::default();
+    let foldings: Vec<Folding> = program
+        .outputs()
+        .iter()
+        .enumerate()
+        .filter_map(|(place, output)| Folding::of(program, place, *output))
+        .collect();
+    text.open(format!("define void @{KERNEL}(ptr noalias %columns, i64 %num_rows, ptr noalias %outputs) nounwind {{"));
+    text.label("entry");
+    load_addresses(program, &mut text);
+    text.set("%num_whole", format!("and i64 %num_rows, -{LANES}"));
+    for folding in &foldings {
+        folding.load(&mut text);
+    }
+    text.set("%has_whole", "icmp ne i64 %num_whole, 0");
+    text.line("br i1 %has_whole, label %loop, label %rest");
+    emit_loop(program, &foldings, &mut text);
+    emit_rest(program, &foldings, &mut text);
+    text.finish()
+}
+
+/// Reads where columns and outputs lie.
+fn load_addresses(program: &Program, text: &mut Text) {
+    let columns = program.columns().iter().enumerate();
+    for (place, (_, is_nullable)) in columns.filter_map(|(i, c)| c.map(|c| (i, c))) {
+        text.load_address(&format!("%col{place}"), "%columns", 2 * place);
+        if is_nullable {
+            text.load_address(&format!("%col{place}.valid"), "%columns", 2 * place + 1);
+        }
+    }
+    for place in 0..program.outputs().len() {
+        text.load_address(&format!("%out{place}"), "%outputs", 2 * place);
+        text.load_address(&format!("%out{place}.valid"), "%outputs", 2 * place + 1);
+    }
+}
+
+/// The loop over whole rounds of 32 rows.
+fn emit_loop(program: &Program, foldings: &[Folding], text: &mut Text) {
+    text.label("loop");
+    text.set("%row", "phi i64 [ 0, %entry ], [ %row.next, %loop ]");
+    for folding in foldings {
+        folding.phis(text);
+    }
+    let mut current: Vec<Vec<String>> = foldings.iter().map(Folding::begin).collect();
+    for part in 0..PARTS {
+        let index = text.add(format!("add nuw i64 %row, {}", part * WIDTH));
+        let body = Body::emit(program, text, WIDTH, &index);
+        for (folding, values) in foldings.iter().zip(&mut current) {
+            folding.step(&body, part, values, text);
+        }
+        body.store_outputs(text);
+    }
+    for (folding, values) in foldings.iter().zip(&current) {
+        folding.end_round(values, text);
+    }
+    text.set("%row.next", format!("add nuw i64 %row, {LANES}"));
+    text.set("%has_more", "icmp ult i64 %row.next, %num_whole");
+    text.line("br i1 %has_more, label %loop, label %loop.end, !llvm.loop !0");
+    text.label("loop.end");
+    for folding in foldings {
+        folding.store(text);
+    }
+    text.line("br label %rest");
+}
+
+/// The loop over the rows that are left.
+fn emit_rest(program: &Program, foldings: &[Folding], text: &mut Text) {
+    text.label("rest");
+    text.set("%has_rest", "icmp ult i64 %num_whole, %num_rows");
+    text.line("br i1 %has_rest, label %last, label %done");
+    text.label("last");
+    text.set(
+        "%last.row",
+        "phi i64 [ %num_whole, %rest ], [ %last.next, %last ]",
+    );
+    text.set("%lane", "sub nuw i64 %last.row, %num_whole");
+    let body = Body::emit(program, text, 1, "%last.row");
+    for folding in foldings {
+        folding.step_in_memory(&body, text);
+    }
+    body.store_outputs(text);
+    text.set("%last.next", "add nuw i64 %last.row, 1");
+    text.set("%last.more", "icmp ult i64 %last.next, %num_rows");
+    text.line("br i1 %last.more, label %last, label %done, !llvm.loop !0");
+    text.label("done");
+    text.line("ret void");
+}

@@ -1,0 +1,298 @@
+//! Runs programs row by row: what compiled code has to give is defined here.
+//!
+//! Slow and plain. The order in which floats are added is that of `basalt_kernels::sum`.
+
+use crate::column::{Column, LANES, MappedRows, Outcome, Values, WrongColumns, check, identity};
+use crate::ir::{BinaryOp, Graph, Node, NodeId, Type, UnaryOp};
+use crate::program::{Fold, Output, Program};
+
+/// Runs `program` over `num_rows` rows.
+///
+/// # Errors
+/// If the columns are not those of the program.
+pub fn interpret(
+    program: &Program,
+    columns: &[Option<Column<'_>>],
+    num_rows: usize,
+) -> Result<Vec<Outcome>, WrongColumns> {
+    check(program, columns, num_rows)?;
+    let mut states: Vec<State> = program
+        .outputs()
+        .iter()
+        .map(|o| State::new(program, *o))
+        .collect();
+    let mut row_values = Vec::new();
+    for row in 0..num_rows {
+        evaluate(program.graph(), columns, row, &mut row_values);
+        let value = |id: NodeId| row_values[id.index()];
+        if program
+            .filter()
+            .is_some_and(|filter| value(filter) != Some(1))
+        {
+            continue;
+        }
+        for (state, output) in states.iter_mut().zip(program.outputs()) {
+            match output {
+                Output::Rows => state.add(program, *output, row, Some(0)),
+                Output::Map(id) | Output::Fold(_, id) => {
+                    state.add(program, *output, row, value(*id));
+                }
+            }
+        }
+    }
+    let outputs = program.outputs().iter();
+    Ok(states
+        .into_iter()
+        .zip(outputs)
+        .map(|(s, o)| s.finish(program, *o))
+        .collect())
+}
+
+/// What an output has so far.
+enum State {
+    Mapped(Vec<Option<u64>>),
+    Word(u64),
+    Lanes(Box<[f64; LANES]>),
+}
+
+impl State {
+    fn new(program: &Program, output: Output) -> Self {
+        match output {
+            Output::Map(_) => Self::Mapped(Vec::new()),
+            Output::Fold(Fold::Sum, id) if program.graph().type_of(id).is_float() => {
+                Self::Lanes(Box::new([0.0; LANES]))
+            }
+            _ => Self::Word(identity(program, output)),
+        }
+    }
+
+    fn add(&mut self, program: &Program, output: Output, row: usize, value: Option<u64>) {
+        match (self, value) {
+            (Self::Mapped(values), value) => values.push(value),
+            (_, None) => {}
+            (Self::Lanes(lanes), Some(bits)) => {
+                let Output::Fold(_, id) = output else { return };
+                lanes[row % LANES] += float(program.graph().type_of(id), bits);
+            }
+            (Self::Word(word), Some(bits)) => *word = folded(program, output, *word, bits),
+        }
+    }
+
+    fn finish(self, program: &Program, output: Output) -> Outcome {
+        match self {
+            Self::Mapped(values) => Outcome::Rows(mapped(program, output, &values)),
+            Self::Word(word) => Outcome::One(word),
+            Self::Lanes(lanes) => Outcome::One(join_lanes(*lanes).to_bits()),
+        }
+    }
+}
+
+fn folded(program: &Program, output: Output, word: u64, bits: u64) -> u64 {
+    let Output::Fold(fold, id) = output else {
+        return word + 1;
+    };
+    let data_type = program.graph().type_of(id);
+    match fold {
+        Fold::Count => word + 1,
+        Fold::Sum => word.wrapping_add(integer(data_type, bits) as u64),
+        Fold::Min if integer(data_type, bits) < integer(data_type, word) => bits,
+        Fold::Max if integer(data_type, bits) > integer(data_type, word) => bits,
+        Fold::Min | Fold::Max => word,
+    }
+}
+
+/// Adds the upper half to the lower half until one lane is left.
+pub(crate) fn join_lanes(mut lanes: [f64; LANES]) -> f64 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] += lanes[lane + half];
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
+fn mapped(program: &Program, output: Output, values: &[Option<u64>]) -> MappedRows {
+    let Output::Map(id) = output else {
+        return MappedRows {
+            words: Vec::new(),
+            validity: None,
+        };
+    };
+    let size_bytes = program.graph().type_of(id).size_bytes();
+    let mut words = vec![0; (values.len() * size_bytes).div_ceil(8)];
+    let mut validity = vec![0; values.len().div_ceil(64)];
+    for (row, value) in values.iter().enumerate() {
+        let bit = row * size_bytes * 8;
+        words[bit / 64] |= value.unwrap_or(0) << (bit % 64);
+        validity[row / 64] |= u64::from(value.is_some()) << (row % 64);
+    }
+    let validity = program.graph().is_nullable(id).then_some(validity);
+    MappedRows { words, validity }
+}
+
+/// The values of all nodes for one row.
+fn evaluate(
+    graph: &Graph,
+    columns: &[Option<Column<'_>>],
+    row: usize,
+    values: &mut Vec<Option<u64>>,
+) {
+    values.clear();
+    for node in graph.nodes() {
+        let of = |id: &NodeId| values[id.index()];
+        let value = match node {
+            Node::Column { index, .. } => columns
+                .get(*index as usize)
+                .and_then(Option::as_ref)
+                .filter(|column| column.validity.is_none_or(|valid| valid.get(row)))
+                .map(|column| Values::bits(&column.values, row)),
+            Node::Constant { bits, .. } => *bits,
+            Node::Cast { to, arg } => of(arg).map(|bits| cast(graph.type_of(*arg), *to, bits)),
+            Node::Unary {
+                op: UnaryOp::IsNull,
+                arg,
+            } => Some(u64::from(of(arg).is_none())),
+            Node::Unary { op, arg } => of(arg).map(|bits| unary(*op, graph.type_of(*arg), bits)),
+            Node::Binary { op, left, right } => {
+                binary(*op, graph.type_of(*left), of(left), of(right))
+            }
+            Node::If {
+                condition,
+                then,
+                otherwise,
+            } => of(if of(condition) == Some(1) {
+                then
+            } else {
+                otherwise
+            }),
+        };
+        values.push(value);
+    }
+}
+
+/// The integer or flag that has these bits.
+fn integer(data_type: Type, bits: u64) -> i128 {
+    if !data_type.is_signed() {
+        return i128::from(bits);
+    }
+    let unused = 64 - data_type.bits();
+    i128::from((bits << unused).cast_signed() >> unused)
+}
+
+/// The float that has these bits.
+fn float(data_type: Type, bits: u64) -> f64 {
+    match data_type {
+        Type::F32 => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits),
+    }
+}
+
+/// The lowest bits of an integer.
+fn wrapped(data_type: Type, value: i128) -> u64 {
+    value as u64 & data_type.mask()
+}
+
+/// The bits of a float. Rounding the result of one operation from 64 bits to 32 gives what the operation
+/// gives in 32 bits.
+fn of_float(data_type: Type, value: f64) -> u64 {
+    match data_type {
+        Type::F32 => u64::from((value as f32).to_bits()),
+        _ => value.to_bits(),
+    }
+}
+
+fn cast(from: Type, to: Type, bits: u64) -> u64 {
+    match (from.is_float(), to) {
+        (false, Type::Bool) => u64::from(bits != 0),
+        (true, Type::Bool) => u64::from(float(from, bits) != 0.0),
+        (true, to) if to.is_float() => of_float(to, float(from, bits)),
+        (true, to) => saturated(to, float(from, bits)),
+        // At once: an integer of 64 bits is not rounded twice on its way to 32 bits.
+        (false, Type::F32) => u64::from((integer(from, bits) as f32).to_bits()),
+        (false, Type::F64) => (integer(from, bits) as f64).to_bits(),
+        (false, to) => wrapped(to, integer(from, bits)),
+    }
+}
+
+/// The integer nearest to zero between `value` and 0, within the range of `to`.
+fn saturated(to: Type, value: f64) -> u64 {
+    let bits = to.bits();
+    let (least, greatest) = if to.is_signed() {
+        (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
+    } else {
+        (0, (1_i128 << bits) - 1)
+    };
+    wrapped(to, (value as i128).clamp(least, greatest))
+}
+
+fn unary(op: UnaryOp, data_type: Type, bits: u64) -> u64 {
+    let sign = 1 << (data_type.bits() - 1);
+    match op {
+        UnaryOp::Negate if data_type.is_float() => bits ^ sign,
+        UnaryOp::Abs if data_type.is_float() => bits & !sign,
+        UnaryOp::Negate => wrapped(data_type, -integer(data_type, bits)),
+        UnaryOp::Abs => wrapped(data_type, integer(data_type, bits).abs()),
+        UnaryOp::BitNot => !bits & data_type.mask(),
+        UnaryOp::BitCount => u64::from(bits.count_ones()),
+        UnaryOp::Not => bits ^ 1,
+        UnaryOp::IsNull => 0,
+    }
+}
+
+fn binary(op: BinaryOp, data_type: Type, left: Option<u64>, right: Option<u64>) -> Option<u64> {
+    match (op, left, right) {
+        (BinaryOp::And, Some(0), _) | (BinaryOp::And, _, Some(0)) => Some(0),
+        (BinaryOp::Or, Some(1), _) | (BinaryOp::Or, _, Some(1)) => Some(1),
+        (_, Some(left), Some(right)) if data_type.is_float() => {
+            let (a, b) = (float(data_type, left), float(data_type, right));
+            Some(of_floats(op, data_type, a, b))
+        }
+        (_, Some(left), Some(right)) => {
+            let (a, b) = (integer(data_type, left), integer(data_type, right));
+            Some(of_integers(op, data_type, a, b))
+        }
+        _ => None,
+    }
+}
+
+fn of_floats(op: BinaryOp, data_type: Type, a: f64, b: f64) -> u64 {
+    let value = match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Subtract => a - b,
+        BinaryOp::Multiply => a * b,
+        BinaryOp::Divide => a / b,
+        _ => return u64::from(compared(op, &a, &b)),
+    };
+    of_float(data_type, value)
+}
+
+fn of_integers(op: BinaryOp, data_type: Type, a: i128, b: i128) -> u64 {
+    let value = match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Subtract => a - b,
+        // Only the lowest bits are kept.
+        BinaryOp::Multiply => a.wrapping_mul(b),
+        // The divisor is not 0.
+        BinaryOp::IntDiv => a.checked_div(b).unwrap_or(0),
+        BinaryOp::Modulo => a.checked_rem(b).unwrap_or(0),
+        BinaryOp::BitAnd | BinaryOp::And => a & b,
+        BinaryOp::BitOr | BinaryOp::Or => a | b,
+        BinaryOp::BitXor => a ^ b,
+        _ => return u64::from(compared(op, &a, &b)),
+    };
+    wrapped(data_type, value)
+}
+
+fn compared<T: PartialOrd>(op: BinaryOp, a: &T, b: &T) -> bool {
+    match op {
+        BinaryOp::Equal => a == b,
+        BinaryOp::NotEqual => a != b,
+        BinaryOp::Less => a < b,
+        BinaryOp::LessOrEqual => a <= b,
+        BinaryOp::Greater => a > b,
+        BinaryOp::GreaterOrEqual => a >= b,
+        _ => false,
+    }
+}

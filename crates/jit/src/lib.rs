@@ -1,0 +1,37 @@
+//! Computes typed expressions over columns, in code that is compiled while the query runs.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`ir`] | typed expressions: what can be computed |
+//! | [`program`] | an optional filter, and what is computed from the rows that pass it |
+//! | [`column`] | columns in memory, and results |
+//! | [`interpret`] | runs a program row by row: the specification |
+//! | `emit` | writes a program as the text of a function for LLVM |
+//! | `llvm` | LLVM's library, loaded at run time; with [`compiled`] the only place with `unsafe` |
+//! | [`compiled`] | programs in machine code |
+//! | [`cache`] | compiled programs of all queries, and the thread that compiles them |
+//!
+//! ```text
+//!  Program ──emit──▶ text ──llvm──▶ machine code ──▶ Compiled::run(columns)  ==  interpret(columns)
+//! ```
+//!
+//! LLVM is not linked: without `libLLVM` on the machine nothing is compiled, and callers go on in their
+//! other way. It knows nothing of Arrow, SQL or plans.
+
+pub mod cache;
+pub mod column;
+pub mod compiled;
+mod emit;
+pub mod interpret;
+pub mod ir;
+mod llvm;
+pub mod program;
+#[cfg(test)]
+mod tests;
+
+pub use cache::{CodeCache, Counters, Slot};
+pub use column::{Column, MappedRows, Outcome, Values, WrongColumns};
+pub use compiled::{CompileError, Compiled};
+pub use interpret::interpret;
+pub use ir::{BinaryOp, Graph, IllTyped, Node, NodeId, Type, UnaryOp};
+pub use program::{Fold, Output, Program};

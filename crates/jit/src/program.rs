@@ -1,0 +1,165 @@
+//! Defines programs: an optional filter, and what is computed from the rows that pass it.
+
+use std::fmt;
+
+use crate::ir::{Graph, IllTyped, NodeId, Type, ill_typed};
+
+/// How rows become one value. NULLs and rows that the filter drops are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fold {
+    /// Number of values.
+    Count,
+    /// Sum of the values: of integers in 64 bits that wrap, of floats in 32 lanes of 64 bits (the order
+    /// that `basalt_kernels::sum` documents; a row that is left out adds nothing to its lane).
+    Sum,
+    /// The least integer.
+    Min,
+    /// The greatest integer.
+    Max,
+}
+
+/// Something that a program gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Output {
+    /// The value of each row.
+    Map(NodeId),
+    /// One value of all rows.
+    Fold(Fold, NodeId),
+    /// Number of rows that pass the filter.
+    Rows,
+}
+
+/// What is computed from the rows of some columns.
+#[derive(Clone, Debug)]
+pub struct Program {
+    graph: Graph,
+    filter: Option<NodeId>,
+    outputs: Vec<Output>,
+    columns: Vec<Option<(Type, bool)>>,
+    text: String,
+}
+
+impl Program {
+    /// Outputs over the nodes of `graph`, from the rows for which `filter` is true.
+    ///
+    /// # Errors
+    /// If the filter is no flag, a fold does not take its argument's type, or values of each row are
+    /// wanted beside a filter.
+    pub fn try_new(
+        graph: Graph,
+        filter: Option<NodeId>,
+        outputs: Vec<Output>,
+    ) -> Result<Self, IllTyped> {
+        if filter.is_some_and(|filter| graph.type_of(filter) != Type::Bool) {
+            return ill_typed("a filter is a flag");
+        }
+        for output in &outputs {
+            match output {
+                Output::Map(_) if filter.is_some() => {
+                    return ill_typed("values of each row beside a filter");
+                }
+                Output::Fold(Fold::Sum, arg) if graph.type_of(*arg) == Type::Bool => {
+                    return ill_typed("a sum of flags");
+                }
+                Output::Fold(Fold::Min | Fold::Max, arg) if !graph.type_of(*arg).is_integer() => {
+                    return ill_typed("an extreme of what is no integer");
+                }
+                _ => {}
+            }
+        }
+        let columns = columns_of(&graph);
+        let text = text_of(&graph, filter, &outputs);
+        Ok(Self {
+            graph,
+            filter,
+            outputs,
+            columns,
+            text,
+        })
+    }
+
+    /// Its nodes.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Which rows count; all if there is none.
+    pub fn filter(&self) -> Option<NodeId> {
+        self.filter
+    }
+
+    /// What it gives.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// Type of each column and whether it may have NULLs; `None` for places that it does not use.
+    pub fn columns(&self) -> &[Option<(Type, bool)>] {
+        &self.columns
+    }
+
+    /// Type of an output's value.
+    pub fn output_type(&self, output: Output) -> Type {
+        match output {
+            Output::Map(node) => self.graph.type_of(node),
+            Output::Rows | Output::Fold(Fold::Count, _) => Type::U64,
+            Output::Fold(Fold::Min | Fold::Max, node) => self.graph.type_of(node),
+            Output::Fold(Fold::Sum, node) => match self.graph.type_of(node) {
+                t if t.is_float() => Type::F64,
+                t if t.is_signed() => Type::I64,
+                _ => Type::U64,
+            },
+        }
+    }
+
+    /// Bytes of a row in the columns that it reads.
+    pub fn row_bytes(&self) -> usize {
+        let used = self.columns.iter().flatten();
+        used.map(|(data_type, _)| data_type.size_bytes()).sum()
+    }
+
+    /// A text that programs have in common if they compute the same.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn columns_of(graph: &Graph) -> Vec<Option<(Type, bool)>> {
+    let mut columns = Vec::new();
+    for node in graph.nodes() {
+        if let crate::ir::Node::Column {
+            index,
+            data_type,
+            is_nullable,
+        } = node
+        {
+            let index = *index as usize;
+            columns.resize(columns.len().max(index + 1), None);
+            columns[index] = Some((*data_type, *is_nullable));
+        }
+    }
+    columns
+}
+
+fn text_of(graph: &Graph, filter: Option<NodeId>, outputs: &[Output]) -> String {
+    use fmt::Write as _;
+    let mut text = graph.to_string();
+    // Writing into a String cannot fail.
+    if let Some(filter) = filter {
+        let _ = writeln!(text, "filter n{}", filter.index());
+    }
+    for output in outputs {
+        let _ = match output {
+            Output::Map(node) => writeln!(text, "map n{}", node.index()),
+            Output::Fold(fold, node) => writeln!(text, "{fold:?} n{}", node.index()),
+            Output::Rows => writeln!(text, "rows"),
+        };
+    }
+    text
+}

@@ -1,0 +1,99 @@
+//! Runs random programs over random columns: compiled code gives what the interpreter gives.
+
+use crate::{Column, Compiled, MappedRows, Outcome, Output, Program, Type, interpret};
+
+use super::generate::{self, Draw, Memory, NUM_COLUMNS};
+use super::has_llvm;
+
+/// The bits of a value; all NaNs are the same.
+fn comparable(data_type: Type, bits: u64) -> u64 {
+    match data_type {
+        Type::F64 if f64::from_bits(bits).is_nan() => f64::NAN.to_bits(),
+        Type::F32 if f32::from_bits(bits as u32).is_nan() => u64::from(f32::NAN.to_bits()),
+        _ => bits,
+    }
+}
+
+fn mapped(data_type: Type, rows: &MappedRows, num_rows: usize) -> Vec<Option<u64>> {
+    let bits = data_type.size_bytes() * 8;
+    let value = |row: usize| {
+        let is_valid = |words: &Vec<u64>| words[row / 64] >> (row % 64) & 1 == 1;
+        let word = rows.words[row * bits / 64] >> (row * bits % 64);
+        let word = word & (u64::MAX >> (64 - bits));
+        rows.validity
+            .as_ref()
+            .is_none_or(is_valid)
+            .then(|| comparable(data_type, word))
+    };
+    (0..num_rows).map(value).collect()
+}
+
+fn assert_same(program: &Program, (found, expected): (&[Outcome], &[Outcome]), num_rows: usize) {
+    for ((found, expected), output) in found.iter().zip(expected).zip(program.outputs()) {
+        let data_type = program.output_type(*output);
+        match (found, expected) {
+            (Outcome::One(a), Outcome::One(b)) => {
+                let (a, b) = (comparable(data_type, *a), comparable(data_type, *b));
+                assert_eq!(a, b, "{output:?} of {num_rows} rows:\n{program}");
+            }
+            (Outcome::Rows(a), Outcome::Rows(b)) => {
+                let (a, b) = (
+                    mapped(data_type, a, num_rows),
+                    mapped(data_type, b, num_rows),
+                );
+                assert_eq!(a, b, "{output:?} of {num_rows} rows:\n{program}");
+            }
+            _ => panic!("{output:?}: {found:?} {expected:?}"),
+        }
+    }
+}
+
+/// Runs one program over columns of several lengths.
+fn check(program: &Program, draw: &mut Draw) {
+    let compiled = Compiled::try_new(program.clone()).unwrap_or_else(|e| panic!("{e}:\n{program}"));
+    let short = draw.below(32);
+    for num_rows in [0, 1, 31, 32, 33, 64 + short, 200 + 3 * short, 1000] {
+        let memory: Vec<Memory> = (0..NUM_COLUMNS)
+            .map(|place| Memory::new(draw, place, num_rows))
+            .collect();
+        let columns: Vec<Option<Column<'_>>> = memory.iter().map(|m| Some(m.column())).collect();
+        let found = compiled.run(&columns, num_rows).unwrap();
+        let expected = interpret(program, &columns, num_rows).unwrap();
+        assert_same(program, (&found, &expected), num_rows);
+    }
+}
+
+#[test]
+fn random_programs_give_what_the_interpreter_gives() {
+    if !has_llvm() {
+        return;
+    }
+    let num_programs = std::env::var("BASALT_JIT_PROGRAMS")
+        .ok()
+        .and_then(|n| n.parse().ok());
+    for seed in 0..num_programs.unwrap_or(300) {
+        let mut draw = Draw::new(seed);
+        let program = generate::program(&mut draw);
+        check(&program, &mut draw);
+    }
+}
+
+#[test]
+fn other_columns_are_refused() {
+    let mut draw = Draw::new(1);
+    let mut graph = crate::Graph::default();
+    let column = graph.column(0, Type::I8, false).unwrap();
+    let program = Program::try_new(graph, None, vec![Output::Map(column)]).unwrap();
+    let (right, wrong) = (Memory::new(&mut draw, 0, 5), Memory::new(&mut draw, 1, 5));
+    assert!(interpret(&program, &[Some(right.column())], 5).is_ok());
+    assert!(interpret(&program, &[Some(right.column())], 6).is_err());
+    assert!(interpret(&program, &[Some(wrong.column())], 5).is_err());
+    assert!(interpret(&program, &[None], 5).is_err());
+    assert!(interpret(&program, &[], 5).is_err());
+    if has_llvm() {
+        let compiled = Compiled::try_new(program).unwrap();
+        assert!(compiled.run(&[Some(right.column())], 5).is_ok());
+        assert!(compiled.run(&[Some(right.column())], 6).is_err());
+        assert!(compiled.run(&[Some(wrong.column())], 5).is_err());
+    }
+}
