@@ -138,7 +138,6 @@ impl StreamExec {
     fn step(&self, context: &TaskContext) -> basalt_error::Result<Box<dyn Step>> {
         let input = self.input.schema();
         let schema = self.schema();
-        let memory = |name: &str| MemoryConsumer::new(name).register(context.memory_pool());
         Ok(match &self.operator {
             StreamOperator::ArrayJoin {
                 left,
@@ -156,39 +155,7 @@ impl StreamExec {
                 setting,
                 breaks,
             } => Box::new(AtMostStep::new(*rows, *setting, *breaks)),
-            StreamOperator::KeysAtMost {
-                keys,
-                rows,
-                setting,
-                overflow,
-            } => Box::new(KeysAtMostStep::try_new(
-                &input,
-                keys,
-                (*rows, *setting, *overflow),
-                memory(setting.name()),
-            )?),
             StreamOperator::AsofJoin(columns) => Box::new(AsofJoinStep::try_new(&input, columns)?),
-            StreamOperator::LimitBy {
-                keys,
-                offset,
-                limit,
-            } => {
-                match (offset, limit) {
-                    (RowBound::Rows(offset), RowBound::Rows(limit)) => Box::new(
-                        LimitByStep::try_new(&input, keys, (*offset, *limit), memory("LIMIT BY"))?,
-                    ),
-                    _ => Box::new(LimitByEndStep::try_new(
-                        &input,
-                        keys,
-                        (offset, limit),
-                        memory("LIMIT BY"),
-                    )?),
-                }
-            }
-            StreamOperator::LimitRows { offset, limit } => {
-                let bounds = (offset.clone(), limit.clone());
-                Box::new(LimitRowsStep::new(schema, bounds, memory("LIMIT")))
-            }
             StreamOperator::LimitWithTies {
                 keys,
                 offset,
@@ -209,16 +176,50 @@ impl StreamExec {
                     defaults,
                 },
             )?),
-            StreamOperator::Window(window) => {
-                let memory = memory("Window");
-                Box::new(WindowStep::new(input, schema, window.clone(), memory))
-            }
-            StreamOperator::Shared(rows) => Box::new(SharedStep::new(
-                input,
-                rows.clone(),
-                memory("rows read twice"),
-            )),
             StreamOperator::Unordered | StreamOperator::Ordered => Box::new(Unchanged),
+            StreamOperator::KeysAtMost { .. }
+            | StreamOperator::LimitBy { .. }
+            | StreamOperator::LimitRows { .. }
+            | StreamOperator::Window(_)
+            | StreamOperator::Shared(_) => self.keeping_step(context)?,
+        })
+    }
+
+    /// A step that keeps what grows with its input.
+    fn keeping_step(&self, context: &TaskContext) -> basalt_error::Result<Box<dyn Step>> {
+        let input = self.input.schema();
+        let memory = MemoryConsumer::new(self.operator.name()).register(context.memory_pool());
+        Ok(match &self.operator {
+            StreamOperator::KeysAtMost {
+                keys,
+                rows,
+                setting,
+                overflow,
+            } => {
+                let limit = (*rows, *setting, *overflow);
+                Box::new(KeysAtMostStep::try_new(&input, keys, limit, memory)?)
+            }
+            StreamOperator::LimitBy {
+                keys,
+                offset,
+                limit,
+            } => match (offset, limit) {
+                (RowBound::Rows(offset), RowBound::Rows(limit)) => {
+                    let bounds = (*offset, *limit);
+                    Box::new(LimitByStep::try_new(&input, keys, bounds, memory)?)
+                }
+                bounds => Box::new(LimitByEndStep::try_new(&input, keys, bounds, memory)?),
+            },
+            StreamOperator::LimitRows { offset, limit } => {
+                let bounds = (offset.clone(), limit.clone());
+                Box::new(LimitRowsStep::new(input, bounds, memory))
+            }
+            StreamOperator::Window(window) => {
+                let window = window.clone();
+                Box::new(WindowStep::new(input, self.schema(), window, memory))
+            }
+            StreamOperator::Shared(rows) => Box::new(SharedStep::new(input, rows.clone(), memory)),
+            _ => Box::new(Unchanged),
         })
     }
 }

@@ -8,7 +8,7 @@ use basalt_types::DataType;
 
 use super::reverse::delegate;
 use super::shapes::write_rows;
-use crate::{Arg, BoundFunction, Call, Column, Resolved, ScalarFunction, registry};
+use crate::{Arg, BoundFunction, Call, Column, Resolved, ScalarFunction, memory, registry};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
@@ -151,6 +151,9 @@ fn resolve_array(call: &Call<'_>) -> Result<Resolved> {
         write_rows(columns, num_rows, |row, out| {
             let row = columns[0].row(row);
             let (start, end) = (lists.value_offsets()[row], lists.value_offsets()[row + 1]);
+            let values = (start as usize..end as usize).filter(|i| !elements.array.is_null(*i));
+            let lens = values.map(|i| strings.value(i).len() + separator.len());
+            memory::check(lens.sum())?;
             let mut is_first = true;
             for i in start as usize..end as usize {
                 if elements.array.is_null(i) {

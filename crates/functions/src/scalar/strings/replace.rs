@@ -9,7 +9,7 @@ use memchr::memmem::Finder;
 
 use super::shapes::{Ints, bad_arguments, write_rows};
 use super::utf8::{char_offset, chars, count_chars};
-use crate::{Call, Column, Resolved, ScalarFunction};
+use crate::{Call, Column, Resolved, ScalarFunction, memory};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
@@ -85,22 +85,31 @@ fn resolve_replace(call: &Call<'_>, limit: usize) -> Result<Resolved> {
                 replacements.value(row),
                 limit,
                 out,
-            );
-            Ok(())
+            )
         })
     })
 }
 
-fn replace(value: &[u8], finder: &Finder<'_>, replacement: &[u8], limit: usize, out: &mut Vec<u8>) {
-    let mut done = 0;
+fn replace(
+    value: &[u8],
+    finder: &Finder<'_>,
+    replacement: &[u8],
+    limit: usize,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let (mut done, allowed) = (0, memory::limit());
     if !finder.needle().is_empty() {
         for at in finder.find_iter(value).take(limit) {
             out.extend_from_slice(&value[done..at]);
             out.extend_from_slice(replacement);
             done = at + finder.needle().len();
+            if out.len() > allowed {
+                memory::check(out.len())?;
+            }
         }
     }
     out.extend_from_slice(&value[done..]);
+    Ok(())
 }
 
 /// Appends the translation of a string by `from` and `to`.
