@@ -40,8 +40,9 @@ impl Method {
     pub fn encoder_bytes(self) -> usize {
         match self {
             Method::None => 16 << 10,
-            Method::Snappy | Method::Lz4 | Method::Gzip => 512 << 10,
+            Method::Snappy | Method::Lz4 | Method::Gzip | Method::Deflate => 512 << 10,
             Method::Zstd | Method::Bzip2 => 5 << 20,
+            Method::Brotli => 32 << 20,
             Method::Xz => 94 << 20,
         }
     }
