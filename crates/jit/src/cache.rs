@@ -19,6 +19,8 @@ pub const MAX_BYTES: usize = 128 << 20;
 #[derive(Debug, Default)]
 pub struct Counters {
     compilations: AtomicU64,
+    /// Nodes of the programs that were compiled.
+    nodes: AtomicU64,
     elapsed_us: AtomicU64,
     hits: AtomicU64,
 }
@@ -39,12 +41,17 @@ impl Counters {
         self.hits.load(Ordering::Relaxed)
     }
 
-    /// What a compilation has taken so far on average, if there was one.
-    pub fn mean_elapsed(&self) -> Option<Duration> {
-        let mean = self.elapsed_us().checked_div(self.compilations())?;
-        Some(Duration::from_micros(mean))
+    /// What compiling `program` will take, by what it took so far for each node.
+    pub fn expected_elapsed(&self, program: &Program) -> Duration {
+        let num_nodes = program.graph().nodes().len() as u64;
+        let measured_us = self.elapsed_us();
+        let per_node_us = measured_us.checked_div(self.nodes.load(Ordering::Relaxed));
+        Duration::from_micros(num_nodes * per_node_us.unwrap_or(USUAL_US_PER_NODE))
     }
 }
+
+/// Microseconds that compiling takes for a node, before that was measured (example `fused`).
+const USUAL_US_PER_NODE: u64 = 3_000;
 
 /// The place of a program's code.
 #[derive(Debug)]
@@ -59,6 +66,11 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// What is, or could be, compiled.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
     /// The code, if there is some.
     pub fn code(&self) -> Option<&Arc<Compiled>> {
         self.code.get()?.as_ref().ok()
@@ -150,7 +162,10 @@ impl CodeCache {
             }
             None => slots.add(program, self, now),
         };
+        let dropped = slots.make_room(MAX_BYTES);
         drop(slots);
+        // Freeing code may wait for LLVM: not while others wait for the slots.
+        drop(dropped);
         slot.num_queries.fetch_add(1, Ordering::Relaxed);
         let is_hit = slot.code().is_some();
         self.counters
@@ -161,12 +176,18 @@ impl CodeCache {
 
     fn compiled(&self, program: &Program) -> Result<Arc<Compiled>, CompileError> {
         let compiled = Compiled::try_new(program.clone())?;
+        let num_nodes = program.graph().nodes().len() as u64;
+        self.counters.nodes.fetch_add(num_nodes, Ordering::Relaxed);
         let elapsed_us = u64::try_from(compiled.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.counters.compilations.fetch_add(1, Ordering::Relaxed);
         self.counters
             .elapsed_us
             .fetch_add(elapsed_us, Ordering::Relaxed);
-        self.slots().grow(program.text(), compiled.size_bytes());
+        let mut slots = self.slots();
+        slots.grow(program.text(), compiled.size_bytes());
+        let dropped = slots.make_room(MAX_BYTES);
+        drop(slots);
+        drop(dropped);
         Ok(Arc::new(compiled))
     }
 
@@ -197,7 +218,6 @@ impl Slots {
         };
         self.by_text.insert(text, kept);
         self.size_bytes += size_bytes;
-        self.make_room(MAX_BYTES);
         slot
     }
 
@@ -206,24 +226,25 @@ impl Slots {
         if let Some(kept) = self.by_text.get_mut(text) {
             kept.size_bytes += size_bytes;
             self.size_bytes += size_bytes;
-            self.make_room(MAX_BYTES);
         }
     }
 
-    /// Drops what was asked for longest ago until what is left has room.
-    fn make_room(&mut self, max_bytes: usize) {
+    /// Takes out what was asked for longest ago until what is left has room.
+    fn make_room(&mut self, max_bytes: usize) -> Vec<Kept> {
+        let mut dropped = Vec::new();
         while self.size_bytes > max_bytes {
             let oldest = self
                 .by_text
                 .iter()
                 .min_by_key(|(_, kept)| kept.last_request);
-            let Some(text) = oldest.map(|(text, _)| text.clone()) else {
-                return;
+            let oldest = oldest.map(|(text, _)| text.clone());
+            let Some(kept) = oldest.and_then(|text| self.by_text.remove(&text)) else {
+                break;
             };
-            if let Some(kept) = self.by_text.remove(&text) {
-                self.size_bytes -= kept.size_bytes;
-            }
+            self.size_bytes -= kept.size_bytes;
+            dropped.push(kept);
         }
+        dropped
     }
 }
 

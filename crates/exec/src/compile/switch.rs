@@ -19,9 +19,6 @@ use basalt_jit::{CodeCache, Compiled, Program, Slot};
 
 use super::Options;
 
-/// What a compilation takes before one was measured.
-const USUAL_COMPILATION: Duration = Duration::from_millis(20);
-
 /// Nanoseconds for a byte that compiled code reads, before that was measured: most of it waits for memory.
 const USUAL_NS_PER_BYTE: f64 = 0.1;
 
@@ -125,8 +122,8 @@ impl Switch {
         if saved_ns <= 0.0 {
             return;
         }
-        let mean = CodeCache::global().counters().mean_elapsed();
-        let compilation = mean.unwrap_or(USUAL_COMPILATION);
+        let counters = CodeCache::global().counters();
+        let compilation = counters.expected_elapsed(self.slot.program());
         let compilation_ns = compilation.as_nanos() as f64;
         // Of an input whose length is not known, half is taken to be done.
         let left = self

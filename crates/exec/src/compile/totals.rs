@@ -51,6 +51,9 @@ enum Kind {
     Extreme,
 }
 
+/// Nodes of the largest program that is compiled: LLVM takes some milliseconds for each.
+const MAX_NODES: usize = 200;
+
 /// The rows that are aggregated.
 struct Input<'a> {
     schema: &'a Schema,
@@ -98,7 +101,8 @@ impl CompiledTotals {
         let program = Program::try_new(graph, filter, outputs.0).ok()?;
         // Numbers of all rows need no loop.
         let reads = program.columns().iter().any(Option::is_some);
-        reads.then_some(Self {
+        let is_small = program.graph().nodes().len() <= MAX_NODES;
+        (reads && is_small).then_some(Self {
             program,
             aggregates,
             has_float_sums,

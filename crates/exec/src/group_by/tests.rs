@@ -356,6 +356,7 @@ fn check(input: &Arc<dyn ExecutionPlan>, batch_size: usize) {
                     thresholds: Thresholds::Tiny,
                     external_bytes,
                     first_by_key: true,
+                    compile: None,
                     is_hash_zero: (i + keys.len()) % 2 == 0,
                     compile: None,
                 };
