@@ -13,12 +13,18 @@ as_root=()
 if [ "$(id -u)" != 0 ]; then
     as_root=(sudo -n)
 fi
-if command -v apt-get >/dev/null; then
+install() {
+    local version
     for version in 22 21 20 19 18 17 16; do
         if "${as_root[@]}" apt-get install -y "libllvm$version" >/dev/null 2>&1; then
             echo "Installed libllvm$version: tests of compiled code run."
-            exit 0
+            return
         fi
     done
+    return 1
+}
+# A new machine may not know yet which packages there are.
+if command -v apt-get >/dev/null && { install || { "${as_root[@]}" apt-get update >/dev/null 2>&1 && install; }; }; then
+    exit 0
 fi
 echo "No LLVM library, and none could be installed (Debian: apt-get install libllvm22): tests of compiled code are left out." >&2
