@@ -358,7 +358,6 @@ fn check(input: &Arc<dyn ExecutionPlan>, batch_size: usize) {
                     first_by_key: true,
                     compile: None,
                     is_hash_zero: (i + keys.len()) % 2 == 0,
-                    compile: None,
                 };
                 let exec = ours(input, keys, HASHED).with_options(options);
                 let result = sorted(Arc::new(exec), &context).await;
