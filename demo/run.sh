@@ -27,7 +27,7 @@ generate() {
     mv "$3.part" "$3"
 }
 
-# ask TITLE ROWS BYTES SETUP SQL: runs SETUP and SQL in one process; rows and bytes are what SQL reads (0: unknown).
+# ask TITLE ROWS BYTES SETUP SQL: runs SETUP and SQL in one process; rows and bytes are what SQL reads (0: asks Basalt).
 ask() {
     local title=$1 rows=$2 bytes=$3 setup=$4 sql=$5 result seconds
     num_queries=$((num_queries + 1))
@@ -40,12 +40,17 @@ ask() {
     seconds=$(tail -n 1 "$errors")
     query_seconds=$(awk -v a="$query_seconds" -v b="$seconds" 'BEGIN { print a + b }')
     shorten "$result"
+    [ "$bytes" -gt 0 ] || bytes=$(bytes_read "$setup $sql;")
     awk -v s="$seconds" -v rows="$rows" -v bytes="$bytes" 'BEGIN {
         if (s <= 0) s = 0.000001
         printf "%.3f s, %.1f million rows/s", s, rows / s / 1e6
-        if (bytes > 0) printf ", %.2f GB/s", bytes / s / 1e9
-        print ""
+        printf ", %.2f GB/s\n", bytes / s / 1e9
     }'
+}
+
+# bytes_read SQL: the bytes that a query reads, by running it once more.
+bytes_read() {
+    "$basalt" local --multiquery --format JSON <<<"$1" | awk -F '[:,]' '/"bytes_read"/ { print $2 + 0 }'
 }
 
 # shorten TEXT: the first lines of a result, none wider than most terminals.

@@ -55,7 +55,10 @@ pub fn unknown_function(name: &str) -> Error {
             format!("Use a JOIN: dictionary not found, as there are none for {name} to read"),
         );
     }
-    let near = nearest(name, all_function_names());
+    let combined: Vec<String> = crate::aggregate::all_combined_names().collect();
+    let mut names: Vec<&str> = all_function_names().collect();
+    names.extend(combined.iter().map(String::as_str));
+    let near = nearest(name, names.into_iter());
     let hint = if near.is_empty() {
         String::new()
     } else {
@@ -90,7 +93,7 @@ pub fn all_function_names() -> impl Iterator<Item = &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{all_function_names, edit_distance, nearest};
+    use super::{all_function_names, edit_distance, nearest, unknown_function};
 
     #[test]
     fn near_names_are_found() {
@@ -102,6 +105,7 @@ mod tests {
             nearest("lenght", ["length", "left"].into_iter()),
             ["length"]
         );
+        assert!(unknown_function("sumIff").message().contains("'sumIf'"));
     }
 
     #[test]

@@ -273,8 +273,14 @@ pub(crate) fn view(
     query: &RunningQuery<'_>,
     create: &ast::CreateView,
 ) -> Result<Summary> {
-    if create.kind != ast::ViewKind::Plain {
-        return Err(Error::not_implemented("A view that is not plain"));
+    let kind = match create.kind {
+        ast::ViewKind::Plain => None,
+        ast::ViewKind::Materialized => Some("MATERIALIZED VIEW"),
+        ast::ViewKind::Live => Some("LIVE VIEW"),
+        ast::ViewKind::Window => Some("WINDOW VIEW"),
+    };
+    if let Some(kind) = kind {
+        return Err(Error::not_implemented(kind));
     }
     let mut select = create
         .query

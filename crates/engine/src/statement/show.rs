@@ -93,7 +93,8 @@ fn listing(session: &Session, kind: &ShowKind) -> Result<Listing> {
                 quoted(&table.name)
             );
             let columns = "name AS field, type, if(startsWith(type, 'Nullable'), 'YES', 'NO') AS null, \
-                           '' AS key, NULL::Nullable(String) AS default, '' AS extra";
+                           concat(if(is_in_primary_key, 'PRI', ''), if(is_in_primary_key AND is_in_sorting_key, ' ', ''), \
+                           if(is_in_sorting_key, 'SOR', '')) AS key, nullIf(default_expression, '') AS default, '' AS extra";
             (columns, "system.columns", Some(condition))
         }
         ShowKind::Functions => (

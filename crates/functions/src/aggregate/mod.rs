@@ -212,6 +212,11 @@ pub fn all() -> impl Iterator<Item = &'static AggregateFunction> {
     tables.flat_map(|table| table.iter())
 }
 
+/// The name of every aggregate function with every combinator behind it.
+pub fn all_combined_names() -> impl Iterator<Item = String> {
+    all().flat_map(|f| combinators::suffixes().map(move |suffix| format!("{}{suffix}", f.name)))
+}
+
 /// The tables of all families.
 const FAMILIES: &[&[&[AggregateFunction]]] = &[
     SINGLE_TABLES,

@@ -62,6 +62,9 @@ impl Parser<'_> {
         if !amount_follows {
             return Ok(None);
         }
+        // A word may be an amount, or what follows a column named `interval`.
+        let mark = self.mark();
+        let is_word = self.token(1).kind == K::Word;
         self.advance();
         if self.kind() == K::String {
             let bytes = self.token_text(0);
@@ -72,9 +75,19 @@ impl Parser<'_> {
             }
         }
         let parenthesised = self.kind() == K::OpenRound;
-        let amount = self.expr()?;
+        let amount = match self.expr() {
+            Err(_) if is_word => {
+                self.back(mark);
+                return Ok(None);
+            }
+            amount => amount?,
+        };
         match self.interval_unit() {
             Some(unit) => Ok(Some(self.to_interval(unit, amount, start))),
+            None if is_word => {
+                self.back(mark);
+                Ok(None)
+            }
             // `interval(1)`: a function after all.
             None if parenthesised => {
                 let args = match amount.kind {

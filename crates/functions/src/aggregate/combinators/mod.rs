@@ -100,3 +100,8 @@ pub(super) const ALL: &[Combinator] = &[
         bind: condition::bind,
     },
 ];
+
+/// What combinators add to names.
+pub(super) fn suffixes() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|combinator| combinator.suffix)
+}
