@@ -122,13 +122,15 @@ fn places() -> Vec<String> {
     VERSIONS.rev().flat_map(names).collect()
 }
 
-/// LLVM, if the machine has it: loaded at the first call.
+/// LLVM, if the machine has it: loaded at the first call. To be called by whoever has the turn.
 pub(super) fn api() -> Result<&'static Api, &'static str> {
     static API: OnceLock<Result<Api, String>> = OnceLock::new();
     API.get_or_init(open).as_ref().map_err(String::as_str)
 }
 
 fn open() -> Result<Api, String> {
+    // The end of the process has to wait for loading, too.
+    turn::end_with_process();
     let mut why = String::new();
     for place in places() {
         match open_at(&place) {

@@ -57,13 +57,14 @@ impl Drop for Code {
 
 /// Whether there is LLVM on this machine, or why not.
 pub(crate) fn available() -> Result<(), &'static str> {
+    let _turn = turn::take()?;
     api().map(|_| ())
 }
 
 /// Compiles the function `name` of `text`.
 pub(crate) fn compile(text: &str, name: &str) -> Result<Code, Complaint> {
-    let api = api()?;
     let _turn = turn::take()?;
+    let api = api()?;
     let object = Built::of(api, text)?.emit(FileType::Object)?;
     let size_bytes = object.bytes().len();
     let jit = Jit::new(api)?;
@@ -78,8 +79,8 @@ pub(crate) fn compile(text: &str, name: &str) -> Result<Code, Complaint> {
 
 /// The assembly of the functions of `text`.
 pub(crate) fn assembly(text: &str) -> Result<String, Complaint> {
-    let api = api()?;
     let _turn = turn::take()?;
+    let api = api()?;
     let buffer = Built::of(api, text)?.emit(FileType::Assembly)?;
     Ok(String::from_utf8_lossy(buffer.bytes()).into_owned())
 }

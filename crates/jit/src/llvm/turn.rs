@@ -29,8 +29,9 @@ unsafe extern "C" {
     fn atexit(handler: extern "C" fn()) -> c_int;
 }
 
-/// Makes the end of the process wait. To be called after LLVM is loaded: handlers run in the reverse order
-/// of their registration, so this one runs before those of LLVM.
+/// Makes the end of the process wait. To be called before LLVM is loaded, so that no end overtakes the
+/// loading, and once more afterwards: handlers run in the reverse order of their registration, so the
+/// second one runs before those of LLVM.
 pub(super) fn end_with_process() {
     // SAFETY: (function) it neither unwinds nor needs anything but static memory. A handler that finds no
     //         place is an end that does not wait, as it would be without one.
