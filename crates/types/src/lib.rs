@@ -2,7 +2,9 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`data_type`] | [`DataType`], its printed name and its predicates |
+//! | [`data_type`] | [`DataType`] and its predicates |
+//! | `type_parameters` | [`EnumType`], [`TupleType`], [`AggregateType`], [`IntervalUnit`]: what types are made of |
+//! | `type_name` | the printed name of a [`DataType`] |
 //! | [`parse`] | a type's name to a [`DataType`] |
 //! | [`physical`] | the Arrow type that holds a [`DataType`] inside the engine |
 //! | [`builder`] | columns that grow value by value |
@@ -22,10 +24,13 @@ pub mod parse;
 pub mod physical;
 pub mod supertype;
 pub mod text;
+mod type_name;
+mod type_parameters;
 pub mod variant;
 
 pub use builder::ColumnBuilder;
 pub use chrono_tz::{TZ_VARIANTS, Tz};
-pub use data_type::{AggregateType, DataType, EnumType, IntervalUnit, TupleType};
+pub use data_type::DataType;
 pub use parse::parse_data_type;
 pub use supertype::{least_supertype, supertype_or_variant};
+pub use type_parameters::{AggregateType, EnumType, IntervalUnit, TupleType};

@@ -11,7 +11,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::Expr;
 
 use super::Analyzer;
-use super::group_by::Grouping;
+use super::grouping::Grouping;
 use super::select::{Clauses, replace};
 use crate::expr::ArrayJoinCall;
 use crate::expr::aggregate::{forbid_aggregates, has_aggregate};

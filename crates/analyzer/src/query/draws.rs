@@ -8,7 +8,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use super::Analyzer;
-use super::group_by::Grouping;
+use super::grouping::Grouping;
 use super::join::all_columns;
 use super::select::{Clauses, replace};
 use crate::Typed;

@@ -20,7 +20,9 @@
 //! | [`draws`] | equal calls of `rand()` |
 //! | [`array_join`] | ARRAY JOIN and `arrayJoin()` |
 //! | `array_join_calls` | where `arrayJoin()` makes rows |
-//! | [`group_by`] | keys, aggregates, ROLLUP, CUBE, GROUPING SETS |
+//! | [`group_by`] | the aggregation of GROUP BY |
+//! | [`grouping`] | its keys, and the sets of ROLLUP, CUBE, GROUPING SETS |
+//! | [`grouping_id`] | keys that a set leaves out, `grouping()` |
 //! | [`redundant_keys`] | keys that follow from other keys |
 //! | [`totals`] | WITH TOTALS |
 //! | [`limit`] | numbers of rows in LIMIT and OFFSET |
@@ -40,6 +42,8 @@ mod draws;
 mod float_order;
 pub mod from;
 pub mod group_by;
+mod grouping;
+mod grouping_id;
 pub mod insert;
 pub mod items;
 pub mod join;

@@ -11,7 +11,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, SortExpr};
 use super::array_join_calls::EarlyArrayJoins;
 use super::correlated::{CorrelatedSubquery, with_subqueries};
 use super::draws::Stage;
-use super::group_by::Grouping;
+use super::grouping::Grouping;
 use super::items::Item;
 use super::limit::RowBounds;
 use super::with_fill::FillConstants;

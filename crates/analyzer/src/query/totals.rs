@@ -12,7 +12,8 @@ use basalt_types::DataType;
 use datafusion::logical_expr::expr::{AggregateFunction, ScalarFunction};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
-use super::group_by::{Grouping, collect_aggregates};
+use super::group_by::collect_aggregates;
+use super::grouping::Grouping;
 use super::select::{Clauses, replace};
 use super::{Analyzer, OutputColumn, default_array};
 use crate::plan::{SharedRows, StreamOperator, aggregate, filter, project, stream_node};

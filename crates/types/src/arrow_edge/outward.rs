@@ -9,8 +9,7 @@ use basalt_error::Result;
 use super::{
     UUID_EXTENSION, checked_cast, mismatch, rescale_ticks, union, unit_precision, unsupported,
 };
-use crate::data_type::EnumType;
-use crate::{DataType, TupleType};
+use crate::{DataType, EnumType, TupleType};
 
 /// Whose types a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

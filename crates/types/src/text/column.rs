@@ -1,159 +1,19 @@
 //! Writes the values of one column as text.
 
-use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, BinaryViewArray, Decimal128Array, Decimal256Array, FixedSizeBinaryArray,
-    Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, ListArray,
-    StructArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
-};
+use arrow::array::{Array, ArrayRef};
 use arrow::buffer::{NullBuffer, OffsetBuffer};
-use basalt_error::{Error, Result};
+use basalt_error::Result;
 
 use super::address::{write_ipv4, write_ipv6, write_uuid};
 use super::escape::{write_escaped, write_json_string, write_quoted, write_xml};
 use super::nested::{write_array, write_map, write_tuple};
 use super::number::{write_decimal128, write_decimal256, write_f32, write_f64, write_integer};
+use super::options::{Style, TextOptions};
 use super::time::{TimeOutput, write_date, write_date_time, write_date_time64, write_moment};
-use crate::calendar::OffsetCache;
-use crate::variant::VariantArray;
-use crate::{DataType, EnumType, TupleType, Tz};
-
-/// How a value is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// As `toString`: strings raw.
-    Plain,
-    /// As a field of TSV: strings with escapes, NULL as `\N`.
-    Escaped,
-    /// As an SQL literal and inside arrays: strings, times and addresses in single quotes.
-    Quoted,
-    /// As JSON.
-    Json,
-    /// As JSON over several lines: the JSON format and its kin.
-    JsonLines(Indent),
-    /// As [`Style::Plain`], but tuples with names as JSON over several lines: the Pretty formats.
-    Pretty,
-    /// What is inside a value of [`Style::Pretty`].
-    PrettyQuoted,
-    /// As XML text; parts of nested values are elements.
-    Xml,
-}
-
-/// How deep a line of JSON begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Indent {
-    /// What stands `level` times at the start.
-    pub unit: IndentUnit,
-    /// Depth of the value's own line.
-    pub level: u8,
-}
-
-/// What a level of JSON is indented by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IndentUnit {
-    /// The JSON formats.
-    Tab,
-    /// `PrettyJSONEachRow`.
-    FourSpaces,
-    /// Named tuples in the Pretty formats: one space per level and one more.
-    Space,
-}
-
-/// What stands for true and false in a format's fields.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BoolWords {
-    /// The text of true.
-    pub on: Vec<u8>,
-    /// The text of false.
-    pub off: Vec<u8>,
-}
-
-impl BoolWords {
-    /// The words, unless they are `true` and `false`.
-    pub fn new(on: &str, off: &str) -> Option<Arc<Self>> {
-        (on != "true" || off != "false").then(|| {
-            Arc::new(Self {
-                on: on.as_bytes().to_vec(),
-                off: off.as_bytes().to_vec(),
-            })
-        })
-    }
-
-    /// What a field that is exactly one of the words means.
-    pub fn value(&self, text: &[u8]) -> Option<bool> {
-        if text == self.on {
-            return Some(true);
-        }
-        (text == self.off).then_some(false)
-    }
-}
-
-/// What shapes the text of values.
-#[derive(Clone, Debug)]
-pub struct TextOptions {
-    /// Shows times of types without a time zone of their own.
-    pub time_zone: Tz,
-    /// How moments are written.
-    pub time_output: TimeOutput,
-    /// Whether decimals keep the zeros at the end of their fraction.
-    pub decimal_trailing_zeros: bool,
-    /// What Bools are where they are whole fields, not parts or JSON; `None`: `true` and `false`.
-    pub bool_words: Option<Arc<BoolWords>>,
-    /// What shapes [`Style::Json`].
-    pub json: JsonOptions,
-}
-
-impl Default for TextOptions {
-    fn default() -> Self {
-        Self {
-            time_zone: Tz::UTC,
-            time_output: TimeOutput::default(),
-            decimal_trailing_zeros: false,
-            bool_words: None,
-            json: JsonOptions::default(),
-        }
-    }
-}
-
-/// What shapes JSON; the defaults are ClickHouse's.
-#[derive(Clone, Copy, Debug)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "independent settings of users"
-)]
-pub struct JsonOptions {
-    /// 64-bit integers as strings.
-    pub quote_64bit_integers: bool,
-    /// `Float64` as strings.
-    pub quote_64bit_floats: bool,
-    /// inf and nan as strings instead of null.
-    pub quote_denormals: bool,
-    /// Decimals as strings.
-    pub quote_decimals: bool,
-    /// `/` as `\/`.
-    pub escape_forward_slashes: bool,
-    /// Tuples with names as objects.
-    pub named_tuples_as_objects: bool,
-    /// Maps as arrays of pairs.
-    pub map_as_array_of_tuples: bool,
-}
-
-impl Default for JsonOptions {
-    fn default() -> Self {
-        Self {
-            quote_64bit_integers: false,
-            quote_64bit_floats: false,
-            quote_denormals: false,
-            quote_decimals: false,
-            escape_forward_slashes: true,
-            named_tuples_as_objects: true,
-            map_as_array_of_tuples: false,
-        }
-    }
-}
+use super::values::Values;
+use crate::{DataType, EnumType};
 
 /// The text of one column's values; what depends on the type alone is decided once, in `new`.
 #[derive(Debug)]
@@ -163,41 +23,6 @@ pub struct ColumnText {
     options: TextOptions,
 }
 
-/// The column's array, downcast.
-#[derive(Debug)]
-enum Values {
-    UInt8(UInt8Array),
-    UInt16(UInt16Array),
-    UInt32(UInt32Array),
-    UInt64(UInt64Array),
-    Int8(Int8Array),
-    Int16(Int16Array),
-    Int32(Int32Array),
-    Int64(Int64Array),
-    Float32(Float32Array),
-    Float64(Float64Array),
-    Bool(UInt8Array),
-    Decimal128(Decimal128Array, u8),
-    Decimal256(Decimal256Array, u8),
-    String(BinaryViewArray),
-    FixedString(FixedSizeBinaryArray),
-    Date(UInt16Array),
-    Date32(Int32Array),
-    DateTime(UInt32Array, RefCell<OffsetCache>),
-    DateTime64(Int64Array, u8, RefCell<OffsetCache>),
-    Enum8(Int8Array, Arc<EnumType>),
-    Enum16(Int16Array, Arc<EnumType>),
-    Uuid(FixedSizeBinaryArray),
-    Ipv4(UInt32Array),
-    Ipv6(FixedSizeBinaryArray),
-    Array(OffsetBuffer<i32>, Box<ColumnText>),
-    Tuple(Vec<ColumnText>, Arc<TupleType>),
-    Map(OffsetBuffer<i32>, Box<[ColumnText; 2]>),
-    /// Which alternative each row has, and their columns.
-    Variant(Vec<u8>, Vec<ColumnText>),
-    Nothing,
-}
-
 /// What the text of a value needs around it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quotes {
@@ -205,15 +30,6 @@ enum Quotes {
     /// In arrays, literals and JSON.
     Always,
     InJson(bool),
-}
-
-fn downcast<T: Array + Clone + 'static>(array: &ArrayRef, data_type: &DataType) -> Result<T> {
-    array.as_any().downcast_ref::<T>().cloned().ok_or_else(|| {
-        Error::bug(format!(
-            "{data_type} column holds Arrow {}",
-            array.data_type()
-        ))
-    })
 }
 
 impl ColumnText {
@@ -436,89 +252,5 @@ fn write_string(text: &[u8], style: Style, options: &TextOptions, out: &mut Vec<
         Style::Json | Style::JsonLines(_) => {
             write_json_string(text, options.json.escape_forward_slashes, out)
         }
-    }
-}
-
-impl Values {
-    fn new(data_type: &DataType, array: &ArrayRef, options: &TextOptions) -> Result<Self> {
-        let offsets =
-            |zone: Option<Tz>| RefCell::new(OffsetCache::new(zone.unwrap_or(options.time_zone)));
-        Ok(match data_type {
-            DataType::UInt8 => Values::UInt8(downcast(array, data_type)?),
-            DataType::UInt16 => Values::UInt16(downcast(array, data_type)?),
-            DataType::UInt32 => Values::UInt32(downcast(array, data_type)?),
-            DataType::UInt64 => Values::UInt64(downcast(array, data_type)?),
-            DataType::Int8 => Values::Int8(downcast(array, data_type)?),
-            DataType::Int16 => Values::Int16(downcast(array, data_type)?),
-            DataType::Int32 => Values::Int32(downcast(array, data_type)?),
-            DataType::Int64 | DataType::Interval(_) => Values::Int64(downcast(array, data_type)?),
-            DataType::Float32 => Values::Float32(downcast(array, data_type)?),
-            DataType::Float64 => Values::Float64(downcast(array, data_type)?),
-            DataType::Bool => Values::Bool(downcast(array, data_type)?),
-            DataType::Decimal { precision, scale } if *precision <= 38 => {
-                Values::Decimal128(downcast(array, data_type)?, *scale)
-            }
-            DataType::Decimal { scale, .. } => {
-                Values::Decimal256(downcast(array, data_type)?, *scale)
-            }
-            DataType::String | DataType::AggregateFunction(_) => {
-                Values::String(downcast(array, data_type)?)
-            }
-            DataType::FixedString(_) => Values::FixedString(downcast(array, data_type)?),
-            DataType::Date => Values::Date(downcast(array, data_type)?),
-            DataType::Date32 => Values::Date32(downcast(array, data_type)?),
-            DataType::DateTime(zone) => {
-                Values::DateTime(downcast(array, data_type)?, offsets(*zone))
-            }
-            DataType::DateTime64(p, zone) => {
-                Values::DateTime64(downcast(array, data_type)?, *p, offsets(*zone))
-            }
-            DataType::Enum8(names) => Values::Enum8(downcast(array, data_type)?, Arc::clone(names)),
-            DataType::Enum16(names) => {
-                Values::Enum16(downcast(array, data_type)?, Arc::clone(names))
-            }
-            DataType::Uuid => Values::Uuid(downcast(array, data_type)?),
-            DataType::Ipv4 => Values::Ipv4(downcast(array, data_type)?),
-            DataType::Ipv6 => Values::Ipv6(downcast(array, data_type)?),
-            DataType::Nothing => Values::Nothing,
-            nested => Values::new_nested(nested, array, options)?,
-        })
-    }
-
-    fn new_nested(data_type: &DataType, array: &ArrayRef, options: &TextOptions) -> Result<Self> {
-        Ok(match data_type {
-            DataType::Array(t) => {
-                let list: ListArray = downcast(array, data_type)?;
-                let items = ColumnText::new(t, list.values(), options.clone())?;
-                Values::Array(list.offsets().clone(), Box::new(items))
-            }
-            DataType::Tuple(tuple) => {
-                let fields: StructArray = downcast(array, data_type)?;
-                let columns = tuple.types.iter().zip(fields.columns());
-                let columns = columns.map(|(t, a)| ColumnText::new(t, a, options.clone()));
-                Values::Tuple(columns.collect::<Result<_>>()?, Arc::clone(tuple))
-            }
-            DataType::Map(k, v) => {
-                let list: ListArray = downcast(array, data_type)?;
-                let entries: StructArray = downcast(list.values(), data_type)?;
-                let [keys, values] = entries.columns() else {
-                    return Err(Error::bug("a map's entries are no pairs"));
-                };
-                let entries = [
-                    ColumnText::new(k, keys, options.clone())?,
-                    ColumnText::new(v, values, options.clone())?,
-                ];
-                Values::Map(list.offsets().clone(), Box::new(entries))
-            }
-            DataType::Variant(types) => {
-                let variant = VariantArray::of(array)?;
-                let columns = types.iter().zip(variant.alternatives);
-                let columns = columns.map(|(t, a)| ColumnText::new(t, a, options.clone()));
-                let columns = columns.collect::<Result<_>>()?;
-                let numbers = (0..variant.num_rows()).map(|row| variant.discriminator(row));
-                Values::Variant(numbers.collect(), columns)
-            }
-            other => return Err(Error::bug(format!("{other} has no text"))),
-        })
     }
 }

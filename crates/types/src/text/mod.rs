@@ -3,6 +3,8 @@
 //! | module | owns |
 //! |---|---|
 //! | [`column`] | [`ColumnText`]: the values of one column as text, in any [`Style`] |
+//! | `values` | those values, bound to their type |
+//! | `options` | [`Style`], [`TextOptions`]: what shapes the text |
 //! | [`cursor`] | [`Cursor`]: a place in a text that is read |
 //! | [`escape`] | backslash escapes of TSV, SQL literals and JSON, both ways |
 //! | [`nested`] | arrays, tuples and maps to text |
@@ -22,15 +24,18 @@ pub mod cursor;
 pub mod escape;
 mod nested;
 pub mod number;
+mod options;
 pub mod parse_decimal;
 pub mod parse_float;
 pub mod parse_number;
 pub mod parse_time;
 pub mod time;
+mod values;
 
-pub use column::{BoolWords, ColumnText, Indent, IndentUnit, JsonOptions, Style, TextOptions};
+pub use column::ColumnText;
 pub use cursor::Cursor;
 pub use number::{write_f32, write_f64, write_integer};
+pub use options::{BoolWords, Indent, IndentUnit, JsonOptions, Style, TextOptions};
 pub use parse_decimal::parse_decimal;
 pub use parse_float::{parse_f32, parse_f64};
 pub use parse_number::{parse_bool, parse_int};

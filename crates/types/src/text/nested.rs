@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::column::{ColumnText, Indent, IndentUnit, Style};
+use super::column::ColumnText;
 use super::escape::write_json_string;
+use super::options::{Indent, IndentUnit, Style};
 use crate::TupleType;
 
 impl Style {
