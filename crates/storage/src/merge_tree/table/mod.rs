@@ -2,6 +2,14 @@
 //!
 //! One process owns a table and changes it; others look at the list of parts anew for each query.
 //! Readers keep the parts that they began with: a part's folder goes with its last reader.
+//!
+//! | module | owns |
+//! |---|---|
+//! | `change` | parts that come and go |
+//! | `merging` | who merges, and when |
+
+mod change;
+mod merging;
 
 use std::any::Any;
 use std::path::{Path, PathBuf};
@@ -9,22 +17,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use basalt_error::{Error, ErrorCode, Result};
-use parking_lot::{Mutex, MutexGuard, RwLock};
+use parking_lot::{Mutex, RwLock};
 
 use super::background::BackgroundMerges;
 use super::disk::{Disk, SystemDisk};
 use super::layout::Layout;
 use super::manifest::{self, Manifest};
-use super::merge::{Merges, Progress};
+use super::merge::Merges;
 use super::old_parts::OldParts;
 use super::options::Options;
 use super::part::{Part, PartName};
 
 /// How often the list is read again if parts go while they are opened.
 const MAX_TRIES: usize = 10;
-
-/// Parts that come, with the folders that they are in, and names of those that go.
-type Change = (Vec<(PathBuf, PartName)>, Vec<PartName>);
 
 /// Begins the names of folders of parts that are not complete.
 const TEMPORARY: &str = "tmp_";
@@ -114,14 +119,6 @@ impl MergeTree {
     pub fn on_disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
         self
-    }
-
-    /// Has its parts be merged in the background.
-    pub fn merged_by(self: &Arc<Self>, merges: &Arc<BackgroundMerges>) {
-        // Set once: there is one for all tables.
-        let _ = self
-            .background
-            .set((Arc::downgrade(merges), Arc::downgrade(self)));
     }
 
     pub(super) fn disk(&self) -> &dyn Disk {
@@ -276,63 +273,6 @@ impl MergeTree {
         self.folder.join(format!("{TEMPORARY}{number}"))
     }
 
-    /// Lets one merge run at a time; call it before the parts are looked at.
-    pub(super) fn merging(&self) -> MutexGuard<'_, ()> {
-        self.merging.lock()
-    }
-
-    pub(super) fn try_merging(&self) -> Option<MutexGuard<'_, ()>> {
-        self.merging.try_lock()
-    }
-
-    pub(super) fn merges(&self) -> &Merges {
-        &self.merges
-    }
-
-    /// The merges that are running.
-    pub fn running_merges(&self) -> Vec<Arc<Progress>> {
-        self.merges.running()
-    }
-
-    /// Ends merges and starts none, or starts them again.
-    pub fn stop_merges(&self, are_stopped: bool) {
-        self.merges.stop(are_stopped);
-        if !are_stopped {
-            self.wake_merges();
-        }
-    }
-
-    /// Whether merges are stopped.
-    pub fn merges_are_stopped(&self) -> bool {
-        self.merges.are_stopped()
-    }
-
-    pub(super) fn end_merges(&self) {
-        self.merges.end();
-    }
-
-    /// Has the parts be looked at by those who merge.
-    pub(super) fn wake_merges(&self) {
-        if let Some((background, table)) = self.background.get()
-            && let (Some(background), Some(table)) = (background.upgrade(), table.upgrade())
-        {
-            background.wake(&table);
-        }
-    }
-
-    /// Keeps why a background merge failed, for who waits for it.
-    pub(super) fn keep_merge_error(&self, error: Error) {
-        *self.merge_error.lock() = Some(error);
-    }
-
-    /// Why the last background merge failed, if it did.
-    pub(super) fn merge_error(&self) -> Option<String> {
-        self.merge_error
-            .lock()
-            .as_ref()
-            .map(|e| e.message().to_owned())
-    }
-
     /// Lets nothing be added any more, and gives the parts as they are then.
     ///
     /// # Errors
@@ -357,111 +297,6 @@ impl MergeTree {
     /// Lets rows be added again.
     pub(super) fn unseal(&self) {
         self.state.lock().is_sealed = false;
-    }
-
-    /// Changes the list of parts: all at once, or not at all.
-    pub(super) fn change(
-        &self,
-        change: impl FnOnce(&mut Manifest) -> Result<Change>,
-    ) -> Result<()> {
-        if !self.is_owned.load(Ordering::SeqCst) {
-            return Err(Error::bug("a change of a table that another process owns"));
-        }
-        let mut state = self.state.lock();
-        self.load(&mut state)?;
-        if state.is_sealed {
-            return Err(sealed());
-        }
-        if state.bytes.is_empty() {
-            let created = self.disk.create_folder(&self.folder);
-            created.map_err(|e| Error::from(e).within(self.folder.display()))?;
-        }
-        let mut manifest = state.manifest.clone();
-        let (added, removed) = change(&mut manifest)?;
-        if let Some(gone) = removed.iter().find(|name| !manifest.parts.contains(name)) {
-            return Err(self.not_there(gone, &added));
-        }
-        let mut opened = Vec::new();
-        let prepared = added
-            .iter()
-            .try_for_each(|(folder, name)| {
-                opened.push(self.placed(folder, name, &state.manifest)?);
-                Ok(())
-            })
-            .and_then(|()| self.sync_names(state.bytes.is_empty()));
-        manifest.parts.retain(|name| !removed.contains(name));
-        manifest
-            .parts
-            .extend(added.iter().map(|(_, name)| name.clone()));
-        manifest
-            .parts
-            .sort_by_key(|name| (name.min_block, name.max_block));
-        let saved = prepared.and_then(|()| manifest.save(self.disk(), &self.folder));
-        let bytes = match saved {
-            Ok(bytes) => bytes,
-            // The list may be in its place although the system could not tell so.
-            Err(e) if manifest::read(self.disk(), &self.folder)? == manifest.to_bytes() => {
-                // It is read again before anything else happens.
-                state.is_loaded = false;
-                return Err(e);
-            }
-            Err(e) => {
-                for (folder, name) in &added {
-                    let _ = self.disk.remove_folder(folder);
-                    let _ = self.disk.remove_folder(&self.folder.join(name.to_string()));
-                }
-                return Err(e);
-            }
-        };
-        let mut parts: Vec<Arc<Part>> = opened;
-        let before = Arc::clone(&state.parts);
-        for part in before.iter() {
-            if removed.contains(part.name_parts()) {
-                state.old.add(Arc::clone(part), &self.options());
-            } else {
-                parts.push(Arc::clone(part));
-            }
-        }
-        parts.sort_by_key(|part| part.block_numbers());
-        state.is_loaded = true;
-        state.bytes = bytes;
-        state.manifest = manifest;
-        state.parts = Arc::new(parts);
-        state.old.remove_expired();
-        Ok(())
-    }
-
-    /// The error for a part that was dropped while it was merged: its rows must not come back.
-    fn not_there(&self, gone: &PartName, added: &[(PathBuf, PartName)]) -> Error {
-        for (folder, _) in added {
-            let _ = self.disk.remove_folder(folder);
-        }
-        Error::new(
-            ErrorCode::ABORTED,
-            format!("Try again: part {gone} was removed meanwhile"),
-        )
-    }
-
-    /// Has the system keep the names of parts, and at first that of the table's folder.
-    fn sync_names(&self, is_first: bool) -> Result<()> {
-        let depth = if is_first { 3 } else { 1 };
-        for folder in self.folder.ancestors().take(depth) {
-            let synced = self.disk.sync_folder(folder);
-            synced.map_err(|e| Error::from(e).within(folder.display()))?;
-        }
-        Ok(())
-    }
-
-    /// Gives a complete part its name.
-    fn placed(&self, folder: &Path, name: &PartName, manifest: &Manifest) -> Result<Arc<Part>> {
-        let place = self.folder.join(name.to_string());
-        if !manifest.parts.contains(name) {
-            // What a change that failed has left there.
-            let _ = self.disk.remove_folder(&place);
-        }
-        let renamed = self.disk.rename(folder, &place);
-        renamed.map_err(|e| Error::from(e).within(place.display()))?;
-        Part::open(&self.disk, &self.folder, name.clone(), &self.layout).map(Arc::new)
     }
 }
 
