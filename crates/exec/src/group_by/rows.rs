@@ -10,6 +10,7 @@ use datafusion::error::Result;
 use super::Grouping;
 use super::grouping::AggregateArgs;
 use super::key_form::{GroupTable, KeyForm, Keys};
+use crate::memory::array_bytes;
 
 /// Rows with their keys and arguments.
 pub(super) struct Rows<F: KeyForm> {
@@ -66,8 +67,7 @@ impl<F: KeyForm> Rows<F> {
 
 /// Memory that the rows of columns take, in bytes.
 pub(super) fn size_bytes_of<'a>(columns: impl Iterator<Item = &'a ArrayRef>) -> usize {
-    let size = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
-    columns.map(size).sum()
+    columns.map(array_bytes).sum()
 }
 
 /// Each column of all pieces as one.
@@ -154,5 +154,21 @@ impl Found {
             }
         }
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, BinaryViewArray};
+
+    use super::size_bytes_of;
+
+    #[test]
+    fn long_strings_of_arguments_count() {
+        let strings = BinaryViewArray::from_iter_values([[b'x'; 1000], [b'y'; 1000]]);
+        let columns: [ArrayRef; 1] = [Arc::new(strings)];
+        assert_eq!(size_bytes_of(columns.iter()), 2 * (16 + 1000));
     }
 }

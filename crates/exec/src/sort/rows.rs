@@ -18,6 +18,7 @@ use super::float_key::key_values;
 use super::job::Job;
 use super::layout::{KeyColumn, Layout};
 use super::range::Range;
+use crate::memory::batch_bytes;
 use crate::spill::Share;
 
 /// An input, and the memory that its task holds.
@@ -234,7 +235,7 @@ impl Collector {
         if batch.num_rows() == 0 {
             return Ok(false);
         }
-        let size_bytes = size_bytes(&batch)?;
+        let size_bytes = batch_bytes(&batch);
         self.rows.size_bytes += size_bytes;
         let is_full = self
             .share
@@ -290,13 +291,6 @@ impl Collector {
         self.rows.keys.push(keys);
         Ok(())
     }
-}
-
-/// Memory of a batch's rows, without what else its buffers hold.
-pub(super) fn size_bytes(batch: &RecordBatch) -> Result<usize> {
-    let columns = batch.columns().iter();
-    let sizes = columns.map(|column| column.to_data().get_slice_memory_size());
-    Ok(sizes.sum::<Result<usize, _>>()?)
 }
 
 /// What tasks give, in their order; those that are left when one fails are stopped.

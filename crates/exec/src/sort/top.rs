@@ -25,7 +25,7 @@ use super::key_bound::KeyBound;
 use super::layout::{KeyColumn, Layout};
 use super::pack::pack;
 use super::range::Range;
-use super::rows::size_bytes;
+use crate::memory::batch_bytes;
 
 /// Candidates beyond twice the wanted ones before they are looked through.
 const SPARE_CANDIDATES: usize = 256;
@@ -237,7 +237,7 @@ impl TopRows {
             return Ok(());
         }
         let keys = self.rows_of_candidates(keys, num_before)?;
-        self.memory.try_grow(size_bytes(&batch)?)?;
+        self.memory.try_grow(batch_bytes(&batch))?;
         self.kept.push(Kept { batch, keys });
         Ok(())
     }
@@ -306,7 +306,7 @@ impl TopRows {
         for (row, candidate) in (0..).zip(&mut self.candidates) {
             (candidate.batch, candidate.row, candidate.key) = (0, row, row);
         }
-        self.memory.try_resize(size_bytes(&batch)?)?;
+        self.memory.try_resize(batch_bytes(&batch))?;
         self.kept.push(Kept { batch, keys });
         Ok(())
     }

@@ -44,9 +44,10 @@ pub(super) fn column(
         .downcast_ref::<AggregateUdf>()
         .ok_or_else(|| Error::bug("window over a foreign aggregate function"))?;
     let bound = udaf.bound();
-    if let Some(array) = by_difference(bound, args, frames)? {
+    if let Some(array) = by_difference(bound, args, frames, memory)? {
         return Ok(array);
     }
+    memory::grow(memory, Frames::runs_bytes(frames.starts.len()))?;
     let (runs, run_of_row) = frames.runs();
     let short_state = bound.state_types.iter().all(DataType::is_primitive);
     let short_frame = if short_state {
@@ -55,7 +56,7 @@ pub(super) fn column(
         SHORT_FRAME_OF_LONG_STATES
     };
     let results = if disjoint(&runs) {
-        as_groups(bound, args, &runs)?
+        as_groups(bound, args, &runs, memory)?
     } else if growing(&runs) {
         if short_state {
             running_at_once(bound, args, &runs, memory)?
@@ -65,7 +66,7 @@ pub(super) fn column(
     } else if total(&runs) <= runs.len().saturating_mul(short_frame) {
         gathered(bound, args, &runs, memory)?
     } else {
-        tree::results(bound, args, &runs)?
+        tree::results(bound, args, &runs, memory)?
     };
     let order = UInt64Array::from_iter_values(run_of_row.into_iter().map(|r| r as u64));
     if runs.len() < order.len() {
@@ -113,6 +114,7 @@ fn by_difference(
     bound: &BoundAggregate,
     args: &[ArrayRef],
     frames: &Frames,
+    memory: &MemoryReservation,
 ) -> Result<Option<ArrayRef>> {
     let edges = || frames.starts.iter().zip(&frames.ends);
     match bound.shortcut {
@@ -124,6 +126,8 @@ fn by_difference(
             let Some(values) = args.first() else {
                 return Err(Error::bug("sum without an argument"));
             };
+            // The values as 64 bits, the same as words, and their sums.
+            memory::grow(memory, values.len().saturating_mul(3 * size_of::<u64>()))?;
             let wide = arrow::compute::cast(values, &bound.return_type.physical()).map_err(bug)?;
             let wide: Vec<u64> = match wide.data_type() {
                 DataType::UInt64 => wide.as_primitive::<UInt64Type>().values().to_vec(),
@@ -183,7 +187,12 @@ fn slices(args: &[ArrayRef], rows: &Range<usize>) -> Vec<ArrayRef> {
 }
 
 /// One result for each of the frames, which do not overlap.
-fn as_groups(bound: &BoundAggregate, args: &[ArrayRef], runs: &[Range<usize>]) -> Result<ArrayRef> {
+fn as_groups(
+    bound: &BoundAggregate,
+    args: &[ArrayRef],
+    runs: &[Range<usize>],
+    memory: &MemoryReservation,
+) -> Result<ArrayRef> {
     let mut states = (bound.factory)();
     let ids = ids_of(runs.iter().map(Range::len), runs.len())?;
     let first = runs.first().map_or(0, |r| r.start);
@@ -199,6 +208,7 @@ fn as_groups(bound: &BoundAggregate, args: &[ArrayRef], runs: &[Range<usize>]) -
         num_rows: ids.len(),
     };
     states.update(&args, groups)?;
+    memory::grow(memory, states.size_bytes())?;
     states.finish(0..runs.len())
 }
 

@@ -68,6 +68,13 @@ impl Layout {
         })
     }
 
+    /// Memory held, in bytes.
+    pub(super) fn size_bytes(&self) -> usize {
+        let lists = [&self.partitions, &self.peers, &self.groups];
+        let num_ranges: usize = lists.iter().map(|ranges| ranges.capacity()).sum();
+        num_ranges * size_of::<Range<usize>>()
+    }
+
     fn places(&self) -> impl Iterator<Item = Place<'_>> {
         let partitions = self.partitions.iter().zip(&self.groups);
         partitions.flat_map(|(partition, groups)| {
@@ -225,6 +232,16 @@ impl Place<'_> {
 }
 
 impl Frames {
+    /// Memory that the frames of so many rows take.
+    pub(super) fn size_bytes(num_rows: usize) -> usize {
+        num_rows.saturating_mul(2 * size_of::<usize>())
+    }
+
+    /// Memory that [`Frames::runs`] of so many rows takes at most.
+    pub(super) fn runs_bytes(num_rows: usize) -> usize {
+        num_rows.saturating_mul(size_of::<Range<usize>>() + size_of::<usize>())
+    }
+
     /// Runs of rows with the same frame, and the frames.
     pub(super) fn runs(&self) -> (Vec<Range<usize>>, Vec<usize>) {
         let mut distinct: Vec<Range<usize>> = Vec::new();

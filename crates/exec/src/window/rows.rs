@@ -22,13 +22,14 @@ struct Ranked<'a> {
 
 /// Functions that number rows.
 pub(super) fn ranking(function: &WindowFunction, layout: &Layout) -> Result<ArrayRef> {
+    let num_rows = layout.partitions.last().map_or(0, |rows| rows.end);
     let whole = |f: &dyn Fn(Ranked<'_>) -> usize| -> ArrayRef {
-        let mut values = Vec::new();
+        let mut values = Vec::with_capacity(num_rows);
         for_each(layout, |ranked| values.push(f(ranked) as u64));
         Arc::new(UInt64Array::from(values))
     };
     let fraction = |f: &dyn Fn(Ranked<'_>) -> f64| -> ArrayRef {
-        let mut values = Vec::new();
+        let mut values = Vec::with_capacity(num_rows);
         for_each(layout, |ranked| values.push(f(ranked)));
         Arc::new(Float64Array::from(values))
     };

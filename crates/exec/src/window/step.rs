@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use basalt_analyzer::plan::{Frame, Unit, Window, WindowColumn, WindowFunction};
 use basalt_error::{Error, Result};
@@ -53,6 +53,15 @@ impl WindowStep {
         Layout::new(&partition, &order, batch.num_rows())
     }
 
+    /// All rows in one batch.
+    fn rows(&mut self) -> Result<RecordBatch> {
+        let batches = std::mem::take(&mut self.batches);
+        // They are there twice while they are put together.
+        let copy = self.memory.new_empty();
+        memory::grow(&copy, self.memory.size())?;
+        arrow::compute::concat_batches(&self.input, &batches).map_err(bug)
+    }
+
     fn frames(&self, batch: &RecordBatch, layout: &Layout, frame: &Frame) -> Result<Frames> {
         let Unit::Range(Some(name)) = &frame.unit else {
             return Ok(layout.frames(frame));
@@ -76,11 +85,14 @@ impl WindowStep {
         column: &WindowColumn,
     ) -> Result<ArrayRef> {
         let args = self.columns(batch, &column.args)?;
-        let frames = || self.frames(batch, layout, &column.frame);
+        // What is needed for this column only.
+        let memory = self.memory.new_empty();
+        let frames = || {
+            memory::grow(&memory, Frames::size_bytes(batch.num_rows()))?;
+            self.frames(batch, layout, &column.frame)
+        };
         match &column.function {
-            WindowFunction::Aggregate(udaf) => {
-                aggregate::column(udaf, &args, &frames()?, &self.memory)
-            }
+            WindowFunction::Aggregate(udaf) => aggregate::column(udaf, &args, &frames()?, &memory),
             WindowFunction::Offset { lead } => rows::offset(&args, &frames()?, *lead),
             WindowFunction::NthValue => rows::nth_value(&args, &frames()?),
             WindowFunction::NonNegativeDerivative { ticks } => {
@@ -93,22 +105,23 @@ impl WindowStep {
 
 impl Step for WindowStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
-        memory::grow(&self.memory, batch.get_array_memory_size())?;
+        memory::grow(&self.memory, memory::batch_bytes(&batch))?;
         self.batches.push(batch);
         Ok(RecordBatch::new_empty(Arc::clone(&self.output)))
     }
 
     fn finish(&mut self) -> Result<Option<RecordBatch>> {
-        let batches = std::mem::take(&mut self.batches);
-        let batch = arrow::compute::concat_batches(&self.input, &batches).map_err(bug)?;
-        drop(batches);
+        let batch = self.rows()?;
         if batch.num_rows() == 0 {
             return Ok(None);
         }
         let layout = self.layout(&batch)?;
+        memory::grow(&self.memory, layout.size_bytes())?;
         let mut columns = batch.columns().to_vec();
         for column in &self.window.functions {
-            columns.push(self.column(&batch, &layout, column)?);
+            let column = self.column(&batch, &layout, column)?;
+            memory::grow(&self.memory, column.get_array_memory_size())?;
+            columns.push(column);
         }
         RecordBatch::try_new(Arc::clone(&self.output), columns)
             .map(Some)

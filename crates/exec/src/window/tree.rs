@@ -4,11 +4,13 @@
 
 use std::ops::Range;
 
-use arrow::array::{ArrayRef, UInt64Array};
+use arrow::array::{Array, ArrayRef, UInt64Array};
 use arrow::compute::take;
 use basalt_error::Result;
 use basalt_functions::aggregate::{Aggregator, BoundAggregate, Groups, group_ids};
+use datafusion::execution::memory_pool::MemoryReservation;
 
+use crate::memory;
 use crate::stream::bug;
 
 /// The states of one level of the tree, as state columns.
@@ -22,23 +24,36 @@ pub(super) fn results(
     bound: &BoundAggregate,
     args: &[ArrayRef],
     frames: &[Range<usize>],
+    memory: &MemoryReservation,
 ) -> Result<ArrayRef> {
     let first = frames.iter().map(|f| f.start).min().unwrap_or(0);
     let end = frames.iter().map(|f| f.end).max().unwrap_or(0);
     let num_rows = end.saturating_sub(first);
     let args: Vec<ArrayRef> = args.iter().map(|a| a.slice(first, num_rows)).collect();
-    let levels = levels(bound, &args, num_rows)?;
+    let levels = levels(bound, &args, num_rows, memory)?;
     let (left, right) = parts(frames, first, levels.len());
     let mut states = (bound.factory)();
+    let of_states = memory.new_empty();
     let upwards = levels.iter().zip(&left);
     let downwards = levels.iter().zip(&right).rev();
     for (level, parts) in upwards.chain(downwards) {
         merge(states.as_mut(), level, parts, frames.len())?;
+        memory::resize(&of_states, states.size_bytes())?;
     }
     states.finish(0..frames.len())
 }
 
-fn levels(bound: &BoundAggregate, args: &[ArrayRef], num_rows: usize) -> Result<Vec<Level>> {
+fn levels(
+    bound: &BoundAggregate,
+    args: &[ArrayRef],
+    num_rows: usize,
+    memory: &MemoryReservation,
+) -> Result<Vec<Level>> {
+    let push = |levels: &mut Vec<Level>, level: Level| {
+        let size_bytes = level.iter().map(Array::get_array_memory_size).sum();
+        levels.push(level);
+        memory::grow(memory, size_bytes)
+    };
     let ids = group_ids(0..num_rows, num_rows)?;
     let mut states = (bound.factory)();
     let groups = Groups {
@@ -47,7 +62,8 @@ fn levels(bound: &BoundAggregate, args: &[ArrayRef], num_rows: usize) -> Result<
         num_rows,
     };
     states.update(args, groups)?;
-    let mut levels = vec![states.states(0..num_rows)?];
+    let mut levels = Vec::new();
+    push(&mut levels, states.states(0..num_rows)?)?;
     let mut len = num_rows;
     while len > 1 {
         let above = len.div_ceil(2);
@@ -61,7 +77,7 @@ fn levels(bound: &BoundAggregate, args: &[ArrayRef], num_rows: usize) -> Result<
         if let Some(level) = levels.last() {
             states.merge(level, groups)?;
         }
-        levels.push(states.states(0..above)?);
+        push(&mut levels, states.states(0..above)?)?;
         len = above;
     }
     Ok(levels)
