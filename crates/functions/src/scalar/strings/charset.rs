@@ -3,7 +3,7 @@
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use encoding_rs::{Encoding, UTF_8};
+use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, X_USER_DEFINED};
 
 use super::shapes::{string_to_string, write_rows};
 use crate::{Call, Resolved, ScalarFunction};
@@ -45,14 +45,50 @@ enum Charset {
     Ascii,
     Latin1,
     Utf8,
-    Utf16 {
-        big_endian: bool,
-    },
-    Utf32 {
-        big_endian: bool,
-    },
+    Utf16(Order),
+    Utf32(Order),
     /// One that `encoding_rs` knows.
     Legacy(&'static Encoding),
+}
+
+/// Which byte of a unit is first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Order {
+    Little,
+    Big,
+    /// What the mark in front says, without one `Big`. Written are a mark and `Little`.
+    Marked,
+}
+
+impl Order {
+    /// Whether the units of a text are big-endian, and the text without its mark.
+    fn read<const WIDTH: usize>(self, value: &[u8]) -> (bool, &[u8]) {
+        let (little, big) = marks::<WIDTH>();
+        match self {
+            Order::Little => (false, value),
+            Order::Big => (true, value),
+            Order::Marked => match value.strip_prefix(&little) {
+                Some(rest) => (false, rest),
+                None => (true, value.strip_prefix(&big).unwrap_or(value)),
+            },
+        }
+    }
+
+    fn push<const WIDTH: usize>(self, unit: u32, out: &mut Vec<u8>) {
+        match self {
+            Order::Big => out.extend_from_slice(&unit.to_be_bytes()[4 - WIDTH..]),
+            Order::Little | Order::Marked => out.extend_from_slice(&unit.to_le_bytes()[..WIDTH]),
+        }
+    }
+}
+
+/// The mark U+FEFF in units of `WIDTH` bytes, little-endian and big-endian.
+fn marks<const WIDTH: usize>() -> ([u8; WIDTH], [u8; WIDTH]) {
+    let mut little = [0; WIDTH];
+    little[..2].copy_from_slice(&[0xff, 0xfe]);
+    let mut big = little;
+    big.reverse();
+    (little, big)
 }
 
 fn charset_of(name: &str) -> Result<Charset> {
@@ -61,10 +97,14 @@ fn charset_of(name: &str) -> Result<Charset> {
         "usascii" | "ascii" => Charset::Ascii,
         "iso88591" | "latin1" => Charset::Latin1,
         "utf8" => Charset::Utf8,
-        "utf16le" => Charset::Utf16 { big_endian: false },
-        "utf16be" => Charset::Utf16 { big_endian: true },
-        "utf32le" => Charset::Utf32 { big_endian: false },
-        "utf32be" => Charset::Utf32 { big_endian: true },
+        "utf16" | "ucs2" | "iso10646ucs2" | "unicode" | "csunicode" => {
+            Charset::Utf16(Order::Marked)
+        }
+        "utf16le" => Charset::Utf16(Order::Little),
+        "utf16be" => Charset::Utf16(Order::Big),
+        "utf32" | "ucs4" | "iso10646ucs4" | "csucs4" => Charset::Utf32(Order::Marked),
+        "utf32le" => Charset::Utf32(Order::Little),
+        "utf32be" => Charset::Utf32(Order::Big),
         _ => {
             let known = legacy(name).ok_or_else(|| {
                 Error::new(
@@ -85,7 +125,8 @@ fn legacy(name: &str) -> Option<&'static Encoding> {
         .map_or(name.clone(), |n| format!("windows-125{n}"));
     let found = Encoding::for_label(name.replace('_', "-").as_bytes());
     // What the web calls by these names is not what it is elsewhere.
-    found.filter(|e| *e != UTF_8 && e.name() != "replacement" && e.name() != "x-user-defined")
+    let differs = [UTF_8, UTF_16LE, UTF_16BE, REPLACEMENT, X_USER_DEFINED];
+    found.filter(|e| !differs.contains(e))
 }
 
 fn resolve_convert(call: &Call<'_>) -> Result<Resolved> {
@@ -96,7 +137,11 @@ fn resolve_convert(call: &Call<'_>) -> Result<Resolved> {
     Resolved::new(DataType::String, move |columns, num_rows| {
         let strings = columns[0].strings()?;
         write_rows(columns, num_rows, |row, out| {
-            for c in decode(strings.value(row), from) {
+            let chars = decode(strings.value(row), from);
+            if !chars.is_empty() {
+                push_mark(to, out);
+            }
+            for c in chars {
                 encode(c, to, out);
             }
             Ok(())
@@ -119,28 +164,42 @@ fn decode(value: &[u8], charset: Charset) -> Vec<char> {
             text.chars().collect()
         }
         Charset::Utf8 => String::from_utf8_lossy(value).chars().collect(),
-        Charset::Utf16 { big_endian } => {
+        Charset::Utf16(order) => {
+            let (big_endian, value) = order.read::<2>(value);
             let read = if big_endian {
                 u16::from_be_bytes
             } else {
                 u16::from_le_bytes
             };
-            let units = value.as_chunks::<2>().0.iter().map(|unit| read(*unit));
-            char::decode_utf16(units)
+            let (units, rest) = value.as_chunks::<2>();
+            char::decode_utf16(units.iter().map(|unit| read(*unit)))
                 .map(|c| c.unwrap_or(BAD))
+                .chain((!rest.is_empty()).then_some(BAD))
                 .collect()
         }
-        Charset::Utf32 { big_endian } => {
+        Charset::Utf32(order) => {
+            let (big_endian, value) = order.read::<4>(value);
             let read = if big_endian {
                 u32::from_be_bytes
             } else {
                 u32::from_le_bytes
             };
-            let units = value.as_chunks::<4>().0.iter().map(|unit| read(*unit));
+            let (units, rest) = value.as_chunks::<4>();
             units
-                .map(|unit| char::from_u32(unit).unwrap_or(BAD))
+                .iter()
+                .map(|unit| char::from_u32(read(*unit)).unwrap_or(BAD))
+                .chain((!rest.is_empty()).then_some(BAD))
                 .collect()
         }
+    }
+}
+
+/// Appends the mark that a text in this set begins with.
+fn push_mark(charset: Charset, out: &mut Vec<u8>) {
+    match charset {
+        Charset::Utf16(Order::Marked) => out.extend(marks::<2>().0),
+        Charset::Utf32(Order::Marked) => out.extend(marks::<4>().0),
+        _ => {}
     }
 }
 
@@ -165,22 +224,11 @@ fn encode(c: char, charset: Charset, out: &mut Vec<u8>) {
             }
         }
         Charset::Utf8 => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-        Charset::Utf16 { big_endian } => {
+        Charset::Utf16(order) => {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                out.extend(if big_endian {
-                    unit.to_be_bytes()
-                } else {
-                    unit.to_le_bytes()
-                });
+                order.push::<2>(u32::from(*unit), out);
             }
         }
-        Charset::Utf32 { big_endian } => {
-            let unit = u32::from(c);
-            out.extend(if big_endian {
-                unit.to_be_bytes()
-            } else {
-                unit.to_le_bytes()
-            });
-        }
+        Charset::Utf32(order) => order.push::<4>(u32::from(c), out),
     }
 }
