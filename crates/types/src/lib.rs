@@ -20,6 +20,7 @@ pub mod calendar;
 pub mod data_type;
 pub mod parse;
 pub mod physical;
+pub mod states;
 pub mod supertype;
 pub mod text;
 pub mod variant;
