@@ -11,6 +11,7 @@
 //! | [`calendar`] | days, civil dates and time zones |
 //! | [`text`] | values as text, out and in |
 //! | [`variant`] | the arrays of `Variant` |
+//! | [`states`] | what formats must know of the bytes of states |
 
 #![forbid(unsafe_code)]
 
