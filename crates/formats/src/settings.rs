@@ -6,6 +6,7 @@ use crate::fixed_settings;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::Tz;
 use basalt_types::builder::ReadOptions;
+use basalt_types::states::StateForms;
 use basalt_types::text::best_effort::DateOrder;
 use basalt_types::text::{BoolWords, JsonOptions, TextOptions, TimeOutput};
 
@@ -121,11 +122,13 @@ macro_rules! settings {
         #[allow(clippy::struct_excessive_bools, reason = "independent settings of users")]
         pub struct FormatSettings {
             $(pub $field: $kind,)*
+            /// No setting: how the caller's aggregate functions write their states.
+            pub state_forms: StateForms,
         }
 
         impl Default for FormatSettings {
             fn default() -> Self {
-                Self { $($field: $default,)* }
+                Self { $($field: $default,)* state_forms: |_| None }
             }
         }
 

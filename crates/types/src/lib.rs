@@ -13,6 +13,7 @@
 //! | [`calendar`] | days, civil dates and time zones |
 //! | [`text`] | values as text, out and in |
 //! | [`variant`] | the arrays of `Variant` |
+//! | [`states`] | what formats must know of the bytes of states |
 
 #![forbid(unsafe_code)]
 
@@ -22,6 +23,7 @@ pub mod calendar;
 pub mod data_type;
 pub mod parse;
 pub mod physical;
+pub mod states;
 pub mod supertype;
 pub mod text;
 mod type_name;

@@ -39,7 +39,10 @@ impl Resolver<'_> {
             header.push((item.name, item.typed.data_type));
             exprs.push(item.typed.expr);
         }
-        let mut settings = FormatSettings::default();
+        let mut settings = FormatSettings {
+            state_forms: basalt_functions::aggregate::state_form,
+            ..FormatSettings::default()
+        };
         for (setting, value) in self.analyzer.environment.settings() {
             settings.set(setting, value)?;
         }

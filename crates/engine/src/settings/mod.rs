@@ -95,7 +95,10 @@ impl Settings {
     /// # Errors
     /// `BAD_ARGUMENTS` for a value that no longer parses.
     pub fn formats(&self) -> Result<FormatSettings> {
-        let mut formats = FormatSettings::default();
+        let mut formats = FormatSettings {
+            state_forms: basalt_functions::aggregate::state_form,
+            ..FormatSettings::default()
+        };
         for (name, value) in &self.changed {
             formats.set(name, value)?;
         }

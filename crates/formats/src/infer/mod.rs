@@ -73,7 +73,7 @@ fn infer_without_hints(name: &str, source: Source, settings: &FormatSettings) ->
     let string = |name: &str| Ok(vec![(name.to_string(), DataType::String)]);
     match format.kind {
         Kind::Arrow | Kind::ArrowStream | Kind::Parquet => arrow_schema(format.kind, source),
-        Kind::Native => infer_native(source),
+        Kind::Native => infer_native(source, settings),
         Kind::LineAsString => string("line"),
         Kind::JsonAsString => string("json"),
         Kind::RawBlob => string("raw_blob"),
@@ -239,9 +239,9 @@ fn typed(names: &[Vec<u8>], types: &[Vec<u8>]) -> Result<Columns> {
     names.iter().zip(types).map(column).collect()
 }
 
-fn infer_native(source: Source) -> Result<Columns> {
+fn infer_native(source: Source, settings: &FormatSettings) -> Result<Columns> {
     let mut bytes = native::Bytes::new(source);
-    let block = native::read_block(&mut bytes)?;
+    let block = native::read_block(&mut bytes, settings.state_forms)?;
     let (_, columns) = block.ok_or_else(|| {
         Error::new(
             ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,

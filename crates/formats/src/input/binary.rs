@@ -5,6 +5,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::arrow_edge::without_nulls;
 use basalt_types::builder::{ColumnBuilder, NestedMut};
+use basalt_types::states::StateForms;
 use basalt_types::text::{ColumnText, Cursor, Style};
 use basalt_types::variant::NO_VALUE;
 
@@ -87,23 +88,31 @@ pub(super) fn to_physical_bytes<'b>(
     }
 }
 
-/// Reads a value as in RowBinary.
+/// Reads a value as in RowBinary; the column has strings in place of states.
 pub(super) fn read_value(
     data_type: &DataType,
     column: &mut ColumnBuilder,
     cursor: &mut Cursor<'_>,
+    forms: StateForms,
 ) -> Result<()> {
     if data_type.is_nullable() && take(cursor, 1)?[0] != 0 {
         column.append_null();
         return Ok(());
     }
     match data_type.base() {
+        DataType::AggregateFunction(function) => match forms(function) {
+            Some(form) => {
+                let len = form.len_of(cursor.rest()).ok_or_else(too_short)?;
+                column.append_raw(take(cursor, len)?)
+            }
+            None => column.append_raw(read_string(cursor)?),
+        },
         DataType::String => column.append_raw(read_string(cursor)?),
         DataType::FixedString(n) => column.append_raw(take(cursor, *n as usize)?),
         DataType::Array(t) => {
             let len = check_len(read_varint(cursor)?)?;
             if let Some(NestedMut::Array(items)) = column.nested() {
-                (0..len).try_for_each(|_| read_value(t, items, cursor))?;
+                (0..len).try_for_each(|_| read_value(t, items, cursor, forms))?;
             }
             column.finish_nested()
         }
@@ -111,8 +120,8 @@ pub(super) fn read_value(
             let len = check_len(read_varint(cursor)?)?;
             if let Some(NestedMut::Map([keys, values])) = column.nested() {
                 for _ in 0..len {
-                    read_value(k, keys, cursor)?;
-                    read_value(v, values, cursor)?;
+                    read_value(k, keys, cursor, forms)?;
+                    read_value(v, values, cursor, forms)?;
                 }
             }
             column.finish_nested()
@@ -120,7 +129,7 @@ pub(super) fn read_value(
         DataType::Tuple(tuple) => {
             if let Some(NestedMut::Tuple(elements)) = column.nested() {
                 for (t, element) in tuple.types.iter().zip(elements) {
-                    read_value(t, element, cursor)?;
+                    read_value(t, element, cursor, forms)?;
                 }
             }
             column.finish_nested()
@@ -136,7 +145,7 @@ pub(super) fn read_value(
             }
             number => column.append_alternative(number, |column| {
                 let data_type = types.get(usize::from(number)).unwrap_or(&DataType::Nothing);
-                read_value(data_type, column, cursor)
+                read_value(data_type, column, cursor, forms)
             }),
         },
         fixed => {

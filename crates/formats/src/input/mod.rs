@@ -46,6 +46,7 @@ use ::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::builder::ColumnBuilder;
+use basalt_types::states::states_as_strings;
 
 pub(crate) use arrow::schema as arrow_schema;
 pub use split::{Part, count_rows, header_len, split_rows};
@@ -168,6 +169,7 @@ pub fn input_with(
         Kind::RawBlob => Box::new(lines::BlobReader::new(target, source)?),
         Kind::Values => by_rows(values::ValueRows::new(&target, evaluator), target, source)?,
         Kind::RowBinary(header) => {
+            target.takes_states = true;
             by_rows(row_binary::BinaryRows::new(&target, header), target, source)?
         }
         Kind::Native => Box::new(native::NativeReader::new(target, source)),
@@ -212,6 +214,8 @@ pub(crate) struct Target {
     /// Columns of which is told where rows have no value of their own.
     tracked: Vec<usize>,
     converter: Option<Converter>,
+    /// Whether states are taken as bytes. Text of states is not read.
+    takes_states: bool,
 }
 
 impl Target {
@@ -223,6 +227,7 @@ impl Target {
             schema: Arc::new(Schema::new(fields)),
             tracked: Vec::new(),
             converter: None,
+            takes_states: false,
         }
     }
 
@@ -249,8 +254,10 @@ impl Target {
     pub(crate) fn builders(&self, capacity: usize) -> Result<Vec<ColumnBuilder>> {
         let capacity = capacity.min(MAX_ROOM / self.columns.len().max(1));
         let options = self.settings.read_options();
-        let builder =
-            |(_, t): &(String, DataType)| ColumnBuilder::with_options(t, capacity, &options);
+        let builder = |(_, t): &(String, DataType)| match self.takes_states {
+            true => ColumnBuilder::with_options(&states_as_strings(t), capacity, &options),
+            false => ColumnBuilder::with_options(t, capacity, &options),
+        };
         let mut builders: Vec<ColumnBuilder> =
             self.columns.iter().map(builder).collect::<Result<_>>()?;
         let tracks = self.settings.input_format_defaults_for_omitted_fields;

@@ -14,6 +14,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::builder::ColumnBuilder;
 use basalt_types::physical::{entry_fields, item_field};
+use basalt_types::states::{StateForm, StateForms};
 use basalt_types::variant::NO_VALUE as NO_ALTERNATIVE;
 
 use super::binary::{check_len, convert, to_physical_bytes, too_short};
@@ -88,6 +89,30 @@ impl Bytes {
         let len = check_len(self.varint()?)?;
         self.take(len)
     }
+
+    /// Takes a state, of which only its own bytes tell where it ends.
+    fn state(&mut self, form: &dyn StateForm) -> Result<Vec<u8>> {
+        let piece = self.source.fill_buf()?;
+        if let Some(len) = form.len_of(piece) {
+            return self.take(len);
+        }
+        let mut state = Vec::new();
+        loop {
+            let known = state.len();
+            let piece = self.source.fill_buf()?;
+            let num_bytes = piece.len();
+            if num_bytes == 0 {
+                return Err(too_short());
+            }
+            state.extend_from_slice(piece);
+            if let Some(len) = form.len_of(&state) {
+                self.source.consume(len - known);
+                state.truncate(len);
+                return Ok(state);
+            }
+            self.source.consume(num_bytes);
+        }
+    }
 }
 
 fn size(len: usize, width: usize) -> Result<usize> {
@@ -98,7 +123,7 @@ fn size(len: usize, width: usize) -> Result<usize> {
 pub(crate) type Block = (usize, Vec<(String, DataType, ArrayRef)>);
 
 /// Reads one block; `None` at the end.
-pub(crate) fn read_block(bytes: &mut Bytes) -> Result<Option<Block>> {
+pub(crate) fn read_block(bytes: &mut Bytes, forms: StateForms) -> Result<Option<Block>> {
     if bytes.is_at_end()? {
         return Ok(None);
     }
@@ -113,7 +138,7 @@ pub(crate) fn read_block(bytes: &mut Bytes) -> Result<Option<Block>> {
             ::arrow::array::new_empty_array(&data_type.physical())
         } else {
             read_versions(&data_type, bytes)?;
-            read_rows(&data_type, num_rows, bytes)?
+            read_rows(&data_type, num_rows, bytes, forms)?
         };
         columns.push((name, data_type, array));
     }
@@ -154,12 +179,17 @@ fn misfit(e: ::arrow::error::ArrowError) -> Error {
     damaged(e)
 }
 
-fn read_rows(data_type: &DataType, rows: usize, bytes: &mut Bytes) -> Result<ArrayRef> {
+fn read_rows(
+    data_type: &DataType,
+    rows: usize,
+    bytes: &mut Bytes,
+    forms: StateForms,
+) -> Result<ArrayRef> {
     match data_type {
-        DataType::LowCardinality(inner) => read_dictionary(inner, rows, bytes),
+        DataType::LowCardinality(inner) => read_dictionary(inner, rows, bytes, forms),
         DataType::Nullable(inner) => {
             let marks = bytes.take(rows)?;
-            let array = read_rows(inner, rows, bytes)?;
+            let array = read_rows(inner, rows, bytes, forms)?;
             with_nulls(&array, marks.iter().map(|m| *m == 0).collect())
         }
         DataType::String => {
@@ -169,20 +199,31 @@ fn read_rows(data_type: &DataType, rows: usize, bytes: &mut Bytes) -> Result<Arr
             }
             column.finish()
         }
+        DataType::AggregateFunction(function) => {
+            let form = forms(function);
+            let mut column = ColumnBuilder::new(&DataType::String, 0)?;
+            for _ in 0..rows {
+                match &form {
+                    Some(form) => column.append_raw(&bytes.state(form.as_ref())?)?,
+                    None => column.append_raw(&bytes.string()?)?,
+                }
+            }
+            column.finish()
+        }
         DataType::Nothing => {
             bytes.take(rows)?;
             Ok(Arc::new(NullArray::new(rows)))
         }
         DataType::Array(t) => {
             let offsets = read_ends(rows, bytes)?;
-            let items = read_rows(t, last(&offsets), bytes)?;
+            let items = read_rows(t, last(&offsets), bytes, forms)?;
             let list = ListArray::try_new(item_field(t), offsets, items, None);
             Ok(Arc::new(list.map_err(misfit)?))
         }
         DataType::Map(k, v) => {
             let offsets = read_ends(rows, bytes)?;
-            let keys = read_rows(k, last(&offsets), bytes)?;
-            let values = read_rows(v, last(&offsets), bytes)?;
+            let keys = read_rows(k, last(&offsets), bytes, forms)?;
+            let values = read_rows(v, last(&offsets), bytes, forms)?;
             let pairs = StructArray::try_new(entry_fields(k, v), vec![keys, values], None);
             let pairs = pairs.map_err(misfit)?;
             let item = Arc::new(Field::new("item", pairs.data_type().clone(), false));
@@ -195,7 +236,7 @@ fn read_rows(data_type: &DataType, rows: usize, bytes: &mut Bytes) -> Result<Arr
             Ok(Arc::new(StructArray::new_empty_fields(rows, None)))
         }
         DataType::Tuple(tuple) => {
-            let columns = tuple.types.iter().map(|t| read_rows(t, rows, bytes));
+            let columns = tuple.types.iter().map(|t| read_rows(t, rows, bytes, forms));
             let columns = columns.collect::<Result<Vec<_>>>()?;
             let fields = tuple
                 .types
@@ -205,13 +246,18 @@ fn read_rows(data_type: &DataType, rows: usize, bytes: &mut Bytes) -> Result<Arr
             let array = StructArray::try_new(fields.collect(), columns, None);
             Ok(Arc::new(array.map_err(misfit)?))
         }
-        DataType::Variant(types) => read_alternatives(types, rows, bytes),
+        DataType::Variant(types) => read_alternatives(types, rows, bytes, forms),
         fixed => read_fixed(fixed, rows, bytes),
     }
 }
 
 /// Reads the number of each row's alternative, then the values of one alternative after the other.
-fn read_alternatives(types: &[DataType], rows: usize, bytes: &mut Bytes) -> Result<ArrayRef> {
+fn read_alternatives(
+    types: &[DataType],
+    rows: usize,
+    bytes: &mut Bytes,
+    forms: StateForms,
+) -> Result<ArrayRef> {
     let discriminators = bytes.take(rows)?;
     let in_type = |n: &u8| usize::from(*n) < types.len() || *n == NO_ALTERNATIVE;
     if let Some(wrong) = discriminators.iter().find(|n| !in_type(n)) {
@@ -230,7 +276,7 @@ fn read_alternatives(types: &[DataType], rows: usize, bytes: &mut Bytes) -> Resu
             columns.push(new_null_array(&data_type.physical(), rows));
             continue;
         }
-        let values = read_rows(data_type, len as usize, bytes)?;
+        let values = read_rows(data_type, len as usize, bytes, forms)?;
         columns.push(::arrow::compute::take(&values, &positions, None).map_err(misfit)?);
     }
     basalt_types::variant::assemble(types, discriminators, columns)
@@ -287,7 +333,12 @@ fn last(offsets: &OffsetBuffer<i32>) -> usize {
     offsets.last().map_or(0, |end| *end as usize)
 }
 
-fn read_dictionary(inner: &DataType, rows: usize, bytes: &mut Bytes) -> Result<ArrayRef> {
+fn read_dictionary(
+    inner: &DataType,
+    rows: usize,
+    bytes: &mut Bytes,
+    forms: StateForms,
+) -> Result<ArrayRef> {
     if rows == 0 {
         return Ok(::arrow::array::new_empty_array(&inner.physical()));
     }
@@ -298,7 +349,7 @@ fn read_dictionary(inner: &DataType, rows: usize, bytes: &mut Bytes) -> Result<A
         ));
     }
     let len = check_len(bytes.word()?)?;
-    let keys = read_rows(inner.base(), len, bytes)?;
+    let keys = read_rows(inner.base(), len, bytes, forms)?;
     if bytes.word()? != rows as u64 {
         return Err(damaged(
             "a LowCardinality column has another number of rows",
@@ -341,7 +392,9 @@ impl NativeReader {
 impl BlockReader for NativeReader {
     fn next_block(&mut self) -> Result<Option<RecordBatch>> {
         loop {
-            let Some((rows, found)) = read_block(&mut self.bytes)? else {
+            let Some((rows, found)) =
+                read_block(&mut self.bytes, self.target.settings.state_forms)?
+            else {
                 return Ok(None);
             };
             if rows > 0 {

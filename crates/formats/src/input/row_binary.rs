@@ -3,6 +3,7 @@
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::builder::ColumnBuilder;
+use basalt_types::states::{StateForms, states_as_strings};
 use basalt_types::text::Cursor;
 
 use super::Target;
@@ -17,6 +18,7 @@ pub(super) struct BinaryRows {
     header: Header,
     /// Types of the fields, those of the columns unless the header says otherwise.
     types: Vec<DataType>,
+    forms: StateForms,
 }
 
 impl BinaryRows {
@@ -25,6 +27,7 @@ impl BinaryRows {
             map: FieldMap::by_position(target),
             header,
             types: target.columns.iter().map(|(_, t)| t.clone()).collect(),
+            forms: target.settings.state_forms,
         }
     }
 }
@@ -86,10 +89,12 @@ impl RowParser for BinaryRows {
         let mut cursor = Cursor::new(text);
         for (i, data_type) in self.types.iter().enumerate() {
             match self.map.column(i) {
-                Some(column) => read_value(data_type, &mut columns[column], &mut cursor)?,
+                Some(column) => {
+                    read_value(data_type, &mut columns[column], &mut cursor, self.forms)?
+                }
                 None => {
-                    let mut skipped = ColumnBuilder::new(data_type, 1)?;
-                    read_value(data_type, &mut skipped, &mut cursor)?;
+                    let mut skipped = ColumnBuilder::new(&states_as_strings(data_type), 1)?;
+                    read_value(data_type, &mut skipped, &mut cursor, self.forms)?;
                 }
             }
         }
@@ -102,12 +107,12 @@ impl RowParser for BinaryRows {
         let mut columns: Vec<ColumnBuilder> = self
             .types
             .iter()
-            .map(|t| ColumnBuilder::new(t, 1))
+            .map(|t| ColumnBuilder::new(&states_as_strings(t), 1))
             .collect::<Result<_>>()
             .ok()?;
         let mut cursor = Cursor::new(text);
         for (data_type, column) in self.types.iter().zip(&mut columns) {
-            read_value(data_type, column, &mut cursor).ok()?;
+            read_value(data_type, column, &mut cursor, self.forms).ok()?;
         }
         Some(text.len() - cursor.rest().len())
     }

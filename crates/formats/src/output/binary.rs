@@ -6,6 +6,7 @@ use ::arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, UInt32Array};
 use ::arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
 use basalt_error::{Error, Result};
 use basalt_types::DataType;
+use basalt_types::states::{StateForm, StateForms};
 use basalt_types::variant::VariantArray;
 
 /// The values of one column in binary.
@@ -23,6 +24,8 @@ pub(super) enum Values {
     /// Two halves of eight bytes, each little-endian.
     Uuid(Fixed),
     String(BinaryViewArray),
+    /// Bytes that tell where they end.
+    State(BinaryViewArray),
     Array(OffsetBuffer<i32>, Box<BinaryColumn>),
     Tuple(Vec<BinaryColumn>),
     Map(OffsetBuffer<i32>, Box<[BinaryColumn; 2]>),
@@ -106,9 +109,9 @@ pub(super) fn elements(offsets: &OffsetBuffer<i32>, row: usize) -> Range<usize> 
 }
 
 impl BinaryColumn {
-    pub(super) fn new(data_type: &DataType, array: &ArrayRef) -> Result<Self> {
+    pub(super) fn new(data_type: &DataType, array: &ArrayRef, forms: StateForms) -> Result<Self> {
         Ok(Self {
-            values: Values::new(data_type.base(), array)?,
+            values: Values::new(data_type.base(), array, forms)?,
             nulls: array.logical_nulls().filter(|n| n.null_count() > 0),
             is_nullable: data_type.is_nullable(),
             len: array.len(),
@@ -165,6 +168,7 @@ impl BinaryColumn {
                 out.extend(high.iter().rev().chain(low.iter().rev()));
             }
             Values::String(array) => write_string(array.value(row), out),
+            Values::State(array) => out.extend_from_slice(array.value(row)),
             Values::Array(offsets, items) => {
                 let rows = elements(offsets, row);
                 write_varint(rows.len() as u64, out);
@@ -194,7 +198,7 @@ impl BinaryColumn {
 }
 
 impl Alternatives {
-    fn new(types: &[DataType], array: &ArrayRef) -> Result<Self> {
+    fn new(types: &[DataType], array: &ArrayRef, forms: StateForms) -> Result<Self> {
         let variant = VariantArray::of(array)?;
         let discriminators: Vec<u8> = (0..array.len())
             .map(|row| variant.discriminator(row))
@@ -209,7 +213,7 @@ impl Alternatives {
         let columns = types.iter().zip(variant.alternatives).zip(rows_of);
         let columns = columns.map(|((t, values), rows)| {
             let values = ::arrow::compute::take(values, &UInt32Array::from(rows), None);
-            BinaryColumn::new(t, &values.map_err(|e| Error::bug(e.to_string()))?)
+            BinaryColumn::new(t, &values.map_err(|e| Error::bug(e.to_string()))?, forms)
         });
         Ok(Self {
             columns: columns.collect::<Result<_>>()?,
@@ -262,17 +266,38 @@ fn enum_default(data_type: &DataType) -> Option<Vec<u8>> {
     Some(least.to_le_bytes()[..width].to_vec())
 }
 
+/// The states written out: the default of their type, the state of no rows, has no bytes.
+fn with_empty_states(states: &BinaryViewArray, form: &dyn StateForm) -> Result<BinaryViewArray> {
+    if states.iter().all(|s| s.is_none_or(|s| !s.is_empty())) {
+        return Ok(states.clone());
+    }
+    let empty = form.empty()?;
+    let written_out = |s: &'_ [u8]| {
+        if s.is_empty() {
+            empty.clone()
+        } else {
+            s.to_vec()
+        }
+    };
+    Ok(states.iter().map(|s| s.map(written_out)).collect())
+}
+
 impl Values {
-    fn new(data_type: &DataType, array: &ArrayRef) -> Result<Self> {
+    fn new(data_type: &DataType, array: &ArrayRef, forms: StateForms) -> Result<Self> {
         let bug = || misfit(data_type, array);
         Ok(match data_type {
-            DataType::String | DataType::AggregateFunction(_) => {
-                Values::String(array.as_binary_view_opt().ok_or_else(bug)?.clone())
+            DataType::AggregateFunction(function) => {
+                let states = array.as_binary_view_opt().ok_or_else(bug)?;
+                match forms(function) {
+                    Some(form) => Values::State(with_empty_states(states, form.as_ref())?),
+                    None => Values::String(states.clone()),
+                }
             }
+            DataType::String => Values::String(array.as_binary_view_opt().ok_or_else(bug)?.clone()),
             DataType::Uuid => Values::Uuid(Fixed::new(array, 16)?),
             DataType::Array(t) => {
                 let list = array.as_list_opt::<i32>().ok_or_else(bug)?;
-                let items = BinaryColumn::new(t, list.values())?;
+                let items = BinaryColumn::new(t, list.values(), forms)?;
                 Values::Array(list.offsets().clone(), Box::new(items))
             }
             DataType::Map(k, v) => {
@@ -281,7 +306,10 @@ impl Values {
                 else {
                     return Err(bug());
                 };
-                let entries = [BinaryColumn::new(k, keys)?, BinaryColumn::new(v, values)?];
+                let entries = [
+                    BinaryColumn::new(k, keys, forms)?,
+                    BinaryColumn::new(v, values, forms)?,
+                ];
                 Values::Map(list.offsets().clone(), Box::new(entries))
             }
             DataType::Tuple(tuple) => {
@@ -289,11 +317,11 @@ impl Values {
                 let columns = tuple.types.iter().zip(columns);
                 Values::Tuple(
                     columns
-                        .map(|(t, a)| BinaryColumn::new(t, a))
+                        .map(|(t, a)| BinaryColumn::new(t, a, forms))
                         .collect::<Result<_>>()?,
                 )
             }
-            DataType::Variant(types) => Values::Variant(Alternatives::new(types, array)?),
+            DataType::Variant(types) => Values::Variant(Alternatives::new(types, array, forms)?),
             DataType::Nothing => Values::Nothing,
             fixed => {
                 let width = fixed.fixed_size_bytes().ok_or_else(bug)?;

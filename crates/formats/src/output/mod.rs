@@ -193,8 +193,8 @@ pub fn output(
         }
         Kind::Markdown => sink(markdown::writer(header, settings)),
         Kind::Xml => sink(xml::XmlWriter::new(header, settings)),
-        Kind::Native => sink(native::NativeWriter::new(header)),
-        Kind::RowBinary(lines) => sink(row_binary::RowBinaryWriter::new(header, lines)),
+        Kind::Native => sink(native::NativeWriter::new(header, settings)),
+        Kind::RowBinary(lines) => sink(row_binary::RowBinaryWriter::new(header, lines, settings)),
         Kind::Arrow => sink(arrow::ArrowWriter::file(header, settings)?),
         Kind::ArrowStream => sink(arrow::ArrowWriter::stream(header, settings)?),
         Kind::Parquet => sink(parquet::ParquetWriter::new(header, settings)?),

@@ -9,9 +9,11 @@ use std::collections::HashMap;
 use ::arrow::record_batch::RecordBatch;
 use basalt_error::Result;
 use basalt_types::DataType;
+use basalt_types::states::StateForms;
 
 use super::binary::{BinaryColumn, Values, elements, write_string, write_varint};
 use super::{Statistics, Writer};
+use crate::FormatSettings;
 
 /// The one version of LowCardinality's serialization.
 const DICTIONARY_VERSION: u64 = 1;
@@ -28,12 +30,14 @@ const NO_VALUE: u8 = b'0';
 /// Writes blocks.
 pub(super) struct NativeWriter {
     columns: Vec<(String, DataType)>,
+    forms: StateForms,
 }
 
 impl NativeWriter {
-    pub(super) fn new(columns: &[(String, DataType)]) -> Self {
+    pub(super) fn new(columns: &[(String, DataType)], settings: &FormatSettings) -> Self {
         Self {
             columns: columns.to_vec(),
+            forms: settings.state_forms,
         }
     }
 }
@@ -53,7 +57,7 @@ impl Writer for NativeWriter {
             write_string(name.as_bytes(), out);
             write_string(type_name(data_type).as_bytes(), out);
             write_versions(data_type, out);
-            let column = BinaryColumn::new(data_type, array)?;
+            let column = BinaryColumn::new(data_type, array, self.forms)?;
             write_rows(data_type, &column, 0..column.len(), out);
         }
         Ok(())

@@ -3,24 +3,32 @@
 use ::arrow::record_batch::RecordBatch;
 use basalt_error::Result;
 use basalt_types::DataType;
+use basalt_types::states::StateForms;
 
 use super::binary::{BinaryColumn, write_string, write_varint};
 use super::{Statistics, Writer};
+use crate::FormatSettings;
 use crate::registry::Header;
 
 /// Writes rows.
 pub(super) struct RowBinaryWriter {
     columns: Vec<(String, DataType)>,
     header: Header,
+    forms: StateForms,
     /// Leaves out lengths and NULL marks: RawBLOB.
     is_raw: bool,
 }
 
 impl RowBinaryWriter {
-    pub(super) fn new(columns: &[(String, DataType)], header: Header) -> Self {
+    pub(super) fn new(
+        columns: &[(String, DataType)],
+        header: Header,
+        settings: &FormatSettings,
+    ) -> Self {
         Self {
             columns: columns.to_vec(),
             header,
+            forms: settings.state_forms,
             is_raw: false,
         }
     }
@@ -30,6 +38,7 @@ impl RowBinaryWriter {
         Self {
             columns: columns.to_vec(),
             header: Header::None,
+            forms: |_| None,
             is_raw: true,
         }
     }
@@ -54,7 +63,7 @@ impl Writer for RowBinaryWriter {
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
         let columns = self.columns.iter().zip(batch.columns());
         let columns = columns
-            .map(|((_, t), array)| BinaryColumn::new(t, array))
+            .map(|((_, t), array)| BinaryColumn::new(t, array, self.forms))
             .collect::<Result<Vec<_>>>()?;
         for row in 0..batch.num_rows() {
             for column in &columns {

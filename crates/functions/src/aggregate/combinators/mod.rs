@@ -16,11 +16,13 @@ pub(super) mod nullable;
 mod resample;
 pub(super) mod state;
 mod state_bytes;
+mod state_form;
 mod state_layout;
 
 pub(super) use array::used_values;
 pub(crate) use state::has_open_states;
 pub(super) use state::in_two_steps;
+pub use state_form::state_form;
 
 /// A suffix of a function's name and what it does.
 pub(super) struct Combinator {

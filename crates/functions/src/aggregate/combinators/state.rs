@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, BinaryViewBuilder};
+use arrow::array::{ArrayRef, AsArray, BinaryViewBuilder, new_empty_array};
 use arrow::datatypes::DataType as ArrowType;
 use arrow::row::{RowConverter, SortField};
 use basalt_error::{Error, ErrorCode, Result};
@@ -15,13 +15,13 @@ use basalt_types::{AggregateType, DataType};
 
 use super::state_bytes::StateBytes;
 use super::state_layout;
-use crate::Arg;
 use crate::aggregate::defaults::bug;
 use crate::aggregate::grouped::damaged;
 use crate::aggregate::of_inner::of_inner;
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::{column, wrong_array};
 use crate::aggregate::{AggregateCall, Aggregator, BoundAggregate, Groups, binding};
+use crate::{Arg, Context};
 
 const CHECKSUM_BYTES: usize = 4;
 
@@ -273,6 +273,36 @@ impl StateCodec {
 /// Whether ClickHouse reads and writes the states of a function in the same bytes.
 pub(crate) fn has_open_states(function: &AggregateType) -> bool {
     state_layout::layout(&binding::canonical_name(&function.name), function).is_some()
+}
+
+/// The bytes of the state that a function has before its first row.
+pub(super) fn state_of_no_rows(function: &AggregateType) -> Result<Vec<u8>> {
+    let params: Vec<Arg> = function
+        .params
+        .iter()
+        .map(|p| binding::parse_param(p))
+        .collect::<Result<_>>()?;
+    let bound = bind_state(&AggregateCall {
+        name: &function.name,
+        params: &params,
+        types: &function.args,
+        context: &Context::default(),
+    })?;
+    let args: Vec<ArrayRef> = function
+        .args
+        .iter()
+        .map(|t| new_empty_array(&t.physical()))
+        .collect();
+    let mut states = (bound.factory)();
+    let one_group = Groups {
+        ids: None,
+        num_groups: 1,
+        num_rows: 0,
+    };
+    states.update(&args, one_group)?;
+    let state = states.finish(0..1)?;
+    let bytes = state.as_binary_view_opt();
+    Ok(bytes.ok_or_else(|| wrong_array(&state))?.value(0).to_vec())
 }
 
 fn checksum(packed: &[u8]) -> [u8; CHECKSUM_BYTES] {

@@ -407,7 +407,7 @@ impl Growing {
     }
 }
 
-fn take<'a>(bytes: &mut &'a [u8], len: usize) -> Result<&'a [u8]> {
+pub(super) fn take<'a>(bytes: &mut &'a [u8], len: usize) -> Result<&'a [u8]> {
     let (taken, rest) = bytes.split_at_checked(len).ok_or_else(damaged)?;
     *bytes = rest;
     Ok(taken)
@@ -421,7 +421,7 @@ fn write_varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-fn read_varint(bytes: &mut &[u8]) -> Result<u64> {
+pub(super) fn read_varint(bytes: &mut &[u8]) -> Result<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
         let byte = take(bytes, 1)?[0];

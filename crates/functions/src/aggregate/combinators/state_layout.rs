@@ -6,6 +6,7 @@ use super::state_bytes::{Part, Value, value_of};
 use crate::aggregate::binding;
 
 /// The parts of a state with the columns that they are in.
+#[derive(Debug)]
 pub(super) struct Layout {
     pub(super) parts: Vec<(usize, Part)>,
     /// Whether nothing follows a flag that says that there was no row.
