@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use basalt_error::Result;
 
-use crate::data_type::{AggregateType, DataType, TupleType};
+use crate::{AggregateType, DataType, TupleType};
 
 /// The bytes of a function's states, which tell themselves where they end.
 pub trait StateForm: Debug + Send + Sync {

@@ -11,11 +11,11 @@ use ::arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
 use ::arrow::datatypes::Field;
 use ::arrow::record_batch::RecordBatch;
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_types::DataType;
 use basalt_types::builder::ColumnBuilder;
 use basalt_types::physical::{entry_fields, item_field};
 use basalt_types::states::{StateForm, StateForms};
 use basalt_types::variant::NO_VALUE as NO_ALTERNATIVE;
+use basalt_types::{AggregateType, DataType};
 
 use super::binary::{check_len, convert, to_physical_bytes, too_short};
 use super::{BlockReader, Source, Target};
@@ -199,17 +199,7 @@ fn read_rows(
             }
             column.finish()
         }
-        DataType::AggregateFunction(function) => {
-            let form = forms(function);
-            let mut column = ColumnBuilder::new(&DataType::String, 0)?;
-            for _ in 0..rows {
-                match &form {
-                    Some(form) => column.append_raw(&bytes.state(form.as_ref())?)?,
-                    None => column.append_raw(&bytes.string()?)?,
-                }
-            }
-            column.finish()
-        }
+        DataType::AggregateFunction(function) => read_states(function, rows, bytes, forms),
         DataType::Nothing => {
             bytes.take(rows)?;
             Ok(Arc::new(NullArray::new(rows)))
@@ -249,6 +239,24 @@ fn read_rows(
         DataType::Variant(types) => read_alternatives(types, rows, bytes, forms),
         fixed => read_fixed(fixed, rows, bytes),
     }
+}
+
+/// Reads states of an aggregate function, which themselves tell where they end or are behind their length.
+fn read_states(
+    function: &AggregateType,
+    rows: usize,
+    bytes: &mut Bytes,
+    forms: StateForms,
+) -> Result<ArrayRef> {
+    let form = forms(function);
+    let mut column = ColumnBuilder::new(&DataType::String, 0)?;
+    for _ in 0..rows {
+        match &form {
+            Some(form) => column.append_raw(&bytes.state(form.as_ref())?)?,
+            None => column.append_raw(&bytes.string()?)?,
+        }
+    }
+    column.finish()
 }
 
 /// Reads the number of each row's alternative, then the values of one alternative after the other.
