@@ -163,8 +163,7 @@ impl Local {
         let _ = ctrlc::set_handler(move || {
             if was_pressed.swap(true, Ordering::Relaxed) {
                 // The query is inside one long call and does not hear of it.
-                basalt_engine::remove_unfinished();
-                std::process::exit(INTERRUPTED);
+                leave(INTERRUPTED);
             }
             running.cancel();
         });
@@ -217,6 +216,12 @@ impl Local {
     }
 }
 
+/// Ends the process while queries run.
+fn leave(code: i32) -> ! {
+    basalt_engine::prepare_exit();
+    std::process::exit(code)
+}
+
 /// Standard output; when its reader is gone, the process ends without a word, as others do.
 struct Stdout(std::io::StdoutLock<'static>);
 
@@ -225,8 +230,7 @@ impl Stdout {
         if let Err(e) = &result
             && e.kind() == std::io::ErrorKind::BrokenPipe
         {
-            basalt_engine::remove_unfinished();
-            std::process::exit(NO_READER);
+            leave(NO_READER);
         }
         result
     }

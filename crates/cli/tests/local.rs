@@ -121,3 +121,20 @@ fn statements_behind_an_infile_run() {
     assert_eq!((code, out.as_str()), (0, "3\n5\n"), "{err}");
     std::fs::remove_file(&path).expect("the file is there");
 }
+
+/// The process may end while LLVM works in the background.
+#[test]
+fn the_end_waits_for_code_that_is_compiled() {
+    for round in 0..20 {
+        let query = format!(
+            "SELECT sum(number * 3 + {round}), min(number % 7), avg(number) FROM numbers(1000) WHERE number % 5 != 2"
+        );
+        let (code, _, err) = run(&[
+            "--compile_aggregate_expressions=1",
+            "--min_count_to_compile_aggregate_expression=1",
+            "-q",
+            &query,
+        ]);
+        assert_eq!((code, err.as_str()), (0, ""));
+    }
+}

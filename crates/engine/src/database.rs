@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use basalt_error::{Error, Result};
 use basalt_exec::TemporaryFiles;
+use basalt_exec::compile::WaitsForCompilation;
 use basalt_parser::ast;
 use basalt_storage::merge_tree::BackgroundMerges;
 use parking_lot::{Mutex, RwLock};
@@ -36,6 +37,8 @@ pub struct Database {
     /// Merges the parts of all tables on disk.
     pub(crate) merges: Arc<BackgroundMerges>,
     pub(crate) runtime: tokio::runtime::Runtime,
+    /// Dropped last, when no thread can ask for a compilation any more.
+    pub(crate) _compilation: WaitsForCompilation,
 }
 
 impl Database {
@@ -81,6 +84,7 @@ impl Database {
             choices: LastChoices::default(),
             merges: Arc::default(),
             runtime,
+            _compilation: WaitsForCompilation,
         }))
     }
 }

@@ -44,4 +44,11 @@ pub use basalt_exec::QueryControl;
 pub use database::Database;
 pub use names::Names;
 pub use session::{Io, Session, Summary};
-pub use statement::{gives_rows, remove_unfinished};
+pub use statement::gives_rows;
+
+/// To be called by who ends the process while queries may run: removes the files that they have not
+/// finished, and waits for machine code that is being made.
+pub fn prepare_exit() {
+    statement::remove_unfinished();
+    basalt_exec::compile::stop();
+}

@@ -1,4 +1,4 @@
-//! Keeps compiled programs for all queries, up to a number of bytes, and compiles in the background.
+//! Keeps compiled programs for all queries, up to a number of bytes.
 //!
 //! A query asks for the [`Slot`] of its program and looks into it between batches. What is compiled is
 //! found by the program's text, so equal computations of different queries share their code. When there
@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use crate::background;
 use crate::compiled::{CompileError, Compiled};
 use crate::program::Program;
 
@@ -76,6 +77,12 @@ impl Slot {
         self.code.get()?.as_ref().ok()
     }
 
+    /// Whether it is known if there is code.
+    #[cfg(test)]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.code.get().is_some()
+    }
+
     /// Whether nothing is to be gained by asking for code: it is there, cannot be, or is on its way.
     pub fn is_requested(&self) -> bool {
         self.is_requested.load(Ordering::Relaxed)
@@ -104,10 +111,12 @@ impl Slot {
         if self.is_requested.swap(true, Ordering::Relaxed) {
             return;
         }
-        let slot = Arc::clone(self);
-        let thread = std::thread::Builder::new().name("jit".to_owned());
-        // Without a thread the query goes on as it does.
-        let _ = thread.spawn(move || slot.compile());
+        background::compile(Arc::clone(self));
+    }
+
+    /// Forgets that code was asked for.
+    pub(crate) fn withdraw(&self) {
+        self.is_requested.store(false, Ordering::Relaxed);
     }
 }
 

@@ -9,7 +9,8 @@
 //! | `emit` | writes a program as the text of a function for LLVM |
 //! | `llvm` | LLVM's library, loaded at run time; with [`compiled`] the only place with `unsafe` |
 //! | [`compiled`] | programs in machine code |
-//! | [`cache`] | compiled programs of all queries, and the thread that compiles them |
+//! | [`cache`] | compiled programs of all queries |
+//! | [`background`] | the thread that compiles them, and the wait for it |
 //!
 //! ```text
 //!  Program ──emit──▶ text ──llvm──▶ machine code ──▶ Compiled::run(columns)  ==  interpret(columns)
@@ -18,6 +19,7 @@
 //! LLVM is not linked: without `libLLVM` on the machine nothing is compiled, and callers go on in their
 //! other way. It knows nothing of Arrow, SQL or plans.
 
+pub mod background;
 pub mod cache;
 pub mod column;
 pub mod compiled;

@@ -55,7 +55,7 @@ mod table_engine;
 mod table_of_function;
 mod whole_file;
 
-pub use whole_file::remove_unfinished;
+pub(crate) use whole_file::remove_unfinished;
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, SetExpr, Setting, Statement};

@@ -35,7 +35,7 @@ pub(crate) struct WholeFile {
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Removes what statements have not finished: for the end of a process that does not wait for them.
-pub fn remove_unfinished() {
+pub(crate) fn remove_unfinished() {
     for path in std::mem::take(&mut *UNFINISHED.lock()) {
         let _ = fs::remove_file(path);
     }

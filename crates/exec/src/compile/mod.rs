@@ -17,8 +17,20 @@ mod function;
 mod switch;
 mod totals;
 
+pub use basalt_jit::background::stop;
 pub(crate) use switch::{Switch, Told};
 pub(crate) use totals::CompiledTotals;
+
+/// Waits, when it is dropped, for the compilation that runs in the background: LLVM must not be at work
+/// when the process ends.
+#[derive(Debug, Default)]
+pub struct WaitsForCompilation;
+
+impl Drop for WaitsForCompilation {
+    fn drop(&mut self) {
+        basalt_jit::background::wait();
+    }
+}
 
 /// What settings say about compiling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,6 @@ use std::sync::OnceLock;
 
 use libloading::Library;
 
-use super::turn;
-
 /// A pointer to something of LLVM's.
 pub(super) type Ref = *mut c_void;
 
@@ -129,8 +127,6 @@ pub(super) fn api() -> Result<&'static Api, &'static str> {
 }
 
 fn open() -> Result<Api, String> {
-    // The end of the process has to wait for loading, too.
-    turn::end_with_process();
     let mut why = String::new();
     for place in places() {
         match open_at(&place) {
@@ -161,6 +157,5 @@ fn open_at(place: &str) -> Result<Api, libloading::Error> {
     }
     // Never unloaded: code that it has made may run until the end.
     Box::leak(Box::new(library));
-    turn::end_with_process();
     Ok(api)
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `api.rs` | the functions of the library, loaded at run time |
 //! | `owned.rs` | what must be given back to LLVM, each freed when it is dropped |
-//! | `turn.rs` | one compilation at a time, and none when the process ends |
+//! | `turn.rs` | one compilation at a time |
 //! | `mod.rs` | the road from text to an address |
 //!
 //! The module is parsed, optimised, written as an object file into memory, and linked by LLVM's LLJIT.
@@ -45,25 +45,25 @@ impl Code {
 
 impl Drop for Code {
     fn drop(&mut self) {
-        // When the process ends, LLVM may be taken down already: the memory goes anyway.
-        match turn::take() {
-            Ok(_turn) => drop(self.jit.take()),
-            Err(_) => {
-                let _kept = std::mem::ManuallyDrop::new(self.jit.take());
-            }
-        }
+        let _turn = turn::take();
+        drop(self.jit.take());
     }
 }
 
 /// Whether there is LLVM on this machine, or why not.
 pub(crate) fn available() -> Result<(), &'static str> {
-    let _turn = turn::take()?;
+    let _turn = turn::take();
     api().map(|_| ())
+}
+
+/// Ends all use of LLVM; to be called when the process is about to end.
+pub(crate) fn stop() {
+    turn::end();
 }
 
 /// Compiles the function `name` of `text`.
 pub(crate) fn compile(text: &str, name: &str) -> Result<Code, Complaint> {
-    let _turn = turn::take()?;
+    let _turn = turn::take();
     let api = api()?;
     let object = Built::of(api, text)?.emit(FileType::Object)?;
     let size_bytes = object.bytes().len();
@@ -79,7 +79,7 @@ pub(crate) fn compile(text: &str, name: &str) -> Result<Code, Complaint> {
 
 /// The assembly of the functions of `text`.
 pub(crate) fn assembly(text: &str) -> Result<String, Complaint> {
-    let _turn = turn::take()?;
+    let _turn = turn::take();
     let api = api()?;
     let buffer = Built::of(api, text)?.emit(FileType::Assembly)?;
     Ok(String::from_utf8_lossy(buffer.bytes()).into_owned())
