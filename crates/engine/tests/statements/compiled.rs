@@ -18,8 +18,7 @@ fn session() -> Option<Session> {
     let database = Database::in_memory().expect("engine");
     let mut session = Session::new(&database);
     for sql in [
-        "SET compile_aggregate_expressions = 1, min_count_to_compile_aggregate_expression = 0",
-        "SET jit_verify = 1, max_threads = 1",
+        "SET min_count_to_compile_aggregate_expression = 0, jit_verify = 1, max_threads = 1",
         "CREATE TABLE t (a UInt32, b Int16, x Float64, n Nullable(UInt8), d Date, s String) ENGINE = Memory",
         "INSERT INTO t SELECT number, number, number, number, number, 'x' FROM numbers(100)",
     ] {

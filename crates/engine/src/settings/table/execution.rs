@@ -68,7 +68,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting(
         "compile_aggregate_expressions",
         Bool,
-        "0",
+        "1",
         "Compile aggregations without GROUP BY, with their condition and expressions, to machine code where it pays and LLVM's library is there.",
     ),
     setting(
