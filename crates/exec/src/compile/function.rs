@@ -11,6 +11,9 @@ use super::expression::type_of;
 /// Modes of casts in which integers wrap; the others refuse what changes.
 const WRAPPING: [&str; 3] = ["Normal", "Reading", "Branch"];
 
+/// The arguments of a function with two.
+type Pair = (NodeId, NodeId);
+
 /// The types that a function was bound to.
 struct Signature<'a> {
     name: &'a str,
@@ -102,12 +105,7 @@ fn unary(graph: &mut Graph, name: &str, arg: NodeId, result: Type) -> Option<Nod
     }
 }
 
-fn binary(
-    graph: &mut Graph,
-    name: &str,
-    (left, right): (NodeId, NodeId),
-    result: Type,
-) -> Option<NodeId> {
+fn binary(graph: &mut Graph, name: &str, (left, right): Pair, result: Type) -> Option<NodeId> {
     let op = match name {
         "plus" => BinaryOp::Add,
         "minus" => BinaryOp::Subtract,
@@ -136,12 +134,7 @@ fn binary(
     graph.binary(op, left, right).ok()
 }
 
-fn comparison(
-    graph: &mut Graph,
-    name: &str,
-    (left, right): (NodeId, NodeId),
-    result: Type,
-) -> Option<NodeId> {
+fn comparison(graph: &mut Graph, name: &str, (left, right): Pair, result: Type) -> Option<NodeId> {
     let op = match name {
         "equals" => BinaryOp::Equal,
         "notEquals" => BinaryOp::NotEqual,
@@ -193,7 +186,7 @@ fn signed(data_type: Type) -> Type {
 
 /// `intDiv` by a constant. With a sign on either side both are first read as signed integers: the dividend
 /// of its own size, the divisor too unless the dividend is larger.
-fn quotient(graph: &mut Graph, (left, right): (NodeId, NodeId), result: Type) -> Option<NodeId> {
+fn quotient(graph: &mut Graph, (left, right): Pair, result: Type) -> Option<NodeId> {
     let (a, b) = (graph.type_of(left), graph.type_of(right));
     let divisor = constant_of(graph, right)?;
     if !a.is_integer() || !b.is_integer() {
@@ -226,7 +219,7 @@ fn quotient(graph: &mut Graph, (left, right): (NodeId, NodeId), result: Type) ->
 }
 
 /// `modulo` by a positive constant: the magnitudes' remainder with the dividend's sign.
-fn remainder(graph: &mut Graph, (left, right): (NodeId, NodeId), result: Type) -> Option<NodeId> {
+fn remainder(graph: &mut Graph, (left, right): Pair, result: Type) -> Option<NodeId> {
     let (a, b) = (graph.type_of(left), graph.type_of(right));
     let divisor = constant_of(graph, right)?;
     let unused = 64 - b.bits();
