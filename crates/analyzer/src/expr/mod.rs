@@ -321,6 +321,7 @@ impl Analyzer<'_> {
     /// Line and column of a place in the query's text.
     pub(crate) fn position(&self, span: ast::Span) -> Option<Position> {
         let text = self.text.get(..span.start as usize)?;
+        let text = String::from_utf8_lossy(text);
         if span.start == 0 && span.end == 0 {
             return None;
         }

@@ -103,7 +103,8 @@ pub struct Planned {
 /// Plans one statement's queries.
 pub struct Analyzer<'a> {
     pub(crate) environment: &'a dyn Environment,
-    pub(crate) text: String,
+    /// All that was sent: the statement, and perhaps others around it.
+    pub(crate) text: &'a [u8],
     next_id: Cell<u64>,
     depth: Cell<usize>,
     /// Parameters of the view around the query, which come before the statement's.
@@ -114,11 +115,11 @@ pub struct Analyzer<'a> {
 const MAX_SUBQUERY_DEPTH: usize = 100;
 
 impl<'a> Analyzer<'a> {
-    /// An analyzer for the statement whose text is `text` (for positions in errors).
-    pub fn new(environment: &'a dyn Environment, text: &str) -> Self {
+    /// An analyzer for a statement whose spans are places in `text` (for positions in errors).
+    pub fn new(environment: &'a dyn Environment, text: &'a [u8]) -> Self {
         Self {
             environment,
-            text: text.to_owned(),
+            text,
             next_id: Cell::new(0),
             depth: Cell::new(0),
             parameters: RefCell::default(),

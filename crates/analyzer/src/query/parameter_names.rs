@@ -40,8 +40,9 @@ impl Resolver<'_> {
 
     /// The type of a `{name:Type}` as it is written in the statement.
     fn written_type(&self, span: ast::Span) -> Option<String> {
-        let text = &self.analyzer.text;
+        let text = self.analyzer.text;
         let text = text.get(span.start as usize..span.end as usize)?;
+        let text = String::from_utf8_lossy(text);
         let (_, written) = text.strip_prefix('{')?.strip_suffix('}')?.split_once(':')?;
         Some(written.trim().to_owned())
     }

@@ -28,8 +28,7 @@ pub(super) fn declared_columns(
     others: &[ColumnDefinition],
 ) -> Result<Vec<ColumnDefinition>> {
     let environment = session.environment(query);
-    let text_of_query = String::from_utf8_lossy(query.text);
-    let analyzer = Analyzer::new(&environment, &text_of_query);
+    let analyzer = Analyzer::new(&environment, query.text);
     let columns = &flattened(columns);
     let types = columns.iter().map(|c| {
         let place = basalt_parser::position_of(query.text, c.span.start as usize);

@@ -283,8 +283,7 @@ pub(super) fn for_each_row(
         .chain(behind)
         .collect();
     let environment = session.environment(query);
-    let text = String::from_utf8_lossy(query.text);
-    let plan = Analyzer::new(&environment, &text).for_insert(planned, given, &targets)?;
+    let plan = Analyzer::new(&environment, query.text).for_insert(planned, given, &targets)?;
     let nested = NestedColumns::of(&targets[..stored(&table.columns).count()]);
     let mut num_rows = 0;
     query.execution.for_each(&plan, true, &mut |batch| {

@@ -60,8 +60,7 @@ pub(crate) fn plan(
     select: &ast::Query,
 ) -> Result<Planned> {
     let environment = session.environment(query);
-    let text = String::from_utf8_lossy(query.text);
-    Analyzer::new(&environment, &text).plan(select)
+    Analyzer::new(&environment, query.text).plan(select)
 }
 
 /// The plan under the settings `limit` and `offset`.

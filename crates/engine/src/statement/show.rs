@@ -282,8 +282,7 @@ fn described_columns(
     };
     let select = ast::Query::new(ast::SetExpr::Select(Box::new(select)));
     let environment = session.environment(query);
-    let text = String::from_utf8_lossy(query.text);
-    let planned = Analyzer::new(&environment, &text).plan(&select)?;
+    let planned = Analyzer::new(&environment, query.text).plan(&select)?;
     let column = |c: basalt_analyzer::OutputColumn| {
         ColumnDefinition::new(basalt_analyzer::TableColumn::new(c.name, c.data_type))
     };

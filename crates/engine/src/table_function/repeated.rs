@@ -35,7 +35,7 @@ pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
         _ => return Err(args.wrong_number("1 or 2")),
     };
     let query = parse_query(&format!("SELECT * FROM {from}"))?;
-    let planned = Analyzer::new(args.environment, "").plan(&query)?;
+    let planned = Analyzer::new(args.environment, b"").plan(&query)?;
     let columns = planned.columns.iter();
     let columns: Vec<TableColumn> = columns
         .map(|c| TableColumn::new(c.name.clone(), c.data_type.clone()))

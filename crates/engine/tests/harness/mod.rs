@@ -70,6 +70,8 @@ pub(crate) struct Outcome {
     failures: Vec<(String, String)>,
     /// Of all its files, added up over the threads.
     time: Duration,
+    /// The file that took longest.
+    slowest: (Duration, String),
 }
 
 const PENDING: &str = "sql/PENDING.txt";
@@ -120,10 +122,12 @@ impl Outcome {
     )]
     pub(crate) fn news(&self, name: &str, pending: &BTreeSet<String>) -> String {
         println!(
-            "{name}: {} records passed, {} did not, {:.1} s",
+            "{name}: {} records passed, {} did not, {:.1} s ({} {:.1} s)",
             self.num_passed,
             self.failures.len(),
-            self.time.as_secs_f64()
+            self.time.as_secs_f64(),
+            self.slowest.1,
+            self.slowest.0.as_secs_f64()
         );
         let new = self
             .failures
@@ -188,7 +192,11 @@ pub(crate) fn run_all(configurations: &[Configuration]) -> Vec<Outcome> {
             let mut all = outcomes.lock().expect("outcomes");
             all[i].num_passed += of_file.num_passed;
             all[i].failures.extend(of_file.failures);
-            all[i].time += begin.elapsed();
+            let elapsed = begin.elapsed();
+            all[i].time += elapsed;
+            let name = file.file_name().expect("name").to_string_lossy();
+            let slowest = (elapsed, name.into_owned());
+            all[i].slowest = slowest.max(std::mem::take(&mut all[i].slowest));
         }
     };
     std::thread::scope(|scope| {

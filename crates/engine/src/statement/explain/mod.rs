@@ -46,7 +46,7 @@ pub(crate) fn run(
         }
         _ => {
             let environment = session.environment(query);
-            let lines = lines(&environment, &String::from_utf8_lossy(query.text), explain)?;
+            let lines = lines(&environment, query.text, explain)?;
             write(session, query, explain, lines, io)
         }
     }
@@ -71,13 +71,17 @@ pub(crate) fn table(environment: &QueryEnvironment<'_>, explain: &Explain) -> Re
                 .table()
         }
         _ => Rows::default()
-            .text("explain", lines(environment, "", explain)?)
+            .text("explain", lines(environment, b"", explain)?)
             .table(),
     }
 }
 
 /// What a kind of EXPLAIN tells, line by line.
-fn lines(environment: &QueryEnvironment<'_>, text: &str, explain: &Explain) -> Result<Vec<String>> {
+fn lines(
+    environment: &QueryEnvironment<'_>,
+    text: &[u8],
+    explain: &Explain,
+) -> Result<Vec<String>> {
     if explain.kind == ExplainKind::CurrentTransaction {
         return Ok(vec!["<no current transaction>".to_owned()]);
     }

@@ -112,8 +112,7 @@ fn run(
     };
     let targets: Vec<_> = wanted.targets.iter().map(copied).chain([number]).collect();
     let environment = session.environment(query);
-    let text = String::from_utf8_lossy(query.text);
-    let plan = Analyzer::new(&environment, &text).for_insert(planned, &given, &targets)?;
+    let plan = Analyzer::new(&environment, query.text).for_insert(planned, &given, &targets)?;
     let mut batches = Vec::new();
     query.execution.for_each(&plan, true, &mut |batch| {
         batches.push(batch);

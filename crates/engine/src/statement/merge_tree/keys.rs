@@ -79,7 +79,6 @@ pub(super) fn computed_column(
     expr: &Expr,
 ) -> Result<Computed> {
     let environment = session.environment(query);
-    let text = String::from_utf8_lossy(query.text);
     let name = format!("key {}", basalt_parser::format_expr(expr));
     let known = columns.iter().map(|c| DeclaredColumn {
         name: &c.column.name,
@@ -94,7 +93,7 @@ pub(super) fn computed_column(
         is_new: true,
     };
     let declared: Vec<_> = known.chain([new]).collect();
-    let types = Analyzer::new(&environment, &text).types_of_columns(&declared)?;
+    let types = Analyzer::new(&environment, query.text).types_of_columns(&declared)?;
     let data_type = types.last().cloned();
     let data_type = data_type.ok_or_else(|| Error::bug("a key without type"))?;
     Layout::check_type(&data_type)?;
