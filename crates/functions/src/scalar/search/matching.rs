@@ -125,9 +125,7 @@ fn match_rows(
     let to_number = |found: bool| u8::from(found == wanted);
     let views = text.array.as_binary_view_opt().filter(|_| !text.is_const);
     let values = match (views, contained) {
-        (Some(views), Some(finder)) => {
-            UInt8Array::from_iter_values(rows_containing(views, finder).into_iter().map(to_number))
-        }
+        (Some(views), Some(finder)) => UInt8Array::from(rows_containing(views, finder, wanted)),
         (Some(views), None) => {
             UInt8Array::from_iter_values(views.bytes_iter().map(|value| to_number(is_match(value))))
         }
