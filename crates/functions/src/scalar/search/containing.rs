@@ -3,14 +3,15 @@
 //! The long strings of some rows are searched as one stretch of bytes, and a place that is found is then
 //! given to its row: a row without the text costs its bytes, not a call. Strings that lie one behind the
 //! other in a buffer are such a stretch; others, like those of a dictionary, are copied into one, which
-//! takes a third of the time of a call for each (`LIKE` over 50 million rows, a fifth of them long).
+//! takes half the time of a call for each.
 
 use arrow::array::{Array, BinaryViewArray, ByteView};
 use arrow::buffer::Buffer;
 use memchr::memmem::Finder;
 
-/// Rows that are looked at together: a bit of a word each.
-const GROUP: usize = 64;
+/// Rows that are looked at together: what is copied of them stays in the first cache, and is written
+/// well before it is read.
+const BLOCK: usize = 1024;
 
 /// Strings up to this length lie in their views.
 const MAX_INLINE: u32 = 12;
@@ -18,91 +19,88 @@ const MAX_INLINE: u32 = 12;
 /// For each row whether it contains what `finder` looks for, which is not empty: 1 if that is as `wanted`,
 /// 0 if not.
 pub fn rows_containing(strings: &BinaryViewArray, finder: &Finder<'_>, wanted: bool) -> Vec<u8> {
-    let mut found = Vec::with_capacity(strings.len());
+    let hit = u8::from(wanted);
+    let mut found = vec![1 - hit; strings.len()];
     let inline = InlineNeedle::new(finder.needle());
-    let (mut group, mut copied) = (Group::new(), Vec::new());
-    for views in strings.views().chunks(GROUP) {
-        group.fill(views);
-        let mut hits = group.search(strings.data_buffers(), finder, &mut copied);
-        if let Some(needle) = inline.as_ref().filter(|n| n.len <= group.longest_inline) {
-            hits |= needle.hits(views);
-        }
-        let first = u8::from(!wanted);
-        match hits {
-            0 => found.resize(found.len() + views.len(), first),
-            _ => found.extend((0..views.len()).map(|row| (hits >> row & 1) as u8 ^ first)),
+    let (mut long, mut copied) = (LongStrings::default(), Vec::new());
+    for (views, found) in strings.views().chunks(BLOCK).zip(found.chunks_mut(BLOCK)) {
+        long.fill(views);
+        let mark = |row: usize| found[row] = hit;
+        long.search(strings.data_buffers(), finder, &mut copied, mark);
+        if let Some(needle) = inline.as_ref().filter(|n| n.len <= long.longest_other) {
+            let flags = views.iter().zip(found);
+            flags
+                .filter(|(view, _)| needle.is_in(**view))
+                .for_each(|(_, flag)| *flag = hit);
         }
     }
     found
 }
 
-/// The long strings among some rows.
-struct Group {
-    /// Their rows, in order.
-    rows: [u8; GROUP],
-    strings: [ByteView; GROUP],
-    len: usize,
-    /// Length of the longest of the other strings.
-    longest_inline: u32,
+/// The strings of some rows that do not lie in their views.
+#[derive(Default)]
+struct LongStrings {
+    /// With their rows, in order.
+    strings: Vec<(u16, ByteView)>,
+    /// Length of the longest of the other rows' strings.
+    longest_other: u32,
 }
 
-impl Group {
-    fn new() -> Self {
-        Self {
-            rows: [0; GROUP],
-            strings: [ByteView::default(); GROUP],
-            len: 0,
-            longest_inline: 0,
-        }
-    }
-
+impl LongStrings {
     fn fill(&mut self, views: &[u128]) {
-        (self.len, self.longest_inline) = (0, 0);
-        // Without branches: where lengths are mixed no processor foresees them.
-        for (row, view) in views.iter().enumerate() {
-            let view = ByteView::from(*view);
-            let is_long = view.length > MAX_INLINE;
-            self.rows[self.len] = row as u8;
-            self.strings[self.len] = view;
-            self.len += usize::from(is_long);
-            let inline = if is_long { 0 } else { view.length };
-            self.longest_inline = self.longest_inline.max(inline);
+        self.strings.clear();
+        self.longest_other = 0;
+        for (word, views) in views.chunks(64).enumerate() {
+            // Without branches: where lengths are mixed no processor foresees them.
+            let mut long = 0_u64;
+            for (row, view) in views.iter().enumerate() {
+                let length = *view as u32;
+                let is_long = length > MAX_INLINE;
+                long |= u64::from(is_long) << row;
+                let other = if is_long { 0 } else { length };
+                self.longest_other = self.longest_other.max(other);
+            }
+            while long != 0 {
+                let row = long.trailing_zeros() as usize;
+                let string = ByteView::from(views[row]);
+                self.strings.push(((word * 64 + row) as u16, string));
+                long &= long - 1;
+            }
         }
     }
 
-    fn strings(&self) -> &[ByteView] {
-        &self.strings[..self.len]
-    }
-
-    /// Bits of the rows whose long strings contain what `finder` looks for.
-    fn search(&self, buffers: &[Buffer], finder: &Finder<'_>, copied: &mut Vec<u8>) -> u64 {
-        if self.len == 0 {
-            return 0;
-        }
+    /// Tells the rows whose strings contain what `finder` looks for.
+    fn search(
+        &self,
+        buffers: &[Buffer],
+        finder: &Finder<'_>,
+        copied: &mut Vec<u8>,
+        mark: impl FnMut(usize),
+    ) {
         if let Some((bytes, begin)) = self.stretch(buffers) {
-            let begins = self.strings().iter().map(|s| s.offset as usize - begin);
-            return self.hits(bytes, begins, finder);
+            let begins = self.strings.iter().map(|(_, s)| s.offset as usize - begin);
+            return self.find(bytes, begins, finder, mark);
         }
         copied.clear();
-        for string in self.strings() {
+        for (_, string) in &self.strings {
             let (begin, len) = (string.offset as usize, string.length as usize);
             copied.extend_from_slice(&buffers[string.buffer_index as usize][begin..begin + len]);
         }
-        let begins = self.strings().iter().scan(0, |end, string| {
+        let begins = self.strings.iter().scan(0, |end, (_, string)| {
             let begin = *end;
             *end += string.length as usize;
             Some(begin)
         });
-        self.hits(copied, begins, finder)
+        self.find(copied, begins, finder, mark);
     }
 
     /// The bytes of a buffer in which the strings lie in their order with little between, and where these
     /// begin.
     fn stretch<'a>(&self, buffers: &'a [Buffer]) -> Option<(&'a [u8], usize)> {
-        let first = self.strings().first()?;
+        let (_, first) = self.strings.first()?;
         let begin = first.offset as usize;
         let (mut end, mut len) = (begin, 0);
-        for string in self.strings() {
+        for (_, string) in &self.strings {
             let at = string.offset as usize;
             if string.buffer_index != first.buffer_index || at < end {
                 return None;
@@ -115,25 +113,29 @@ impl Group {
         is_dense.then_some((bytes, begin))
     }
 
-    /// Bits of the rows whose strings, which begin at `begins` of `bytes`, contain it.
-    fn hits(&self, bytes: &[u8], begins: impl Iterator<Item = usize>, finder: &Finder<'_>) -> u64 {
+    /// As [`search`](Self::search), where the strings begin at `begins` of `bytes`.
+    fn find(
+        &self,
+        bytes: &[u8],
+        begins: impl Iterator<Item = usize>,
+        finder: &Finder<'_>,
+        mut mark: impl FnMut(usize),
+    ) {
         let find_from = |at: usize| finder.find(&bytes[at..]).map(|n| at + n);
         let Some(mut next) = find_from(0) else {
-            return 0;
+            return;
         };
-        let mut hits = 0;
-        for ((begin, string), row) in begins.zip(self.strings()).zip(self.rows) {
+        for (begin, (row, string)) in begins.zip(&self.strings) {
             if next < begin {
                 match find_from(begin) {
                     Some(found) => next = found,
-                    None => break,
+                    None => return,
                 }
             }
-            let end = begin + string.length as usize;
-            let is_hit = next + finder.needle().len() <= end;
-            hits |= u64::from(is_hit) << row;
+            if next + finder.needle().len() <= begin + string.length as usize {
+                mark(usize::from(*row));
+            }
         }
-        hits
     }
 }
 
@@ -158,19 +160,12 @@ impl InlineNeedle {
         })
     }
 
-    /// Bits of the rows whose strings lie in their views and contain the text.
-    fn hits(&self, views: &[u128]) -> u64 {
-        let flags = views
-            .iter()
-            .map(|view| (*view as u32) <= MAX_INLINE && self.is_in(*view));
-        flags
-            .enumerate()
-            .fold(0, |hits, (row, is_hit)| hits | u64::from(is_hit) << row)
-    }
-
-    /// Whether the string in a view, behind its length, contains the text.
+    /// Whether the string lies in its view, behind its length, and contains the text.
     fn is_in(&self, view: u128) -> bool {
         let len = view as u32;
+        if len > MAX_INLINE {
+            return false;
+        }
         let mut bytes = view >> 32;
         for _ in self.len..=len {
             if bytes & self.mask == self.needle {
@@ -193,7 +188,7 @@ mod tests {
     proptest! {
         #[test]
         fn rows_are_those_that_contain_the_text(
-            values in prop::collection::vec("[ab]{0,20}", 0..200),
+            values in prop::collection::vec("[ab]{0,20}", 0..2500),
             needle in "[ab]{1,14}",
             from in 0usize..50,
             step in 1usize..9,
