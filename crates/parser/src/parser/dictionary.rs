@@ -64,17 +64,18 @@ impl Parser<'_> {
         if let Some(comment) = self.comment()? {
             text += &format!("\nCOMMENT {}", quoted(&comment));
         }
+        let output = self.output_options()?;
         if !self.at_statement_end() {
             return self.fail("end of query");
         }
         Ok(Some(Statement::Tokens(Box::new(TokenStatement {
-            construct: "CREATE DICTIONARY".to_owned(),
-            text,
+            output,
+            ..TokenStatement::new("CREATE DICTIONARY", text)
         }))))
     }
 
     /// `name`, `db.name`
-    fn dotted_name(&mut self, what: &'static str) -> Result<String> {
+    pub(super) fn dotted_name(&mut self, what: &'static str) -> Result<String> {
         let mut name = identifier(&self.identifier(what)?);
         if self.symbol(K::Dot) {
             name = format!("{name}.{}", identifier(&self.identifier(what)?));

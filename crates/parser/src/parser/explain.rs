@@ -58,7 +58,7 @@ impl Parser<'_> {
         if self.token(1).kind == K::Equals {
             explain.settings = self.list(Self::setting)?;
         }
-        let mut statement = self.statement()?;
+        let mut statement = self.one_statement()?;
         if let Some(output) = output_of(&mut statement) {
             explain.output = std::mem::take(output);
         }
