@@ -408,3 +408,19 @@ impl ColumnDef {
         }
     }
 }
+
+impl TableSchema {
+    /// The names of the columns, if nothing else is written.
+    pub(crate) fn names(&self) -> Option<Vec<String>> {
+        let others = self.indexes.len() + self.constraints.len() + self.projections.len();
+        let name = |column: &ColumnDef| {
+            let bare = ColumnDef {
+                span: column.span,
+                ..ColumnDef::named(column.name.clone())
+            };
+            (*column == bare).then(|| column.name.clone())
+        };
+        let names: Option<Vec<String>> = self.columns.iter().map(name).collect();
+        names.filter(|names| others == 0 && !names.is_empty())
+    }
+}

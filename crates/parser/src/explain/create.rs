@@ -43,7 +43,13 @@ pub(super) fn create_view(c: &CreateView) -> Node {
         },
         &c.name,
     );
-    schema(c.schema.as_ref(), &mut node);
+    match c.schema.as_ref().and_then(TableSchema::names) {
+        Some(names) => {
+            let identifier = |name| Node::leaf(format!("Identifier {name}"));
+            node.push(Node::list(names.into_iter().map(identifier).collect()));
+        }
+        None => schema(c.schema.as_ref(), &mut node),
+    }
     node.extend(c.comment.iter().map(|comment| literal(comment)));
     node.extend(c.security.iter().map(|_| Node::leaf("View SQL Security")));
     node.extend(c.refresh.iter().map(refresh));

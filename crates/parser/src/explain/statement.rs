@@ -255,7 +255,7 @@ fn tokens(t: &TokenStatement) -> Node {
         "SET DEFAULT ROLE" => "SetRoleQuery".to_owned(),
         "REVOKE" => "GrantQuery".to_owned(),
         construct if is_named_by_words(construct) => format!("{construct} query"),
-        construct if construct.starts_with("ALTER ") => {
+        construct if construct.starts_with("ALTER ") && !construct.ends_with("COLLECTION") => {
             format!("{}Query", camel(&construct.replacen("ALTER", "CREATE", 1)))
         }
         "MOVE" => {

@@ -310,7 +310,16 @@ impl Writer {
         if let Some(uuid) = &v.inner_uuid {
             self.put(&format!(" TO INNER UUID {}", quoted(uuid.as_bytes())));
         }
-        self.schema(v.schema.as_ref());
+        match v.schema.as_ref().and_then(TableSchema::names) {
+            Some(names) => {
+                self.line();
+                self.put("(");
+                self.commas(&names, |w, name| w.put(&identifier(name)));
+                self.soft_line();
+                self.put(")");
+            }
+            None => self.schema(v.schema.as_ref()),
+        }
         self.storage(&v.storage);
         self.put_if(v.populate, " POPULATE");
         if let Some(security) = &v.security {

@@ -356,6 +356,7 @@ impl Writer {
         }
         self.put_if(!system.rest.text.is_empty(), " ");
         self.put(&system.rest.text);
+        self.output(&system.rest.output);
     }
 
     fn kill(&mut self, kill: &Kill) {

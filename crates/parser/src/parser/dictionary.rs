@@ -127,7 +127,10 @@ impl Parser<'_> {
 
     fn dictionary_clause(&mut self, clauses: &mut Clauses) -> Result<bool> {
         if clauses.primary_key.is_none() && self.keyword("PRIMARY KEY") {
-            let keys = self.list(Self::expr)?;
+            let mut keys = self.list(Self::expr)?;
+            for key in &mut keys {
+                key.span.parenthesised = false;
+            }
             let keys = keys.iter().flat_map(|key| match &key.kind {
                 ExprKind::Tuple(items) => items.iter().map(format_expr).collect(),
                 _ => vec![format_expr(key)],

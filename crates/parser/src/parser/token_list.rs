@@ -16,7 +16,12 @@ impl Parser<'_> {
 
     /// All tokens up to the end of the statement.
     pub(super) fn rest_as_text(&mut self, construct: &str) -> Result<TokenStatement> {
-        let text = self.text_until(&["FORMAT", "INTO"])?;
+        // Others write their settings on the line of the rest.
+        let ends = match construct.starts_with("SYSTEM") {
+            true => ["FORMAT", "INTO", "SETTINGS"].as_slice(),
+            false => ["FORMAT", "INTO"].as_slice(),
+        };
+        let text = self.text_until(ends)?;
         let output = self.output_options()?;
         if !self.at_statement_end() {
             return self.fail("end of query");
