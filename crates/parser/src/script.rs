@@ -111,10 +111,18 @@ impl Statements<'_> {
             }));
         };
         let mut inner = &statement;
-        while let Statement::Explain(explain) = inner
-            && let Some(explained) = &explain.statement
-        {
-            inner = explained;
+        loop {
+            inner = match inner {
+                Statement::Explain(explain) => match &explain.statement {
+                    Some(explained) => explained,
+                    None => break,
+                },
+                Statement::Parallel(all) => match all.last() {
+                    Some(last) => last,
+                    None => break,
+                },
+                _ => break,
+            };
         }
         let is_values = matches!(inner, Statement::Insert(insert)
             if matches!(&insert.source, InsertSource::Format(f) if f == "Values"));

@@ -29,6 +29,9 @@ pub(crate) fn run(
     if alter.cluster.is_some() {
         return Err(Error::not_implemented("ON CLUSTER"));
     }
+    if alter.is_database {
+        return Err(Error::not_implemented("ALTER DATABASE"));
+    }
     for command in &alter.commands {
         let table = session.find_table(&alter.table)?;
         let named = (&alter.table, table.as_ref());

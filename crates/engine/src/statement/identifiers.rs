@@ -84,6 +84,7 @@ fn names(statement: &mut Statement) -> Vec<&mut ObjectName> {
             TableSource::Table(name) => vec![name],
             _ => Vec::new(),
         },
+        Statement::Parallel(all) => all.iter_mut().flat_map(names).collect(),
         _ => Vec::new(),
     }
 }

@@ -19,6 +19,7 @@
 //! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |
 //! | [`check`] | CHECK TABLE |
 //! | [`kill`] | KILL |
+//! | [`parallel`] | PARALLEL WITH |
 //! | [`show`] | SHOW, DESCRIBE, EXISTS |
 //! | [`explain`] | EXPLAIN |
 //! | [`analyze`] | EXPLAIN ANALYZE |
@@ -45,6 +46,7 @@ mod kill;
 pub mod limits;
 mod merge_tree;
 mod nested;
+mod parallel;
 mod partitioned_file;
 mod qualify;
 pub mod query;
@@ -142,6 +144,9 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         }
         Statement::System(system) => set::system(&system.command),
         Statement::Kill(kill) => kill::run(session, &query, kill, io),
+        Statement::Parallel(statements) => parallel::run(session, &query, statements, io),
+        Statement::CreateIndex(_) => Err(Error::not_implemented("CREATE INDEX")),
+        Statement::ExecuteAs { .. } => Err(Error::not_implemented("EXECUTE AS")),
         Statement::Tokens(tokens) => Err(Error::not_implemented(&tokens.construct)),
     }
 }
@@ -248,6 +253,7 @@ pub(crate) fn settings_of(statement: &Statement) -> Vec<&Setting> {
         Statement::Optimize(optimize) => optimize.output.settings.iter().collect(),
         Statement::Describe(describe) => describe.output.settings.iter().collect(),
         Statement::Kill(kill) => kill.output.settings.iter().collect(),
+        Statement::Parallel(all) => all.iter().flat_map(settings_of).collect(),
         Statement::Explain(explain) => {
             let mut settings: Vec<&Setting> = explain.output.settings.iter().collect();
             settings.extend(explain.statement.iter().flat_map(|s| settings_of(s)));

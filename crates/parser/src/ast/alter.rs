@@ -1,6 +1,6 @@
 //! Describes ALTER TABLE.
 
-use super::create::{ColumnDef, Constraint, IndexDef, ProjectionDef, TtlItem};
+use super::create::{ColumnDef, Constraint, IndexDef, ProjectionDef, Refresh, TtlItem};
 use super::expr::Expr;
 use super::select::{OrderItem, OutputOptions, Query, Setting};
 use super::statement::TokenStatement;
@@ -9,8 +9,8 @@ use super::table::ObjectName;
 /// `ALTER TABLE t command, command, ..`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alter {
-    /// `TEMPORARY`
-    pub temporary: bool,
+    /// `ALTER DATABASE`: the table is a database.
+    pub is_database: bool,
     /// The table.
     pub table: ObjectName,
     /// `ON CLUSTER`
@@ -110,7 +110,7 @@ pub enum AlterCommand {
         /// The constraint.
         constraint: Box<Constraint>,
     },
-    /// `DROP | CLEAR | MATERIALIZE INDEX | PROJECTION | CONSTRAINT | STATISTICS name`
+    /// `DROP | CLEAR | MATERIALIZE INDEX | PROJECTION | CONSTRAINT name`
     Element {
         /// `DROP`, `CLEAR` or `MATERIALIZE`.
         action: ElementAction,
@@ -191,8 +191,37 @@ pub enum AlterCommand {
         /// `WITH NAME`
         name: Option<Vec<u8>>,
     },
+    /// `ADD | MODIFY | DROP | CLEAR | MATERIALIZE STATISTICS columns | ALL [TYPE types] [IN PARTITION p]`
+    Statistics(Box<Statistics>),
+    /// `MODIFY REFRESH ..`
+    ModifyRefresh(Box<Refresh>),
+    /// `MODIFY [DEFINER = user] [SQL SECURITY kind]`: the text behind MODIFY.
+    ModifySecurity(String),
+    /// `APPLY DELETED MASK`, `APPLY PATCHES`, `REWRITE PARTS`: the words, and `IN PARTITION`.
+    Rewrite(String, Option<Partition>),
+    /// `FETCH PARTITION | PART p FROM 'path'`
+    Fetch(Partition, Vec<u8>),
+    /// `MODIFY COLUMN name MODIFY SETTING a = 1, ..`
+    ModifyColumnSetting(String, Vec<Setting>),
+    /// `MODIFY COLUMN name RESET SETTING a, ..`
+    ResetColumnSetting(String, Vec<String>),
     /// Anything else, as tokens.
     Tokens(TokenStatement),
+}
+
+/// A command about the statistics of columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statistics {
+    /// `ADD`, `MODIFY`, `DROP`, `CLEAR` or `MATERIALIZE`.
+    pub action: String,
+    /// `IF EXISTS`, for ADD `IF NOT EXISTS`.
+    pub is_lenient: bool,
+    /// The columns; `None` for ALL.
+    pub columns: Option<Vec<String>>,
+    /// `TYPE`
+    pub types: Vec<Expr>,
+    /// `IN PARTITION`
+    pub partition: Option<Partition>,
 }
 
 /// What is done with an element of a table.
@@ -215,8 +244,6 @@ pub enum ElementKind {
     Projection,
     /// `CONSTRAINT`
     Constraint,
-    /// `STATISTICS`
-    Statistics,
 }
 
 /// What is done with a partition.
@@ -243,6 +270,8 @@ pub enum MoveTarget {
     Volume(Vec<u8>),
     /// `TO TABLE t`
     Table(ObjectName),
+    /// `TO SHARD 'path'`
+    Shard(Vec<u8>),
 }
 
 /// Which partition or part.

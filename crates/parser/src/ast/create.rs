@@ -4,7 +4,6 @@ use super::Span;
 use super::data_type::DataType;
 use super::expr::{Expr, Lambda};
 use super::select::{IntoOutfile, OrderItem, OutputOptions, Query, Select, Setting};
-use super::statement::TokenStatement;
 use super::table::{ObjectName, TableFunction};
 
 /// `CREATE | ATTACH | REPLACE [TEMPORARY] TABLE ..`
@@ -244,8 +243,8 @@ pub struct CreateView {
     pub uuid: Option<String>,
     /// `ON CLUSTER`
     pub cluster: Option<String>,
-    /// `REFRESH ..` of a materialized view, as tokens.
-    pub refresh: Option<TokenStatement>,
+    /// `REFRESH ..` of a materialized view.
+    pub refresh: Option<Refresh>,
     /// `TO table`
     pub to_table: Option<ObjectName>,
     /// Columns, if written.
@@ -256,8 +255,10 @@ pub struct CreateView {
     pub populate: bool,
     /// `EMPTY`
     pub empty: bool,
-    /// `DEFINER = ..`, `SQL SECURITY ..`, as tokens.
-    pub security: Option<TokenStatement>,
+    /// `DEFINER = ..`, `SQL SECURITY ..`, as text.
+    pub security: Option<String>,
+    /// `TO INNER UUID`
+    pub inner_uuid: Option<String>,
     /// `AS SELECT ..`; `None` only for ATTACH without definition.
     pub query: Option<Box<Query>>,
     /// `COMMENT`
@@ -297,6 +298,42 @@ pub struct CreateDatabase {
     /// `COMMENT`
     pub comment: Option<Vec<u8>>,
     /// `FORMAT`, `SETTINGS` of the statement.
+    pub output: OutputOptions,
+}
+
+/// `REFRESH EVERY | AFTER interval ..`
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Refresh {
+    /// The canonical text.
+    pub text: String,
+    /// How many intervals are in it.
+    pub num_intervals: usize,
+    /// `DEPENDS ON`
+    pub depends_on: Vec<ObjectName>,
+    /// `SETTINGS`
+    pub has_settings: bool,
+}
+
+/// `CREATE [UNIQUE] INDEX [IF NOT EXISTS] name ON table expr [TYPE type] [GRANULARITY n]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateIndex {
+    /// `UNIQUE`
+    pub unique: bool,
+    /// `IF NOT EXISTS`
+    pub if_not_exists: bool,
+    /// Name of the index.
+    pub name: String,
+    /// Its table.
+    pub table: ObjectName,
+    /// `ON CLUSTER`
+    pub cluster: Option<String>,
+    /// What is indexed.
+    pub expr: Expr,
+    /// `TYPE`
+    pub index_type: Option<Expr>,
+    /// `GRANULARITY`
+    pub granularity: u64,
+    /// `FORMAT`, `SETTINGS`
     pub output: OutputOptions,
 }
 
@@ -369,5 +406,21 @@ impl ColumnDef {
             settings: Vec::new(),
             span: Span::default(),
         }
+    }
+}
+
+impl TableSchema {
+    /// The names of the columns, if nothing else is written.
+    pub(crate) fn names(&self) -> Option<Vec<String>> {
+        let others = self.indexes.len() + self.constraints.len() + self.projections.len();
+        let name = |column: &ColumnDef| {
+            let bare = ColumnDef {
+                span: column.span,
+                ..ColumnDef::named(column.name.clone())
+            };
+            (*column == bare).then(|| column.name.clone())
+        };
+        let names: Option<Vec<String>> = self.columns.iter().map(name).collect();
+        names.filter(|names| others == 0 && !names.is_empty())
     }
 }

@@ -25,12 +25,12 @@ pub mod table;
 
 pub use alter::{
     Alter, AlterCommand, ColumnPosition, ElementAction, ElementKind, MoveTarget, Partition,
-    PartitionAction,
+    PartitionAction, Statistics,
 };
 pub use create::{
     ColumnDef, ColumnDefault, Constraint, ConstraintKind, CreateDatabase, CreateFunction,
-    CreateTable, CreateView, DefaultKind, Engine, IndexDef, Insert, InsertSource, InsertTarget,
-    ProjectionDef, Storage, TableSchema, TtlAction, TtlItem, ViewKind,
+    CreateIndex, CreateTable, CreateView, DefaultKind, Engine, IndexDef, Insert, InsertSource,
+    InsertTarget, ProjectionDef, Refresh, Storage, TableSchema, TtlAction, TtlItem, ViewKind,
 };
 pub use data_type::{DataType, TypeArg};
 pub use expr::{

@@ -232,6 +232,8 @@ pub struct Setting {
     pub name: String,
     /// A constant (also array, tuple, `map(..)` function); `None` for `DEFAULT`.
     pub value: Option<Expr>,
+    /// Only the name stands there: the value is `true`.
+    pub is_flag: bool,
     /// Where it stands.
     pub span: Span,
 }

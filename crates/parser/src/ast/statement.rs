@@ -1,7 +1,7 @@
 //! Describes whole statements.
 
 use super::alter::{Alter, Partition};
-use super::create::{CreateDatabase, CreateFunction, CreateTable, CreateView, Insert};
+use super::create::{CreateDatabase, CreateFunction, CreateIndex, CreateTable, CreateView, Insert};
 use super::expr::Expr;
 use super::select::{OutputOptions, Query, Setting};
 use super::table::ObjectName;
@@ -21,6 +21,15 @@ pub enum Statement {
     CreateDatabase(Box<CreateDatabase>),
     /// `CREATE FUNCTION f AS x -> ..`
     CreateFunction(Box<CreateFunction>),
+    /// `CREATE INDEX i ON t ..`
+    CreateIndex(Box<CreateIndex>),
+    /// `EXECUTE AS user [statement]`
+    ExecuteAs {
+        /// Whose rights count.
+        user: String,
+        /// `None`: from now on.
+        statement: Option<Box<Statement>>,
+    },
     /// `DROP ..`, `DETACH ..`
     Drop(Box<DropStatement>),
     /// `TRUNCATE ..`
@@ -77,6 +86,8 @@ pub enum Statement {
     System(Box<SystemCommand>),
     /// `KILL QUERY | MUTATION ..`
     Kill(Box<Kill>),
+    /// `a PARALLEL WITH b PARALLEL WITH c`: two statements or more.
+    Parallel(Vec<Statement>),
     /// `BEGIN TRANSACTION`, `COMMIT`, `ROLLBACK`, GRANT, REVOKE, users and roles, dictionaries,
     /// BACKUP, and other statements that keep their tokens only.
     Tokens(Box<TokenStatement>),
@@ -135,6 +146,8 @@ pub struct Truncate {
     pub kind: ObjectKind,
     /// `TEMPORARY`
     pub temporary: bool,
+    /// `TABLES FROM` without ALL.
+    pub is_filtered: bool,
     /// `IF EXISTS`
     pub if_exists: bool,
     /// What to empty.
@@ -418,4 +431,20 @@ pub struct TokenStatement {
     pub construct: String,
     /// The text: comments left out, one space where there was space, keywords in upper case.
     pub text: String,
+    /// What EXPLAIN AST shows below it.
+    pub subjects: Vec<Expr>,
+    /// `INTO OUTFILE`, `FORMAT`, `SETTINGS`
+    pub output: OutputOptions,
+}
+
+impl TokenStatement {
+    /// A statement with nothing below it and no clauses behind it.
+    pub(crate) fn new(construct: impl Into<String>, text: String) -> Self {
+        Self {
+            construct: construct.into(),
+            text,
+            subjects: Vec::new(),
+            output: OutputOptions::default(),
+        }
+    }
 }

@@ -154,7 +154,7 @@ impl TableExpr {
 impl TableFunction {
     /// Whether a query stands in it without parentheses of its own: `view(SELECT ..)`.
     pub(crate) fn takes_bare_query(&self) -> bool {
-        self.name != "viewExplain"
+        ["view", "viewIfPermitted"].contains(&self.name.as_str())
     }
 }
 

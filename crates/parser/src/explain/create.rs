@@ -2,9 +2,12 @@
 
 use super::expr::{data_type, expr, expr_list};
 use super::node::Node;
-use super::query::{query, table_function};
+use super::query::{full_name, query, table_function};
 use super::statement::{literal, names, with_output};
-use crate::ast::{ColumnDef, CreateTable, CreateView, Expr, ObjectName, Storage, TableSchema};
+use crate::ast::{
+    ColumnDef, Constraint, CreateTable, CreateView, Expr, IndexDef, ObjectName, ProjectionDef,
+    Refresh, Storage, TableSchema, TtlItem,
+};
 
 pub(super) fn create_table(c: &CreateTable) -> Node {
     let word = if c.attach {
@@ -18,8 +21,8 @@ pub(super) fn create_table(c: &CreateTable) -> Node {
         node.push(table_function(function));
     }
     storage(&c.storage, &mut node);
-    node.extend(c.query.iter().map(|q| query(q)));
     node.extend(c.comment.iter().map(|comment| literal(comment)));
+    node.extend(c.query.iter().map(|q| query(q)));
     with_output(node, &c.output)
 }
 
@@ -40,10 +43,18 @@ pub(super) fn create_view(c: &CreateView) -> Node {
         },
         &c.name,
     );
-    schema(c.schema.as_ref(), &mut node);
+    match c.schema.as_ref().and_then(TableSchema::names) {
+        Some(names) => {
+            let identifier = |name| Node::leaf(format!("Identifier {name}"));
+            node.push(Node::list(names.into_iter().map(identifier).collect()));
+        }
+        None => schema(c.schema.as_ref(), &mut node),
+    }
     node.extend(c.comment.iter().map(|comment| literal(comment)));
+    node.extend(c.security.iter().map(|_| Node::leaf("View SQL Security")));
+    node.extend(c.refresh.iter().map(refresh));
     node.extend(c.query.iter().map(|q| query(q)));
-    if c.to_table.is_some() || c.storage.engine.is_some() {
+    if c.to_table.is_some() || c.storage != Storage::default() {
         let mut targets = Node::leaf("ViewTargets");
         storage(&c.storage, &mut targets);
         node.push(targets);
@@ -51,26 +62,25 @@ pub(super) fn create_view(c: &CreateView) -> Node {
     with_output(node, &c.output)
 }
 
+pub(super) fn refresh(r: &Refresh) -> Node {
+    let mut node = Node::leaf("Refresh strategy definition");
+    node.extend((0..r.num_intervals).map(|_| Node::leaf("TimeInterval")));
+    if !r.depends_on.is_empty() {
+        let name = |name| Node::leaf(format!("TableIdentifier {}", full_name(name)));
+        node.push(Node::list(r.depends_on.iter().map(name).collect()));
+    }
+    node.extend(r.has_settings.then(|| Node::leaf("Set")));
+    node
+}
+
 fn schema(schema: Option<&TableSchema>, node: &mut Node) {
     let Some(schema) = schema else { return };
     let mut children = Vec::new();
     let lists = [
         schema.columns.iter().map(column).collect::<Vec<_>>(),
-        schema
-            .indexes
-            .iter()
-            .map(|i| Node::new("Index", vec![expr(&i.expr), index_type(&i.index_type)]))
-            .collect(),
-        schema
-            .constraints
-            .iter()
-            .map(|c| Node::new("Constraint", vec![expr(&c.expr)]))
-            .collect(),
-        schema
-            .projections
-            .iter()
-            .map(|p| Node::new("Projection", vec![projection(p)]))
-            .collect(),
+        schema.indexes.iter().map(index).collect(),
+        schema.constraints.iter().map(constraint).collect(),
+        schema.projections.iter().map(projection).collect(),
     ];
     for list in lists {
         if !list.is_empty() {
@@ -80,8 +90,28 @@ fn schema(schema: Option<&TableSchema>, node: &mut Node) {
     node.push(Node::new("Columns definition", children));
 }
 
-fn projection(p: &crate::ast::ProjectionDef) -> Node {
-    let mut node = Node::new("ProjectionSelectQuery", vec![expr_list(&p.query.columns)]);
+pub(super) fn index(i: &IndexDef) -> Node {
+    Node::new("Index", vec![expr(&i.expr), index_type(&i.index_type)])
+}
+
+pub(super) fn constraint(c: &Constraint) -> Node {
+    Node::new("Constraint", vec![expr(&c.expr)])
+}
+
+pub(super) fn projection(p: &ProjectionDef) -> Node {
+    let mut node = Node::new("Projection", vec![projection_query(p)]);
+    if !p.settings.is_empty() {
+        node.push(Node::leaf("Set"));
+    }
+    node
+}
+
+fn projection_query(p: &ProjectionDef) -> Node {
+    let mut node = Node::leaf("ProjectionSelectQuery");
+    if !p.query.with.is_empty() {
+        node.push(super::query::with_list(&p.query.with));
+    }
+    node.push(expr_list(&p.query.columns));
     if let Some(crate::ast::GroupBy::Exprs { exprs, .. }) = &p.query.group_by {
         node.push(expr_list(exprs));
     }
@@ -98,7 +128,7 @@ fn projection(p: &crate::ast::ProjectionDef) -> Node {
 }
 
 /// A name without arguments is a function, too.
-fn index_type(e: &Expr) -> Node {
+pub(super) fn index_type(e: &Expr) -> Node {
     match &e.kind {
         crate::ast::ExprKind::Identifier(parts) => {
             Node::leaf(format!("Function {}", parts.join(".")))
@@ -121,7 +151,15 @@ pub(super) fn column(c: &ColumnDef) -> Node {
         let codecs = codec.iter().map(index_type).collect();
         Node::new("Function CODEC", vec![Node::list(codecs)])
     }));
+    if !c.settings.is_empty() {
+        node.push(Node::leaf("Set"));
+    }
+    node.extend(c.statistics.iter().map(|types| {
+        let types = types.iter().map(index_type).collect();
+        Node::new("Function STATISTICS", vec![Node::list(types)])
+    }));
     node.extend(c.ttl.iter().map(expr));
+    node.extend(c.collate.iter().map(|_| Node::leaf("Collation")));
     node
 }
 
@@ -141,7 +179,8 @@ pub(super) fn storage(s: &Storage, node: &mut Node) {
     }));
     children.extend(s.partition_by.iter().chain(&s.primary_key).map(expr));
     match s.order_by.as_deref() {
-        Some([one]) => children.push(expr(&one.expr)),
+        Some([one]) if !one.descending => children.push(expr(&one.expr)),
+        Some([one]) => children.push(Node::new("StorageOrderByElement", vec![expr(&one.expr)])),
         Some(many) => {
             let descending = many.iter().any(|item| item.descending);
             let element = |item: &crate::ast::OrderItem| match descending {
@@ -155,14 +194,7 @@ pub(super) fn storage(s: &Storage, node: &mut Node) {
     }
     children.extend(s.sample_by.iter().map(expr));
     if !s.ttl.is_empty() {
-        let item = |item: &crate::ast::TtlItem| {
-            let parts = [Some(&item.expr), item.where_.as_ref()];
-            Node::new(
-                "TTLElement",
-                parts.into_iter().flatten().map(expr).collect(),
-            )
-        };
-        children.push(Node::list(s.ttl.iter().map(item).collect()));
+        children.push(ttl(&s.ttl));
     }
     if !s.settings.is_empty() {
         children.push(Node::leaf("Set"));
@@ -170,4 +202,15 @@ pub(super) fn storage(s: &Storage, node: &mut Node) {
     if !children.is_empty() {
         node.push(Node::new("Storage definition", children));
     }
+}
+
+pub(super) fn ttl(items: &[TtlItem]) -> Node {
+    let item = |item: &TtlItem| {
+        let parts = [Some(&item.expr), item.where_.as_ref()];
+        Node::new(
+            "TTLElement",
+            parts.into_iter().flatten().map(expr).collect(),
+        )
+    };
+    Node::list(items.iter().map(item).collect())
 }

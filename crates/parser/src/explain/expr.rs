@@ -83,7 +83,8 @@ fn constant(e: &Expr) -> Option<String> {
                 .map(|texts| format!("Array_[{}]", texts.join(", ")))
         }
         ExprKind::Tuple(items) => {
-            let plain = items.iter().all(|e| matches!(e.kind, ExprKind::Literal(_)));
+            let is_plain = |e: &Expr| matches!(e.kind, ExprKind::Literal(_) | ExprKind::Tuple(_));
+            let plain = items.iter().all(is_plain);
             let texts: Option<Vec<String>> = items.iter().map(constant).collect();
             texts
                 .filter(|_| plain)
@@ -171,32 +172,55 @@ fn identifier(parts: &[String]) -> Node {
 }
 
 pub(super) fn data_type(t: &DataType) -> Node {
+    let has_values = t
+        .args
+        .iter()
+        .flatten()
+        .any(|a| matches!(a, TypeArg::Assigned(..)));
     let kind = match t.name.as_str() {
-        name if name.starts_with("Enum") => return Node::leaf(format!("EnumDataType {name}")),
+        name if name.starts_with("Enum") && has_values => {
+            return Node::leaf(format!("EnumDataType {name}"));
+        }
         "Tuple" => "TupleDataType",
         _ => "DataType",
     };
     let children = match &t.args {
-        Some(args) => vec![Node::list(args.iter().map(type_arg).collect())],
+        Some(args) => {
+            let arg = |arg: &TypeArg| type_arg(&t.name, arg);
+            vec![Node::list(args.iter().map(arg).collect())]
+        }
         None => Vec::new(),
     };
     Node::new(format!("{kind} {}", t.name), children)
 }
 
-fn type_arg(arg: &TypeArg) -> Node {
-    match arg {
+/// An argument of the type of that name.
+fn type_arg(of: &str, arg: &TypeArg) -> Node {
+    let node = match arg {
+        TypeArg::Named(name, t) if of == "Nested" => {
+            Node::new(format!("NameTypePair {name}"), vec![data_type(t)])
+        }
+        TypeArg::Named(name, t) if of == "JSON" => {
+            Node::new(format!("ObjectTypedPath {name}"), vec![data_type(t)])
+        }
         TypeArg::Type(t) | TypeArg::Named(_, t) => data_type(t),
-        TypeArg::Value(e) | TypeArg::Parameter(_, e) => expr(e),
+        TypeArg::Value(e) => expr(e),
+        TypeArg::Parameter(name, e) => {
+            let name = Node::leaf(format!("Identifier {name}"));
+            Node::new("Function equals", vec![Node::list(vec![name, expr(e)])])
+        }
         TypeArg::Assigned(name, _) => Node::leaf(format!("Literal {}", quoted(name))),
         TypeArg::Function(name, params) => {
-            let children = if params.is_empty() {
-                Vec::new()
-            } else {
-                vec![expr_list(params)]
-            };
-            Node::new(format!("Function {name}"), children)
+            if params.is_empty() {
+                return Node::leaf(format!("Identifier {name}"));
+            }
+            Node::new(format!("Function {name}"), vec![expr_list(params)])
         }
         TypeArg::Skip(path) => Node::leaf(format!("Identifier {path}")),
         TypeArg::SkipRegexp(re) => Node::leaf(format!("Literal {}", quoted(re))),
+    };
+    match of {
+        "JSON" => Node::new("ASTObjectTypeArgument", vec![node]),
+        _ => node,
     }
 }

@@ -48,6 +48,11 @@ impl Node {
         self.text.replacen(' ', "_", 1)
     }
 
+    /// The text with an underscore for every space.
+    pub(super) fn words(&self) -> String {
+        self.text.replace(' ', "_")
+    }
+
     pub(super) fn print(&self) -> String {
         let mut out = String::new();
         self.print_at(0, &mut out);

@@ -87,7 +87,10 @@ fn is_except(operator: SetOperator) -> bool {
 fn branch(body: &SetExpr) -> Node {
     match body {
         SetExpr::Select(s) => select(s),
-        SetExpr::Nested(inner) => union(inner),
+        SetExpr::Nested(inner) => match inner.as_ref() {
+            SetExpr::Operation { operator, .. } if !is_union(*operator) => branch(inner),
+            _ => union(inner),
+        },
         SetExpr::Operation { operator, .. } if is_union(*operator) => union(body),
         SetExpr::Operation { operator, branches } => intersect_except(*operator, branches),
     }
@@ -113,11 +116,15 @@ fn intersect_except(operator: SetOperator, branches: &[SetExpr]) -> Node {
     folded.unwrap_or_else(|| Node::leaf(name))
 }
 
+pub(super) fn with_list(items: &[WithItem]) -> Node {
+    Node::list(items.iter().map(with_item).collect())
+}
+
 /// `SelectQuery`
 pub(super) fn select(s: &Select) -> Node {
     let mut node = Node::new("SelectQuery", Vec::new());
     if !s.with.is_empty() {
-        node.push(Node::list(s.with.iter().map(with_item).collect()));
+        node.push(with_list(&s.with));
     }
     node.push(expr_list(&s.columns));
     if !s.from.is_empty() {

@@ -6,8 +6,8 @@ use super::expr::{expr, expr_list};
 use super::node::Node;
 use super::query::{full_name, output, query, table_expr, table_function};
 use crate::ast::{
-    Explain, ExplainKind, Expr, Insert, InsertSource, InsertTarget, ObjectKind, ObjectName,
-    OutputOptions, Partition, ShowKind, Statement,
+    CreateIndex, Explain, ExplainKind, Expr, ExprKind, Insert, InsertSource, InsertTarget,
+    ObjectKind, ObjectName, OutputOptions, Partition, ShowKind, Statement, TokenStatement,
 };
 
 /// The root of a statement's tree.
@@ -18,13 +18,18 @@ pub(super) fn statement(s: &Statement) -> Node {
         Statement::CreateTable(c) => create_table(c),
         Statement::CreateView(c) => create_view(c),
         Statement::CreateDatabase(c) => {
-            let mut node = Node::new(format!("CreateQuery {} ", c.name.name), names(&c.name));
+            let word = if c.attach {
+                "AttachQuery"
+            } else {
+                "CreateQuery"
+            };
+            let mut node = Node::new(format!("{word} {} ", c.name.name), names(&c.name));
             storage(&c.storage, &mut node);
             node.extend(c.comment.iter().map(|comment| literal(comment)));
             with_output(node, &c.output)
         }
         Statement::CreateFunction(f) => {
-            let lambda = crate::ast::ExprKind::Lambda(Box::new(f.lambda.clone()));
+            let lambda = ExprKind::Lambda(Box::new(f.lambda.clone()));
             let lambda = Expr::new(lambda, crate::ast::Span::default());
             let name = Node::leaf(format!("Identifier {}", f.name));
             Node::new(
@@ -39,8 +44,19 @@ pub(super) fn statement(s: &Statement) -> Node {
             &d.output,
         ),
         Statement::Set(_) => Node::leaf("Set"),
+        Statement::Parallel(statements) => parallel(statements),
         Statement::System(_) => Node::leaf("SYSTEM query"),
-        Statement::Tokens(t) => Node::leaf(format!("{}Query", camel(&t.construct))),
+        Statement::Tokens(t) => tokens(t),
+        Statement::CreateIndex(i) => create_index(i),
+        Statement::ExecuteAs { user, statement } => {
+            let name = Node::leaf(format!("Identifier {user}"));
+            let mut node = Node::new(
+                "ExecuteAsQuery",
+                vec![Node::new("UserNameWithHost", vec![name])],
+            );
+            node.extend(statement.iter().map(|s| self::statement(s)));
+            node
+        }
         _ => named_statement(s),
     }
 }
@@ -72,19 +88,14 @@ fn named_statement(s: &Statement) -> Node {
             let mut text = format!("OptimizeQuery {}", after_database(&o.table));
             text += if o.final_ { "_final" } else { "" };
             text += if o.deduplicate { "_deduplicate" } else { "" };
+            text += if o.cleanup { "_cleanup" } else { "" };
             let mut children: Vec<Node> = o.partition.iter().map(partition).collect();
             children.extend(names(&o.table));
             with_output(Node::new(text, children), &o.output)
         }
         Statement::Kill(k) => {
             let condition = expr(&k.where_);
-            let mode = if k.sync {
-                "SYNC"
-            } else if k.test {
-                "TEST"
-            } else {
-                "ASYNC"
-            };
+            let mode = if k.sync { "SYNC" } else { "ASYNC" };
             let text = format!("KillQueryQuery {} {mode}", condition.id());
             with_output(Node::new(text, vec![condition]), &k.output)
         }
@@ -92,22 +103,42 @@ fn named_statement(s: &Statement) -> Node {
             Some(table) => {
                 with_output(on_object("CheckQuery", ObjectKind::Table, table), &c.output)
             }
-            None => Node::leaf("CheckAllTablesQuery"),
+            None => Node::leaf("CheckAllQuery"),
         },
-        Statement::Delete { table, where_, .. } => mutation("DeleteQuery", table, where_),
+        Statement::Delete {
+            table,
+            where_,
+            partition: p,
+            settings,
+            ..
+        } => {
+            let mut children: Vec<Node> = p.iter().map(|p| partition(p)).collect();
+            children.push(expr(where_));
+            children.extend(names(table));
+            children.extend((!settings.is_empty()).then(|| Node::leaf("Set")));
+            Node::new(format!("DeleteQuery {}", after_database(table)), children)
+        }
         Statement::Update {
             table,
             where_,
             assignments,
+            partition: p,
             ..
         } => {
             let mut children = names(table);
+            children.extend(p.iter().map(|p| partition(p)));
             children.push(expr(where_));
             children.push(assignment_list(assignments));
             Node::new(format!("UpdateQuery {}", after_database(table)), children)
         }
         _ => Node::leaf("Query"),
     }
+}
+
+fn parallel(statements: &[Statement]) -> Node {
+    let nodes: Vec<Node> = statements.iter().map(statement).collect();
+    let first = nodes.first().map(Node::words).unwrap_or_default();
+    Node::new(format!("ParallelWithQuery {} {first}", nodes.len()), nodes)
 }
 
 fn show(s: &crate::ast::Show) -> Node {
@@ -126,6 +157,10 @@ fn show(s: &crate::ast::Show) -> Node {
             let database = Node::leaf(format!("Identifier {name}"));
             with_output(Node::new("ShowTables", vec![database]), &s.output)
         }
+        ShowKind::Other(other) if other.construct == "SHOW FILESYSTEM CACHES" => {
+            with_output(Node::leaf("ShowTables"), &other.output)
+        }
+        ShowKind::Other(other) => tokens(other),
         kind => with_output(Node::leaf(show_name(kind)), &s.output),
     }
 }
@@ -153,12 +188,6 @@ fn drop_statement(d: &crate::ast::DropStatement) -> Node {
     with_output(node, &d.output)
 }
 
-fn mutation(word: &str, table: &ObjectName, where_: &Expr) -> Node {
-    let mut children = vec![expr(where_)];
-    children.extend(names(table));
-    Node::new(format!("{word} {}", after_database(table)), children)
-}
-
 /// The identifiers of a name.
 pub(super) fn names(name: &ObjectName) -> Vec<Node> {
     let parts = name.database.iter().chain([&name.name]);
@@ -178,7 +207,7 @@ pub(super) fn after_database(name: &ObjectName) -> String {
 
 fn on_object(word: &str, kind: ObjectKind, name: &ObjectName) -> Node {
     let text = match kind {
-        ObjectKind::Database => format!("{word} {} ", name.name),
+        ObjectKind::Database | ObjectKind::AllTables => format!("{word} {} ", name.name),
         _ => format!("{word} {}", after_database(name)),
     };
     Node::new(text, names(name))
@@ -206,9 +235,77 @@ fn show_name(kind: &ShowKind) -> String {
         ShowKind::ProcessList => "ShowProcesslistQuery".to_owned(),
         ShowKind::Engines => "ShowEngineQuery".to_owned(),
         ShowKind::Setting(_) => "ShowSetting".to_owned(),
-        ShowKind::Other(tokens) => format!("{}Query", camel(&tokens.construct)),
         _ => "ShowTables".to_owned(),
     }
+}
+
+/// A statement that keeps its text.
+fn tokens(t: &TokenStatement) -> Node {
+    let names: Vec<Node> = t.subjects.iter().map(expr).collect();
+    let text = match t.construct.as_str() {
+        // ClickHouse's own name for it is the command.
+        "UNDROP" => format!("UndropQuery {}", name_of_table(&t.subjects)),
+        "CREATE WORKLOAD" | "CREATE RESOURCE" => {
+            let name = t.subjects.first().map(identifier_text).unwrap_or_default();
+            format!("{}Query {name}", camel(&t.construct))
+        }
+        "BEGIN TRANSACTION" | "COMMIT" | "ROLLBACK" | "SET TRANSACTION" => {
+            "ASTTransactionControl".to_owned()
+        }
+        "SET DEFAULT ROLE" => "SetRoleQuery".to_owned(),
+        "REVOKE" => "GrantQuery".to_owned(),
+        construct if is_named_by_words(construct) => format!("{construct} query"),
+        construct if construct.starts_with("ALTER ") && !construct.ends_with("COLLECTION") => {
+            format!("{}Query", camel(&construct.replacen("ALTER", "CREATE", 1)))
+        }
+        "MOVE" => {
+            let whole = ["ROW POLICY", "SETTINGS PROFILE"];
+            let two = whole.iter().find(|kind| t.text.contains(*kind)).copied();
+            let kind = two.or_else(|| t.text.split(' ').nth(1)).unwrap_or_default();
+            format!("MOVE {kind} query")
+        }
+        construct => format!("{}Query", camel(construct)),
+    };
+    with_output(Node::new(text, names), &t.output)
+}
+
+/// DROP and SHOW of users and the like.
+fn is_named_by_words(construct: &str) -> bool {
+    const ENTITIES: &[&str] = &[
+        "USER", "ROLE", "QUOTA", "POLICY", "PROFILE", "USERS", "ROLES", "QUOTAS", "POLICIES",
+        "PROFILES",
+    ];
+    let last = construct.rsplit(' ').next().unwrap_or_default();
+    (construct.starts_with("DROP ") || construct.starts_with("SHOW ")) && ENTITIES.contains(&last)
+}
+
+fn identifier_text(e: &Expr) -> String {
+    match &e.kind {
+        ExprKind::Identifier(parts) => parts.join("."),
+        _ => String::new(),
+    }
+}
+
+/// `database table`, with the space also without a database.
+fn name_of_table(parts: &[Expr]) -> String {
+    match parts {
+        [table] => format!(" {}", identifier_text(table)),
+        parts => parts
+            .iter()
+            .map(identifier_text)
+            .collect::<Vec<_>>()
+            .join(" "),
+    }
+}
+
+fn create_index(i: &CreateIndex) -> Node {
+    let mut index = Node::new("Index", vec![expr(&i.expr)]);
+    index.extend(i.index_type.iter().map(super::create::index_type));
+    let name = Node::leaf(format!("Identifier {}", i.name));
+    let mut children = vec![name, index];
+    children.extend(names(&i.table));
+    let text = format!("CreateIndexQuery {}", after_database(&i.table));
+    with_output(Node::new(text, children), &i.output)
 }
 
 /// `CREATE USER` as `CreateUser`.
@@ -262,11 +359,12 @@ fn explain(e: &Explain) -> Node {
 pub(super) fn partition(p: &Partition) -> Node {
     match p {
         Partition::Value(e) => Node::new("Partition", vec![expr(e)]),
-        Partition::Id(id) | Partition::Part(id) => {
+        Partition::Part(name) => literal(name),
+        Partition::Id(id) => {
             let id = literal(id);
-            Node::new("Partition", vec![id])
+            Node::new(format!("Partition_ID {}", id.id()), vec![id])
         }
-        Partition::All => Node::leaf("Partition"),
+        Partition::All => Node::leaf("Partition_ID "),
     }
 }
 

@@ -1,17 +1,20 @@
 //! Writes ALTER TABLE.
 
 use super::Writer;
-use super::text::{identifier, quoted};
+use super::text::{backticked, identifier, quoted};
 use crate::ast::{
     Alter, AlterCommand as C, ColumnPosition, ElementAction, ElementKind, MoveTarget, Partition,
-    PartitionAction,
+    PartitionAction, Statistics,
 };
 
 impl Writer {
     pub(super) fn alter(&mut self, alter: &Alter) {
         self.put("ALTER ");
-        self.put_if(alter.temporary, "TEMPORARY ");
-        self.put("TABLE ");
+        self.put(if alter.is_database {
+            "DATABASE "
+        } else {
+            "TABLE "
+        });
         self.object_name(&alter.table);
         self.cluster(alter.cluster.as_deref());
         self.indented(|w| {
@@ -173,7 +176,6 @@ impl Writer {
                     ElementKind::Index => "INDEX ",
                     ElementKind::Projection => "PROJECTION ",
                     ElementKind::Constraint => "CONSTRAINT ",
-                    ElementKind::Statistics => "STATISTICS ",
                 };
                 self.named(kind, *if_exists, name);
                 self.in_partition(partition.as_ref());
@@ -209,6 +211,7 @@ impl Writer {
                 self.partition(partition);
                 match to {
                     MoveTarget::Disk(name) => self.put(&format!(" TO DISK {}", quoted(name))),
+                    MoveTarget::Shard(path) => self.put(&format!(" TO SHARD {}", quoted(path))),
                     MoveTarget::Volume(name) => self.put(&format!(" TO VOLUME {}", quoted(name))),
                     MoveTarget::Table(name) => {
                         self.put(" TO TABLE ");
@@ -286,20 +289,78 @@ impl Writer {
                 self.settings(settings);
             }
             C::ResetSetting(names) => {
-                self.put("RESET SETTING ");
-                self.commas(names, |w, name| w.put(&identifier(name)));
+                self.put("RESET SETTING");
+                self.names(names);
+            }
+            C::ModifyColumnSetting(column, settings) => {
+                self.put(&format!(
+                    "MODIFY COLUMN {} MODIFY SETTING ",
+                    backticked(column)
+                ));
+                self.settings(settings);
+            }
+            C::ResetColumnSetting(column, names) => {
+                self.put(&format!(
+                    "MODIFY COLUMN {} RESET SETTING",
+                    backticked(column)
+                ));
+                self.names(names);
+            }
+            C::Statistics(statistics) => self.statistics(statistics),
+            C::ModifyRefresh(refresh) => {
+                self.put("MODIFY");
+                self.put(if self.is_one_line() { " " } else { "\n" });
+                self.put(&refresh.text);
+            }
+            C::ModifySecurity(text) => self.put(&format!("MODIFY {text}")),
+            C::Rewrite(words, partition) => {
+                self.put(words);
+                self.in_partition(partition.as_ref());
+            }
+            C::Fetch(partition, from) => {
+                self.put("FETCH ");
+                self.partition(partition);
+                self.put(&format!(" FROM {}", quoted(from)));
             }
             C::ModifyComment(text) => self.put(&format!("MODIFY COMMENT {}", quoted(text))),
             C::ModifyQuery(query) => {
                 self.put("MODIFY QUERY");
-                self.indented(|w| {
-                    w.line();
-                    w.query(query);
-                });
+                self.line();
+                self.query(query);
             }
             C::Tokens(tokens) => self.put(&tokens.text),
             _ => {}
         }
+    }
+
+    fn statistics(&mut self, s: &Statistics) {
+        self.put(&format!("{} STATISTICS", s.action));
+        let lenient = if s.action == "ADD" {
+            " IF NOT EXISTS"
+        } else {
+            " IF EXISTS"
+        };
+        self.put_if(s.is_lenient, lenient);
+        match &s.columns {
+            Some(columns) => self.names(columns),
+            None => self.put("  ALL"),
+        }
+        if !s.types.is_empty() {
+            self.put(" TYPE");
+            self.list_start();
+            self.commas(&s.types, |w, e| w.expr(e));
+        }
+        self.in_partition(s.partition.as_ref());
+    }
+
+    fn names(&mut self, names: &[String]) {
+        self.list_start();
+        self.commas(names, |w, name| w.put(&identifier(name)));
+    }
+
+    /// ClickHouse writes one space more before lists where all stands on one line.
+    fn list_start(&mut self) {
+        self.put(if self.is_one_line() { "  " } else { " " });
     }
 
     pub(super) fn in_partition(&mut self, partition: Option<&Partition>) {

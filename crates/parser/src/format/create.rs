@@ -3,9 +3,9 @@
 use super::Writer;
 use super::text::{backticked, identifier, quoted};
 use crate::ast::{
-    ColumnDef, ConstraintKind, CreateDatabase, CreateFunction, CreateTable, CreateView,
-    DefaultKind, Expr, IndexDef, OrderItem, ProjectionDef, Query, Storage, TableSchema, TtlAction,
-    TtlItem, ViewKind,
+    ColumnDef, ConstraintKind, CreateDatabase, CreateFunction, CreateIndex, CreateTable,
+    CreateView, DefaultKind, Expr, IndexDef, OrderItem, ProjectionDef, Query, Storage, TableSchema,
+    TtlAction, TtlItem, ViewKind,
 };
 
 impl Writer {
@@ -64,9 +64,9 @@ impl Writer {
     }
 
     fn as_query(&mut self, empty: bool, query: Option<&Query>) {
+        self.put_if(empty, " EMPTY");
         if let Some(query) = query {
             self.line();
-            self.put_if(empty, "EMPTY ");
             self.put("AS ");
             self.query_body(&query.body);
         }
@@ -229,7 +229,12 @@ impl Writer {
         match items {
             [one] if !descending => self.expr(&one.expr),
             items => {
-                self.put_if(descending, "tuple");
+                self.put_if(descending && items.len() > 1, "tuple");
+                if let ([item], true) = (items, descending) {
+                    self.expr(&item.expr);
+                    self.put(" DESC");
+                    return;
+                }
                 self.parentheses(items, |w, item| {
                     w.expr(&item.expr);
                     w.put_if(item.descending, " DESC");
@@ -302,12 +307,24 @@ impl Writer {
             self.put(" TO ");
             self.object_name(table);
         }
-        self.schema(v.schema.as_ref());
+        if let Some(uuid) = &v.inner_uuid {
+            self.put(&format!(" TO INNER UUID {}", quoted(uuid.as_bytes())));
+        }
+        match v.schema.as_ref().and_then(TableSchema::names) {
+            Some(names) => {
+                self.line();
+                self.put("(");
+                self.commas(&names, |w, name| w.put(&identifier(name)));
+                self.soft_line();
+                self.put(")");
+            }
+            None => self.schema(v.schema.as_ref()),
+        }
         self.storage(&v.storage);
         self.put_if(v.populate, " POPULATE");
         if let Some(security) = &v.security {
             self.line();
-            self.put(&security.text);
+            self.put(security);
         }
         self.comment(v.comment.as_deref());
         self.as_query(v.empty, v.query.as_deref());
@@ -340,5 +357,24 @@ impl Writer {
         self.cluster(f.cluster.as_deref());
         self.put(" AS ");
         self.lambda(&f.lambda);
+    }
+
+    pub(super) fn create_index(&mut self, i: &CreateIndex) {
+        self.put("CREATE ");
+        self.put_if(i.unique, "UNIQUE ");
+        self.put("INDEX ");
+        self.put_if(i.if_not_exists, "IF NOT EXISTS ");
+        self.put(&identifier(&i.name));
+        self.put(" ON ");
+        self.object_name(&i.table);
+        self.cluster(i.cluster.as_deref());
+        self.put(" ");
+        self.expr(&i.expr);
+        if let Some(index_type) = &i.index_type {
+            self.put(" TYPE ");
+            self.expr(index_type);
+        }
+        self.put(&format!(" GRANULARITY {}", i.granularity));
+        self.output(&i.output);
     }
 }

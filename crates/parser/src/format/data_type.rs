@@ -66,10 +66,12 @@ impl Writer {
                 }
             }
             TypeArg::Skip(path) => {
+                self.indentation();
                 self.put("SKIP ");
                 self.put(&element_name(path));
             }
             TypeArg::SkipRegexp(re) => {
+                self.indentation();
                 self.put("SKIP REGEXP ");
                 self.put(&quoted(re));
             }

@@ -28,7 +28,8 @@ impl Writer {
         if let Some(partition_by) = &insert.partition_by {
             self.put(" PARTITION BY ");
             // A name before the list of columns would become a call.
-            let name = matches!(partition_by.kind, ExprKind::Identifier(_));
+            let name =
+                insert.columns.is_some() && matches!(partition_by.kind, ExprKind::Identifier(_));
             let parentheses = name && !partition_by.span.parenthesised;
             self.put_if(parentheses, "(");
             self.expr(partition_by);
@@ -46,7 +47,12 @@ impl Writer {
         match &insert.source {
             InsertSource::Format(name) if name.is_empty() => {}
             InsertSource::Format(name) => {
-                self.put(" FORMAT ");
+                if insert.settings.is_empty() {
+                    self.put(" ")
+                } else {
+                    self.line()
+                }
+                self.put("FORMAT ");
                 self.put(&format_name(name));
             }
             InsertSource::Query(query) => {

@@ -63,6 +63,13 @@ pub(crate) fn settings_text(settings: &[Setting]) -> String {
     w.finish()
 }
 
+/// The value of a setting on one line.
+pub(crate) fn setting_text(value: &Expr) -> String {
+    let mut w = Writer::one_line();
+    w.setting_value(value);
+    w.finish()
+}
+
 /// What stands behind an expression of ORDER BY.
 pub(crate) fn format_order_suffix(item: &OrderItem) -> String {
     let mut w = Writer::one_line();

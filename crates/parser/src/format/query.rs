@@ -18,14 +18,30 @@ impl Writer {
             SetExpr::Select(select) => self.select(select),
             SetExpr::Nested(inner) => self.block(|w| w.query_body(inner)),
             SetExpr::Operation { operator, branches } => {
-                for (i, branch) in branches.iter().enumerate() {
-                    if i > 0 {
-                        self.line();
-                        self.put(set_operator(*operator));
-                        self.line();
-                    }
-                    self.query_body(branch);
+                self.set_operation(*operator, branches, [false, false]);
+            }
+        }
+    }
+
+    /// Branches of a set operation; `except` tells on which sides of it EXCEPT stands.
+    fn set_operation(&mut self, operator: SetOperator, branches: &[SetExpr], except: [bool; 2]) {
+        let is_except = set_operator(operator).starts_with("EXCEPT");
+        for (i, branch) in branches.iter().enumerate() {
+            if i > 0 {
+                self.line();
+                self.put(set_operator(operator));
+                self.line();
+            }
+            let is_last = i + 1 == branches.len();
+            let before = if i == 0 { except[0] } else { is_except };
+            let after = if is_last { except[1] } else { is_except };
+            match branch {
+                SetExpr::Operation { operator, branches } => {
+                    self.set_operation(*operator, branches, [before, after]);
                 }
+                // ClickHouse writes parentheses around a SELECT beside EXCEPT.
+                SetExpr::Select(select) if before || after => self.block(|w| w.select(select)),
+                other => self.query_body(other),
             }
         }
     }
@@ -319,6 +335,9 @@ impl Writer {
                 w.put_if(i > 0, ".");
                 w.put(&identifier(part));
             }
+            if setting.is_flag {
+                return;
+            }
             w.put(" = ");
             match &setting.value {
                 Some(value) => w.setting_value(value),
@@ -327,8 +346,8 @@ impl Writer {
         });
     }
 
-    /// A constant; a map is written as `{'a': 1}`.
-    fn setting_value(&mut self, value: &Expr) {
+    /// A constant; a map is written as `{'a':1}`.
+    pub(super) fn setting_value(&mut self, value: &Expr) {
         let ExprKind::Function(f) = &value.kind else {
             return self.expr(value);
         };
@@ -346,7 +365,7 @@ impl Writer {
             self.put_if(i > 0, ", ");
             if let [key, value] = pair {
                 self.expr(key);
-                self.put(": ");
+                self.put(":");
                 self.setting_value(value);
             }
         }

@@ -23,6 +23,16 @@ impl Writer {
             Statement::Rename(rename) => self.rename(rename),
             Statement::Explain(explain) => self.explain(explain),
             Statement::Show(show) => self.show(show),
+            Statement::Parallel(statements) => {
+                for (i, each) in statements.iter().enumerate() {
+                    if i > 0 {
+                        self.line();
+                        self.put("PARALLEL WITH");
+                        self.line();
+                    }
+                    self.statement(each);
+                }
+            }
             _ => self.small_statement(statement),
         }
     }
@@ -58,8 +68,20 @@ impl Writer {
                     .replace("\n(\n    ", " (")
                     .replace(",\n    ", ", ");
                 self.put(&text.replace("\n)", ")").replace('\n', " "));
+                self.output(&tokens.output);
             }
-            Statement::Tokens(tokens) => self.put(&tokens.text),
+            Statement::Tokens(tokens) => {
+                self.put(&tokens.text);
+                self.output(&tokens.output);
+            }
+            Statement::CreateIndex(index) => self.create_index(index),
+            Statement::ExecuteAs { user, statement } => {
+                self.put(&format!("EXECUTE AS {}", identifier(user)));
+                if let Some(statement) = statement {
+                    self.line();
+                    self.statement(statement);
+                }
+            }
             Statement::Delete {
                 table,
                 cluster,
@@ -123,7 +145,10 @@ impl Writer {
     fn truncate(&mut self, truncate: &Truncate) {
         self.put("TRUNCATE ");
         self.put_if(truncate.temporary, "TEMPORARY ");
-        self.put(kind_word(truncate.kind));
+        self.put(match truncate.is_filtered {
+            true => "TABLES FROM ",
+            false => kind_word(truncate.kind),
+        });
         self.put_if(truncate.if_exists, "IF EXISTS ");
         self.object_name(&truncate.name);
         self.show_filter(truncate.filter.as_ref());
@@ -171,6 +196,7 @@ impl Writer {
         if let ShowKind::Other(tokens) = &show.kind {
             self.put("SHOW ");
             self.put(&tokens.text);
+            self.output(&tokens.output);
             return;
         }
         self.put("SHOW ");
@@ -330,6 +356,7 @@ impl Writer {
         }
         self.put_if(!system.rest.text.is_empty(), " ");
         self.put(&system.rest.text);
+        self.output(&system.rest.output);
     }
 
     fn kill(&mut self, kill: &Kill) {

@@ -36,7 +36,7 @@ pub(super) fn expression_name(name: &str) -> String {
 
 /// Whether a clause or modifier could begin with `name` where a function's name stands.
 pub(super) fn is_clause_word(name: &str) -> bool {
-    const FUNCTIONS: &[&str] = &["AND", "OR", "LIKE", "ILIKE"];
+    const FUNCTIONS: &[&str] = &["AND", "BETWEEN", "OR", "LIKE", "ILIKE"];
     const MODIFIERS: &[&str] = &["ALL", "DISTINCT", "TOP"];
     let is_one_of = |list: &[&str]| list.iter().any(|word| word.eq_ignore_ascii_case(name));
     is_one_of(MODIFIERS) || (is_reserved_name(name.as_bytes()) && !is_one_of(FUNCTIONS))

@@ -60,6 +60,13 @@ impl Writer {
         }
     }
 
+    /// The spaces of this level, which ClickHouse also writes within a line before SKIP.
+    pub(super) fn indentation(&mut self) {
+        if !self.one_line {
+            self.out.extend(std::iter::repeat_n("    ", self.indent));
+        }
+    }
+
     /// Writes `body` one level deeper.
     pub(super) fn indented(&mut self, body: impl FnOnce(&mut Self)) {
         self.indent += 1;

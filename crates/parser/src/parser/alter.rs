@@ -5,7 +5,7 @@ use basalt_error::Result;
 use super::Parser;
 use crate::ast::{
     Alter, AlterCommand, ColumnDef, ColumnPosition, ElementAction, ElementKind, MoveTarget,
-    Partition, PartitionAction, Statement, TokenStatement,
+    Partition, PartitionAction, Statement, Statistics, TokenStatement,
 };
 use crate::lexer::TokenKind as K;
 
@@ -72,6 +72,19 @@ const COMMANDS: &[(&str, CommandParser)] = &[
     ("MODIFY QUERY", |p| {
         p.query().map(|q| AlterCommand::ModifyQuery(Box::new(q)))
     }),
+    ("MODIFY REFRESH", |p| {
+        let refresh = Box::new(p.refresh()?);
+        Ok(AlterCommand::ModifyRefresh(refresh))
+    }),
+    ("ADD STATISTICS", |p| p.statistics("ADD")),
+    ("MODIFY STATISTICS", |p| p.statistics("MODIFY")),
+    ("DROP STATISTICS", |p| p.statistics("DROP")),
+    ("CLEAR STATISTICS", |p| p.statistics("CLEAR")),
+    ("MATERIALIZE STATISTICS", |p| p.statistics("MATERIALIZE")),
+    ("APPLY DELETED MASK", |p| p.rewrite("APPLY DELETED MASK")),
+    ("APPLY PATCHES", |p| p.rewrite("APPLY PATCHES")),
+    ("REWRITE PARTS", |p| p.rewrite("REWRITE PARTS")),
+    ("FETCH", |p| p.fetch_partition()),
     ("UPDATE", |p| p.alter_update()),
     ("DELETE", |p| p.alter_delete()),
     ("DROP DETACHED", |p| {
@@ -92,20 +105,21 @@ impl Parser<'_> {
         if let Some(statement) = self.access_statement()? {
             return Ok(statement);
         }
-        for words in ["ALTER NAMED COLLECTION", "ALTER DATABASE"] {
-            if self.peek_keyword(words) {
-                return self.tokens(words);
-            }
+        if self.peek_keyword("ALTER NAMED COLLECTION") {
+            return self.tokens("ALTER NAMED COLLECTION");
         }
         self.advance();
-        let temporary = self.keyword("TEMPORARY");
-        self.expect_keyword("TABLE")?;
+        let is_database = self.keyword("DATABASE");
+        if !is_database {
+            self.keyword("TEMPORARY");
+            self.expect_keyword("TABLE")?;
+        }
         let table = self.object_name("table")?;
         let cluster = self.on_cluster()?;
         let commands = self.list(Self::alter_command)?;
         let output = self.output_options()?;
         Ok(Statement::Alter(Box::new(Alter {
-            temporary,
+            is_database,
             table,
             cluster,
             commands,
@@ -119,6 +133,10 @@ impl Parser<'_> {
         let found = COMMANDS.iter().find(|(words, _)| self.keyword(words));
         let command = match found {
             Some((_, parse)) => parse(self)?,
+            None if self.is_word(0, "MODIFY") && self.at_security(1) => {
+                self.advance();
+                AlterCommand::ModifySecurity(self.sql_security()?)
+            }
             None => self.token_command()?,
         };
         if in_parentheses {
@@ -128,26 +146,13 @@ impl Parser<'_> {
     }
 
     fn token_command(&mut self) -> Result<AlterCommand> {
-        let known = [
-            "FETCH",
-            "ADD STATISTICS",
-            "MODIFY STATISTICS",
-            "DROP STATISTICS",
-            "MATERIALIZE STATISTICS",
-            "MODIFY REFRESH",
-            "MODIFY SQL SECURITY",
-            "MODIFY DEFINER",
-            "APPLY DELETED MASK",
-            "APPLY PATCHES",
-            "REWRITE PARTS",
-            "UNLOCK SNAPSHOT",
-        ];
+        let known = ["UNLOCK SNAPSHOT", "EXECUTE"];
         let Some(words) = known.iter().find(|words| self.peek_keyword(words)) else {
             return Err(self.failure());
         };
         let construct = format!("ALTER TABLE {words}");
         let text = self.text_until(&["SETTINGS", "FORMAT"])?;
-        Ok(AlterCommand::Tokens(TokenStatement { construct, text }))
+        Ok(AlterCommand::Tokens(TokenStatement::new(construct, text)))
     }
 
     fn column_position(&mut self) -> Result<Option<ColumnPosition>> {
@@ -237,6 +242,42 @@ impl Parser<'_> {
         })
     }
 
+    fn statistics(&mut self, action: &str) -> Result<AlterCommand> {
+        let is_lenient = self.keyword(match action {
+            "ADD" => "IF NOT EXISTS",
+            _ => "IF EXISTS",
+        });
+        // DROP knows a column of that name.
+        let all = matches!(action, "CLEAR" | "MATERIALIZE") && self.keyword("ALL");
+        let columns = match all {
+            true => None,
+            false => Some(self.list(Self::column_name)?),
+        };
+        let mut types = Vec::new();
+        if matches!(action, "ADD" | "MODIFY") {
+            self.expect_keyword("TYPE")?;
+            types = self.list(Self::expr)?;
+        }
+        Ok(AlterCommand::Statistics(Box::new(Statistics {
+            action: action.to_owned(),
+            is_lenient,
+            columns,
+            types,
+            partition: self.in_partition()?,
+        })))
+    }
+
+    fn rewrite(&mut self, words: &str) -> Result<AlterCommand> {
+        let partition = self.in_partition()?;
+        Ok(AlterCommand::Rewrite(words.to_owned(), partition))
+    }
+
+    fn fetch_partition(&mut self) -> Result<AlterCommand> {
+        let partition = self.required_partition()?;
+        self.expect_keyword("FROM")?;
+        Ok(AlterCommand::Fetch(partition, self.string("path")?))
+    }
+
     fn rename_column(&mut self) -> Result<AlterCommand> {
         let if_exists = self.keyword("IF EXISTS");
         let from = self.column_name()?;
@@ -261,6 +302,18 @@ impl Parser<'_> {
 
     fn modify_column(&mut self) -> Result<AlterCommand> {
         let if_exists = self.keyword("IF EXISTS");
+        if self.is_word(2, "SETTING") && self.is_word(1, "MODIFY") {
+            let name = self.column_name()?;
+            self.expect_keyword("MODIFY SETTING")?;
+            let settings = self.list(Self::setting)?;
+            return Ok(AlterCommand::ModifyColumnSetting(name, settings));
+        }
+        if self.is_word(2, "SETTING") && self.is_word(1, "RESET") {
+            let name = self.column_name()?;
+            self.expect_keyword("RESET SETTING")?;
+            let names = self.list(|p| p.identifier("setting"))?;
+            return Ok(AlterCommand::ResetColumnSetting(name, names));
+        }
         // `ALTER COLUMN a TYPE T` is `MODIFY COLUMN a T`.
         let column = if self.is_word(1, "TYPE") {
             let name = self.column_name()?;
@@ -292,7 +345,6 @@ impl Parser<'_> {
             "DEFAULT",
             "MATERIALIZED",
             "ALIAS",
-            "EPHEMERAL",
             "COMMENT",
             "CODEC",
             "TTL",
@@ -367,9 +419,12 @@ impl Parser<'_> {
 
     fn move_partition(&mut self) -> Result<AlterCommand> {
         let partition = self.required_partition()?;
-        let to = match self.keyword_of(&["TO DISK", "TO VOLUME", "TO TABLE"]) {
+        let is_part = matches!(partition, Partition::Part(_));
+        let last = if is_part { "TO SHARD" } else { "TO TABLE" };
+        let to = match self.keyword_of(&["TO DISK", "TO VOLUME", last]) {
             Some(0) => MoveTarget::Disk(self.string("disk")?),
             Some(1) => MoveTarget::Volume(self.string("volume")?),
+            Some(_) if is_part => MoveTarget::Shard(self.string("path")?),
             Some(_) => MoveTarget::Table(self.object_name("table")?),
             None => return Err(self.failure()),
         };

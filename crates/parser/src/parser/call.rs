@@ -8,7 +8,10 @@ use crate::lexer::TokenKind as K;
 
 impl Parser<'_> {
     /// A call of `name`; the next token is the opening parenthesis.
-    pub(super) fn call(&mut self, name: String, start: Span) -> Result<Expr> {
+    pub(super) fn call(&mut self, mut name: String, start: Span) -> Result<Expr> {
+        if name.eq_ignore_ascii_case("grouping") {
+            name.make_ascii_lowercase();
+        }
         let (mut distinct, mut args) = self.call_arguments()?;
         let mut params = None;
         if self.symbol(K::OpenRound) {

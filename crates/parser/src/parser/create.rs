@@ -4,18 +4,20 @@ use basalt_error::Result;
 
 use super::Parser;
 use crate::ast::{
-    CreateDatabase, CreateFunction, CreateTable, ExprKind, ObjectName, OutputOptions, Query,
-    Statement, Storage,
+    CreateDatabase, CreateFunction, CreateIndex, CreateTable, Expr, ExprKind, ObjectName,
+    OutputOptions, Query, Statement, Storage,
 };
 use crate::lexer::TokenKind as K;
 
 /// The words before the kind of what is created.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct CreateStart {
     pub(super) attach: bool,
     pub(super) or_replace: bool,
     pub(super) replace_only: bool,
     pub(super) temporary: bool,
+    /// `DEFINER` and `SQL SECURITY` of a view.
+    pub(super) security: Option<String>,
 }
 
 /// Objects that keep their tokens.
@@ -29,10 +31,6 @@ const TOKEN_OBJECTS: &[&str] = &[
     "PROFILE",
     "NAMED COLLECTION",
     "DICTIONARY",
-    "INDEX",
-    "UNIQUE INDEX",
-    "WORKLOAD",
-    "RESOURCE",
     "MASKING POLICY",
     "HANDLER",
 ];
@@ -58,7 +56,17 @@ impl Parser<'_> {
             or_replace: create && replace,
             replace_only: !create && replace,
             temporary: self.keyword("TEMPORARY"),
+            security: match self.at_security(0) {
+                true => Some(self.sql_security()?),
+                false => None,
+            },
         };
+        if start.security.is_some() {
+            return match self.view_kind() {
+                Some(kind) => self.create_view(start, kind),
+                None => Err(self.failure()),
+            };
+        }
         if self.keyword("TABLE") {
             return self.create_table(start);
         }
@@ -67,6 +75,15 @@ impl Parser<'_> {
         }
         if self.keyword("FUNCTION") {
             return self.create_function(start);
+        }
+        if !start.attach && !start.replace_only && !start.temporary {
+            if let Some(statement) = self.create_workload(start.or_replace)? {
+                return Ok(statement);
+            }
+            let unique = self.keyword("UNIQUE INDEX");
+            if unique || self.keyword("INDEX") {
+                return self.create_index(unique);
+            }
         }
         if let Some(kind) = self.view_kind() {
             return self.create_view(start, kind);
@@ -192,6 +209,56 @@ impl Parser<'_> {
             output,
         };
         Ok(Statement::CreateDatabase(Box::new(database)))
+    }
+
+    /// `[IF NOT EXISTS] i ON t (a, b) [TYPE x] [GRANULARITY n]`
+    fn create_index(&mut self, unique: bool) -> Result<Statement> {
+        let if_not_exists = self.keyword("IF NOT EXISTS");
+        let name = self.identifier("index name")?;
+        let mut cluster = self.on_cluster()?;
+        self.expect_keyword("ON")?;
+        let table = self.object_name("table")?;
+        if cluster.is_none() {
+            cluster = self.on_cluster()?;
+        }
+        let expr = self.indexed_expr()?;
+        let index_type = match self.keyword("TYPE") {
+            true => Some(self.engine_like("index type")?),
+            false => None,
+        };
+        let granularity = self.index_granularity(index_type.as_ref())?;
+        Ok(Statement::CreateIndex(Box::new(CreateIndex {
+            unique,
+            if_not_exists,
+            name,
+            table,
+            cluster,
+            expr,
+            index_type,
+            granularity,
+            output: self.output_options()?,
+        })))
+    }
+
+    /// `a`, `(a)`, `(a ASC, b DESC)`: directions are read and mean nothing.
+    fn indexed_expr(&mut self) -> Result<Expr> {
+        if self.kind() != K::OpenRound {
+            return self.expr();
+        }
+        let start = self.start_span();
+        let mut items = self.parenthesised(|p| {
+            let mut item = p.expr()?;
+            item.span.parenthesised = false;
+            p.keyword_of(&["ASC", "DESC"]);
+            Ok(item)
+        })?;
+        if items.len() == 1
+            && let Some(only) = items.pop()
+        {
+            return Ok(only);
+        }
+        self.height += 1;
+        Ok(Expr::new(ExprKind::Tuple(items), self.span_from(start)))
     }
 
     fn create_function(&mut self, start: CreateStart) -> Result<Statement> {

@@ -187,14 +187,16 @@ impl<'a> Parser<'a> {
 
     /// Whether the next tokens are the words of `words`, without case. Consumes nothing.
     pub(super) fn peek_keyword(&mut self, words: &'static str) -> bool {
-        let found = words
-            .split(' ')
-            .enumerate()
-            .all(|(ahead, word)| self.is_word(ahead, word));
-        if !found {
-            self.note(words);
+        let mut rest = words;
+        for (ahead, word) in words.split(' ').enumerate() {
+            if !self.is_word(ahead, word) {
+                // The error is at the first word that is another one.
+                self.expectations.add(self.pos + ahead, rest);
+                return false;
+            }
+            rest = rest.get(word.len() + 1..).unwrap_or_default();
         }
-        found
+        true
     }
 
     /// Whether the token `ahead` is `word`; notes nothing.

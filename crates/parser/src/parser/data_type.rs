@@ -56,13 +56,17 @@ impl Parser<'_> {
             }
             None => self.identifier("data type")?,
         };
-        let args = if self.kind() == K::OpenRound {
+        let mut args = if self.kind() == K::OpenRound {
             self.advance();
             Some(self.type_arguments(&name)?)
         } else {
             None
         };
         let upper = name.to_ascii_uppercase();
+        // The width with which MySQL shows integers means nothing.
+        if UNSIGNED_SUFFIX.contains(&upper.as_str()) {
+            args = None;
+        }
         if UNSIGNED_SUFFIX.contains(&upper.as_str())
             && let Some(sign) = self.keyword_of(&["UNSIGNED", "SIGNED"])
         {

@@ -64,17 +64,18 @@ impl Parser<'_> {
         if let Some(comment) = self.comment()? {
             text += &format!("\nCOMMENT {}", quoted(&comment));
         }
+        let output = self.output_options()?;
         if !self.at_statement_end() {
             return self.fail("end of query");
         }
         Ok(Some(Statement::Tokens(Box::new(TokenStatement {
-            construct: "CREATE DICTIONARY".to_owned(),
-            text,
+            output,
+            ..TokenStatement::new("CREATE DICTIONARY", text)
         }))))
     }
 
     /// `name`, `db.name`
-    fn dotted_name(&mut self, what: &'static str) -> Result<String> {
+    pub(super) fn dotted_name(&mut self, what: &'static str) -> Result<String> {
         let mut name = identifier(&self.identifier(what)?);
         if self.symbol(K::Dot) {
             name = format!("{name}.{}", identifier(&self.identifier(what)?));
@@ -126,7 +127,10 @@ impl Parser<'_> {
 
     fn dictionary_clause(&mut self, clauses: &mut Clauses) -> Result<bool> {
         if clauses.primary_key.is_none() && self.keyword("PRIMARY KEY") {
-            let keys = self.list(Self::expr)?;
+            let mut keys = self.list(Self::expr)?;
+            for key in &mut keys {
+                key.span.parenthesised = false;
+            }
             let keys = keys.iter().flat_map(|key| match &key.kind {
                 ExprKind::Tuple(items) => items.iter().map(format_expr).collect(),
                 _ => vec![format_expr(key)],

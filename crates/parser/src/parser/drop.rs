@@ -71,22 +71,25 @@ impl Parser<'_> {
 
     /// `DROP USER`, `DROP ROLE` and the like.
     fn drop_access_entity(&mut self, start: usize) -> Result<Statement> {
-        const ENTITIES: &[&str] = &["NAMED COLLECTION", "WORKLOAD", "RESOURCE", "MASKING POLICY"];
         if let Some(statement) = self.drop_entity()? {
             return Ok(statement);
         }
-        match ENTITIES.iter().find(|words| self.peek_keyword(words)) {
-            Some(words) => {
-                self.back(start);
-                self.tokens(&format!("DROP {words}"))
+        for kind in ["NAMED COLLECTION", "WORKLOAD", "RESOURCE"] {
+            if self.keyword(kind) {
+                return self.drop_named(kind);
             }
-            None => Err(self.failure()),
         }
+        if self.peek_keyword("MASKING POLICY") {
+            self.back(start);
+            return self.tokens("DROP MASKING POLICY");
+        }
+        Err(self.failure())
     }
 
     pub(super) fn truncate(&mut self) -> Result<Statement> {
         self.advance();
         let temporary = self.keyword("TEMPORARY");
+        let is_filtered = self.peek_keyword("TABLES FROM");
         let kind = if self.keyword("ALL TABLES FROM") || self.keyword("TABLES FROM") {
             ObjectKind::AllTables
         } else if self.token(1).kind == K::Dot || self.token(1).kind == K::End {
@@ -107,6 +110,7 @@ impl Parser<'_> {
         let truncate = Truncate {
             kind,
             temporary,
+            is_filtered,
             if_exists,
             name,
             filter,

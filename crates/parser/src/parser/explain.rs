@@ -58,7 +58,11 @@ impl Parser<'_> {
         if self.token(1).kind == K::Equals {
             explain.settings = self.list(Self::setting)?;
         }
-        let mut statement = self.statement()?;
+        // The tree is that of all that follows; a plan is one statement's.
+        let mut statement = match kind {
+            ExplainKind::Ast => self.statement()?,
+            _ => self.one_statement()?,
+        };
         if let Some(output) = output_of(&mut statement) {
             explain.output = std::mem::take(output);
         }

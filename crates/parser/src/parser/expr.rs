@@ -65,7 +65,8 @@ impl Parser<'_> {
 
     /// A name that is no keyword of what may follow an expression or table.
     pub(super) fn implicit_alias(&mut self) -> Result<Option<String>> {
-        if self.kind() == K::Word && is_reserved_alias(self.token_text(0)) {
+        let is_reserved = self.kind() == K::Word && is_reserved_alias(self.token_text(0));
+        if is_reserved || self.at_parallel() {
             self.note("alias");
             return Ok(None);
         }
@@ -258,7 +259,7 @@ impl Parser<'_> {
             span,
         };
         let select = Select {
-            columns: vec![self.operator_call(aggregate, vec![all], start)],
+            columns: vec![self.call_expr(aggregate, vec![all], start)],
             from: vec![FromElement::Table {
                 join: None,
                 table: Box::new(table),

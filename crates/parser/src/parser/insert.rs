@@ -3,7 +3,9 @@
 use basalt_error::Result;
 
 use super::Parser;
-use crate::ast::{Expr, Insert, InsertSource, InsertTarget, IntoOutfile, Statement};
+use crate::ast::{
+    Expr, Insert, InsertSource, InsertTarget, IntoOutfile, SetExpr, Setting, Statement,
+};
 use crate::lexer::TokenKind as K;
 
 impl Parser<'_> {
@@ -23,12 +25,17 @@ impl Parser<'_> {
         } else {
             None
         };
-        let settings = if self.keyword("SETTINGS") {
+        let mut settings = if self.keyword("SETTINGS") {
             self.list(Self::setting)?
         } else {
             Vec::new()
         };
         let source = self.insert_source(infile.is_some())?;
+        if let InsertSource::Query(query) = &source {
+            // Settings of the query are those of the whole statement.
+            settings_of_query(&query.body, &mut settings);
+            add_settings(&query.output.settings, &mut settings);
+        }
         let insert = Insert {
             target,
             columns,
@@ -141,4 +148,24 @@ fn data_start(text: &[u8], after_format: usize) -> usize {
         at += 1;
     }
     at
+}
+
+fn settings_of_query(body: &SetExpr, all: &mut Vec<Setting>) {
+    match body {
+        SetExpr::Select(select) => add_settings(&select.settings, all),
+        SetExpr::Nested(inner) => settings_of_query(inner, all),
+        SetExpr::Operation { branches, .. } => {
+            branches
+                .iter()
+                .for_each(|branch| settings_of_query(branch, all));
+        }
+    }
+}
+
+fn add_settings(settings: &[Setting], all: &mut Vec<Setting>) {
+    for setting in settings {
+        if !all.iter().any(|known| known.name == setting.name) {
+            all.push(setting.clone());
+        }
+    }
 }

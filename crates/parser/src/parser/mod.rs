@@ -8,13 +8,14 @@
 //! | [`data_type`] | types |
 //! | [`select`], [`from`], [`order`], [`output`] | queries |
 //! | [`statement`] | which statement it is; the small ones |
-//! | [`create`], [`schema`], [`storage`], [`view`], [`insert`], [`alter`], [`show`], [`explain`], [`drop`], [`token_list`] | the others |
+//! | [`create`], [`schema`], [`storage`], [`view`], [`insert`], [`alter`], [`show`], [`explain`], [`drop`], [`backup`], [`workload`], [`refresh`], [`token_list`] | the others |
 //!
 //! Invariants: (1) a function that returns `false` or `None` has consumed nothing; (2) the depth of
 //! the tree is at most [`cursor::MAX_DEPTH`], so that recursive walks over it never overflow.
 
 mod access;
 mod alter;
+mod backup;
 mod call;
 mod constant;
 mod create;
@@ -33,6 +34,7 @@ mod operator;
 mod order;
 mod output;
 mod primary;
+mod refresh;
 mod schema;
 mod select;
 mod show;
@@ -42,6 +44,7 @@ mod storage;
 mod token_list;
 mod view;
 mod window;
+mod workload;
 
 pub(crate) use cursor::Parser;
 pub use cursor::{max_depth, use_stack};

@@ -63,6 +63,7 @@ impl Parser<'_> {
             return Ok(Setting {
                 name,
                 value: Some(value),
+                is_flag: true,
                 span: self.span_from(start),
             });
         }
@@ -74,6 +75,7 @@ impl Parser<'_> {
         Ok(Setting {
             name,
             value,
+            is_flag: false,
             span: self.span_from(start),
         })
     }

@@ -108,7 +108,12 @@ impl Parser<'_> {
     /// `@@name`
     fn global_variable(&mut self) -> Result<Expr> {
         let start = self.advance().span;
-        let name = self.compound_identifier("variable name")?.join(".");
+        let mut parts = self.compound_identifier("variable name")?;
+        let is_scope = |scope: &String| ["session", "global"].contains(&scope.as_str());
+        if parts.len() > 1 && parts.first().is_some_and(is_scope) {
+            parts.remove(0);
+        }
+        let name = parts.join(".");
         let text = ExprKind::Literal(Literal::String(name.clone().into_bytes()));
         let argument = Expr::new(text, self.last_span());
         let call = self.call_expr("globalVariable", vec![argument], start);

@@ -57,6 +57,9 @@ impl Parser<'_> {
             schema.constraints.push(self.constraint()?);
         } else if named && self.keyword("PROJECTION") {
             schema.projections.push(self.projection()?);
+        } else if self.keyword("FOREIGN KEY") {
+            // ClickHouse reads it for the sake of other dialects, and keeps nothing of it.
+            self.foreign_key()?;
         } else if self.keyword("PRIMARY KEY") {
             storage.primary_key = Some(self.expr()?);
         } else {
@@ -65,6 +68,28 @@ impl Parser<'_> {
                 add_key_column(storage, &column);
             }
             schema.columns.push(column);
+        }
+        Ok(())
+    }
+
+    /// `[name] (columns) REFERENCES table (columns) [ON DELETE | UPDATE action]`
+    fn foreign_key(&mut self) -> Result<()> {
+        self.try_identifier("name of the key")?;
+        self.parenthesised(Self::expr)?;
+        self.expect_keyword("REFERENCES")?;
+        self.object_name("table")?;
+        self.parenthesised(Self::expr)?;
+        while self.keyword_of(&["ON DELETE", "ON UPDATE"]).is_some() {
+            let actions = [
+                "RESTRICT",
+                "CASCADE",
+                "SET NULL",
+                "NO ACTION",
+                "SET DEFAULT",
+            ];
+            if self.keyword_of(&actions).is_none() {
+                return Err(self.failure());
+            }
         }
         Ok(())
     }
@@ -138,20 +163,24 @@ impl Parser<'_> {
         expr.span.parenthesised = false;
         self.expect_keyword("TYPE")?;
         let index_type = self.engine_like("index type")?;
-        let granularity = if self.keyword("GRANULARITY") {
-            match self.expr()?.as_u64() {
-                Some(n) => n,
-                None => return self.fail("number"),
-            }
-        } else {
-            1
-        };
+        let granularity = self.index_granularity(Some(&index_type))?;
         Ok(IndexDef {
             name,
             expr,
             index_type,
             granularity,
         })
+    }
+
+    /// `GRANULARITY n`, or what an index of that type has without it.
+    pub(super) fn index_granularity(&mut self, index_type: Option<&Expr>) -> Result<u64> {
+        if !self.keyword("GRANULARITY") {
+            return Ok(index_type.map_or(1, default_granularity));
+        }
+        match self.expr()?.as_u64() {
+            Some(n) => Ok(n),
+            None => self.fail("number"),
+        }
     }
 
     /// `name` or `name(args)` as an expression.
@@ -203,11 +232,29 @@ impl Parser<'_> {
     }
 }
 
+/// Granules of an index mark: indexes of texts and vectors have one for a part.
+fn default_granularity(index_type: &Expr) -> u64 {
+    let name = match &index_type.kind {
+        ExprKind::Function(f) => f.name.as_str(),
+        ExprKind::Identifier(parts) => parts.first().map_or("", String::as_str),
+        _ => "",
+    };
+    match name {
+        "text" | "vector_similarity" => 100_000_000,
+        _ => 1,
+    }
+}
+
 /// Appends a column that has PRIMARY KEY after its type to the key `tuple(..)`.
 fn add_key_column(storage: &mut Storage, column: &ColumnDef) {
     let name = Expr::new(ExprKind::Identifier(vec![column.name.clone()]), column.span);
     match storage.primary_key.as_mut().map(|key| &mut key.kind) {
-        Some(ExprKind::Function(key)) if key.name == "tuple" => key.args.push(name),
+        Some(ExprKind::Tuple(keys)) => keys.push(name),
+        Some(ExprKind::Function(key)) if key.name == "tuple" => {
+            let mut keys = std::mem::take(&mut key.args);
+            keys.push(name);
+            storage.primary_key = Some(Expr::new(ExprKind::Tuple(keys), column.span));
+        }
         _ => {
             let key = ExprKind::Function(Box::new(Function::call("tuple", vec![name])));
             storage.primary_key = Some(Expr::new(key, column.span));

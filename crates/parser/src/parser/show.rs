@@ -74,6 +74,14 @@ impl Parser<'_> {
             }
             self.back(mark);
         }
+        self.keyword("TEMPORARY");
+        let is_object = ["TABLE", "VIEW", "DICTIONARY", "DATABASE"]
+            .iter()
+            .any(|word| self.peek_keyword(word));
+        self.back(mark);
+        if is_object && let Some(kind) = self.show_create()? {
+            return Ok(kind);
+        }
         self.show_other()
     }
 
@@ -180,8 +188,7 @@ impl Parser<'_> {
         let Some(words) = OTHERS.iter().find(|words| self.peek_keyword(words)) else {
             return Err(self.failure());
         };
-        let construct = format!("SHOW {words}");
-        let mut statement = self.rest_as_text(&construct)?;
+        let mut statement = self.rest_as_text(&format!("SHOW {words}"))?;
         for (short, whole) in [
             ("POLICIES", "ROW POLICIES"),
             ("PROFILES", "SETTINGS PROFILES"),
@@ -192,17 +199,19 @@ impl Parser<'_> {
                 statement.text.replace_range(..short.len(), whole);
             }
         }
-        if statement
-            .text
-            .to_ascii_uppercase()
-            .starts_with("CURRENT QUOTA")
-        {
-            statement.construct = "SHOW QUOTA".to_owned();
-        }
-        if let Some(words) = statement.text.get_mut(.."ROW POLICIES".len())
-            && words.eq_ignore_ascii_case("ROW POLICIES")
-        {
-            words.make_ascii_uppercase();
+        for whole in [
+            "ROW POLICIES",
+            "SETTINGS PROFILES",
+            "CURRENT QUOTA",
+            "CURRENT ROLES",
+            "ENABLED ROLES",
+        ] {
+            if let Some(words) = statement.text.get_mut(..whole.len())
+                && words.eq_ignore_ascii_case(whole)
+            {
+                words.make_ascii_uppercase();
+                statement.construct = format!("SHOW {whole}");
+            }
         }
         Ok(ShowKind::Other(statement))
     }

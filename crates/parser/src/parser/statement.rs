@@ -4,13 +4,18 @@ use basalt_error::{Error, ErrorCode, Result};
 
 use super::Parser;
 use crate::ast::{
-    Check, ColumnDef, Describe, Expr, InsertSource, Kill, Optimize, OutputOptions, Partition,
-    Query, Select, SetExpr, Statement, SystemCommand, TableExpr, TableSource, Use,
+    Check, ColumnDef, Describe, Expr, ExprKind, InsertSource, Kill, Literal, ObjectName, Optimize,
+    OutputOptions, Partition, Query, Select, SetExpr, Setting, Statement, SystemCommand, TableExpr,
+    TableSource, TokenStatement, Use,
 };
+use crate::format::{identifier, quoted};
 use crate::lexer::TokenKind as K;
 
 /// Levels of depth that a statement counts as (EXPLAIN may nest them).
 const STATEMENT_LEVELS: u32 = 4;
+
+/// The words between statements that may run at the same time.
+const PARALLEL: &str = "PARALLEL WITH";
 
 type StatementParser = fn(&mut Parser<'_>) -> Result<Statement>;
 
@@ -42,23 +47,36 @@ const STATEMENTS: &[(&str, StatementParser)] = &[
     ("CHECK", |p| p.check()),
     ("SYSTEM", |p| p.system()),
     ("KILL", |p| p.kill()),
-    ("GRANT", |p| p.tokens("GRANT")),
-    ("REVOKE", |p| p.tokens("REVOKE")),
-    ("BEGIN TRANSACTION", |p| p.tokens("BEGIN TRANSACTION")),
-    ("START TRANSACTION", |p| p.tokens("START TRANSACTION")),
+    ("GRANT", |p| p.grant("GRANT", "TO")),
+    ("REVOKE", |p| p.grant("REVOKE", "FROM")),
+    ("BEGIN TRANSACTION", |p| p.begin_transaction()),
+    ("START TRANSACTION", |p| p.begin_transaction()),
     ("COMMIT", |p| p.tokens("COMMIT")),
     ("ROLLBACK", |p| p.tokens("ROLLBACK")),
-    ("BACKUP", |p| p.tokens("BACKUP")),
-    ("RESTORE", |p| p.tokens("RESTORE")),
-    ("UNDROP", |p| p.tokens("UNDROP")),
+    ("BACKUP", |p| p.backup()),
+    ("RESTORE", |p| p.backup()),
+    ("UNDROP", |p| p.undrop()),
     ("MOVE", |p| p.tokens("MOVE")),
-    ("EXECUTE AS", |p| p.tokens("EXECUTE AS")),
+    ("EXECUTE AS", |p| p.execute_as()),
     ("WATCH", |p| p.tokens("WATCH")),
 ];
 
 impl Parser<'_> {
     /// A statement, up to the semicolon or the end of the text.
     pub(crate) fn statement(&mut self) -> Result<Statement> {
+        let first = self.one_statement()?;
+        if self.data_start.is_some() || !self.peek_keyword(PARALLEL) {
+            return Ok(first);
+        }
+        let mut statements = vec![first];
+        while self.data_start.is_none() && self.keyword(PARALLEL) {
+            statements.push(self.one_statement()?);
+        }
+        Ok(Statement::Parallel(statements))
+    }
+
+    /// A statement, up to `PARALLEL WITH` at the most.
+    pub(super) fn one_statement(&mut self) -> Result<Statement> {
         self.enter(STATEMENT_LEVELS)?;
         let statement = self.statement_kind()?;
         self.leave(STATEMENT_LEVELS);
@@ -80,12 +98,17 @@ impl Parser<'_> {
 
     /// Whether a statement may end here.
     pub(super) fn at_statement_end(&mut self) -> bool {
-        matches!(self.kind(), K::End | K::Semicolon | K::VerticalDelimiter)
+        matches!(self.kind(), K::End | K::Semicolon | K::VerticalDelimiter) || self.at_parallel()
+    }
+
+    /// Whether `PARALLEL WITH` is next.
+    pub(super) fn at_parallel(&mut self) -> bool {
+        self.is_word(0, "PARALLEL") && self.is_word(1, "WITH")
     }
 
     /// Consumes the end of a statement; tells whether it was `\G`.
     pub(crate) fn statement_end(&mut self) -> Result<bool> {
-        if !self.at_statement_end() {
+        if !self.at_statement_end() || self.at_parallel() {
             return self.fail("end of query");
         }
         Ok(self.advance().kind == K::VerticalDelimiter)
@@ -165,6 +188,13 @@ impl Parser<'_> {
     }
 
     fn describe(&mut self) -> Result<Statement> {
+        if self.is_word(1, "FILESYSTEM") && self.is_word(2, "CACHE") {
+            let mut statement = self.rest_as_text("DESCRIBE FILESYSTEM CACHE")?;
+            if statement.text.starts_with("DESC ") {
+                statement.text.replace_range(..4, "DESCRIBE");
+            }
+            return Ok(Statement::Tokens(Box::new(statement)));
+        }
         self.advance();
         let table_follows = !matches!(self.token(1).kind, K::End | K::Semicolon | K::Dot);
         if table_follows {
@@ -193,7 +223,30 @@ impl Parser<'_> {
             }
         }
         self.advance();
-        Ok(Statement::Set(self.list(Self::setting)?))
+        let mut settings = self.list(Self::setting)?;
+        for setting in &mut settings {
+            parameter_as_text(setting);
+        }
+        // Parameters come last, before them what is set to its default.
+        settings.sort_by_key(|setting| (is_parameter(setting), setting.value.is_none()));
+        Ok(Statement::Set(settings))
+    }
+
+    fn begin_transaction(&mut self) -> Result<Statement> {
+        let mut statement = self.rest_as_text("BEGIN TRANSACTION")?;
+        statement.text = statement.text.replacen("START", "BEGIN", 1);
+        Ok(Statement::Tokens(Box::new(statement)))
+    }
+
+    /// `EXECUTE AS user [statement]`
+    fn execute_as(&mut self) -> Result<Statement> {
+        self.expect_keyword("EXECUTE AS")?;
+        let user = self.name_or_string("user")?;
+        let statement = match self.at_statement_end() {
+            true => None,
+            false => Some(Box::new(self.one_statement()?)),
+        };
+        Ok(Statement::ExecuteAs { user, statement })
     }
 
     fn use_database(&mut self) -> Result<Statement> {
@@ -212,6 +265,9 @@ impl Parser<'_> {
         self.expect_keyword("OPTIMIZE TABLE")?;
         let table = self.object_name("table")?;
         let cluster = self.on_cluster()?;
+        if self.keyword("DRY RUN PARTS") {
+            return self.dry_run(&table, cluster.as_deref());
+        }
         let partition = self.partition()?;
         let final_ = self.keyword("FINAL") || self.keyword("FORCE");
         let deduplicate = self.keyword("DEDUPLICATE");
@@ -234,9 +290,29 @@ impl Parser<'_> {
         })))
     }
 
+    /// `OPTIMIZE TABLE t DRY RUN PARTS 'a', 'b'`, up to PARTS consumed.
+    fn dry_run(&mut self, table: &ObjectName, cluster: Option<&str>) -> Result<Statement> {
+        let parts = self.list(|p| p.string("part's name"))?;
+        let parts: Vec<String> = parts.iter().map(|part| quoted(part)).collect();
+        let names = table.database.iter().chain([&table.name]);
+        let names: Vec<String> = names.map(|part| identifier(part)).collect();
+        let mut text = format!("OPTIMIZE TABLE {}", names.join("."));
+        if let Some(cluster) = cluster {
+            text += &format!(" ON CLUSTER {}", identifier(cluster));
+        }
+        text += &format!(" DRY RUN PARTS {}", parts.join(", "));
+        let statement = TokenStatement {
+            output: self.output_options()?,
+            ..TokenStatement::new("OPTIMIZE TABLE DRY RUN", text)
+        };
+        Ok(Statement::Tokens(Box::new(statement)))
+    }
+
     fn check(&mut self) -> Result<Statement> {
-        if self.peek_keyword("CHECK GRANT") {
-            return self.tokens("CHECK GRANT");
+        for words in ["CHECK GRANT", "CHECK DATABASE"] {
+            if self.peek_keyword(words) {
+                return self.tokens(words);
+            }
         }
         self.advance();
         let mut check = Check {
@@ -278,10 +354,15 @@ impl Parser<'_> {
         if self.at_statement_end() {
             return self.fail("SYSTEM command");
         }
+        let is_cache = (1..7).any(|n| self.is_word(n, "CACHE") || self.is_word(n, "CACHES"));
         let mut words = Vec::new();
         while self.kind() == K::Word && crate::keywords::is_system_word(self.token_text(0)) {
             words.push(String::from_utf8_lossy(self.token_text(0)).to_ascii_uppercase());
             self.advance();
+        }
+        // Caches are cleared, which DROP means, too.
+        if let Some(first) = words.first_mut().filter(|word| is_cache && *word == "DROP") {
+            *first = "CLEAR".to_owned();
         }
         let command = words.join(" ");
         let construct = format!("SYSTEM {command}");
@@ -289,12 +370,33 @@ impl Parser<'_> {
         Ok(Statement::System(Box::new(SystemCommand { command, rest })))
     }
 
+    /// `KILL TRANSACTION | PART_MOVE_TO_SHARD WHERE condition [mode]`, KILL consumed.
+    fn kill_other(&mut self) -> Result<Statement> {
+        let kind = String::from_utf8_lossy(self.token_text(0)).to_ascii_uppercase();
+        self.advance();
+        self.expect_keyword("WHERE")?;
+        let condition = self.expr()?;
+        let mode = match self.keyword_of(&["SYNC", "ASYNC", "TEST"]) {
+            Some(0) => "SYNC",
+            Some(2) => "TEST",
+            _ => "ASYNC",
+        };
+        let construct = format!("KILL {kind}");
+        let condition = crate::format::format_expr(&condition);
+        let text = format!("{construct} WHERE {condition} {mode}");
+        let statement = TokenStatement {
+            output: self.output_options()?,
+            ..TokenStatement::new(construct, text)
+        };
+        Ok(Statement::Tokens(Box::new(statement)))
+    }
+
     fn kill(&mut self) -> Result<Statement> {
         self.advance();
         let mutation = match self.keyword_of(&["QUERY", "MUTATION"]) {
             Some(choice) => choice == 1,
-            None if self.is_word(0, "TRANSACTION") || self.is_word(0, "PART_MOVE_TO_SHARD") => {
-                return self.fail("QUERY or MUTATION");
+            None if self.peek_keyword("TRANSACTION") || self.peek_keyword("PART_MOVE_TO_SHARD") => {
+                return self.kill_other();
             }
             None => return Err(self.failure()),
         };
@@ -336,6 +438,23 @@ pub(super) fn output_of(statement: &mut Statement) -> Option<&mut OutputOptions>
         _ => return None,
     })
 }
+
+fn is_parameter(setting: &Setting) -> bool {
+    setting.name.starts_with("param_")
+}
+
+/// The value of a query parameter is text, whatever it is written as.
+fn parameter_as_text(setting: &mut Setting) {
+    let is_parameter = is_parameter(setting) && !setting.is_flag;
+    let Some(value) = setting.value.as_mut().filter(|_| is_parameter) else {
+        return;
+    };
+    if value.as_string().is_none() {
+        let text = crate::format::setting_text(value);
+        value.kind = ExprKind::Literal(Literal::String(text.into_bytes()));
+    }
+}
+
 /// The SELECT of a query whose WITH all of it sees.
 fn first_select(body: &mut SetExpr) -> Option<&mut Select> {
     match body {

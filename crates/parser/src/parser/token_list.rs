@@ -16,13 +16,19 @@ impl Parser<'_> {
 
     /// All tokens up to the end of the statement.
     pub(super) fn rest_as_text(&mut self, construct: &str) -> Result<TokenStatement> {
-        let text = self.text_until(&[])?;
+        // Others write their settings on the line of the rest.
+        let ends = match construct.starts_with("SYSTEM") {
+            true => ["FORMAT", "INTO", "SETTINGS"].as_slice(),
+            false => ["FORMAT", "INTO"].as_slice(),
+        };
+        let text = self.text_until(ends)?;
+        let output = self.output_options()?;
         if !self.at_statement_end() {
             return self.fail("end of query");
         }
         Ok(TokenStatement {
-            construct: construct.to_owned(),
-            text,
+            output,
+            ..TokenStatement::new(construct, text)
         })
     }
 
@@ -63,11 +69,17 @@ impl Parser<'_> {
         Ok(text)
     }
 
+    fn after_dot(&mut self) -> bool {
+        let before = self.last_span();
+        self.slice(before) == b"."
+    }
+
     /// The next token in its usual spelling.
     fn one_token(&mut self) -> Result<String> {
         let text = self.token_text(0);
         let kind = self.kind();
-        let calls = self.token(1).kind == K::OpenRound;
+        // Names of functions and parts of names are no keywords.
+        let is_name = matches!(self.token(1).kind, K::OpenRound | K::Dot) || self.after_dot();
         if let Some(bytes) = self.try_string() {
             return Ok(crate::format::quoted(&bytes));
         }
@@ -85,7 +97,7 @@ impl Parser<'_> {
         }
         self.advance();
         Ok(match kind {
-            K::Word if is_keyword(text) && !calls => {
+            K::Word if is_keyword(text) && !is_name => {
                 String::from_utf8_lossy(text).to_ascii_uppercase()
             }
             // Other spellings of the same sign.

@@ -222,6 +222,7 @@ pub(super) fn complete(create: &mut CreateTable) {
         .any(|s| s.name == "index_granularity")
     {
         storage.settings.push(ast::Setting {
+            is_flag: false,
             name: "index_granularity".to_owned(),
             value: Some(Expr::literal(Literal::UInt(8192))),
             span: ast::Span::default(),

@@ -77,7 +77,7 @@ impl Parser<'_> {
         };
         let mut text = Words::of(format!("CREATE {noun}"));
         text.push(&names.join(", "));
-        let construct = format!("SHOW CREATE {entity}");
+        let construct = format!("SHOW CREATE {noun}");
         let Statement::Tokens(statement) = self.finished(construct, text)? else {
             return Ok(None);
         };

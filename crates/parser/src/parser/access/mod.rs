@@ -129,22 +129,30 @@ impl Parser<'_> {
         statement.map(Some)
     }
 
+    /// `GRANT rights TO users`, `REVOKE rights FROM users`
+    pub(in crate::parser) fn grant(&mut self, word: &str, to: &'static str) -> Result<Statement> {
+        let rights = self.text_until(&[to])?;
+        // The second word is noise.
+        let mut text = Words::of(rights.replace("ALL PRIVILEGES ON", "ALL ON"));
+        self.expect_keyword(to)?;
+        text.push(to);
+        let users = self.entity_set(&["ALL", "NONE", "CURRENT_USER"])?;
+        text.push(&users);
+        let rest = self.text_until(&["FORMAT", "INTO", "SETTINGS"])?;
+        text.push(&rest);
+        self.finished(word.to_owned(), text)
+    }
+
     /// The statement of that text, at its end; FORMAT and the like may follow.
-    fn finished(&mut self, construct: String, mut text: Words) -> Result<Statement> {
-        if ["FORMAT", "INTO", "PARALLEL"]
-            .iter()
-            .any(|word| self.is_word(0, word))
-        {
-            let rest = self.text_until(&[])?;
-            text.push(&rest);
-        }
+    fn finished(&mut self, construct: String, text: Words) -> Result<Statement> {
+        let output = self.output_options()?;
         if !self.at_statement_end() {
             return self.fail("end of query");
         }
         let Words(text) = text;
         Ok(Statement::Tokens(Box::new(TokenStatement {
-            construct,
-            text,
+            output,
+            ..TokenStatement::new(construct, text)
         })))
     }
 
@@ -227,7 +235,11 @@ impl Parser<'_> {
             return Ok(name);
         }
         let host = self.name_or_string("host")?;
-        Ok(format!("{name}@{host}"))
+        // Any host is the same as none.
+        Ok(match host.as_str() {
+            "%" => name,
+            host => format!("{name}@{host}"),
+        })
     }
 
     /// `TO …`: whom a quota, policy or profile is for.

@@ -1,0 +1,2 @@
+DropQuery  t (children 1)
+ Identifier t
