@@ -1,2 +1,0 @@
-DropQuery  t (children 1)
- Identifier t
