@@ -133,10 +133,11 @@ fn resolve_hll12(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
         exact_len: 16,
         hash_bits: 32,
     };
-    // The set in ClickHouse has the type of the values, into which the bits of floats are converted.
+    // The set in ClickHouse has the type of the values, into which the bits of floats are
+    // converted as if they were integers.
     let mix: fn(u64) -> u64 = match RowKind::of(call.types) {
-        RowKind::Float32 => |bits| u64::from(mix32((bits as f32) as u64)),
-        RowKind::Float64 => |bits| u64::from(mix32((bits as f64) as u64)),
+        RowKind::Float32 => |bits| u64::from(mix32(u64::from((bits as f32).to_bits()))),
+        RowKind::Float64 => |bits| u64::from(mix32((bits as f64).to_bits())),
         _ => |bits| u64::from(mix32(bits)),
     };
     resolve_counter(call, shape, mix)

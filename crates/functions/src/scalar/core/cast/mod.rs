@@ -395,6 +395,8 @@ fn base_cast(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
         (T::String, T::AggregateFunction(function)) if has_open_states(function) => {
             Ok(Arc::new(|array, _| without_nulls(array)))
         }
+        // So many bytes are an address in binary form, never its text.
+        (T::FixedString(16), T::Ipv6) => Ok(Arc::new(|array, _| without_nulls(array))),
         (_, T::String) => write_text::to_string(from, how),
         (T::String | T::FixedString(_), _) => read_text::from_string(from, to, how),
         (T::Array(_) | T::Tuple(_) | T::Map(..), _)
