@@ -267,6 +267,10 @@ fn read_moment(
 fn skip_clock(cursor: &mut Cursor<'_>) {
     let mut copy = *cursor;
     if (copy.eat(b' ') || copy.eat(b'T')) && read_clock(&mut copy).is_some() {
+        let mut fraction = copy;
+        if fraction.eat(b'.') && !fraction.take_while(|b| b.is_ascii_digit()).is_empty() {
+            copy = fraction;
+        }
         *cursor = copy;
     }
 }

@@ -50,6 +50,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "CAST of a Nullable gives a Nullable.",
     ),
     setting(
+        "decimal_check_overflow",
+        Bool,
+        "1",
+        "Arithmetic of decimals that overflows is an error; else it wraps.",
+    ),
+    setting(
         "enable_positional_arguments",
         Bool,
         "1",

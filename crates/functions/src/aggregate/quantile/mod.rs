@@ -35,7 +35,8 @@ const fn one(
     AggregateFunction {
         name,
         aliases,
-        max_params: 1,
+        // One, but wrong levels are reported first.
+        max_params: usize::MAX,
         syntax: "[(level)](x)",
         description,
         resolve,
@@ -330,6 +331,9 @@ impl Levels {
                 ));
             }
             levels.push(level);
+        }
+        if !many {
+            call.expect_params(0..=1)?;
         }
         if levels.is_empty() {
             if many {

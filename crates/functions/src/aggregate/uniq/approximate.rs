@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, UInt64Array};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use super::hashes::{mix32, mix64, row_hashes};
+use super::hashes::{RowKind, mix32, mix64, row_hashes};
 use super::hyper_log_log::{Counter, Shape};
 use super::sampled::SampledSet;
 use crate::aggregate::grouped::{ByteReader, StateFunction, bind_grouped};
@@ -22,7 +22,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
         description: "Approximate number of distinct values, exact up to 65536.",
         resolve: |call| {
             call.expect_args(1..=usize::MAX)?;
-            Ok(bind_grouped(DataType::UInt64, Uniq))
+            Ok(bind_grouped(DataType::UInt64, Uniq(Fed::of(call, mix64))))
         },
         ..AggregateFunction::BASE
     },
@@ -31,14 +31,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
         nulls: AggregateNulls::SkipNotNull,
         syntax: "uniqHLL12(x[, ...])",
         description: "Approximate number of distinct values by HyperLogLog with 4096 cells.",
-        resolve: |call| {
-            let shape = Shape {
-                precision: 12,
-                exact_len: 16,
-                hash_bits: 32,
-            };
-            resolve_counter(call, shape, |bits| u64::from(mix32(bits)))
-        },
+        resolve: resolve_hll12,
         ..AggregateFunction::BASE
     },
     AggregateFunction {
@@ -46,10 +39,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
         max_params: 1,
         syntax: "uniqCombined[(precision)](x[, ...])",
         description: "Approximate number of distinct values: exact set, then HyperLogLog.",
-        resolve: |call| {
-            let shape = combined(call, 32)?;
-            resolve_counter(call, shape, |bits| mix64(bits) & u64::from(u32::MAX))
-        },
+        resolve: resolve_combined,
         ..AggregateFunction::BASE
     },
     AggregateFunction {
@@ -57,7 +47,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
         max_params: 1,
         syntax: "uniqCombined64[(precision)](x[, ...])",
         description: "As uniqCombined, with 64-bit hashes, for more than 2^32 values.",
-        resolve: |call| resolve_counter(call, combined(call, 64)?, mix64),
+        resolve: resolve_combined,
         ..AggregateFunction::BASE
     },
     AggregateFunction {
@@ -94,26 +84,90 @@ fn combined(call: &AggregateCall<'_>, hash_bits: u8) -> Result<Shape> {
     })
 }
 
+/// How rows become the hashes that a function is fed.
+#[derive(Clone, Debug)]
+struct Fed {
+    types: Vec<DataType>,
+    kind: RowKind,
+    mix: fn(u64) -> u64,
+}
+
+impl Fed {
+    /// Numbers are mixed by `mix`.
+    fn of(call: &AggregateCall<'_>, mix: fn(u64) -> u64) -> Self {
+        Self {
+            types: call.types.to_vec(),
+            kind: RowKind::of(call.types),
+            mix,
+        }
+    }
+
+    /// Each row's hash.
+    fn hashes(&self, args: &[ArrayRef]) -> Result<Vec<u64>> {
+        let mut hashes = row_hashes(args, &self.types)?;
+        // A row of several values is hashed well enough already.
+        if self.kind != RowKind::Parts {
+            hashes.iter_mut().for_each(|bits| *bits = (self.mix)(*bits));
+        }
+        Ok(hashes)
+    }
+
+    /// Feeds each row's hash to its state; gives the growth on the heap.
+    fn feed<S>(
+        &self,
+        states: &mut [S],
+        args: &[ArrayRef],
+        rows: &Rows<'_>,
+        add: impl Fn(&mut S, u64) -> usize,
+    ) -> Result<usize> {
+        let hashes = self.hashes(args)?;
+        let mut grown = 0;
+        rows.for_each(|row, group| grown += add(&mut states[group], hashes[row]));
+        Ok(grown)
+    }
+}
+
+fn resolve_hll12(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
+    let shape = Shape {
+        precision: 12,
+        exact_len: 16,
+        hash_bits: 32,
+    };
+    // The set in ClickHouse has the type of the values, into which the bits of floats are
+    // converted as if they were integers.
+    let mix: fn(u64) -> u64 = match RowKind::of(call.types) {
+        RowKind::Float32 => |bits| u64::from(mix32(u64::from((bits as f32).to_bits()))),
+        RowKind::Float64 => |bits| u64::from(mix32((bits as f64).to_bits())),
+        _ => |bits| u64::from(mix32(bits)),
+    };
+    resolve_counter(call, shape, mix)
+}
+
+fn resolve_combined(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
+    let is_wide = call.name == "uniqCombined64";
+    // Hashes of strings keep all their bits, and neither they nor those of UUIDs are mixed again.
+    match RowKind::of(call.types) {
+        RowKind::Text => resolve_counter(call, combined(call, 64)?, |hash| hash),
+        kind => {
+            let shape = combined(call, if is_wide { 64 } else { 32 })?;
+            let mix = if kind == RowKind::Uuid {
+                |hash| hash
+            } else {
+                mix64
+            };
+            resolve_counter(call, shape, mix)
+        }
+    }
+}
+
 fn resolve_counter(
     call: &AggregateCall<'_>,
     shape: Shape,
-    hash: fn(u64) -> u64,
+    mix: fn(u64) -> u64,
 ) -> Result<BoundAggregate> {
     call.expect_args(1..=usize::MAX)?;
-    Ok(bind_grouped(DataType::UInt64, Counted { shape, hash }))
-}
-
-/// Feeds each row's hash to its state; gives the growth on the heap.
-fn feed<S>(
-    states: &mut [S],
-    args: &[ArrayRef],
-    rows: &Rows<'_>,
-    add: impl Fn(&mut S, u64) -> usize,
-) -> Result<usize> {
-    let hashes = row_hashes(args)?;
-    let mut grown = 0;
-    rows.for_each(|row, group| grown += add(&mut states[group], hashes[row]));
-    Ok(grown)
+    let fed = Fed::of(call, mix);
+    Ok(bind_grouped(DataType::UInt64, Counted { shape, fed }))
 }
 
 fn counts<S>(states: &[S], count: impl Fn(&S) -> u64) -> ArrayRef {
@@ -121,7 +175,7 @@ fn counts<S>(states: &[S], count: impl Fn(&S) -> u64) -> ArrayRef {
 }
 
 #[derive(Debug)]
-struct Uniq;
+struct Uniq(Fed);
 
 impl StateFunction for Uniq {
     type State = SampledSet;
@@ -136,9 +190,9 @@ impl StateFunction for Uniq {
         args: &[ArrayRef],
         rows: &Rows<'_>,
     ) -> Result<usize> {
-        feed(states, args, rows, |state, hash| {
+        self.0.feed(states, args, rows, |state, hash| {
             let before = state.heap_bytes();
-            state.insert(hash);
+            state.insert_hash(hash as u32);
             state.heap_bytes().saturating_sub(before)
         })
     }
@@ -165,7 +219,7 @@ impl StateFunction for Uniq {
 #[derive(Debug)]
 struct Counted {
     shape: Shape,
-    hash: fn(u64) -> u64,
+    fed: Fed,
 }
 
 impl StateFunction for Counted {
@@ -176,9 +230,9 @@ impl StateFunction for Counted {
     }
 
     fn update(&self, states: &mut [Counter], args: &[ArrayRef], rows: &Rows<'_>) -> Result<usize> {
-        feed(states, args, rows, |state, hash| {
+        self.fed.feed(states, args, rows, |state, hash| {
             let before = state.heap_bytes();
-            state.insert(self.shape, (self.hash)(hash));
+            state.insert(self.shape, self.shape.used(hash));
             state.heap_bytes().saturating_sub(before)
         })
     }
@@ -220,12 +274,19 @@ fn resolve_up_to(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
             ),
         ));
     }
-    Ok(bind_grouped(DataType::UInt64, UpTo { limit }))
+    Ok(bind_grouped(
+        DataType::UInt64,
+        UpTo {
+            limit,
+            fed: Fed::of(call, mix64),
+        },
+    ))
 }
 
 #[derive(Debug)]
 struct UpTo {
     limit: u64,
+    fed: Fed,
 }
 
 impl UpTo {
@@ -245,7 +306,7 @@ impl StateFunction for UpTo {
     }
 
     fn update(&self, states: &mut [Vec<u64>], args: &[ArrayRef], rows: &Rows<'_>) -> Result<usize> {
-        feed(states, args, rows, |state, hash| {
+        self.fed.feed(states, args, rows, |state, hash| {
             let before = state.capacity();
             self.insert(state, hash);
             (state.capacity() - before) * size_of::<u64>()

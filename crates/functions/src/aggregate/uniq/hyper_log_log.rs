@@ -17,6 +17,13 @@ pub(super) struct Shape {
     pub(super) hash_bits: u8,
 }
 
+impl Shape {
+    /// The bits of a hash that are used.
+    pub(super) fn used(self, hash: u64) -> u64 {
+        hash & (u64::MAX >> (64 - self.hash_bits))
+    }
+}
+
 /// The values of a group, given by their hashes.
 #[derive(Debug)]
 pub(super) enum Counter {
@@ -144,7 +151,7 @@ fn estimate(cells: &[u8]) -> u64 {
     let raw = alpha * num_cells * num_cells / sum;
     let zeros = f64::from(of_rank[0]);
     if zeros > 0.0 && raw <= 2.5 * num_cells {
-        (num_cells * (num_cells / zeros).ln()).round() as u64
+        (num_cells * (num_cells.ln() - zeros.ln())).round() as u64
     } else {
         raw.round() as u64
     }

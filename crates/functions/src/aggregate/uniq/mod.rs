@@ -8,6 +8,7 @@ mod approximate;
 mod exact;
 mod hashes;
 mod hyper_log_log;
+mod row_bytes;
 mod sampled;
 mod values;
 

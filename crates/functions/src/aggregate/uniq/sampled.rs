@@ -3,7 +3,6 @@
 
 use basalt_error::Result;
 
-use super::hashes::mix64;
 use crate::aggregate::grouped::{ByteReader, damaged};
 
 /// Most hashes that are kept.
@@ -25,18 +24,14 @@ pub(super) struct SampledSet {
 }
 
 impl SampledSet {
-    /// Adds a value by its bits.
-    #[inline]
-    pub(super) fn insert(&mut self, bits: u64) {
-        self.insert_hash(mix64(bits) as u32);
-    }
-
     #[inline]
     fn keeps(&self, hash: u32) -> bool {
         hash.trailing_zeros() >= u32::from(self.degree)
     }
 
-    fn insert_hash(&mut self, hash: u32) {
+    /// Adds a value by its hash.
+    #[inline]
+    pub(super) fn insert_hash(&mut self, hash: u32) {
         if !self.keeps(hash) {
             return;
         }
@@ -183,6 +178,7 @@ fn crc32c(value: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::SampledSet;
+    use crate::aggregate::uniq::mix64;
 
     /// `SELECT uniq(number) FROM numbers(n)` in ClickHouse.
     #[test]
@@ -191,11 +187,12 @@ mod tests {
             let (mut left, mut right) = (SampledSet::default(), SampledSet::default());
             let mut all = SampledSet::default();
             for number in 0..n {
-                all.insert(number);
+                let hash = mix64(number) as u32;
+                all.insert_hash(hash);
                 if number % 3 == 0 {
-                    left.insert(number);
+                    left.insert_hash(hash);
                 } else {
-                    right.insert(number);
+                    right.insert_hash(hash);
                 }
             }
             assert_eq!(all.estimate(), expected);

@@ -9,6 +9,7 @@
 //! | [`order`] | order of elements |
 //! | [`construct`] | arrays from values |
 //! | [`range`] | `range` |
+//! | [`edit`] | `arrayLevenshteinDistance`, `arraySimilarity` |
 //! | [`element`] | `arr[n]` and `map[key]` |
 //! | [`grow`] | `arrayConcat`, `arrayPushBack`, `arrayResize` and kin |
 //! | [`cut`] | `arraySlice`, `arrayPopBack`, rotations, shifts |
@@ -20,7 +21,7 @@
 //! | [`reduce`] | `arrayReduce` |
 //! | [`floats`] | elements as floats |
 //! | [`vectors`] | products, norms, distances |
-//! | [`score`] | `arrayROCAUC`, `arrayLevenshteinDistance` |
+//! | [`score`] | `arrayROCAUC`, `arrayNormalizedGini` |
 //! | [`sequences`] | arrays as values over time |
 //! | [`shuffle`] | `arrayShuffle`, `arrayRandomSample` |
 //! | [`sets`] | `arrayIntersect`, `arrayUnion` and kin |
@@ -28,6 +29,7 @@
 pub mod construct;
 pub mod cut;
 pub mod distinct;
+pub mod edit;
 pub mod element;
 pub mod floats;
 pub mod grow;

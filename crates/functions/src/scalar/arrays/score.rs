@@ -1,13 +1,12 @@
-//! Compares arrays: area under a curve, edit distance.
+//! Rates predictions: area under a curve, Gini coefficients.
 
 use arrow::array::ArrayRef;
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_types::{DataType, least_supertype};
+use basalt_types::DataType;
 
 use super::floats::to_floats;
 use super::lists::{Lists, bad_arguments, struct_of};
-use super::matching::Ids;
-use super::unify::{Unify, element_type, element_types};
+use super::unify::element_type;
 use crate::scalar::core::numeric::array_of;
 use crate::{Call, Resolved, ScalarFunction};
 
@@ -37,13 +36,6 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         syntax: "arrayNormalizedGini(predicted, labels)",
         description: "Gini coefficients of predictions and labels, and their quotient.",
         resolve: resolve_gini,
-        ..ScalarFunction::BASE
-    },
-    ScalarFunction {
-        name: "arrayLevenshteinDistance",
-        syntax: "arrayLevenshteinDistance(a, b)",
-        description: "Least number of elements to insert, delete and replace to turn one array into the other.",
-        resolve: resolve_levenshtein,
         ..ScalarFunction::BASE
     },
 ];
@@ -168,38 +160,4 @@ fn gini(keys: &[f64], labels: &[f64]) -> f64 {
     }
     let len = labels.len() as f64;
     ((len + 1.0) / 2.0 - shares) / len
-}
-
-fn resolve_levenshtein(call: &Call<'_>) -> Result<Resolved> {
-    call.expect_args(2..=2)?;
-    let types = element_types(call)?;
-    let common = least_supertype(&types)?;
-    let casts = Unify::all(&types, &common, call.context)?;
-    Resolved::new(DataType::UInt32, move |columns, num_rows| {
-        let lists = [Lists::of(&columns[0])?, Lists::of(&columns[1])?];
-        let left = casts[0].array(lists[0].values())?;
-        let right = casts[1].array(lists[1].values())?;
-        let ids = Ids::new(&[&left, &right])?;
-        let distance = |row| {
-            distance(
-                &ids.of(0)[lists[0].range(row)],
-                &ids.of(1)[lists[1].range(row)],
-            )
-        };
-        Ok(array_of((0..num_rows).map(distance).collect::<Vec<u32>>()))
-    })
-}
-
-fn distance(a: &[u32], b: &[u32]) -> u32 {
-    let mut row: Vec<u32> = (0..=b.len() as u32).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i as u32 + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + u32::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

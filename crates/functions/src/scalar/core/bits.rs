@@ -250,16 +250,25 @@ fn bit_count(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(1..=1)?;
     let data_type = call.data_type(0);
     if data_type.is_string() {
-        return Resolved::new(DataType::UInt64, |columns, num_rows| {
+        // A FixedString of more than 8191 bytes counts in 16 bits all the same, as in ClickHouse.
+        let is_fixed = *data_type != DataType::String;
+        let result = if is_fixed {
+            DataType::UInt16
+        } else {
+            DataType::UInt64
+        };
+        return Resolved::new(result, move |columns, num_rows| {
             let strings = columns[0].strings()?;
-            let count = |row| {
-                strings
-                    .value(row)
-                    .iter()
-                    .map(|b| u64::from(b.count_ones()))
-                    .sum()
+            let ones = |row| -> u64 {
+                let bytes = strings.value(row).iter();
+                bytes.map(|b| u64::from(b.count_ones())).sum()
             };
-            Ok(array_of((0..num_rows).map(count).collect::<Vec<u64>>()))
+            let counts = (0..num_rows).map(ones);
+            Ok(if is_fixed {
+                array_of(counts.map(|n| n as u16).collect::<Vec<u16>>())
+            } else {
+                array_of(counts.collect::<Vec<u64>>())
+            })
         });
     }
     let num = match Num::of_number(data_type) {

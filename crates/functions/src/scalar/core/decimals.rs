@@ -67,6 +67,8 @@ pub(crate) trait Ticks: ArrowNativeTypeOp + PartialOrd + Send + Sync + 'static {
     fn of_array(array: &dyn Array) -> Result<Vec<Self>>;
     /// Whether the value is one of that width.
     fn fits(self, width: Width) -> bool;
+    /// The low bits of the value as one of that width.
+    fn wrapped(self, width: Width) -> Self;
     fn to_f64(self) -> f64;
     /// The value if it fits 128 bits.
     fn to_i128(self) -> Option<i128>;
@@ -104,6 +106,15 @@ impl Ticks for i128 {
     }
 
     #[inline(always)]
+    fn wrapped(self, width: Width) -> Self {
+        match width {
+            Width::W32 => i128::from(self as i32),
+            Width::W64 => i128::from(self as i64),
+            Width::W128 | Width::W256 => self,
+        }
+    }
+
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         self as f64
     }
@@ -137,6 +148,13 @@ impl Ticks for i256 {
         match self.to_i128() {
             Some(narrow) => Ticks::fits(narrow, width),
             None => width == Width::W256,
+        }
+    }
+
+    fn wrapped(self, width: Width) -> Self {
+        match width {
+            Width::W256 => self,
+            narrow => i256::from_i128(Ticks::wrapped(self.as_i128(), narrow)),
         }
     }
 

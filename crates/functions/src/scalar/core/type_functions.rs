@@ -71,9 +71,16 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         resolve: |call| {
             call.expect_args(1..=1)?;
             match call.data_type(0).base() {
-                DataType::Enum8(names) | DataType::Enum16(names) => {
-                    let len = u32::try_from(names.values().len()).unwrap_or(u32::MAX);
-                    Resolved::new(DataType::UInt32, move |_, rows| {
+                // An Enum8 has up to 256 names, which 8 bits count from 0 again, as in ClickHouse.
+                DataType::Enum8(names) => {
+                    let len = names.values().len() as u8;
+                    Resolved::new(DataType::UInt8, move |_, rows| {
+                        Ok(array_of(vec![len; rows]))
+                    })
+                }
+                DataType::Enum16(names) => {
+                    let len = names.values().len() as u16;
+                    Resolved::new(DataType::UInt16, move |_, rows| {
                         Ok(array_of(vec![len; rows]))
                     })
                 }
@@ -103,6 +110,13 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         syntax: "ignore(x, …)",
         description: "Returns 0 whatever the arguments are.",
         resolve: |_| constant(0_u8, DataType::UInt8),
+        ..RAW
+    },
+    ScalarFunction {
+        name: "indexHint",
+        syntax: "indexHint(x, …)",
+        description: "Returns 1 whatever the arguments are.",
+        resolve: |_| constant(1_u8, DataType::UInt8),
         ..RAW
     },
     ScalarFunction {

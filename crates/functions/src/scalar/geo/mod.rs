@@ -2,10 +2,12 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | [`area`] | `polygonAreaCartesian`, `polygonPerimeterCartesian` |
 //! | [`distance`] | `greatCircleDistance`, `geoDistance`, `greatCircleAngle` |
 //! | [`geohash`] | geohashes to and from coordinates |
 //! | [`plane`] | `pointInPolygon`, `pointInEllipses` |
 
+pub mod area;
 pub mod distance;
 pub mod geohash;
 pub mod plane;

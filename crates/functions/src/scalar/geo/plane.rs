@@ -60,7 +60,7 @@ fn resolve_ellipses(call: &Call<'_>) -> Result<Resolved> {
 }
 
 /// How deep the arrays of points are nested: a ring is 1, a polygon with holes 2, polygons 3.
-fn ring_depth(data_type: &DataType) -> Option<usize> {
+pub(super) fn ring_depth(data_type: &DataType) -> Option<usize> {
     match data_type {
         DataType::Array(element) if is_point(element) => Some(1),
         DataType::Array(element) => ring_depth(element).map(|depth| depth + 1),
@@ -113,14 +113,15 @@ fn coordinates(points: &ArrayRef) -> Result<(Vec<f64>, Vec<f64>)> {
 }
 
 /// The rings of a column: for each row polygons, each its outer ring and its holes.
-struct Rings {
+pub(super) struct Rings {
     levels: Vec<Vec<(usize, usize)>>,
     is_const: bool,
     points: Vec<(f64, f64)>,
 }
 
 impl Rings {
-    fn of(column: &Column, depth: usize) -> Result<Self> {
+    /// The rings in arrays of points of that depth.
+    pub(super) fn of(column: &Column, depth: usize) -> Result<Self> {
         let mut levels = Vec::new();
         let mut array = Arc::clone(&column.array);
         for _ in 0..depth {
@@ -142,7 +143,7 @@ impl Rings {
     }
 
     /// The polygons of a row, each a list of rings.
-    fn polygons(&self, row: usize) -> Vec<Vec<&[(f64, f64)]>> {
+    pub(super) fn polygons(&self, row: usize) -> Vec<Vec<&[(f64, f64)]>> {
         let row = if self.is_const { 0 } else { row };
         let range = |level: usize, idx: usize| {
             let (start, end) = self.levels[level][idx];

@@ -219,8 +219,13 @@ impl<H: HashFunction> Hashes<H> {
     /// Hashes values without looking at their validity.
     fn values(&mut self, array: &ArrayRef, data_type: &DataType) -> Result<()> {
         match array.data_type() {
-            // DateTime64 is a decimal to ClickHouse, and those go by their bytes.
-            ArrowType::Int64 if matches!(data_type.base(), DataType::DateTime64(..)) => {
+            // DateTime64 is a decimal to ClickHouse, and those and intervals go by their bytes.
+            ArrowType::Int64
+                if matches!(
+                    data_type.base(),
+                    DataType::DateTime64(..) | DataType::Interval(_)
+                ) =>
+            {
                 self.fixed(array, data_type)
             }
             ArrowType::Float32 => {

@@ -98,7 +98,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     of_string(
         "hiveHash",
         |call| java_like(call, i32::MAX as u32),
-        "Hive's hash of a string.",
+        "Hive's hash of a string, or of a number's bytes.",
     ),
     ScalarFunction {
         name: "URLHash",
@@ -201,7 +201,11 @@ fn java_like(call: &Call<'_>, mask: u32) -> Result<Resolved> {
     if data_type.is_unsigned() && call.name == "javaHash" {
         return Err(Error::not_implemented("javaHash of unsigned types"));
     }
-    let by_bytes = data_type.is_float() || data_type == DataType::Ipv4;
+    // Hive's hash is that of a value's bytes; Java has its own of integers.
+    let is_hive = call.name == "hiveHash" && data_type != DataType::Uuid;
+    let by_bytes = data_type.is_float()
+        || data_type == DataType::Ipv4
+        || is_hive && data_type.fixed_size_bytes().is_some();
     call.expect_type(0, |t| by_bytes || t.is_integer() || t.is_enum())?;
     Resolved::new(DataType::Int32, move |columns, num_rows| {
         if by_bytes {

@@ -87,6 +87,10 @@ fn resolve_concat(call: &Call<'_>) -> Result<Resolved> {
     let all = |fits: fn(&DataType) -> bool| {
         !call.args.is_empty() && call.args.iter().all(|a| fits(&a.data_type))
     };
+    if call.args.len() == 1 && matches!(call.args[0].data_type, DataType::FixedString(_)) {
+        // It is written as text, without zeros at its end; beside others it keeps them.
+        return delegate(call, "toString");
+    }
     if call.args.len() == 1 {
         return joined(call, call.args, 0, Vec::new());
     }

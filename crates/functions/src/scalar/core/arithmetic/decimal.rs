@@ -10,7 +10,10 @@ use crate::scalar::core::decimals::{
     Ticks, Width, decimal_array, digits, math_overflow, ticks_of, to_float,
 };
 use crate::scalar::core::numeric::{FromNum, Num, array_of, with_native};
-use crate::{Column, Resolved};
+use crate::{Column, Context, Resolved};
+
+/// The setting that says whether results that do not fit are errors.
+const CHECK_OVERFLOW: &str = "decimal_check_overflow";
 
 /// How an operator on decimals is computed.
 #[derive(Clone, Debug)]
@@ -20,9 +23,23 @@ struct Plan {
     /// Powers of ten that the arguments are multiplied with first.
     exponents: (u32, u32),
     result: DataType,
+    /// Whether what does not fit is an error; else it wraps.
+    checks: bool,
 }
 
-pub(super) fn resolve(op: BinaryOp, a: &DataType, b: &DataType) -> Result<Option<Resolved>> {
+impl Plan {
+    /// ClickHouse looks for overflow of products in narrow decimals only.
+    fn checks_products(&self) -> bool {
+        self.checks && self.width <= Width::W64
+    }
+}
+
+pub(super) fn resolve(
+    op: BinaryOp,
+    a: &DataType,
+    b: &DataType,
+    context: &Context,
+) -> Result<Option<Resolved>> {
     if !a.is_number() || !b.is_number() {
         return Ok(None);
     }
@@ -32,7 +49,8 @@ pub(super) fn resolve(op: BinaryOp, a: &DataType, b: &DataType) -> Result<Option
     if a.is_float() || b.is_float() {
         return resolve_as_floats(op, a, b);
     }
-    let plan = plan(op, a, b)?;
+    let mut plan = plan(op, a, b)?;
+    plan.checks = !context.settings.contains_key(CHECK_OVERFLOW) || context.flag(CHECK_OVERFLOW);
     let result = plan.result.clone();
     Resolved::new(result, move |columns, num_rows| {
         if plan.width == Width::W256 {
@@ -116,6 +134,7 @@ fn plan(op: BinaryOp, a: &DataType, b: &DataType) -> Result<Plan> {
         width,
         exponents,
         result,
+        checks: true,
     })
 }
 
@@ -143,8 +162,8 @@ fn integer_quotient(dividend: &DataType, width: Width) -> Result<DataType> {
 
 fn run<T: Ticks>(plan: &Plan, columns: &[Column], num_rows: usize) -> Result<ArrayRef> {
     let (a, b) = (&columns[0], &columns[1]);
-    let ticks_a = scaled::<T>(a, plan.width, plan.exponents.0)?;
-    let ticks_b = scaled::<T>(b, plan.width, plan.exponents.1)?;
+    let ticks_a = scaled::<T>(a, plan, plan.exponents.0)?;
+    let ticks_b = scaled::<T>(b, plan, plan.exponents.1)?;
     let valid = [a, b].iter().fold(None, |nulls, column| {
         arrow::buffer::NullBuffer::union(nulls.as_ref(), column.validity(num_rows).as_ref())
     });
@@ -173,35 +192,42 @@ fn run<T: Ticks>(plan: &Plan, columns: &[Column], num_rows: usize) -> Result<Arr
     }
 }
 
-/// Ticks times a power of ten; `None` where that overflows.
-fn scaled<T: Ticks>(column: &Column, width: Width, exponent: u32) -> Result<Vec<Option<T>>> {
-    let ticks = ticks_of::<T>(column, width)?;
+/// Ticks times a power of ten; `None` where that overflows and is looked for.
+fn scaled<T: Ticks>(column: &Column, plan: &Plan, exponent: u32) -> Result<Vec<Option<T>>> {
+    let ticks = ticks_of::<T>(column, plan.width)?;
     if exponent == 0 {
         return Ok(ticks.into_iter().map(Some).collect());
     }
     let factor = T::power_of_ten(exponent);
     let scale = |t: T| {
+        if !plan.checks_products() {
+            return Some(t.mul_wrapping(factor?).wrapped(plan.width));
+        }
         let product = t.mul_checked(factor?).ok()?;
-        product.fits(width).then_some(product)
+        product.fits(plan.width).then_some(product)
     };
     Ok(ticks.into_iter().map(scale).collect())
 }
 
 fn compute<T: Ticks>(plan: &Plan, a: T, b: T) -> Result<T> {
-    let divides = !matches!(
-        plan.op,
-        BinaryOp::Plus | BinaryOp::Minus | BinaryOp::Multiply
-    );
-    if divides && b.is_zero() {
+    match plan.op {
+        BinaryOp::Multiply if !plan.checks_products() => {
+            return Ok(a.mul_wrapping(b).wrapped(plan.width));
+        }
+        BinaryOp::Plus if !plan.checks => return Ok(a.add_wrapping(b).wrapped(plan.width)),
+        BinaryOp::Minus if !plan.checks => return Ok(a.sub_wrapping(b).wrapped(plan.width)),
+        BinaryOp::Plus => return fitting(plan, a.add_checked(b)),
+        BinaryOp::Minus => return fitting(plan, a.sub_checked(b)),
+        BinaryOp::Multiply => return fitting(plan, a.mul_checked(b)),
+        _ => {}
+    }
+    if b.is_zero() {
         if plan.op == BinaryOp::IntDivOrZero {
             return Ok(b);
         }
         return Err(Error::new(ErrorCode::ILLEGAL_DIVISION, "Division by zero"));
     }
     let value = match plan.op {
-        BinaryOp::Plus => a.add_checked(b),
-        BinaryOp::Minus => a.sub_checked(b),
-        BinaryOp::Multiply => a.mul_checked(b),
         BinaryOp::Divide | BinaryOp::IntDiv | BinaryOp::IntDivOrZero => a.div_checked(b),
         BinaryOp::PositiveModulo => a.mod_checked(b).map(|rest| {
             let zero = T::from_i128(0);
@@ -213,6 +239,10 @@ fn compute<T: Ticks>(plan: &Plan, a: T, b: T) -> Result<T> {
         }),
         _ => a.mod_checked(b),
     };
+    fitting(plan, value)
+}
+
+fn fitting<T: Ticks, E>(plan: &Plan, value: std::result::Result<T, E>) -> Result<T> {
     match value {
         Ok(value) if value.fits(plan.width) => Ok(value),
         _ => Err(math_overflow()),

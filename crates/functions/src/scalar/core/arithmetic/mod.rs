@@ -92,7 +92,7 @@ pub(crate) fn resolve_binary(op: BinaryOp, args: &[Arg], context: &Context) -> R
         return Ok(resolved);
     }
     let resolved = if a.is_decimal() || b.is_decimal() {
-        decimal::resolve(op, a, b)?
+        decimal::resolve(op, a, b, context)?
     } else if matches!(
         op,
         BinaryOp::IntDiv

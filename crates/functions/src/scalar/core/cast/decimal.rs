@@ -7,16 +7,16 @@ use arrow::datatypes::i256;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use super::{BaseCast, Failures, How, unsupported};
+use super::{BaseCast, Failures, unsupported};
 use crate::Column;
 use crate::scalar::core::decimals::{Ticks, Width, decimal_array, digits, ticks_of, to_float};
 use crate::scalar::core::numeric::{Native, Num, array_of, values, with_native};
 
-pub(super) fn cast(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
+pub(super) fn cast(from: &DataType, to: &DataType) -> Result<BaseCast> {
     match (digits(from), digits(to)) {
         (Some((_, scale)), Some(_)) => rescaled(from, to, scale),
         (None, Some(_)) => to_decimal(from, to),
-        (Some(_), None) => from_decimal(from, to, how),
+        (Some(_), None) => from_decimal(from, to),
         (None, None) => Err(unsupported(from, to)),
     }
 }
@@ -124,7 +124,7 @@ fn rescale<T: Ticks>(
     collect(&ticks, failures, to, |t| convert(t)?.to_i128())
 }
 
-fn from_decimal(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
+fn from_decimal(from: &DataType, to: &DataType) -> Result<BaseCast> {
     let (precision, scale) = digits(from).ok_or_else(|| Error::bug("no decimal"))?;
     let wide = Width::of(precision) == Width::W256;
     if let DataType::DateTime64(p, _) = to {
@@ -162,11 +162,7 @@ fn from_decimal(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
             let floats = super::without_nulls(&floats.array)?;
             return with_native!(num, T => super::number::convert::<T>(&floats));
         }
-        let plan = Whole {
-            scale,
-            is_bool,
-            accurate: how.accurate,
-        };
+        let plan = Whole { scale, is_bool };
         with_native!(num, R => if wide {
             whole::<i256, R>(array, failures, plan)
         } else {
@@ -180,7 +176,6 @@ fn from_decimal(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
 struct Whole {
     scale: u8,
     is_bool: bool,
-    accurate: bool,
 }
 
 fn whole<T: Ticks, R: Native>(
@@ -196,9 +191,6 @@ fn whole<T: Ticks, R: Native>(
             return Some(R::from_num(u8::from(t != zero)));
         }
         let value = t.div_checked(factor).ok()?;
-        if plan.accurate && value.mul_checked(factor).ok()? != t {
-            return None;
-        }
         let value = value.to_i128()?;
         let out = if R::NUM.is_signed() {
             R::from_num(i64::try_from(value).ok()?)

@@ -6,6 +6,7 @@ use arrow::array::{Array, ArrayRef};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, EnumType};
 
+use super::decimal::fits;
 use super::{BaseCast, Failures, unsupported};
 use crate::scalar::core::numeric::{Native, Num, Numbers, array_of, with_native};
 
@@ -62,15 +63,24 @@ fn checked<T: Native>(
     for (row, number) in numbers.into_iter().enumerate() {
         let known = i16::try_from(number).is_ok_and(|n| names.name_of(n).is_some());
         if !known {
-            failures.fail(
-                row,
-                Error::new(
-                    ErrorCode::UNKNOWN_ELEMENT_OF_ENUM,
-                    format!("Unexpected value {number} in enum"),
-                ),
-            )?;
+            failures.fail(row, no_element::<T>(number))?;
         }
         out.push(T::from_num(if known { number } else { default }));
     }
     Ok(array_of(out))
+}
+
+/// The error of a number that names no element; one that no element could have is another.
+fn no_element<T: Native>(number: i64) -> Error {
+    if fits::<T>(number.into()) {
+        Error::new(
+            ErrorCode::UNKNOWN_ELEMENT_OF_ENUM,
+            format!("Unexpected value {number} in enum"),
+        )
+    } else {
+        Error::new(
+            ErrorCode::CANNOT_CONVERT_TYPE,
+            format!("Value {number} cannot be converted to enum type"),
+        )
+    }
 }

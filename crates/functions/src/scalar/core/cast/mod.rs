@@ -231,11 +231,7 @@ fn array_cast_how(from: &DataType, to: &DataType, how: How) -> Result<ArrayCast>
     if *from.base() == DataType::Nothing {
         return from_nothing(from, to);
     }
-    let soft = how.null_for_bad_text
-        && to.is_nullable()
-        && from.is_string()
-        && !to.is_string()
-        && !to.is_enum();
+    let soft = how.null_for_bad_text && is_soft_text(from, to);
     // A number that does not fit is no better than a text that is no number.
     let accurate = how.accurate || soft;
     let base = base_cast(from.base(), to.base(), How { accurate, ..how })?;
@@ -251,6 +247,11 @@ fn array_cast_how(from: &DataType, to: &DataType, how: How) -> Result<ArrayCast>
         }
         finish_nullable(&converted, failures)
     }))
+}
+
+/// Whether texts that are no value of the type become NULL.
+fn is_soft_text(from: &DataType, to: &DataType) -> bool {
+    to.is_nullable() && from.is_string() && !to.is_string() && !to.is_enum()
 }
 
 fn finish_nullable(array: &ArrayRef, failures: Failures) -> Result<ArrayRef> {
@@ -314,8 +315,9 @@ fn checked_cast(
         }
         return from_nothing(from, to);
     }
-    let soft = mode != CastMode::Accurate;
-    let base = if soft {
+    let text_or_null = mode == CastMode::Accurate && is_soft_text(from, to);
+    let soft = mode != CastMode::Accurate || text_or_null;
+    let base = if mode != CastMode::Accurate {
         soft_base(from.base(), to.base(), how)?
     } else {
         base_cast(from.base(), to.base(), how)?
@@ -329,6 +331,7 @@ fn checked_cast(
         let converted = base(array, &mut failures)?;
         match mode {
             CastMode::OrNull | CastMode::TextOrNull => finish_nullable(&converted, failures),
+            _ if text_or_null => finish_nullable(&converted, failures),
             _ if nullable => with_nulls(&converted, failures.nulls),
             _ => Ok(converted),
         }
@@ -392,6 +395,8 @@ fn base_cast(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
         (T::String, T::AggregateFunction(function)) if has_open_states(function) => {
             Ok(Arc::new(|array, _| without_nulls(array)))
         }
+        // So many bytes are an address in binary form, never its text.
+        (T::FixedString(16), T::Ipv6) => Ok(Arc::new(|array, _| without_nulls(array))),
         (_, T::String) => write_text::to_string(from, how),
         (T::String | T::FixedString(_), _) => read_text::from_string(from, to, how),
         (T::Array(_) | T::Tuple(_) | T::Map(..), _)
@@ -405,7 +410,7 @@ fn base_cast(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
         ))),
         (_, T::Enum8(_) | T::Enum16(_)) => enumeration::cast(from, to),
         (T::Enum8(_) | T::Enum16(_), T::Decimal { .. }) => Err(unsupported(from, to)),
-        (_, T::Decimal { .. }) | (T::Decimal { .. }, _) => decimal::cast(from, to, how),
+        (_, T::Decimal { .. }) | (T::Decimal { .. }, _) => decimal::cast(from, to),
         _ if to.is_date_or_time()
             || matches!(from, T::DateTime64(..))
             || from.is_date_or_time() =>

@@ -21,6 +21,12 @@ pub(super) fn cast(from: &DataType, to: &DataType, how: How) -> Result<BaseCast>
             entries(&pair(k1, v1), (k2, v2), how)
         }
         (DataType::Array(pair), DataType::Map(k, v)) if is_pair(pair) => entries(pair, (k, v), how),
+        (DataType::Array(nothing), DataType::Map(..)) if **nothing == DataType::Nothing => {
+            let to = to.clone();
+            Ok(Arc::new(move |array, _| {
+                super::super::defaults::default_array(&to, array.len())
+            }))
+        }
         (DataType::Map(k, v), DataType::Array(pair)) => array(
             &DataType::tuple(vec![k.as_ref().clone(), v.as_ref().clone()]),
             pair,

@@ -62,7 +62,8 @@ fn to_bool(array: &ArrayRef, source: Num) -> Result<ArrayRef> {
     }))
 }
 
-fn check_finite(array: &ArrayRef, failures: &mut Failures) -> Result<()> {
+/// Refuses NaN and infinities.
+pub(super) fn check_finite(array: &ArrayRef, failures: &mut Failures) -> Result<()> {
     let column = Column::new(Arc::clone(array));
     let floats = super::super::decimals::to_float(&column)?;
     let floats = values::<f64>(floats.array.as_ref())?;

@@ -71,6 +71,7 @@ fn between(from: &DataType, to: &DataType, zone: Tz) -> Result<BaseCast> {
     let midnight_in = zone_of(to, zone);
     let (from_date, to_date) = (from.is_date(), to.is_date());
     let to_ticks = matches!(to, DataType::DateTime64(..));
+    let to_unsigned_days = *to == DataType::Date;
     Ok(Arc::new(move |array, failures| {
         let overflow = Cell::new(false);
         let scale = |seconds: i64, fraction: i64| {
@@ -91,9 +92,15 @@ fn between(from: &DataType, to: &DataType, zone: Tz) -> Result<BaseCast> {
         let mut midnights = Midnights::new(midnight_in);
         let converted = with_native!(num, T => each::<T>(array, |value| match (from_date, to_date) {
             (true, true) => value,
+            (true, false) if to_ticks => {
+                let second = midnights.seconds(value);
+                nearest_ticks(i128::from(second) * i128::from(new_ticks), new_ticks)
+            }
             (true, false) => scale(midnights.seconds(value), 0),
             (false, true) => {
-                offsets.to_local_seconds(value.div_euclid(ticks)).div_euclid(SECONDS_PER_DAY)
+                // A Date cuts digits off towards zero, a Date32 towards the past.
+                let second = if to_unsigned_days { value / ticks } else { value.div_euclid(ticks) };
+                offsets.to_local_seconds(second).div_euclid(SECONDS_PER_DAY)
             }
             // Between ticks digits are cut off towards zero.
             (false, false) if to_ticks && new_ticks < ticks => value / (ticks / new_ticks),
@@ -167,6 +174,8 @@ fn from_number(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
         let mut numbers = saturated(array, &from)?;
         if how.accurate {
             numbers = only_moments(array, &numbers, &to, failures)?;
+        } else if from.is_float() && to != DataType::Date32 {
+            number::check_finite(array, failures)?;
         }
         let mut offsets = OffsetCache::new(zone);
         let mut day_of = |seconds: i64| {
@@ -232,32 +241,35 @@ fn to_ticks(from: &DataType, precision: u8) -> Result<BaseCast> {
     let from = from.clone();
     Ok(Arc::new(move |array, failures| {
         let mut out = Vec::with_capacity(array.len());
-        let last = i128::from(MAX_SECOND) * i128::from(ticks) + i128::from(ticks - 1);
-        let first = i128::from(MIN_SECOND) * i128::from(ticks);
-        let mut push = |row: usize, value: i128| -> Result<()> {
-            let value = i64::try_from(value.clamp(first, last));
-            if value.is_err() {
-                failures.fail(
-                    row,
-                    Error::new(ErrorCode::DECIMAL_OVERFLOW, "Decimal math overflow"),
-                )?;
-            }
-            out.push(value.unwrap_or(0));
-            Ok(())
-        };
         if is_float {
             let floats = to_float(&Column::new(Arc::clone(array)))?;
             for (row, v) in values::<f64>(floats.array.as_ref())?.iter().enumerate() {
-                push(row, (v * ticks as f64) as i128)?;
+                if v.is_nan() {
+                    failures.fail(
+                        row,
+                        Error::new(
+                            ErrorCode::DECIMAL_OVERFLOW,
+                            "DateTime64 convert overflow: NaN is no time",
+                        ),
+                    )?;
+                }
+                out.push(nearest_ticks((v * ticks as f64) as i128, ticks));
             }
         } else {
             let seconds = saturated(array, &from)?;
-            for (row, v) in values::<i64>(seconds.as_ref())?.iter().enumerate() {
-                push(row, i128::from(*v) * i128::from(ticks))?;
-            }
+            let seconds = values::<i64>(seconds.as_ref())?.iter();
+            out.extend(seconds.map(|v| nearest_ticks(i128::from(*v) * i128::from(ticks), ticks)));
         }
         Ok(array_of(out))
     }))
+}
+
+/// Ticks of a moment that there is, the nearest one.
+fn nearest_ticks(value: i128, ticks: i64) -> i64 {
+    let last = i128::from(MAX_SECOND) * i128::from(ticks) + i128::from(ticks - 1);
+    let first = i128::from(MIN_SECOND) * i128::from(ticks);
+    let value = value.clamp(first, last);
+    i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX })
 }
 
 fn to_number(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {

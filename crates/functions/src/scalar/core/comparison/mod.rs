@@ -33,6 +33,9 @@ enum Op {
     LessOrEqual,
 }
 
+/// Texts of that many bytes are addresses in binary form.
+const IPV6_BYTES: u32 = 16;
+
 const COMPARISON: ScalarFunction = ScalarFunction {
     resolve,
     ..ScalarFunction::BASE
@@ -171,9 +174,11 @@ fn compare(op: Op, a: &DataType, b: &DataType, context: &Context) -> Result<Opti
         (T::Uuid, T::Uuid) => Ok(Some(Arc::new(move |columns, num_rows| {
             text::uuids(op, (&columns[0], &columns[1]), num_rows)
         }))),
-        (T::Ipv6, T::Ipv6) => Ok(Some(Arc::new(move |columns, num_rows| {
-            text::compare(op, (&columns[0], &columns[1]), num_rows, false)
-        }))),
+        (T::Ipv6 | T::FixedString(IPV6_BYTES), T::Ipv6) | (T::Ipv6, T::FixedString(IPV6_BYTES)) => {
+            Ok(Some(Arc::new(move |columns, num_rows| {
+                text::compare(op, (&columns[0], &columns[1]), num_rows, false)
+            })))
+        }
         (T::DateTime64(p, _), n) if n.is_number() => other::time_with_number(op, *p, n, true),
         (n, T::DateTime64(p, _)) if n.is_number() => other::time_with_number(op, *p, n, false),
         (T::Ipv4, T::Ipv6) | (T::Ipv6, T::Ipv4) => in_common_type(op, a, b, &T::Ipv6, context),
@@ -252,6 +257,7 @@ fn in_common_type(
 fn with_constant_text(call: &Call<'_>, op: Op, a: &Arg, b: &Arg) -> Result<Option<Resolved>> {
     let text_of = |arg: &Arg| arg.constant.clone().filter(|_| arg.data_type.is_string());
     let (text, other, is_first) = match (text_of(a), text_of(b)) {
+        _ if is_binary_address(a, b) || is_binary_address(b, a) => return Ok(None),
         (Some(text), None) if !b.data_type.is_string() => (text, &b.data_type, true),
         (None, Some(text)) if !a.data_type.is_string() => (text, &a.data_type, false),
         _ => return Ok(None),
@@ -278,6 +284,10 @@ fn with_constant_text(call: &Call<'_>, op: Op, a: &Arg, b: &Arg) -> Result<Optio
         eval(&columns, num_rows)
     })
     .map(Some)
+}
+
+fn is_binary_address(text: &Arg, other: &Arg) -> bool {
+    text.data_type == DataType::FixedString(IPV6_BYTES) && *other.data_type.base() == DataType::Ipv6
 }
 
 /// The value of another type that a constant text stands for; `None` if it names no element of an
