@@ -1,43 +1,32 @@
 //! Groups in a plan: all partitions of the result come from one run over the input.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use basalt_hashtable::{Fold, HashKeys, Word256, Zero};
-use datafusion::common::internal_err;
+use basalt_hashtable::Fold;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
-use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::EmissionType;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
-use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, Partitioning,
     PlanProperties, SendableRecordBatchStream,
 };
-use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 
 use super::Grouping;
-use super::bytes_form::{BytesForm, RowForm};
+use super::bytes_form::RowForm;
 use super::fused_filter::Fused;
-use super::grouping::PlannedKeys;
-use super::key_bounds::key_bounds;
-use super::key_form::{Form, KeyForm};
-use super::merged::{Emit, Merged, consume_all};
-use super::no_keys::{self, Compiling, Totals};
+use super::key_form::Form;
+use super::merged::{Emit, Merged};
 use super::observed::Observed;
 use super::options::{Options, Tuning};
-use super::spill::Budget;
-use super::strategy::{self, Job};
 use super::top::{TopGroups, TopOrder};
-use super::word_form::WordForm;
 use crate::compile::{CompiledTotals, Switch};
 use crate::lazy_logic::made_lazy;
-use crate::memory;
 use crate::one_input::only_input;
 use crate::predicate::Predicate;
 
@@ -47,35 +36,36 @@ const MAX_BATCH_ROWS: usize = 65_505;
 /// Rows of a limit up to which groups that it does not want are left out early.
 const MAX_TOP_ROWS: usize = 8192;
 
-type MergedFuture = Shared<BoxFuture<'static, Result<Arc<dyn Merged>, Arc<DataFusionError>>>>;
+pub(super) type MergedFuture =
+    Shared<BoxFuture<'static, Result<Arc<dyn Merged>, Arc<DataFusionError>>>>;
 
 /// Grouping of the rows of `input`.
 #[derive(Debug)]
 pub struct GroupByExec {
-    input: Arc<dyn ExecutionPlan>,
+    pub(super) input: Arc<dyn ExecutionPlan>,
     pub(super) grouping: Arc<Grouping>,
     /// Picks rows of the input for aggregation without keys.
-    predicate: Option<Predicate>,
+    pub(super) predicate: Option<Predicate>,
     /// What can be compiled of an aggregation without keys.
-    compiled: Option<Arc<CompiledTotals>>,
+    pub(super) compiled: Option<Arc<CompiledTotals>>,
     pub(super) form: Form,
     pub(super) options: Options,
-    forced_tuning: Option<Tuning>,
-    run: Mutex<Run>,
+    pub(super) forced_tuning: Option<Tuning>,
+    pub(super) run: Mutex<Run>,
     /// Notes of the last run.
     pub(super) observed: Mutex<Option<Arc<Observed>>>,
     /// What the last run has compiled.
     pub(super) switch: Mutex<Option<Arc<Switch>>>,
-    metrics: ExecutionPlanMetricsSet,
-    properties: Arc<PlanProperties>,
+    pub(super) metrics: ExecutionPlanMetricsSet,
+    pub(super) properties: Arc<PlanProperties>,
 }
 
 /// The run over the input that partitions of the result share.
 #[derive(Default)]
-struct Run {
-    merged: Option<MergedFuture>,
+pub(super) struct Run {
+    pub(super) merged: Option<MergedFuture>,
     /// Which partitions have been asked for; if one is again, a new run starts.
-    taken: Vec<bool>,
+    pub(super) taken: Vec<bool>,
 }
 
 impl fmt::Debug for Run {
@@ -260,180 +250,6 @@ impl GroupByExec {
         self.forced_tuning = Some(tuning);
         self
     }
-
-    /// The run that `partition` belongs to.
-    fn merged(&self, partition: usize, context: &Arc<TaskContext>) -> Result<MergedFuture> {
-        let num_partitions = self.properties.partitioning.partition_count();
-        let mut run = self.run.lock().unwrap_or_else(PoisonError::into_inner);
-        if run.taken.get(partition).copied().unwrap_or(true) {
-            *run = Run {
-                merged: None,
-                taken: vec![false; num_partitions],
-            };
-        }
-        let Some(taken) = run.taken.get_mut(partition) else {
-            return internal_err!("no partition {partition} in a grouping");
-        };
-        *taken = true;
-        let merged = match &run.merged {
-            Some(merged) => merged.clone(),
-            None => self.start(context)?,
-        };
-        // The last partition leaves nothing behind that would keep the groups alive.
-        run.merged = Some(merged.clone()).filter(|_| !run.taken.iter().all(|t| *t));
-        Ok(merged)
-    }
-
-    fn start(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
-        if self.options.is_hash_zero {
-            self.start_hashed::<Zero>(context)
-        } else {
-            self.start_hashed::<Fold>(context)
-        }
-    }
-
-    fn start_hashed<H: HashKeys>(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
-        match &self.form {
-            Form::NoKeys => self.start_without_keys(context),
-            Form::Direct { bits, places } => {
-                self.start_form(context, WordForm::<u32, H>::new(places, Some(*bits)))
-            }
-            Form::Words { bits: 32, places } => {
-                self.start_form(context, WordForm::<u32, H>::new(places, None))
-            }
-            Form::Words { bits: 64, places } => {
-                self.start_form(context, WordForm::<u64, H>::new(places, None))
-            }
-            Form::Words { bits: 128, places } => {
-                self.start_form(context, WordForm::<u128, H>::new(places, None))
-            }
-            Form::Words { places, .. } => {
-                self.start_form(context, WordForm::<Word256, H>::new(places, None))
-            }
-            Form::Bytes => self.start_form(context, BytesForm::<H>::default()),
-            Form::Rows(types) => self.start_form(context, RowForm::<H>::try_new(types)?),
-        }
-    }
-
-    fn start_form<F: KeyForm>(&self, context: &Arc<TaskContext>, form: F) -> Result<MergedFuture> {
-        let tuning = self.tuning()?;
-        let planned = self.planned_keys(tuning)?;
-        let (inputs, observed) = self.inputs(context, tuning)?;
-        let pool = memory::of_operator(context.memory_pool(), &self.metrics);
-        let memory = |i: usize| consumer(i).register(&pool);
-        let max_bytes = self.options.external_bytes;
-        let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
-        let job = Job {
-            grouping: Arc::new(self.grouping.fresh()),
-            form: Arc::new(form),
-            tuning,
-            budget,
-            memory: (0..inputs.len()).map(memory).collect(),
-            inputs,
-            observed: Arc::clone(&observed),
-            planned,
-        };
-        let run = strategy::run(self.options.strategy, job);
-        Ok(shared(observed.timed(run)))
-    }
-
-    fn start_without_keys(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
-        let (inputs, observed) = self.inputs(context, Tuning::default())?;
-        let grouping = Arc::clone(&self.grouping);
-        let compiling = self.compiling(inputs.len())?;
-        let max_bytes = self.options.external_bytes;
-        let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
-        let pool = memory::of_operator(context.memory_pool(), &self.metrics);
-        let totals = |i: usize| {
-            let memory = consumer(i).register(&pool);
-            let predicate = self.predicate.clone();
-            Totals::new(Arc::clone(&grouping), predicate, budget.share(memory))
-                .with_compiling(compiling.clone())
-        };
-        let totals: Vec<Totals> = (0..inputs.len()).map(totals).collect();
-        Ok(shared(observed.timed(async move {
-            let totals = consume_all(inputs, totals, Totals::push).await?;
-            no_keys::merge(grouping, totals).await
-        })))
-    }
-
-    /// What the tasks of a new run share if they may go over to compiled code.
-    fn compiling(&self, num_tasks: usize) -> Result<Option<Compiling>> {
-        let (Some(totals), Some(options)) = (&self.compiled, self.options.compile) else {
-            return Ok(None);
-        };
-        let num_rows = self.num_input_rows()?;
-        let switch = Arc::new(Switch::new(totals.program(), options, num_rows, num_tasks));
-        let mut last = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = Some(Arc::clone(&switch));
-        Ok(Some(Compiling {
-            totals: Arc::clone(totals),
-            switch,
-            verifies: options.verifies,
-        }))
-    }
-
-    /// What is forced, or what fits the size of the input.
-    fn tuning(&self) -> Result<Tuning> {
-        if let Some(tuning) = self.forced_tuning {
-            return Ok(tuning);
-        }
-        let tuning = Tuning::default();
-        Ok(match self.num_input_rows()? {
-            Some(num_rows) => tuning.for_rows(num_rows),
-            None => tuning,
-        })
-    }
-
-    /// About how many rows there will be, if that is known.
-    fn num_input_rows(&self) -> Result<Option<usize>> {
-        let statistics = StatisticsContext::new();
-        let statistics = statistics.compute(self.input.as_ref(), &StatisticsArgs::new())?;
-        Ok(statistics.num_rows.get_value().copied())
-    }
-
-    /// What the keys' expressions tell of them.
-    fn planned_keys(&self, tuning: Tuning) -> Result<Option<PlannedKeys>> {
-        let schema = self.input.schema();
-        let Some(bounds) = key_bounds(&self.grouping.keys, &schema) else {
-            return Ok(None);
-        };
-        let types = self.grouping.keys.iter().map(|key| key.data_type(&schema));
-        Ok(Some(PlannedKeys {
-            types: types.collect::<Result<_>>()?,
-            bounds,
-            max_len: tuning.max_planned_len(self.num_input_rows()?.unwrap_or(0)),
-        }))
-    }
-
-    /// The inputs of a new run, and its notes.
-    fn inputs(
-        &self,
-        context: &Arc<TaskContext>,
-        tuning: Tuning,
-    ) -> Result<(Vec<SendableRecordBatchStream>, Arc<Observed>)> {
-        let num_inputs = self.input.output_partitioning().partition_count();
-        let observed = Observed::new(num_inputs, tuning, &self.metrics);
-        let input = |i: usize| {
-            let input = self.input.execute(i, Arc::clone(context))?;
-            Ok(observed.input(i, input))
-        };
-        let inputs = (0..num_inputs).map(input).collect::<Result<_>>()?;
-        let mut last = self.observed.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = Some(Arc::clone(&observed));
-        Ok((inputs, observed))
-    }
-}
-
-fn consumer(partition: usize) -> MemoryConsumer {
-    MemoryConsumer::new(format!("GroupByExec[{partition}]"))
-}
-
-fn shared(merged: impl Future<Output = Result<Arc<dyn Merged>>> + Send + 'static) -> MergedFuture {
-    merged
-        .map(|result| result.map_err(Arc::new))
-        .boxed()
-        .shared()
 }
 
 fn form(input: &Arc<dyn ExecutionPlan>, keys: &[Arc<dyn PhysicalExpr>]) -> Result<Form> {

@@ -10,6 +10,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`group_by_exec`] | the operator in a plan |
+//! | [`start`] | its tasks, once for all partitions of the result |
 //! | [`grouping`] | what to compute: keys and aggregates as expressions |
 //! | [`options`] | what settings may force |
 //! | [`key_form`] | what a form of key does, and which one fits which types |
@@ -61,6 +62,7 @@ pub(crate) mod row_order;
 mod rows;
 mod spill;
 mod staging;
+mod start;
 mod states;
 mod strategy;
 mod sums;

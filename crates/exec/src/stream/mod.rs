@@ -2,7 +2,9 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`stream_exec`] | the operator: feeds batches to a step |
+//! | [`stream_exec`] | the operator in a plan |
+//! | [`rows_of_operator`] | columns and order of its rows, and of those that it wants |
+//! | [`state`] | feeds batches to a step |
 //! | [`array_join`] | ARRAY JOIN |
 //! | `array_join_lists` | where ARRAY JOIN has its lists from |
 //! | `cells` | how long the rows of a column are |
@@ -32,7 +34,9 @@ pub mod limit_by;
 mod limit_by_end;
 pub mod limit_rows;
 pub mod limit_with_ties;
+mod rows_of_operator;
 mod shared;
+mod state;
 pub mod stream_exec;
 pub mod with_fill;
 

@@ -4,20 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::compute::SortOptions;
-use arrow::datatypes::{Field, Schema, SchemaRef};
 use basalt_analyzer::into_plan_error;
-use basalt_analyzer::plan::{RowBound, StreamOperator, Window};
+use basalt_analyzer::plan::{RowBound, StreamOperator};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::MemoryConsumer;
-use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{
-    EquivalenceProperties, LexOrdering, OrderingRequirements, PhysicalExpr, PhysicalSortExpr,
-};
+use datafusion::physical_expr::{EquivalenceProperties, OrderingRequirements, PhysicalExpr};
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
-use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties,
@@ -27,7 +21,7 @@ use futures::StreamExt;
 
 use super::Step;
 use super::array_join::ArrayJoinStep;
-use super::array_join_lists::{element_field, kept_columns, with_constant_lists};
+use super::array_join_lists::{kept_columns, with_constant_lists};
 use super::asof_join::AsofJoinStep;
 use super::at_most::AtMostStep;
 use super::keys_at_most::KeysAtMostStep;
@@ -35,7 +29,11 @@ use super::limit_by::LimitByStep;
 use super::limit_by_end::LimitByEndStep;
 use super::limit_rows::LimitRowsStep;
 use super::limit_with_ties::LimitWithTiesStep;
+use super::rows_of_operator::{
+    keeps_order, order_of, output_schema, window_distribution, window_ordering,
+};
 use super::shared::SharedStep;
+use super::state::State;
 use super::with_fill::{Filling, WithFillStep};
 use crate::QueryControl;
 use crate::one_input::only_input;
@@ -233,97 +231,6 @@ impl Step for Unchanged {
     }
 }
 
-/// The order that a plan was given: a sort's own, also by what is the same in all rows of a partition,
-/// which is no order to DataFusion.
-fn order_of(input: &Arc<dyn ExecutionPlan>) -> Option<OrderingRequirements> {
-    let order = match input.downcast_ref::<SortExec>() {
-        Some(sort) => Some(sort.expr()),
-        None => input.output_ordering(),
-    };
-    order.cloned().map(OrderingRequirements::from)
-}
-
-/// Whether rows come out in the order of the input, their columns unchanged.
-fn keeps_order(operator: &StreamOperator) -> bool {
-    !matches!(
-        operator,
-        StreamOperator::AsofJoin(_) | StreamOperator::WithFill { .. } | StreamOperator::Unordered
-    )
-}
-
-fn output_schema(input: &SchemaRef, operator: &StreamOperator) -> Result<SchemaRef> {
-    let mut fields: Vec<_> = input.fields().iter().cloned().collect();
-    match operator {
-        StreamOperator::ArrayJoin { lists, outputs, .. } => {
-            for (list, output) in lists.iter().zip(outputs) {
-                fields.push(element_field(input, list, output)?);
-            }
-        }
-        StreamOperator::Window(window) => {
-            for column in &window.functions {
-                let field = Field::new(&column.output, column.arrow.clone(), true);
-                fields.push(Arc::new(field));
-            }
-        }
-        // Inserted rows may have NULL where no row of the input has.
-        StreamOperator::WithFill { .. } => {
-            for field in &mut fields {
-                *field = Arc::new(field.as_ref().clone().with_nullable(true));
-            }
-        }
-        _ => return Ok(Arc::clone(input)),
-    }
-    Ok(Arc::new(Schema::new(fields)))
-}
-
-/// The partitions that a window's rows may be in: all rows of a window's partition in one.
-fn window_distribution(input: &SchemaRef, window: &Window) -> Distribution {
-    match window_keys(input, window) {
-        Some(keys) if !keys.is_empty() => Distribution::KeyPartitioned(keys),
-        _ => Distribution::SinglePartition,
-    }
-}
-
-fn window_keys(input: &SchemaRef, window: &Window) -> Option<Vec<Arc<dyn PhysicalExpr>>> {
-    let column = |name: &String| physical_column(input, name);
-    window.partition.iter().map(column).collect()
-}
-
-fn physical_column(input: &SchemaRef, name: &str) -> Option<Arc<dyn PhysicalExpr>> {
-    let index = input.index_of(name).ok()?;
-    Some(Arc::new(Column::new(name, index)))
-}
-
-/// The order that a window needs: partitions together, each in its order.
-fn window_ordering(input: &SchemaRef, window: &Window) -> Option<OrderingRequirements> {
-    let sort = |name: &String, options: SortOptions| {
-        Some(PhysicalSortExpr::new(
-            physical_column(input, name)?,
-            options,
-        ))
-    };
-    let together = window.partition.iter().map(|name| {
-        sort(
-            name,
-            SortOptions {
-                descending: false,
-                nulls_first: false,
-            },
-        )
-    });
-    let ordered = window.order.iter().map(|order| {
-        sort(
-            &order.name,
-            SortOptions {
-                descending: order.descending,
-                nulls_first: order.nulls_first,
-            },
-        )
-    });
-    let sorts: Vec<PhysicalSortExpr> = together.chain(ordered).collect::<Option<_>>()?;
-    LexOrdering::new(sorts).map(OrderingRequirements::from)
-}
-
 impl DisplayAs for StreamExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "StreamExec: {}", self.operator)
@@ -417,86 +324,5 @@ impl StreamExec {
             num_rows.add(batch.as_ref().map_or(0, RecordBatch::num_rows));
         });
         Box::pin(RecordBatchStreamAdapter::new(self.schema(), stream))
-    }
-}
-
-/// Where a stream of a step is.
-enum State {
-    /// The input may have more rows.
-    Running(SendableRecordBatchStream, Box<dyn Step>),
-    /// The input has ended, the step may have more rows.
-    Draining(Box<dyn Step>),
-    /// The rows that the step gave at the end.
-    Emitting(RecordBatch),
-    /// Nothing comes any more.
-    Ended,
-}
-
-impl State {
-    /// The next batch, if the query may go on: a step can make so many rows of few that its input's
-    /// checks do not end it.
-    async fn next_of_query(
-        self,
-        control: Option<Arc<QueryControl>>,
-    ) -> Option<(Result<RecordBatch>, Self)> {
-        if matches!(self, Self::Ended) {
-            return None;
-        }
-        if let Some(Err(e)) = control.map(|c| c.check()) {
-            return Some((Err(into_plan_error(e)), Self::Ended));
-        }
-        self.next().await
-    }
-
-    async fn next(self) -> Option<(Result<RecordBatch>, Self)> {
-        let (mut input, mut step) = match self {
-            Self::Running(input, step) => (input, step),
-            Self::Draining(step) => return Self::drain(step),
-            Self::Emitting(batch) => return Self::slice(&batch),
-            Self::Ended => return None,
-        };
-        while !step.is_done() {
-            let ready = match step.ready() {
-                Ok(Some(batch)) => Ok(batch),
-                Ok(None) => match input.next().await {
-                    Some(Ok(batch)) => step.push(batch).map_err(into_plan_error),
-                    Some(Err(e)) => Err(e),
-                    None => {
-                        return match step.finish().map_err(into_plan_error) {
-                            Ok(Some(batch)) => Self::slice(&batch),
-                            Ok(None) => Self::drain(step),
-                            Err(e) => Some((Err(e), Self::Ended)),
-                        };
-                    }
-                },
-                Err(e) => Err(into_plan_error(e)),
-            };
-            match ready {
-                Ok(batch) if batch.num_rows() == 0 => {}
-                Ok(batch) => return Some((Ok(batch), Self::Running(input, step))),
-                Err(e) => return Some((Err(e), Self::Ended)),
-            }
-        }
-        None
-    }
-
-    fn drain(mut step: Box<dyn Step>) -> Option<(Result<RecordBatch>, Self)> {
-        match step.ready().map_err(into_plan_error) {
-            Ok(Some(batch)) => Some((Ok(batch), Self::Draining(step))),
-            Ok(None) => None,
-            Err(e) => Some((Err(e), Self::Ended)),
-        }
-    }
-
-    /// The first rows of a batch that may be long.
-    fn slice(batch: &RecordBatch) -> Option<(Result<RecordBatch>, Self)> {
-        let len = batch.num_rows().min(MAX_BATCH_ROWS);
-        let rest = batch.slice(len, batch.num_rows() - len);
-        let next = if rest.num_rows() == 0 {
-            Self::Ended
-        } else {
-            Self::Emitting(rest)
-        };
-        Some((Ok(batch.slice(0, len)), next))
     }
 }
