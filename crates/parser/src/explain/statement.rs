@@ -7,7 +7,8 @@ use super::node::Node;
 use super::query::{full_name, output, query, table_expr, table_function};
 use crate::ast::{
     CreateIndex, Explain, ExplainKind, Expr, ExprKind, Insert, InsertSource, InsertTarget,
-    ObjectKind, ObjectName, OutputOptions, Partition, ShowKind, Statement, TokenStatement,
+    ObjectKind, ObjectName, Optimize, OutputOptions, Partition, ShowKind, Statement,
+    TokenStatement,
 };
 
 /// The root of a statement's tree.
@@ -84,15 +85,7 @@ fn named_statement(s: &Statement) -> Node {
             let name = Node::leaf(format!("Identifier {}", u.database));
             Node::new(format!("UseQuery {}", u.database), vec![name])
         }
-        Statement::Optimize(o) => {
-            let mut text = format!("OptimizeQuery {}", after_database(&o.table));
-            text += if o.final_ { "_final" } else { "" };
-            text += if o.deduplicate { "_deduplicate" } else { "" };
-            text += if o.cleanup { "_cleanup" } else { "" };
-            let mut children: Vec<Node> = o.partition.iter().map(partition).collect();
-            children.extend(names(&o.table));
-            with_output(Node::new(text, children), &o.output)
-        }
+        Statement::Optimize(o) => optimize(o),
         Statement::Kill(k) => {
             let condition = expr(&k.where_);
             let mode = if k.sync { "SYNC" } else { "ASYNC" };
@@ -133,6 +126,16 @@ fn named_statement(s: &Statement) -> Node {
         }
         _ => Node::leaf("Query"),
     }
+}
+
+fn optimize(o: &Optimize) -> Node {
+    let mut text = format!("OptimizeQuery {}", after_database(&o.table));
+    text += if o.final_ { "_final" } else { "" };
+    text += if o.deduplicate { "_deduplicate" } else { "" };
+    text += if o.cleanup { "_cleanup" } else { "" };
+    let mut children: Vec<Node> = o.partition.iter().map(partition).collect();
+    children.extend(names(&o.table));
+    with_output(Node::new(text, children), &o.output)
 }
 
 fn parallel(statements: &[Statement]) -> Node {

@@ -5,7 +5,7 @@ use super::text::{identifier, quoted};
 use crate::ast::{
     Check, DropStatement, Exists, Explain, ExplainKind, Expr, Kill, ObjectKind, ObjectName,
     Optimize, Partition, Rename, Setting, Show, ShowFilter, ShowKind, Statement, SystemCommand,
-    Truncate,
+    TokenStatement, Truncate,
 };
 
 impl Writer {
@@ -61,19 +61,7 @@ impl Writer {
             Statement::Check(check) => self.check(check),
             Statement::System(system) => self.system(system),
             Statement::Kill(kill) => self.kill(kill),
-            Statement::Tokens(tokens) if self.is_one_line() => {
-                // Line breaks are between clauses and around lists: those of strings are escaped.
-                let text = tokens
-                    .text
-                    .replace("\n(\n    ", " (")
-                    .replace(",\n    ", ", ");
-                self.put(&text.replace("\n)", ")").replace('\n', " "));
-                self.output(&tokens.output);
-            }
-            Statement::Tokens(tokens) => {
-                self.put(&tokens.text);
-                self.output(&tokens.output);
-            }
+            Statement::Tokens(tokens) => self.tokens(tokens),
             Statement::CreateIndex(index) => self.create_index(index),
             Statement::ExecuteAs { user, statement } => {
                 self.put(&format!("EXECUTE AS {}", identifier(user)));
@@ -111,6 +99,20 @@ impl Writer {
             }
             _ => {}
         }
+    }
+
+    fn tokens(&mut self, tokens: &TokenStatement) {
+        if self.is_one_line() {
+            // Line breaks are between clauses and around lists: those of strings are escaped.
+            let text = tokens
+                .text
+                .replace("\n(\n    ", " (")
+                .replace(",\n    ", ", ");
+            self.put(&text.replace("\n)", ")").replace('\n', " "));
+        } else {
+            self.put(&tokens.text);
+        }
+        self.output(&tokens.output);
     }
 
     fn mutation_tail(

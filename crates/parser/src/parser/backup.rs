@@ -27,7 +27,7 @@ impl Parser<'_> {
         text += &self.backup_settings()?;
         // A name alone is a function, too.
         let place = match place.kind {
-            ExprKind::Identifier(parts) => Expr::call(&parts.join("."), Vec::new()),
+            ExprKind::Identifier(parts) => Expr::call(parts.join("."), Vec::new()),
             _ => place,
         };
         let statement = TokenStatement {
