@@ -9,7 +9,7 @@ use super::lists::{Lists, bad_arguments, struct_of};
 use super::matching::Ids;
 use super::unify::{Unify, element_type, element_types};
 use crate::scalar::core::numeric::array_of;
-use crate::{Call, Resolved, ScalarFunction};
+use crate::{Call, Resolved, ScalarFunction, interrupt};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
@@ -186,13 +186,15 @@ fn resolve_levenshtein(call: &Call<'_>) -> Result<Resolved> {
                 &ids.of(1)[lists[1].range(row)],
             )
         };
-        Ok(array_of((0..num_rows).map(distance).collect::<Vec<u32>>()))
+        let distances: Vec<u32> = (0..num_rows).map(distance).collect::<Result<_>>()?;
+        Ok(array_of(distances))
     })
 }
 
-fn distance(a: &[u32], b: &[u32]) -> u32 {
+fn distance(a: &[u32], b: &[u32]) -> Result<u32> {
     let mut row: Vec<u32> = (0..=b.len() as u32).collect();
     for (i, x) in a.iter().enumerate() {
+        interrupt::check_at(i)?;
         let mut diagonal = row[0];
         row[0] = i as u32 + 1;
         for (j, y) in b.iter().enumerate() {
@@ -201,5 +203,5 @@ fn distance(a: &[u32], b: &[u32]) -> u32 {
             row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
         }
     }
-    row[b.len()]
+    Ok(row[b.len()])
 }
