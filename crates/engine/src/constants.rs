@@ -20,7 +20,9 @@ impl Runner for ConstantThreads {
     fn run(&self, work: Work) -> Result<ArrayRef> {
         self.0.check()?;
         let (sender, receiver) = channel();
+        let account = self.0.account().clone();
         let compute = move || {
+            let _counted = account.enter();
             let value = catch_unwind(AssertUnwindSafe(work));
             let value = value.unwrap_or_else(|p| Err(panic_error(p.as_ref())));
             // Nobody waits any more after a cancellation.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use basalt_error::{Error, Result};
 use basalt_exec::TemporaryFiles;
+use basalt_exec::accounted_tasks::count_tasks;
 use basalt_exec::compile::WaitsForCompilation;
 use basalt_parser::ast;
 use basalt_storage::merge_tree::BackgroundMerges;
@@ -15,6 +16,7 @@ use crate::catalog::Catalog;
 use crate::definitions::Folder;
 use crate::observation::choices::LastChoices;
 use crate::system::processes::Processes;
+use crate::workers::Workers;
 
 /// Stack of a worker thread: expressions may be nested a thousand deep.
 pub(crate) const STACK_BYTES: usize = 16 << 20;
@@ -36,7 +38,7 @@ pub struct Database {
     pub(crate) choices: LastChoices,
     /// Merges the parts of all tables on disk.
     pub(crate) merges: Arc<BackgroundMerges>,
-    pub(crate) runtime: tokio::runtime::Runtime,
+    pub(crate) runtime: Workers,
     /// Dropped last, when no thread can ask for a compilation any more.
     pub(crate) _compilation: WaitsForCompilation,
 }
@@ -68,12 +70,7 @@ impl Database {
 
     fn with_files(temporary_files: TemporaryFiles, store: Option<PathBuf>) -> Result<Arc<Self>> {
         temporary_files.remove_leftovers();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .thread_name("basalt")
-            .thread_stack_size(STACK_BYTES)
-            .enable_all()
-            .build()
-            .map_err(Error::from)?;
+        count_tasks();
         Ok(Arc::new(Self {
             catalog: Catalog::default(),
             sql_functions: RwLock::default(),
@@ -83,7 +80,7 @@ impl Database {
             temporary_files: Arc::new(temporary_files),
             choices: LastChoices::default(),
             merges: Arc::default(),
-            runtime,
+            runtime: Workers::start()?,
             _compilation: WaitsForCompilation,
         }))
     }

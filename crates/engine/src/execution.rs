@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
+use basalt_allocator::Accounted;
 use basalt_analyzer::plan_error;
 use basalt_error::{Error, Result};
 use basalt_exec::group_by::{Options, Strategy, Thresholds};
@@ -218,6 +219,7 @@ impl Execution {
                     }
                 }
             };
+            let task = Accounted::new(self.control.account().clone(), Box::pin(task));
             tasks.spawn_on(task, self.database.runtime.handle());
         }
         let (sender, receiver) = shared;
@@ -227,6 +229,7 @@ impl Execution {
         }
         for mut receiver in receivers {
             while let Some(batch) = self.receive(&mut receiver)? {
+                self.control.check()?;
                 if !f(batch?)? {
                     return Ok(());
                 }

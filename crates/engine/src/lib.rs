@@ -20,6 +20,7 @@
 //! | [`statement`] | each kind of statement |
 //! | [`table_function`] | `numbers`, `file`, `values` and the other table functions |
 //! | [`system`] | the tables of the database `system` |
+//! | [`workers`] | the threads that all sessions share |
 
 #![forbid(unsafe_code)]
 
@@ -39,6 +40,7 @@ pub mod settings;
 pub mod statement;
 pub mod system;
 pub mod table_function;
+mod workers;
 
 pub use basalt_exec::QueryControl;
 pub use database::Database;

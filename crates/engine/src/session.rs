@@ -144,8 +144,11 @@ impl Session {
         let limits = statement::limits::of_reading(&settings);
         let control = QueryControl::new(deadline)
             .breaking_at_deadline(settings.get("timeout_overflow_mode") == "break")
-            .with_read_limits(limits);
+            .with_read_limits(limits)
+            .with_memory_limit(settings.number("max_memory_usage"));
         let control = Arc::new(control);
+        let account = control.account().clone();
+        let _counted = account.enter();
         *self.running.0.lock() = Some(Arc::clone(&control));
         let query_id = new_query_id();
         let database = Arc::clone(&self.database);

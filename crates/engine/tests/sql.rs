@@ -8,6 +8,10 @@ mod harness;
 
 use harness::{Configuration, Outcome, run_all};
 
+#[global_allocator]
+static ALLOCATOR: basalt_allocator::Counting<std::alloc::System> =
+    basalt_allocator::Counting(std::alloc::System);
+
 #[test]
 fn defaults() {
     let outcome = run_all(&[Configuration::defaults()]).remove(0);

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use basalt_allocator::{Account, resident_bytes};
 use basalt_error::{Error, ErrorCode, Result};
 
 /// What a query may read from sources that know beforehand how much they give: `numbers` and the like.
@@ -54,6 +55,10 @@ impl ReadLimits {
     }
 }
 
+/// Bytes that a query may hold beyond its limit, at least: its own text and plans, batches on their way
+/// from one operator to the next, files as they are read.
+const LEAST_SLACK_BYTES: u64 = 16 << 20;
+
 /// Shared by all threads of one query.
 #[derive(Debug)]
 pub struct QueryControl {
@@ -68,6 +73,9 @@ pub struct QueryControl {
     peak_memory_bytes: AtomicU64,
     keep_order: AtomicBool,
     read_limits: ReadLimits,
+    account: Account,
+    /// `max_memory_usage`; more than any if there is none.
+    max_memory_bytes: u64,
 }
 
 impl QueryControl {
@@ -84,6 +92,8 @@ impl QueryControl {
             peak_memory_bytes: AtomicU64::new(0),
             keep_order: AtomicBool::new(false),
             read_limits: ReadLimits::default(),
+            account: Account::nobody(),
+            max_memory_bytes: u64::MAX,
         }
     }
 
@@ -111,6 +121,26 @@ impl QueryControl {
             read_limits,
             ..self
         }
+    }
+
+    /// The same with a limit of the memory that it may hold in all; 0 is none.
+    ///
+    /// Operators reserve what they keep up to the limit itself, and go on in files where they can. This is
+    /// for what none of them knows of.
+    pub fn with_memory_limit(self, max_bytes: u64) -> Self {
+        if max_bytes == 0 {
+            return self;
+        }
+        Self {
+            account: Account::open(),
+            max_memory_bytes: max_bytes,
+            ..self
+        }
+    }
+
+    /// Where the memory counts that threads take for the query.
+    pub fn account(&self) -> &Account {
+        &self.account
     }
 
     /// What the query may read.
@@ -182,11 +212,26 @@ impl QueryControl {
             .fetch_add(size_bytes as u64, Ordering::Relaxed);
     }
 
+    /// Whether the query holds so much that operators should go on in files.
+    pub fn is_short_of_memory(&self) -> bool {
+        self.account.held_bytes() as u64 > self.max_memory_bytes / 2
+    }
+
     /// Checks whether the query may go on.
     ///
     /// # Errors
-    /// `QUERY_WAS_CANCELLED`, `TIMEOUT_EXCEEDED`.
+    /// `QUERY_WAS_CANCELLED`, `TIMEOUT_EXCEEDED`, `MEMORY_LIMIT_EXCEEDED`.
     pub fn check(&self) -> Result<()> {
+        self.check_end()?;
+        self.check_memory()
+    }
+
+    /// Checks whether the query may go on, however much it holds: for those who are about to write it to
+    /// files.
+    ///
+    /// # Errors
+    /// `QUERY_WAS_CANCELLED`, `TIMEOUT_EXCEEDED`.
+    pub fn check_end(&self) -> Result<()> {
         if self.is_cancelled() {
             return Err(Error::new(
                 ErrorCode::QUERY_WAS_CANCELLED,
@@ -204,5 +249,25 @@ impl QueryControl {
             )),
             _ => Ok(()),
         }
+    }
+
+    fn check_memory(&self) -> Result<()> {
+        let held_bytes = self.account.held_bytes() as u64;
+        let slack_bytes = (self.max_memory_bytes / 4).max(LEAST_SLACK_BYTES);
+        let max_bytes = self.max_memory_bytes.saturating_add(slack_bytes);
+        // Tables that grow hold memory that nobody has touched; what the process uses is more than that of
+        // the query, and so the last word only if it is little.
+        let is_held = || resident_bytes().is_none_or(|bytes| bytes > max_bytes);
+        if held_bytes <= max_bytes || !is_held() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorCode::MEMORY_LIMIT_EXCEEDED,
+            format!(
+                "Raise max_memory_usage or lower max_block_size: memory limit exceeded: the query holds \
+                 {held_bytes} bytes, allowed are {}",
+                self.max_memory_bytes
+            ),
+        ))
     }
 }

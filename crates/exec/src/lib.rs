@@ -3,6 +3,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`compile`] | aggregations in machine code |
+//! | [`accounted_tasks`] | tasks that work for the query that starts them |
 //! | [`control`] | a running query's counters, cancellation and deadline |
 //! | [`scan`] | reading rows: numbers, memory, Parquet, text formats, in parallel by morsels |
 //! | [`stream`] | steps over a stream: ARRAY JOIN, LIMIT BY, WITH TIES, WITH FILL |
@@ -25,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod accounted_tasks;
 pub mod compile;
 pub mod control;
 pub mod group_by;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use basalt_analyzer::plan_error;
+use basalt_analyzer::{into_plan_error, plan_error};
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::{
     MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
@@ -38,6 +38,11 @@ pub(crate) fn of_operator(
 
 /// Who is told what is taken from a pool.
 trait Watch: fmt::Debug + Send + Sync + 'static {
+    /// Says before more is taken whether work may go on.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// `additional` bytes were taken.
     fn grown(&self, pool: &dyn MemoryPool, additional: usize);
 
@@ -46,6 +51,10 @@ trait Watch: fmt::Debug + Send + Sync + 'static {
 }
 
 impl Watch for Arc<QueryControl> {
+    fn check(&self) -> Result<()> {
+        self.check_end().map_err(into_plan_error)
+    }
+
     fn grown(&self, pool: &dyn MemoryPool, _additional: usize) {
         self.count_memory(pool.reserved());
     }
@@ -107,6 +116,7 @@ impl<W: Watch> MemoryPool for WatchedPool<W> {
     }
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
+        self.watch.check()?;
         self.pool.try_grow(reservation, additional)?;
         self.watch.grown(self.pool.as_ref(), additional);
         Ok(())

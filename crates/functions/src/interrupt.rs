@@ -13,6 +13,9 @@ use basalt_error::Result;
 /// How long a waiting call does not look.
 const INTERVAL: Duration = Duration::from_millis(20);
 
+/// Steps of a loop between looks.
+const STEPS_BETWEEN_CHECKS: usize = 64;
+
 thread_local! {
     static CURRENT: RefCell<Interrupt> = RefCell::default();
 }
@@ -57,6 +60,18 @@ impl fmt::Debug for Interrupt {
 /// Why the query ends.
 pub(crate) fn check() -> Result<()> {
     CURRENT.with_borrow(|interrupt| interrupt.0.as_ref().map_or(Ok(()), |check| check()))
+}
+
+/// Checks at some of the steps of a loop whose steps are short, and never in short loops.
+///
+/// # Errors
+/// As [`check`].
+#[inline]
+pub(crate) fn check_at(step: usize) -> Result<()> {
+    match step % STEPS_BETWEEN_CHECKS == STEPS_BETWEEN_CHECKS - 1 {
+        true => check(),
+        false => Ok(()),
+    }
 }
 
 /// Waits, unless the query ends.

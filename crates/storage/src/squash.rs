@@ -6,6 +6,7 @@ use std::thread;
 
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
+use basalt_allocator::Account;
 use basalt_error::{Error, Result};
 
 use crate::MAX_BATCH_ROWS;
@@ -37,9 +38,14 @@ pub(crate) fn squashed(batches: Vec<RecordBatch>) -> Result<Vec<RecordBatch>> {
             done.lock().unwrap_or_else(PoisonError::into_inner)[i] = joined;
         }
     };
+    let account = Account::current();
+    let counted = || {
+        let _entered = account.enter();
+        work()
+    };
     thread::scope(|scope| {
         let others = 1..num_threads.min(num_pieces);
-        let others: Vec<_> = others.map(|_| scope.spawn(work)).collect();
+        let others: Vec<_> = others.map(|_| scope.spawn(counted)).collect();
         let own = work();
         let joined = others.into_iter().map(|other| match other.join() {
             Ok(result) => result,

@@ -20,6 +20,18 @@ pub(crate) struct RowBounds {
 }
 
 impl RowBounds {
+    /// The rows that ORDER BY has to keep of `select`, where a number says so; other steps between it and
+    /// the LIMIT need all of them.
+    pub(super) fn num_sorted(&self, select: &ast::Select) -> Option<u64> {
+        let (limit, offset) = match (&self.limit, &self.offset) {
+            (Some(RowBound::Rows(limit)), None) => (*limit, 0),
+            (Some(RowBound::Rows(limit)), Some(RowBound::Rows(offset))) => (*limit, *offset),
+            _ => return None,
+        };
+        let is_direct = select.distinct == ast::Distinct::None && !select.with_ties;
+        (is_direct && self.limit_by.is_none()).then(|| limit.saturating_add(offset))
+    }
+
     /// Reads the numbers of `select`, whose names `resolver` knows.
     ///
     /// # Errors

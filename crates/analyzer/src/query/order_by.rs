@@ -174,7 +174,9 @@ impl Analyzer<'_> {
         };
         let names: Vec<String> = order_by.iter().map(|(name, _)| name.clone()).collect();
         if !order_by.is_empty() {
-            if select.limit.is_none() {
+            let num_sorted = clauses.bounds.num_sorted(select).unwrap_or(u64::MAX);
+            let limit = self.row_limit(RowLimit::Sort);
+            if limit.is_some_and(|(rows, _)| num_sorted > rows) {
                 plan = self.at_most(plan, RowLimit::Sort)?;
             }
             let sorts = order_by.into_iter().map(|(name, s)| SortExpr {

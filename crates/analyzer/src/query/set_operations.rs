@@ -11,7 +11,7 @@ use super::any_join::numbered_within;
 use super::join::all_columns;
 use super::order_by::distinct;
 use super::{Analyzer, Outer, OutputColumn, Planned};
-use crate::plan::project;
+use crate::plan::{RowLimit, project};
 use crate::{Typed, plan_error};
 
 impl Analyzer<'_> {
@@ -42,7 +42,8 @@ impl Analyzer<'_> {
             plans.push(self.aligned(branch, &columns)?);
         }
         let plan = match self.drops_duplicates(operator)? {
-            Some(is_distinct) => union(plans, is_distinct)?,
+            Some(true) => self.at_most(union(plans, true)?, RowLimit::Distinct)?,
+            Some(false) => union(plans, false)?,
             None => {
                 let mut plans = plans.into_iter();
                 let first = plans
@@ -81,20 +82,21 @@ impl Analyzer<'_> {
         right: LogicalPlan,
     ) -> Result<LogicalPlan> {
         let distinct_by = |setting: &str| self.mode(setting) == Some("DISTINCT");
+        let few = |plan| self.at_most(plan, RowLimit::Distinct);
         match operator {
             SetOperator::UnionAll | SetOperator::UnionDistinct | SetOperator::UnionDefault => {
                 Err(Error::bug("a union has all of its branches at once"))
             }
-            SetOperator::ExceptDistinct => except(left, right, false),
+            SetOperator::ExceptDistinct => few(except(left, right, false)?),
             SetOperator::ExceptDefault if distinct_by("except_default_mode") => {
-                except(left, right, false)
+                few(except(left, right, false)?)
             }
             SetOperator::ExceptAll | SetOperator::ExceptDefault => {
                 self.of_multisets(left, right, except)
             }
-            SetOperator::IntersectDistinct => intersect(left, right, false),
+            SetOperator::IntersectDistinct => few(intersect(left, right, false)?),
             SetOperator::IntersectDefault if distinct_by("intersect_default_mode") => {
-                intersect(left, right, false)
+                few(intersect(left, right, false)?)
             }
             SetOperator::IntersectAll | SetOperator::IntersectDefault => {
                 self.of_multisets(left, right, intersect)

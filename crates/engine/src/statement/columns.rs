@@ -31,8 +31,8 @@ pub(super) fn declared_columns(
     let analyzer = Analyzer::new(&environment, query.text);
     let columns = &flattened(columns);
     let types = columns.iter().map(|c| {
-        let place = basalt_parser::position_of(query.text, c.span.start as usize);
-        declared_type(c, query).map_err(|e| e.at(place))
+        let place = || basalt_parser::position_of(query.text, c.span.start as usize);
+        declared_type(c, query).map_err(|e| e.at(place()))
     });
     let types: Vec<Option<DataType>> = types.collect::<Result<_>>()?;
     let new = columns

@@ -15,8 +15,8 @@ pub(crate) fn run(session: &mut Session, text: &[u8], settings: &[Setting]) -> R
                 session.parameters.insert(parameter.to_owned(), value);
             }
             None => {
-                let place = basalt_parser::position_of(text, setting.span.start as usize);
-                apply(&mut session.settings, setting).map_err(|e| e.at(place))?;
+                let place = || basalt_parser::position_of(text, setting.span.start as usize);
+                apply(&mut session.settings, setting).map_err(|e| e.at(place()))?;
             }
         }
     }

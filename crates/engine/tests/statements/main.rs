@@ -14,6 +14,10 @@ use std::path::PathBuf;
 
 use basalt_engine::{Database, Io, Session};
 
+#[global_allocator]
+static ALLOCATOR: basalt_allocator::Counting<std::alloc::System> =
+    basalt_allocator::Counting(std::alloc::System);
+
 /// What a statement prints, or its error.
 fn run(session: &mut Session, sql: &str) -> Result<String, String> {
     let mut out = Vec::new();

@@ -19,6 +19,10 @@ use crate::temporary::TemporaryFiles;
 /// The metric that counts files.
 const FILES: &str = "spilled_files";
 
+/// The part of its due that a task writes at least where others have taken the memory: of smaller ones
+/// there would be too many.
+const LEAST_PART: usize = 4;
+
 /// What went to files, if something did.
 pub(crate) fn spilled(metrics: &MetricsSet) -> Option<(&'static str, String)> {
     let bytes = metrics.spilled_bytes().filter(|bytes| *bytes > 0)?;
@@ -85,10 +89,16 @@ impl Budget {
         self.check()
     }
 
-    /// Checks whether the query may go on.
+    /// Checks whether the query may go on, which writes to files what is too much.
     fn check(&self) -> Result<()> {
         let control = self.control.as_ref();
-        control.map_or(Ok(()), |c| c.check().map_err(into_plan_error))
+        control.map_or(Ok(()), |c| c.check_end().map_err(into_plan_error))
+    }
+
+    /// Whether the whole query holds too much, whoever it is that does.
+    fn is_short_of_memory(&self) -> bool {
+        let control = self.control.as_ref();
+        control.is_some_and(|c| c.is_short_of_memory())
     }
 
     /// The part of a task that holds nothing yet.
@@ -120,7 +130,12 @@ impl Share {
         };
         // Of tasks that hold too much together, one at least holds this much.
         let is_worth_it = num_bytes > max_bytes / self.budget.num_tasks;
-        Ok((all > max_bytes && is_worth_it) || self.memory.try_resize(num_bytes).is_err())
+        // Batches on their way and rows that are being sorted are in no budget.
+        let is_much = num_bytes > max_bytes / self.budget.num_tasks / LEAST_PART;
+        let is_too_much = (all > max_bytes && is_worth_it)
+            || (is_much && self.budget.is_short_of_memory())
+            || self.memory.try_resize(num_bytes).is_err();
+        Ok(is_too_much)
     }
 
     /// Holds `num_bytes` more from now on; true if all should go to a file first.

@@ -9,6 +9,7 @@ use std::thread;
 
 use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::compute::{concat, take};
+use basalt_allocator::Account;
 use basalt_error::{Error, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -237,9 +238,14 @@ fn in_parallel<T: Send>(
             done.push((i, result));
         }
     };
+    let account = Account::current();
+    let counted = || {
+        let _entered = account.enter();
+        work()
+    };
     thread::scope(|scope| {
         let others = 1..num_threads.min(num);
-        let others: Vec<_> = others.map(|_| scope.spawn(work)).collect();
+        let others: Vec<_> = others.map(|_| scope.spawn(counted)).collect();
         let own = work();
         let joined = others.into_iter().map(|other| match other.join() {
             Ok(result) => result,

@@ -3,7 +3,7 @@
 use crate::tidy::{Exception, Finding, Rule, Tree};
 
 /// Crates whose work needs intrinsics, raw memory or code that is compiled while they run.
-const UNSAFE_CRATES: &[&str] = &["kernels", "codec", "jit"];
+const UNSAFE_CRATES: &[&str] = &["allocator", "kernels", "codec", "jit"];
 
 const FORBIDS: &str = "#![forbid(unsafe_code)]";
 

@@ -89,7 +89,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max_rows_to_sort",
         UInt64,
         "0",
-        "Rows of an ORDER BY without LIMIT; 0 is no limit.",
+        "Rows that an ORDER BY keeps; those beyond a LIMIT it does not. 0 is no limit.",
     ),
     setting(
         "sort_overflow_mode",

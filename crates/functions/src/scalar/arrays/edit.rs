@@ -9,7 +9,7 @@ use super::lists::Lists;
 use super::matching::Ids;
 use super::unify::{Unify, element_type};
 use crate::scalar::core::numeric::array_of;
-use crate::{Call, Column, Resolved, ScalarFunction};
+use crate::{Call, Column, Resolved, ScalarFunction, interrupt};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
@@ -74,13 +74,15 @@ fn resolve_levenshtein(call: &Call<'_>) -> Result<Resolved> {
                 &ids.of(1)[lists[1].range(row)],
             )
         };
-        Ok(array_of((0..num_rows).map(distance).collect::<Vec<u32>>()))
+        let distances: Vec<u32> = (0..num_rows).map(distance).collect::<Result<_>>()?;
+        Ok(array_of(distances))
     })
 }
 
-fn distance(a: &[u32], b: &[u32]) -> u32 {
+fn distance(a: &[u32], b: &[u32]) -> Result<u32> {
     let mut row: Vec<u32> = (0..=b.len() as u32).collect();
     for (i, x) in a.iter().enumerate() {
+        interrupt::check_at(i)?;
         let mut diagonal = row[0];
         row[0] = i as u32 + 1;
         for (j, y) in b.iter().enumerate() {
@@ -89,7 +91,7 @@ fn distance(a: &[u32], b: &[u32]) -> u32 {
             row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
         }
     }
-    row[b.len()]
+    Ok(row[b.len()])
 }
 
 /// A loop that gives a number for the weighted distance and the weight of all elements.
@@ -111,7 +113,7 @@ fn resolve_weighted(call: &Call<'_>, value: fn(f64, f64) -> f64) -> Result<Resol
             let a = weights[0].with(row, &ids.of(0)[lists[0].range(row)])?;
             let b = weights[1].with(row, &ids.of(1)[lists[1].range(row)])?;
             let sum = |of: &[(u32, f64)]| of.iter().map(|(_, weight)| weight).sum::<f64>();
-            values.push(value(weighted_distance(&a, &b), sum(&a) + sum(&b)));
+            values.push(value(weighted_distance(&a, &b)?, sum(&a) + sum(&b)));
         }
         Ok(array_of(values) as ArrayRef)
     })
@@ -147,14 +149,15 @@ impl<'a> Weights<'a> {
     }
 }
 
-fn weighted_distance(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
+fn weighted_distance(a: &[(u32, f64)], b: &[(u32, f64)]) -> Result<f64> {
     let mut row = vec![0.0];
     let mut all = 0.0;
     for (_, weight) in b {
         all += weight;
         row.push(all);
     }
-    for (x, deleted) in a {
+    for (i, (x, deleted)) in a.iter().enumerate() {
+        interrupt::check_at(i)?;
         let mut diagonal = row[0];
         row[0] += deleted;
         for (j, (y, inserted)) in b.iter().enumerate() {
@@ -163,5 +166,5 @@ fn weighted_distance(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
             row[j + 1] = replaced.min(diagonal + deleted).min(row[j] + inserted);
         }
     }
-    row[b.len()]
+    Ok(row[b.len()])
 }

@@ -8,7 +8,7 @@ use super::case::lower_utf8;
 use super::shapes::{bad_arguments, two_strings_to_number};
 use super::utf8::code_points;
 use crate::scalar::arrays::search;
-use crate::{Call, Resolved, ScalarFunction};
+use crate::{Call, Resolved, ScalarFunction, interrupt};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
@@ -202,6 +202,7 @@ fn edit_distance<T: PartialEq>(a: &[T], b: &[T], swaps: bool) -> Result<u64> {
     let mut before = vec![0u64; b.len() + 1];
     let mut last: Vec<u64> = (0..=b.len() as u64).collect();
     for (i, x) in a.iter().enumerate() {
+        interrupt::check_at(i)?;
         let mut row = Vec::with_capacity(b.len() + 1);
         row.push(i as u64 + 1);
         for (j, y) in b.iter().enumerate() {

@@ -1,0 +1,24 @@
+//! Counts the memory that each query holds, allocation by allocation.
+//!
+//! Operators count what they know that they keep, and are wrong where a library below them keeps more:
+//! batches that wait in an exchange, strings that share a buffer, tables of a join. What the allocator
+//! gives out is the sum of all that, so it is what a limit of memory is compared with in the end.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`account`] | what each query holds, and which query a thread works for |
+//! | [`counting`] | the allocator that tells the accounts |
+//! | [`resident`] | what the process really uses |
+//! | [`task`] | futures that work for a query on whatever thread |
+
+#![deny(unsafe_op_in_unsafe_fn)]
+
+pub mod account;
+pub mod counting;
+pub mod resident;
+pub mod task;
+
+pub use account::{Account, Entered};
+pub use counting::Counting;
+pub use resident::resident_bytes;
+pub use task::Accounted;
