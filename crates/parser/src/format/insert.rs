@@ -44,8 +44,8 @@ impl Writer {
         }
         self.settings_line(&insert.settings);
         match &insert.source {
-            InsertSource::Format(name) if name.is_empty() => {}
-            InsertSource::Format(name) => {
+            InsertSource::Format { name, .. } if name.is_empty() => {}
+            InsertSource::Format { name, .. } => {
                 self.put(" FORMAT ");
                 self.put(&format_name(name));
             }
