@@ -3,6 +3,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`arguments`] | the commands and their options |
+//! | [`usage`] | what is wrong with a command line |
 //! | [`local`] | `basalt local`: queries over files and memory |
 //! | [`progress`] | the bar of a running query |
 //! | [`shell`] | the interactive shell |
@@ -21,6 +22,7 @@ mod lab;
 mod local;
 mod progress;
 mod shell;
+mod usage;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -79,7 +81,7 @@ fn exit_code(e: &Error) -> ExitCode {
 fn run() -> Result<Option<Error>> {
     basalt_parser::use_stack(STACK_BYTES);
     let args = arguments::with_parameters(std::env::args_os());
-    let matches = arguments::command().get_matches_from(args);
+    let matches = usage::matches(arguments::command(), &args)?;
     match matches.subcommand() {
         Some(("local", options)) => local::run(options),
         Some(("datagen", options)) => datagen::run(options).map(|()| None),

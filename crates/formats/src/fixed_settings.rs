@@ -86,7 +86,6 @@ const FIXED: &[(&str, &str)] = &[
     ("output_format_parquet_unsupported_types_as_binary", "0"),
     ("output_format_parquet_version", "2.latest"),
     ("output_format_pretty_glue_chunks", "auto"),
-    ("output_format_pretty_named_tuples_as_json", "1"),
     ("output_format_pretty_use_nbsp_for_padding", "0"),
     ("output_format_trim_fixed_string", "0"),
     ("output_format_values_escape_quote_with_quote", "0"),

@@ -2,7 +2,7 @@
 
 mod table;
 
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, ErrorCode, Result, nearest};
 
 pub use table::FORMATS;
 
@@ -101,22 +101,8 @@ pub fn lookup(name: &str) -> Result<&'static FormatEntry> {
     if let Some(known) = ABSENT.iter().find(|n| n.eq_ignore_ascii_case(name)) {
         return Err(Error::not_implemented(format!("Format {known}")));
     }
-    let mut near: Vec<(usize, &str)> = FORMATS
-        .iter()
-        .map(|f| {
-            (
-                distance(&f.name.to_ascii_lowercase(), &name.to_ascii_lowercase()),
-                f.name,
-            )
-        })
-        .filter(|(distance, candidate)| *distance <= 3.min(candidate.len() / 2))
-        .collect();
-    near.sort_unstable();
-    let names: Vec<String> = near
-        .iter()
-        .take(3)
-        .map(|(_, name)| format!("'{name}'"))
-        .collect();
+    let near = nearest(name, FORMATS.iter().map(|f| f.name));
+    let names: Vec<String> = near.iter().map(|name| format!("'{name}'")).collect();
     let hint = if names.is_empty() {
         "See system.formats for the names of formats".to_string()
     } else {
@@ -161,22 +147,6 @@ const ABSENT: &[&str] = &[
     "RowBinaryWithDefaults",
     "TemplateIgnoreSpaces",
 ];
-
-/// Number of single-character edits between two words.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
 
 /// Endings of files that are no format's name.
 const EXTENSIONS: &[(&str, &str)] = &[
@@ -229,6 +199,8 @@ mod tests {
             e.message().starts_with("Maybe you meant: ['JSONEachRow'"),
             "{e}"
         );
+        let e = lookup("CVS").expect_err("unknown");
+        assert!(e.message().starts_with("Maybe you meant: ['CSV'"), "{e}");
         let e = lookup("Foobarbazqux").expect_err("unknown");
         assert!(e.message().starts_with("See system.formats"), "{e}");
     }

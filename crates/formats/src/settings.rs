@@ -8,7 +8,7 @@ use basalt_types::Tz;
 use basalt_types::builder::ReadOptions;
 use basalt_types::states::StateForms;
 use basalt_types::text::best_effort::DateOrder;
-use basalt_types::text::{BoolWords, JsonOptions, TextOptions, TimeOutput};
+use basalt_types::text::{BoolWords, JsonOptions, PrettyOptions, TextOptions, TimeOutput};
 
 /// A type that a setting's text can be read as.
 trait SettingValue: Sized {
@@ -270,6 +270,7 @@ settings! {
     output_format_pretty_highlight_digit_groups: bool = true;
     output_format_pretty_highlight_trailing_spaces: bool = true;
     output_format_pretty_multiline_fields: bool = true;
+    output_format_pretty_named_tuples_as_json: bool = true;
     output_format_pretty_fallback_to_vertical: bool = true;
     output_format_pretty_fallback_to_vertical_max_rows_per_chunk: u64 = 10;
     output_format_pretty_fallback_to_vertical_min_table_width: u64 = 250;
@@ -317,6 +318,23 @@ impl FormatSettings {
                 named_tuples_as_objects: self.output_format_json_named_tuples_as_objects,
                 map_as_array_of_tuples: self.output_format_json_map_as_array_of_tuples,
             },
+            pretty: PrettyOptions {
+                ascii_null: self
+                    .output_format_pretty_grid_charset
+                    .eq_ignore_ascii_case("ASCII"),
+                named_tuples_as_json: self.output_format_pretty_named_tuples_as_json,
+            },
+        }
+    }
+
+    /// The same for tables on a terminal, whose JSON follows no settings.
+    pub(crate) fn pretty_text_options(&self) -> TextOptions {
+        TextOptions {
+            json: JsonOptions {
+                quote_denormals: true,
+                ..JsonOptions::default()
+            },
+            ..self.text_options()
         }
     }
 

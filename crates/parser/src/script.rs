@@ -125,7 +125,7 @@ impl Statements<'_> {
             };
         }
         let is_values = matches!(inner, Statement::Insert(insert)
-            if matches!(&insert.source, InsertSource::Format(f) if f == "Values"));
+            if matches!(&insert.source, InsertSource::Format { name, .. } if name == "Values"));
         let rest = self.text.get(data..).unwrap_or_default();
         let (len, mark) = if is_values {
             values_len(rest)

@@ -171,10 +171,7 @@ impl<'a> Resolver<'a> {
         {
             typed.data_type = typed.data_type.clone().to_nullable();
         }
-        result.map_err(|e| match self.analyzer.position(expr.span) {
-            Some(position) => e.at(position),
-            None => e,
-        })
+        result.map_err(|e| self.analyzer.placed(e, expr.span))
     }
 
     fn resolve_kind(&self, expr: &ast::Expr) -> Result<Typed> {
@@ -239,11 +236,8 @@ impl<'a> Resolver<'a> {
     /// # Errors
     /// As [`Resolver::resolve`], and if the expression is no number.
     pub(crate) fn condition(&self, expr: &ast::Expr) -> Result<Expr> {
-        let position = |e: Error| match self.analyzer.position(expr.span) {
-            Some(p) => e.at(p),
-            None => e,
-        };
-        self.resolve(expr)?.to_predicate().map_err(position)
+        let predicate = self.resolve(expr)?.to_predicate();
+        predicate.map_err(|e| self.analyzer.placed(e, expr.span))
     }
 
     pub(crate) fn parameter(&self, parameter: &ast::QueryParameter) -> Result<Typed> {
@@ -318,6 +312,14 @@ fn has_map(data_type: &DataType) -> bool {
 }
 
 impl Analyzer<'_> {
+    /// The error with the place that it is about, unless it has one.
+    pub(crate) fn placed(&self, error: Error, span: ast::Span) -> Error {
+        match self.position(span) {
+            Some(position) => error.at(position),
+            None => error,
+        }
+    }
+
     /// Line and column of a place in the query's text.
     pub(crate) fn position(&self, span: ast::Span) -> Option<Position> {
         let text = self.text.get(..span.start as usize)?;

@@ -83,10 +83,7 @@ impl Analyzer<'_> {
         domain: Option<&Domain>,
     ) -> Result<Source> {
         check_modifiers(table)?;
-        let at = |e: Error| match self.position(table.span) {
-            Some(position) => e.at(position),
-            None => e,
-        };
+        let at = |e: Error| self.placed(e, table.span);
         let mut source = match &table.source {
             TableSource::Table(name) if table.final_ => self.final_table(name).map_err(at)?,
             TableSource::Table(name) => self.named_table(name, outer).map_err(at)?,
@@ -139,10 +136,7 @@ impl Analyzer<'_> {
             "Give it a name with AS: a subquery or table function that is joined needs an alias \
              (or set joined_subquery_requires_alias = 0)",
         );
-        Err(match self.position(table.span) {
-            Some(position) => e.at(position),
-            None => e,
-        })
+        Err(self.placed(e, table.span))
     }
 
     /// A subquery in FROM; in a correlated query it may itself be correlated.

@@ -40,7 +40,10 @@ impl FillConstants {
         let constant = |expr: &Option<ast::Expr>| match expr {
             None => Ok(None),
             Some(expr) => match resolver.constant(expr)? {
-                None => Err(invalid("bounds and STEP must be constant")),
+                None => {
+                    let e = invalid("bounds and STEP must be constant");
+                    Err(resolver.analyzer.placed(e, expr.span))
+                }
                 constant => Ok(constant),
             },
         };
@@ -54,6 +57,29 @@ impl FillConstants {
             }),
         };
         items.iter().map(of_item).collect()
+    }
+}
+
+/// Where the parts of WITH FILL stand; those that are not there, where the sorted expression does.
+struct Places {
+    from: ast::Span,
+    to: ast::Span,
+    step: ast::Span,
+    staleness: ast::Span,
+}
+
+impl Places {
+    fn of(item: &ast::OrderItem) -> Self {
+        let span = |part: fn(&ast::WithFill) -> &Option<ast::Expr>| {
+            let expr = item.with_fill.as_ref().and_then(|fill| part(fill).as_ref());
+            expr.map_or(item.expr.span, |e| e.span)
+        };
+        Self {
+            from: span(|fill| &fill.from),
+            to: span(|fill| &fill.to),
+            step: span(|fill| &fill.step),
+            staleness: span(|fill| &fill.staleness),
+        }
     }
 }
 
@@ -83,7 +109,7 @@ impl Analyzer<'_> {
                 "WITH FILL beside a descending key of floats",
             ));
         }
-        check_filled_once(items, keys)?;
+        self.check_filled_once(items, keys)?;
         let interpolated = match interpolate {
             None => Vec::new(),
             Some(items) => self.interpolated(items, outer, keys, shown)?,
@@ -99,7 +125,7 @@ impl Analyzer<'_> {
                     .schema()
                     .field_with_unqualified_name(key)
                     .map_err(plan_error)?;
-                columns.push(self.fill_column(fill, item.descending, key, field.data_type())?);
+                columns.push(self.fill_column(fill, item, key, field.data_type())?);
             }
         }
         let operator = StreamOperator::WithFill {
@@ -109,6 +135,17 @@ impl Analyzer<'_> {
             defaults: defaults(shown)?,
         };
         stream_node(plan, operator).map_err(plan_error)
+    }
+
+    /// No column may be filled behind itself.
+    fn check_filled_once(&self, items: &[ast::OrderItem], keys: &[String]) -> Result<()> {
+        for (i, item) in items.iter().enumerate() {
+            if item.with_fill.is_some() && keys[..i].contains(&keys[i]) {
+                let e = invalid("an expression may stand only once in ORDER BY");
+                return Err(self.placed(e, item.expr.span));
+            }
+        }
+        Ok(())
     }
 
     /// The columns of INTERPOLATE; an empty list means all that are not sorted by.
@@ -132,9 +169,12 @@ impl Analyzer<'_> {
         let mut interpolated = Vec::with_capacity(items.len());
         for item in items {
             let name = std::slice::from_ref(&item.column);
-            let (column, _) = shown.find(name)?.ok_or_else(|| shown.unknown(name, &[]))?;
+            let span = item.expr.as_ref().map_or_else(Default::default, |e| e.span);
+            let unknown = || self.placed(shown.unknown(name, &[]), span);
+            let (column, _) = shown.find(name)?.ok_or_else(unknown)?;
             if keys.contains(&column.internal) {
-                return Err(invalid("INTERPOLATE cannot set a column of ORDER BY"));
+                let e = invalid("INTERPOLATE cannot set a column of ORDER BY");
+                return Err(self.placed(e, span));
             }
             let value = match &item.expr {
                 Some(expr) => resolver.resolve(expr)?,
@@ -151,60 +191,77 @@ impl Analyzer<'_> {
     fn fill_column(
         &self,
         fill: &FillConstants,
-        descending: bool,
+        item: &ast::OrderItem,
         key: &str,
         physical: &ArrowType,
     ) -> Result<FillColumn> {
+        let places = Places::of(item);
         if !physical.is_integer() && !physical.is_floating() {
-            return Err(invalid("the column must be a number or a date"));
+            let e = invalid("the column must be a number or a date");
+            return Err(self.placed(e, item.expr.span));
         }
         if fill.staleness.is_some() && fill.from.is_some() {
-            return Err(invalid("STALENESS cannot be used together with FROM"));
+            let e = invalid("STALENESS cannot be used together with FROM");
+            return Err(self.placed(e, places.staleness));
         }
-        let bound = |constant: &Option<Constant>| -> Result<Option<String>> {
-            let Some(constant) = constant else {
-                return Ok(None);
-            };
-            let number = self.fill_number(constant.clone(), physical)?;
-            if physical.is_unsigned_integer() && number.starts_with('-') {
-                return Err(invalid("a bound of an unsigned column cannot be negative"));
-            }
-            Ok(Some(number))
+        let bound = |constant: &Option<Constant>, span| {
+            let constant = constant.as_ref();
+            let number = constant.map(|c| self.fill_bound(c.clone(), physical));
+            number.transpose().map_err(|e| self.placed(e, span))
         };
-        let step = match &fill.step {
-            None => FillStep::Number(if descending { "-1" } else { "1" }.to_owned()),
-            Some(constant) => fill_step(constant, physical)?,
+        let step = |constant: &Option<Constant>, span| {
+            let step = constant.as_ref().map(|c| fill_step(c, physical));
+            step.transpose().map_err(|e| self.placed(e, span))
         };
+        let default = if item.descending { "-1" } else { "1" };
         let column = FillColumn {
             name: key.to_owned(),
-            descending,
-            from: bound(&fill.from)?,
-            to: bound(&fill.to)?,
-            step,
-            staleness: fill
-                .staleness
-                .as_ref()
-                .map(|constant| fill_step(constant, physical))
-                .transpose()?,
+            descending: item.descending,
+            from: bound(&fill.from, places.from)?,
+            to: bound(&fill.to, places.to)?,
+            step: step(&fill.step, places.step)?.unwrap_or(FillStep::Number(default.to_owned())),
+            staleness: step(&fill.staleness, places.staleness)?,
         };
+        self.check_direction(&column, &places)?;
+        Ok(column)
+    }
+
+    /// Bounds and steps must lead along the sort order.
+    fn check_direction(&self, column: &FillColumn, places: &Places) -> Result<()> {
         if let (Some(from), Some(to)) = (&column.from, &column.to) {
             let distance = to.parse::<f64>().unwrap_or(0.0) - from.parse::<f64>().unwrap_or(0.0);
-            if distance != 0.0 && (distance < 0.0) != descending {
-                return Err(invalid("TO must not come before FROM in the sort order"));
+            if distance != 0.0 && (distance < 0.0) != column.descending {
+                let e = invalid("TO must not come before FROM in the sort order");
+                return Err(self.placed(e, places.to));
             }
         }
-        for step in std::iter::once(&column.step).chain(&column.staleness) {
+        let steps = [
+            (Some(&column.step), places.step),
+            (column.staleness.as_ref(), places.staleness),
+        ];
+        for (step, span) in steps {
             let forward = match step {
-                FillStep::Number(n) => n.parse::<f64>().unwrap_or(0.0),
-                FillStep::Months { count, .. } => *count as f64,
+                Some(FillStep::Number(n)) => n.parse::<f64>().unwrap_or(0.0),
+                Some(FillStep::Months { count, .. }) => *count as f64,
+                None => continue,
             };
-            if forward == 0.0 || (forward < 0.0) != descending {
-                return Err(invalid(
+            if forward == 0.0 || (forward < 0.0) != column.descending {
+                let e = invalid(
                     "STEP and STALENESS must lead from one value to the next in the sort order",
-                ));
+                );
+                return Err(self.placed(e, span));
             }
         }
-        Ok(column)
+        Ok(())
+    }
+
+    /// A bound, which an unsigned column may not have below zero.
+    fn fill_bound(&self, constant: Constant, physical: &ArrowType) -> Result<String> {
+        let number = self.fill_number(constant, physical)?;
+        if physical.is_unsigned_integer() && number.starts_with('-') {
+            return Err(invalid("a bound of an unsigned column cannot be negative"));
+        }
+        Ok(number)
     }
 
     /// A bound in the column's own unit.
@@ -268,16 +325,6 @@ fn fill_step((value, data_type): &Constant, physical: &ArrowType) -> Result<Fill
     };
     let ticks = count.saturating_mul(seconds * ticks_per_day / 86_400);
     Ok(FillStep::Number(ticks.to_string()))
-}
-
-/// No column may be filled behind itself.
-fn check_filled_once(items: &[ast::OrderItem], keys: &[String]) -> Result<()> {
-    for (i, item) in items.iter().enumerate() {
-        if item.with_fill.is_some() && keys[..i].contains(&keys[i]) {
-            return Err(invalid("an expression may stand only once in ORDER BY"));
-        }
-    }
-    Ok(())
 }
 
 /// What inserted rows have in the columns that are shown.

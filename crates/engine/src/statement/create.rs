@@ -218,6 +218,7 @@ pub(super) fn create_sql(
         shown.storage.engine.get_or_insert_with(|| ast::Engine {
             name: engine.name().to_owned(),
             args: None,
+            span: ast::Span::default(),
         });
     }
     let mut schema = shown.schema.take().unwrap_or_default();

@@ -33,6 +33,7 @@ pub(super) fn read(
         evaluator: Some(evaluator(&environment)),
         tracked,
         converter: Some(converter(&environment.context)),
+        only_counts: false,
     };
     let mut reader = basalt_formats::input_with(format, header, &settings, data, extras)?;
     let mut batches = Vec::new();

@@ -67,7 +67,7 @@ pub(super) fn source(
     let mut given = given_columns(table, insert.columns.as_deref())?;
     match &insert.source {
         InsertSource::Query(select) => Ok((query::plan(session, query, select)?, given)),
-        InsertSource::Format(format) => {
+        InsertSource::Format { name: format, span } => {
             let data = data(query, insert, io)?;
             let mut header: Vec<(String, DataType)> = Vec::with_capacity(given.len());
             let mut tracked = Vec::new();
@@ -83,7 +83,12 @@ pub(super) fn source(
                 }
             }
             let columns = (header.as_slice(), tracked.clone());
-            let batches = super::inline_data::read(session, query, format, columns, data)?;
+            let batches = super::inline_data::read(session, query, format, columns, data);
+            let place = basalt_parser::position_of(query.text, span.start as usize);
+            let batches = batches.map_err(|e| match e.code() {
+                ErrorCode::UNKNOWN_FORMAT => e.at(place),
+                _ => e,
+            })?;
             for i in tracked {
                 let name = basalt_formats::omitted_name(&given[i]);
                 header.push((name.clone(), DataType::UInt8));

@@ -40,7 +40,7 @@ pub(super) fn into_function(
             let given = given_columns(&table, insert.columns.as_deref())?;
             (table, (planned, given))
         }
-        (None, InsertSource::Format(_)) => {
+        (None, InsertSource::Format { .. }) => {
             return Err(Error::new(
                 ErrorCode::BAD_ARGUMENTS,
                 "Give the structure as third argument of file",

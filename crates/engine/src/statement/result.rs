@@ -61,7 +61,12 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
         out: &'o mut dyn Write,
     ) -> Result<Self> {
         let format = format_name(session, query, output);
-        let sink = basalt_formats::output(&format, header, &query.settings.formats()?)?;
+        let sink = basalt_formats::output(&format, header, &query.settings.formats()?);
+        let place = basalt_parser::position_of(query.text, output.format_span.start as usize);
+        let sink = sink.map_err(|e| match &output.format {
+            Some(_) => e.at(place),
+            None => e,
+        })?;
         let file = output.into_outfile.as_ref().map(|f| open(f)).transpose()?;
         let to_out = output.into_outfile.as_ref().is_none_or(|f| f.and_stdout);
         let (buffer, summary) = (Vec::new(), Summary::default());

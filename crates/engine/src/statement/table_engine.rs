@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::Schema;
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, ErrorCode, Result, nearest};
 use basalt_parser::ast::CreateTable;
 use basalt_storage::MemoryTable;
 
@@ -43,11 +43,25 @@ pub(super) fn engine(
         known if KNOWN_ENGINES.contains(&known) => {
             Err(Error::not_implemented(format!("Table engine {known}")))
         }
-        unknown => Err(Error::new(
-            ErrorCode::UNKNOWN_STORAGE,
-            format!("Use ENGINE = MergeTree, Memory or Null: unknown table engine {unknown}"),
-        )),
+        unknown => {
+            let error = unknown_engine(unknown);
+            let engine = create.storage.engine.as_ref();
+            let place =
+                engine.map(|e| basalt_parser::position_of(query.text, e.span.start as usize));
+            Err(place.into_iter().fold(error, Error::at))
+        }
     }
+}
+
+fn unknown_engine(name: &str) -> Error {
+    let engines = ["Memory", "Null"].into_iter();
+    let near = nearest(name, engines.chain(merge_tree::engine_names()));
+    let hint = match near.first() {
+        Some(near) => format!("Maybe you meant: ['{near}']. Unknown"),
+        None => "Use ENGINE = MergeTree, Memory or Null: unknown".to_owned(),
+    };
+    let message = format!("{hint} table engine {name}");
+    Error::new(ErrorCode::UNKNOWN_STORAGE, message)
 }
 
 /// Engines of the dialect that do not exist here yet.

@@ -55,6 +55,7 @@ pub(super) fn open(
         schema: Arc::new(Schema::new(fields)),
         settings,
         context: args.environment.context.clone(),
+        counts: args.environment.settings.flag("optimize_count_from_files"),
     };
     Ok(TableEntry::Table {
         provider: Arc::new(SourceTable(table)),
@@ -104,6 +105,8 @@ struct TextTable {
     schema: SchemaRef,
     settings: FormatSettings,
     context: Context,
+    /// Whether rows are only counted where no column of the header is wanted.
+    counts: bool,
 }
 
 impl TableKind for TextTable {
@@ -129,6 +132,11 @@ impl TableKind for TextTable {
 }
 
 impl TextTable {
+    /// Columns that are not known of the file itself: those of the header and their flags.
+    fn num_stored(&self) -> usize {
+        self.header.len() + self.tracked.len()
+    }
+
     /// The columns of the header that are read: where the format allows it, those that are asked for.
     fn columns_read(&self, projection: &[usize]) -> Vec<usize> {
         let finds_columns = self.format.finds_columns() && self.tracked.is_empty();
@@ -145,7 +153,7 @@ impl TextTable {
         schema: &SchemaRef,
     ) -> Result<RecordBatch> {
         let num_rows = block.num_rows();
-        let num_stored = self.header.len() + self.tracked.len();
+        let num_stored = self.num_stored();
         let missing = || Error::bug("no such column of a file");
         let column = |idx: &usize| {
             if let Some(fact) = idx.checked_sub(num_stored) {
@@ -190,6 +198,8 @@ impl MorselSource for TextSource {
         let (table, queue) = (Arc::clone(&self.table), Arc::clone(&self.queue));
         let (projection, schema) = (self.projection.clone(), Arc::clone(&self.schema));
         let read = table.columns_read(&projection);
+        let num_stored = table.num_stored();
+        let only_counts = table.counts && projection.iter().all(|i| *i >= num_stored);
         let header: Vec<_> = read.iter().map(|i| table.header[*i].clone()).collect();
         let mut current: Option<(PathBuf, u64, Box<dyn basalt_formats::BlockReader>)> = None;
         let mut next = move || -> Result<Option<RecordBatch>> {
@@ -210,7 +220,8 @@ impl MorselSource for TextSource {
                 let extras = basalt_formats::Extras {
                     tracked: table.tracked.clone(),
                     converter: Some(converter(&table.context)),
-                    ..Default::default()
+                    only_counts,
+                    evaluator: None,
                 };
                 let mut reader =
                     basalt_formats::input_with(format, &header, settings, part.source, extras)

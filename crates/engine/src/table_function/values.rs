@@ -160,6 +160,7 @@ pub(super) fn format(args: &Arguments<'_>) -> Result<TableEntry> {
         evaluator: Some(evaluator(args.environment)),
         tracked: structure.tracked.clone(),
         converter: Some(converter(&args.environment.context)),
+        only_counts: false,
     };
     let mut reader =
         basalt_formats::input_with(&format, &structure.header, &settings, reader, extras)?;

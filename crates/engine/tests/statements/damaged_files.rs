@@ -97,3 +97,96 @@ fn documents_are_whole_or_an_error() {
         }
     }
 }
+
+/// Lengths that are not there: an error before memory of that length is wanted.
+#[test]
+fn arrows_lengths_are_checked() {
+    let folder = Folder::new("lengths");
+    // Stands behind the length of decompressed bytes.
+    let lz4_magic = [0x04, 0x22, 0x4d, 0x18];
+    for format in ["Arrow", "ArrowStream"] {
+        let mut bytes = whole(&folder, &format!("whole.{format}"), format);
+        let frame = bytes.windows(4).position(|w| w == lz4_magic);
+        let length = frame.expect("a compressed buffer") - 8;
+        bytes[length..length + 8].copy_from_slice(&(1_i64 << 40).to_le_bytes());
+        let error = read_number(&folder, format, &bytes);
+        assert!(error.contains("a length in it is wrong"), "{error}");
+    }
+    let mut file = whole(&folder, "footer.arrow", "Arrow");
+    let footer = file.len() - 10;
+    file[footer..footer + 4].copy_from_slice(&i32::MAX.to_le_bytes());
+    let error = read_number(&folder, "Arrow", &file);
+    assert!(error.contains("a length in it is wrong"), "{error}");
+    let stream = [[0xff; 4], i32::MAX.to_le_bytes()].concat();
+    let error = read_number(&folder, "ArrowStream", &stream);
+    assert!(error.contains("Code: 33"), "{error}");
+    // A block of no columns may not have rows.
+    let error = read_number(&folder, "Native", b"\x00\xff\xff\xff\x7f");
+    assert!(error.contains("rows of no columns"), "{error}");
+}
+
+fn read_number(folder: &Folder, format: &str, bytes: &[u8]) -> String {
+    let path = folder.file("x");
+    fs::write(&path, bytes).expect("a file");
+    let sql = format!("SELECT sum(number) FROM file('{path}', '{format}', 'number UInt64')");
+    run_alone(&sql).expect_err(format)
+}
+
+/// Rows are counted without looking at their values, unless the settings ask for these.
+#[test]
+fn rows_are_counted_without_their_values() {
+    let folder = Folder::new("counted");
+    for (format, text, rows) in [
+        ("CSV", "1,a\nx,b\n3,\"q\nr\"\n4,d", "4\n"),
+        ("CSVWithNames", "a,b\n1,a\nx,b\n", "2\n"),
+        ("TSV", "1\ta\nx\tb\n\n4\td", "4\n"),
+        (
+            "TSVWithNamesAndTypes",
+            "a\tb\nUInt8\tString\n1\ta\nx\tb\n",
+            "2\n",
+        ),
+        (
+            "JSONEachRow",
+            "{\"a\":1}\n{\"a\":\"x\"}\n{\"a\":[],\"c\":{}}",
+            "3\n",
+        ),
+        ("JSONCompactEachRow", "[1,\"a\"]\n[\"x\",\"b\"]\n[3]", "3\n"),
+        (
+            "JSONObjectEachRow",
+            "{\"r1\":{\"a\":1},\"r2\":{\"a\":\"x\"}}",
+            "2\n",
+        ),
+        ("TSKV", "a=1\tb=x\na=x\tb=y", "2\n"),
+        ("Values", "(1,'a'),('x','b')", "2\n"),
+        ("CustomSeparated", "1\ta\nx\tb\n", "2\n"),
+    ] {
+        let path = folder.file("x");
+        fs::write(&path, text).expect("a file");
+        let file = format!("file('{path}', '{format}', 'a UInt8, b String')");
+        let count = format!("SELECT count() FROM {file}");
+        assert_eq!(run_alone(&count).as_deref(), Ok(rows), "{format}");
+        let by_file = format!("SELECT count() FROM {file} GROUP BY _file");
+        assert_eq!(run_alone(&by_file).as_deref(), Ok(rows), "{format}");
+        let read = format!("{count} SETTINGS optimize_count_from_files = 0");
+        run_alone(&read).expect_err(format);
+    }
+}
+
+/// A last row that does not end may be left out as any other.
+#[test]
+fn a_wrong_last_row_is_left_out() {
+    let folder = Folder::new("last_row");
+    for (format, text) in [
+        ("CSV", "1\n2\nx"),
+        ("TSV", "1\n2\nx"),
+        ("JSONEachRow", "{\"a\":1}\n{\"a\":2}\n{\"a\":\"x\""),
+    ] {
+        let path = folder.file("x");
+        fs::write(&path, text).expect("a file");
+        let sql = format!(
+            "SELECT * FROM file('{path}', '{format}', 'a UInt8') \
+             SETTINGS input_format_allow_errors_num = 1"
+        );
+        assert_eq!(run_alone(&sql).as_deref(), Ok("1\n2\n"), "{format}");
+    }
+}

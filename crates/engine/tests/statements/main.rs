@@ -7,6 +7,7 @@ mod explain_analyze;
 mod explain_pipeline;
 mod files;
 mod partitions_of_files;
+mod positions;
 mod sharing;
 
 use std::fs;

@@ -1,34 +1,34 @@
 //! Reads Apache Arrow's file and stream formats and Apache Parquet.
 
-use std::collections::VecDeque;
 use std::io::{Cursor, Read};
 
+use ::arrow::buffer::Buffer;
 use ::arrow::datatypes::SchemaRef;
-use ::arrow::error::ArrowError;
 use ::arrow::record_batch::RecordBatch;
-use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::reader::{FileReader, StreamDecoder};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::arrow_edge::{from_arrow_field, read_as, to_physical};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::ParquetMetaDataReader;
 
+use super::arrow_messages::{END_OF_STREAM, check_file, next_message, schema_of};
 use super::native::arrange;
 use super::{BlockReader, Source, Target};
 use crate::{Columns, parquet_types};
 
-type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 /// Turns a file's batches into blocks.
 pub(super) struct BatchReader {
     target: Target,
     types: Vec<(String, DataType)>,
     batches: Batches,
-    /// What is left of a batch that is longer than a block.
-    pending: VecDeque<RecordBatch>,
+    /// What is left of a batch that is longer than a block: it may say that it has any number of rows.
+    pending: Option<RecordBatch>,
 }
 
-fn cannot_read(e: impl std::fmt::Display) -> Error {
+pub(super) fn cannot_read(e: impl std::fmt::Display) -> Error {
     Error::new(
         ErrorCode::INCORRECT_DATA,
         format!("The file is damaged or of another format: {e}"),
@@ -57,12 +57,53 @@ fn read_all(mut source: Source) -> Result<Vec<u8>> {
 }
 
 fn open_file(source: Source) -> Result<FileReader<Cursor<Vec<u8>>>> {
-    let bytes = Cursor::new(read_all(source)?);
-    guarded(|| FileReader::try_new(bytes, None).map_err(cannot_read))
+    let bytes = read_all(source)?;
+    guarded(|| {
+        check_file(&bytes)?;
+        FileReader::try_new(Cursor::new(bytes), None).map_err(cannot_read)
+    })
 }
 
-fn open_stream(source: Source) -> Result<StreamReader<Source>> {
-    guarded(|| StreamReader::try_new(source, None).map_err(cannot_read))
+/// The messages of a stream, of which the first is its schema.
+struct Stream {
+    source: Source,
+    decoder: StreamDecoder,
+    schema: SchemaRef,
+    /// Bytes that the decoder has not taken.
+    pending: Buffer,
+    is_at_end: bool,
+}
+
+impl Stream {
+    fn open(mut source: Source) -> Result<Self> {
+        let first = guarded(|| next_message(&mut source))?.unwrap_or_default();
+        let schema = guarded(|| schema_of(&first))?;
+        Ok(Self {
+            source,
+            decoder: StreamDecoder::new(),
+            schema,
+            pending: Buffer::from(first),
+            is_at_end: false,
+        })
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            while !self.pending.is_empty() {
+                let batch = self.decoder.decode(&mut self.pending);
+                if let Some(batch) = batch.map_err(cannot_read)? {
+                    return Ok(Some(batch));
+                }
+            }
+            if self.is_at_end {
+                return Ok(None);
+            }
+            // A message without a body is taken when more bytes come: at last the mark of the end.
+            let message = next_message(&mut self.source)?;
+            self.is_at_end = message.is_none();
+            self.pending = Buffer::from(message.unwrap_or_else(|| END_OF_STREAM.to_vec()));
+        }
+    }
 }
 
 fn open_parquet(source: Source) -> Result<ParquetRecordBatchReaderBuilder<bytes::Bytes>> {
@@ -83,19 +124,19 @@ pub(super) fn file(target: Target, source: Source) -> Result<BatchReader> {
     Ok(BatchReader {
         target,
         types,
-        batches: Box::new(reader),
-        pending: VecDeque::new(),
+        batches: Box::new(reader.map(|batch| batch.map_err(cannot_read))),
+        pending: None,
     })
 }
 
 pub(super) fn stream(target: Target, source: Source) -> Result<BatchReader> {
-    let reader = open_stream(source)?;
-    let types = columns_of(&reader.schema())?;
+    let mut stream = Stream::open(source)?;
+    let types = columns_of(&stream.schema)?;
     Ok(BatchReader {
         target,
         types,
-        batches: Box::new(reader),
-        pending: VecDeque::new(),
+        batches: Box::new(std::iter::from_fn(move || stream.next_batch().transpose())),
+        pending: None,
     })
 }
 
@@ -106,8 +147,8 @@ pub(super) fn parquet(target: Target, source: Source) -> Result<BatchReader> {
     Ok(BatchReader {
         target,
         types,
-        batches: Box::new(reader),
-        pending: VecDeque::new(),
+        batches: Box::new(reader.map(|batch| batch.map_err(cannot_read))),
+        pending: None,
     })
 }
 
@@ -115,7 +156,7 @@ pub(super) fn parquet(target: Target, source: Source) -> Result<BatchReader> {
 pub(crate) fn schema(kind: crate::registry::Kind, source: Source) -> Result<Columns> {
     match kind {
         crate::registry::Kind::Arrow => columns_of(&open_file(source)?.schema()),
-        crate::registry::Kind::ArrowStream => columns_of(&open_stream(source)?.schema()),
+        crate::registry::Kind::ArrowStream => columns_of(&Stream::open(source)?.schema),
         _ => {
             let builder = open_parquet(source)?;
             parquet_types::columns(builder.schema(), builder.parquet_schema())
@@ -140,18 +181,22 @@ impl BatchReader {
 impl BlockReader for BatchReader {
     fn next_block(&mut self) -> Result<Option<RecordBatch>> {
         let max_rows = self.target.settings.block_rows();
-        loop {
-            if let Some(batch) = self.pending.pop_front() {
-                return Ok(Some(batch));
-            }
-            let next = || self.batches.next().transpose().map_err(cannot_read);
-            let Some(batch) = guarded(next)? else {
-                return Ok(None);
+        let batch = loop {
+            let next = match self.pending.take() {
+                None => guarded(|| self.batches.next().transpose())?,
+                pending => pending,
             };
-            let batch = guarded(|| self.convert(&batch))?;
-            let starts = (0..batch.num_rows()).step_by(max_rows);
-            let parts = starts.map(|s| batch.slice(s, max_rows.min(batch.num_rows() - s)));
-            self.pending.extend(parts);
+            match next {
+                Some(batch) if batch.num_rows() == 0 => {}
+                Some(batch) => break batch,
+                None => return Ok(None),
+            }
+        };
+        let num_rows = batch.num_rows();
+        if num_rows <= max_rows {
+            return guarded(|| self.convert(&batch)).map(Some);
         }
+        self.pending = Some(batch.slice(max_rows, num_rows - max_rows));
+        guarded(|| self.convert(&batch.slice(0, max_rows))).map(Some)
     }
 }

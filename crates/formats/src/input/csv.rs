@@ -393,4 +393,8 @@ impl RowParser for CsvRows {
     fn row_len(&self, text: &[u8]) -> Option<usize> {
         self.dialect.row_len(text)
     }
+
+    fn has_lines(&self) -> bool {
+        true
+    }
 }

@@ -103,6 +103,10 @@ impl RowParser for TskvRows {
     fn row_len(&self, text: &[u8]) -> Option<usize> {
         line_len(text)
     }
+
+    fn has_lines(&self) -> bool {
+        true
+    }
 }
 
 /// Each line is one string.
@@ -126,6 +130,10 @@ impl RowParser for LineRows {
 
     fn row_len(&self, text: &[u8]) -> Option<usize> {
         line_len(text)
+    }
+
+    fn has_lines(&self) -> bool {
+        true
     }
 }
 

@@ -16,9 +16,10 @@
 //! | [`values`] | Values |
 //! | [`binary`] | values in binary, for RowBinary and Native |
 //! | [`row_binary`], [`native`] | RowBinary, Native |
-//! | [`arrow`] | Arrow, ArrowStream, Parquet |
+//! | [`arrow`], [`arrow_messages`] | Arrow, ArrowStream, Parquet |
 
 mod arrow;
+mod arrow_messages;
 mod binary;
 pub(crate) mod csv;
 pub(crate) mod custom;
@@ -40,13 +41,13 @@ mod values;
 use std::io::BufRead;
 use std::sync::Arc;
 
-use ::arrow::array::{ArrayRef, UInt8Array};
+use ::arrow::array::{ArrayRef, AsArray, BinaryViewArray, UInt8Array};
 use ::arrow::datatypes::{Fields, Schema, SchemaRef};
 use ::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::builder::ColumnBuilder;
-use basalt_types::states::states_as_strings;
+use basalt_types::states::{StateForms, states_as_strings};
 
 pub(crate) use arrow::schema as arrow_schema;
 pub use split::{Part, count_rows, header_len, split_rows};
@@ -108,6 +109,9 @@ pub struct Extras {
     /// Columns of which the batches tell, in `UInt8` columns behind all others, where rows have no value
     /// of their own.
     pub tracked: Vec<usize>,
+    /// Only rows are counted: values are not looked at, where the format shows where rows end, and
+    /// batches may have no columns.
+    pub only_counts: bool,
 }
 
 /// Name of the column that says in which rows the column `name` has no value of its own.
@@ -130,6 +134,8 @@ pub fn input_with(
     let evaluator = extras.evaluator;
     let mut target = Target::new(columns, settings).tracking(extras.tracked);
     target.converter = extras.converter;
+    // Where a row of RowBinary ends, its values tell.
+    target.only_counts = extras.only_counts && !matches!(format.kind, Kind::RowBinary(_));
     Ok(match format.kind {
         Kind::TabSeparated(header) => {
             by_rows(tsv::TsvRows::new(&target, header, false), target, source)?
@@ -169,7 +175,6 @@ pub fn input_with(
         Kind::RawBlob => Box::new(lines::BlobReader::new(target, source)?),
         Kind::Values => by_rows(values::ValueRows::new(&target, evaluator), target, source)?,
         Kind::RowBinary(header) => {
-            target.takes_states = true;
             by_rows(row_binary::BinaryRows::new(&target, header), target, source)?
         }
         Kind::Native => Box::new(native::NativeReader::new(target, source)),
@@ -193,6 +198,33 @@ fn not_read(format: &FormatEntry) -> Error {
     )
 }
 
+/// Checks that states are whole ones, where they tell where they end. No bytes are the state of no
+/// rows: a value that was left out.
+fn whole_states(data_type: &DataType, array: ArrayRef, forms: StateForms) -> Result<ArrayRef> {
+    let DataType::AggregateFunction(function) = data_type else {
+        return Ok(array);
+    };
+    let Some(form) = forms(function) else {
+        return Ok(array);
+    };
+    let states = array.as_binary_view();
+    let is_whole = |state: &[u8]| form.len_of(state) == Some(state.len());
+    if states.iter().flatten().all(is_whole) {
+        return Ok(array);
+    }
+    let empty = form.empty()?;
+    let whole = states.iter().flatten().map(|state| match state {
+        b"" => Ok(empty.as_slice()),
+        state if is_whole(state) => Ok(state),
+        _ => Err(Error::new(
+            ErrorCode::CANNOT_READ_ALL_DATA,
+            format!("Cannot read all data: the bytes are no state of {data_type}"),
+        )),
+    });
+    let whole: Vec<&[u8]> = whole.collect::<Result<_>>()?;
+    Ok(Arc::new(BinaryViewArray::from(whole)))
+}
+
 /// The reader of a format that consists of rows.
 fn by_rows<R: rows::RowParser + 'static>(
     parser: R,
@@ -214,8 +246,7 @@ pub(crate) struct Target {
     /// Columns of which is told where rows have no value of their own.
     tracked: Vec<usize>,
     converter: Option<Converter>,
-    /// Whether states are taken as bytes. Text of states is not read.
-    takes_states: bool,
+    only_counts: bool,
 }
 
 impl Target {
@@ -227,7 +258,7 @@ impl Target {
             schema: Arc::new(Schema::new(fields)),
             tracked: Vec::new(),
             converter: None,
-            takes_states: false,
+            only_counts: false,
         }
     }
 
@@ -254,9 +285,8 @@ impl Target {
     pub(crate) fn builders(&self, capacity: usize) -> Result<Vec<ColumnBuilder>> {
         let capacity = capacity.min(MAX_ROOM / self.columns.len().max(1));
         let options = self.settings.read_options();
-        let builder = |(_, t): &(String, DataType)| match self.takes_states {
-            true => ColumnBuilder::with_options(&states_as_strings(t), capacity, &options),
-            false => ColumnBuilder::with_options(t, capacity, &options),
+        let builder = |(_, t): &(String, DataType)| {
+            ColumnBuilder::with_options(&states_as_strings(t), capacity, &options)
         };
         let mut builders: Vec<ColumnBuilder> =
             self.columns.iter().map(builder).collect::<Result<_>>()?;
@@ -278,7 +308,12 @@ impl Target {
             rows.unwrap_or_default()
         });
         let omitted: Vec<Vec<usize>> = omitted.collect();
-        let arrays = builders.into_iter().map(ColumnBuilder::finish);
+        let arrays = builders.into_iter().zip(&self.columns);
+        let arrays = arrays.map(|(builder, (name, data_type))| {
+            let array = builder.finish()?;
+            whole_states(data_type, array, self.settings.state_forms)
+                .map_err(|e| Error::new(e.code(), format!("{}: column `{name}`", e.message())))
+        });
         self.with_flags(arrays.collect::<Result<_>>()?, &omitted, num_rows)
     }
 

@@ -129,6 +129,9 @@ pub(crate) fn read_block(bytes: &mut Bytes, forms: StateForms) -> Result<Option<
     }
     let num_columns = check_len(bytes.varint()?)?;
     let num_rows = check_len(bytes.varint()?)?;
+    if num_columns == 0 && num_rows > 0 {
+        return Err(damaged(format!("{num_rows} rows of no columns")));
+    }
     let mut columns = Vec::new();
     for _ in 0..num_columns {
         let name = String::from_utf8_lossy(&bytes.string()?).into_owned();

@@ -128,4 +128,8 @@ impl RowParser for RegexpRows {
     fn row_len(&self, text: &[u8]) -> Option<usize> {
         line_len(text)
     }
+
+    fn has_lines(&self) -> bool {
+        true
+    }
 }

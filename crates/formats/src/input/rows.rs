@@ -5,8 +5,10 @@
 //! and never a row in two parts.
 
 use std::io::Read;
+use std::sync::Arc;
 
-use ::arrow::record_batch::RecordBatch;
+use ::arrow::datatypes::Schema;
+use ::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use basalt_error::{Error, Result};
 use basalt_types::builder::ColumnBuilder;
 
@@ -42,6 +44,11 @@ pub(super) trait RowParser: Send {
 
     /// Length of the row at the start of `text`, if all of it is there.
     fn row_len(&self, text: &[u8]) -> Option<usize>;
+
+    /// Whether the end of a text ends its last row, too: rows are lines.
+    fn has_lines(&self) -> bool {
+        false
+    }
 }
 
 /// The bytes that have been read and not parsed.
@@ -161,6 +168,43 @@ impl<P: RowParser> RowReader<P> {
         }
     }
 
+    /// Goes behind one row without looking at its values, where the format shows where it ends;
+    /// `false` if it was wrong and left out.
+    fn skip_row(&mut self, columns: &mut [ColumnBuilder], rows: usize) -> Result<bool> {
+        loop {
+            let text = self.buffer.text();
+            let len = match self.parser.row_len(text) {
+                None if self.buffer.is_last && self.parser.has_lines() => Some(text.len()),
+                None if self.buffer.is_last => return self.read_row(columns, rows),
+                len => len,
+            };
+            match len {
+                Some(len) if len < text.len() || self.buffer.is_last => {
+                    self.buffer.start += len;
+                    return Ok(true);
+                }
+                _ => self.buffer.fill()?,
+            }
+        }
+    }
+
+    /// The next rows without their values.
+    fn count_block(&mut self) -> Result<Option<RecordBatch>> {
+        let mut columns = self.target.builders(0)?;
+        let mut rows = 0;
+        while rows < self.target.settings.block_rows() {
+            if !self.find_row()? {
+                self.check_end().map_err(|e| self.at_row(&e, rows))?;
+                self.has_ended = true;
+                break;
+            }
+            rows += usize::from(self.skip_row(&mut columns, rows)?);
+            columns.iter_mut().for_each(|c| c.truncate(0));
+        }
+        self.rows_read += rows as u64;
+        (rows > 0).then(|| without_columns(rows)).transpose()
+    }
+
     /// Reads one row; `false` if it was wrong and left out.
     fn read_row(&mut self, columns: &mut [ColumnBuilder], rows: usize) -> Result<bool> {
         loop {
@@ -177,9 +221,10 @@ impl<P: RowParser> RowReader<P> {
             let row_len = self.parser.row_len(text);
             match needs_more {
                 Some(e) if row_len.is_some() || self.buffer.is_last => {
-                    let Some(len) = row_len.filter(|_| self.may_leave_out_one_more(rows)) else {
+                    if !self.may_leave_out_one_more(rows) {
                         return Err(self.at_row(&e, rows));
-                    };
+                    }
+                    let len = row_len.unwrap_or(text.len());
                     self.num_errors += 1;
                     self.buffer.start += len;
                     return Ok(false);
@@ -215,6 +260,13 @@ impl<P: RowParser> RowReader<P> {
     }
 }
 
+/// A batch of rows of no columns.
+fn without_columns(num_rows: usize) -> Result<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
+    RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options)
+        .map_err(|e| Error::bug(e.to_string()))
+}
+
 impl<P: RowParser> BlockReader for RowReader<P> {
     fn stands_behind(&mut self, num_rows: u64, num_bytes: u64) {
         self.rows_read = num_rows;
@@ -226,6 +278,9 @@ impl<P: RowParser> BlockReader for RowReader<P> {
             return Ok(None);
         }
         self.begin()?;
+        if self.target.only_counts {
+            return self.count_block();
+        }
         let max_rows = self.target.settings.block_rows();
         let mut columns = self.target.builders(max_rows)?;
         let mut rows = 0;

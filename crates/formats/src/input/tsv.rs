@@ -30,7 +30,10 @@ pub(super) struct TsvRows {
 impl TsvRows {
     pub(super) fn new(target: &Target, header: Header, is_raw: bool) -> Self {
         let settings = &target.settings;
-        let unescapes = |(_, t): &(String, DataType)| !is_raw && (t.is_string() || t.is_enum());
+        let unescapes = |(_, t): &(String, DataType)| {
+            let is_state = matches!(t, DataType::AggregateFunction(_));
+            !is_raw && (t.is_string() || t.is_enum() || is_state)
+        };
         Self {
             map: FieldMap::by_position(target),
             header,
@@ -217,6 +220,10 @@ impl RowParser for TsvRows {
 
     fn row_len(&self, text: &[u8]) -> Option<usize> {
         line_len(text)
+    }
+
+    fn has_lines(&self) -> bool {
+        true
     }
 }
 

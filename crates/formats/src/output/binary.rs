@@ -192,6 +192,9 @@ impl BinaryColumn {
         match &self.values {
             _ if self.is_null(row) => {}
             Values::String(array) => out.extend_from_slice(array.value(row)),
+            Values::Array(offsets, items) => {
+                elements(offsets, row).for_each(|row| items.write_bytes(row, out));
+            }
             _ => self.write_value(row, out),
         }
     }

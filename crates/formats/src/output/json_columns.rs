@@ -21,6 +21,7 @@ pub(super) struct JsonColumnsWriter {
     compact: bool,
     metadata: bool,
     with_counters: bool,
+    validate_utf8: bool,
     rows: u64,
     values: Vec<Vec<u8>>,
     totals: Vec<u8>,
@@ -44,6 +45,7 @@ impl JsonColumnsWriter {
             compact,
             metadata,
             with_counters: settings.output_format_write_statistics,
+            validate_utf8: settings.output_format_json_validate_utf8,
             rows: 0,
             totals: Vec::new(),
             extremes: Vec::new(),
@@ -148,6 +150,8 @@ impl Writer for JsonColumnsWriter {
             }
             write_statistics(self.rows, statistics, self.with_counters, out);
             out.extend_from_slice(b"\n}");
+        }
+        if self.metadata || self.validate_utf8 {
             make_utf8(start, out);
         }
         out.push(b'\n');

@@ -178,6 +178,7 @@ pub(super) struct Arrays {
     types: Vec<String>,
     options: TextOptions,
     strings: bool,
+    validate_utf8: bool,
 }
 
 pub(super) fn compact_each_row(
@@ -193,6 +194,7 @@ pub(super) fn compact_each_row(
         types: header.iter().map(|(_, t)| t.to_string()).collect(),
         options: options.clone(),
         strings,
+        validate_utf8: settings.output_format_json_validate_utf8,
     };
     RowWriter::new(layout, header, options)
 }
@@ -216,9 +218,13 @@ impl Layout for Arrays {
     }
 
     fn row(&mut self, columns: &[ColumnText], row: usize, out: &mut Vec<u8>) {
+        let start = out.len();
         out.push(b'[');
         write_elements((columns, row), self.strings, &self.options, out);
         out.extend_from_slice(b"]\n");
+        if self.validate_utf8 {
+            make_utf8(start, out);
+        }
     }
 }
 

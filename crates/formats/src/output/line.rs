@@ -11,6 +11,7 @@ use crate::FormatSettings;
 pub(super) struct Tskv {
     /// Escaped names with the `=` behind them.
     names: Vec<Vec<u8>>,
+    null: Vec<u8>,
 }
 
 pub(super) fn tskv(header: &[(String, DataType)], settings: &FormatSettings) -> RowWriter<Tskv> {
@@ -28,7 +29,8 @@ pub(super) fn tskv(header: &[(String, DataType)], settings: &FormatSettings) -> 
         whole
     };
     let names = header.iter().map(name).collect();
-    RowWriter::new(Tskv { names }, header, settings.text_options())
+    let null = settings.format_tsv_null_representation.clone().into_bytes();
+    RowWriter::new(Tskv { names, null }, header, settings.text_options())
 }
 
 impl Layout for Tskv {
@@ -38,7 +40,11 @@ impl Layout for Tskv {
                 out.push(b'\t');
             }
             out.extend_from_slice(name);
-            column.write(row, Style::Escaped, out);
+            if column.is_null(row) {
+                out.extend_from_slice(&self.null);
+            } else {
+                column.write(row, Style::Escaped, out);
+            }
         }
         out.push(b'\n');
     }

@@ -11,17 +11,26 @@ use crate::FormatSettings;
 pub(super) struct Markdown {
     names: Vec<String>,
     is_right: Vec<bool>,
-    escape: bool,
+    /// Whether a column's values have a backslash before each punctuation character.
+    escapes: Vec<bool>,
 }
 
 pub(super) fn writer(
     header: &[(String, DataType)],
     settings: &FormatSettings,
 ) -> RowWriter<Markdown> {
+    // As in ClickHouse, only texts that stand alone: not those that may be NULL, nor parts.
+    let is_text = |t: &DataType| {
+        matches!(
+            t,
+            DataType::String | DataType::FixedString(_) | DataType::Enum8(_) | DataType::Enum16(_)
+        )
+    };
+    let escapes = settings.output_format_markdown_escape_special_characters;
     let layout = Markdown {
         names: header.iter().map(|(name, _)| name.clone()).collect(),
         is_right: header.iter().map(|(_, t)| is_right_aligned(t)).collect(),
-        escape: settings.output_format_markdown_escape_special_characters,
+        escapes: header.iter().map(|(_, t)| escapes && is_text(t)).collect(),
     };
     RowWriter::new(layout, header, settings.text_options())
 }
@@ -56,9 +65,11 @@ impl Layout for Markdown {
         for (i, column) in columns.iter().enumerate() {
             out.extend_from_slice(if i > 0 { b" | " } else { b"" });
             let start = out.len();
-            column.write(row, Style::Escaped, out);
-            if self.escape {
+            if self.escapes[i] {
+                column.write(row, Style::Plain, out);
                 escape_special(start, out);
+            } else {
+                column.write(row, Style::Escaped, out);
             }
         }
         out.extend_from_slice(b" |\n");
@@ -68,7 +79,7 @@ impl Layout for Markdown {
 /// Puts a backslash before what Markdown would take for markup, from `start` on.
 fn escape_special(start: usize, out: &mut Vec<u8>) {
     for byte in out.split_off(start) {
-        if b"*_`[]()#+-.!|<>~".contains(&byte) {
+        if byte.is_ascii_punctuation() {
             out.push(b'\\');
         }
         out.push(byte);

@@ -2,28 +2,30 @@
 
 use basalt_types::text::{parse_f64, write_f64};
 
-/// Names of the powers of a thousand, from the second on.
-const NAMES: [&str; 20] = [
-    "million",
-    "billion",
-    "trillion",
-    "quadrillion",
-    "quintillion",
-    "sextillion",
-    "septillion",
-    "octillion",
-    "nonillion",
-    "decillion",
-    "undecillion",
-    "duodecillion",
-    "tredecillion",
-    "quattuordecillion",
-    "quindecillion",
-    "sexdecillion",
-    "septendecillion",
-    "octodecillion",
-    "novemdecillion",
-    "vigintillion",
+/// Names of the powers of a thousand, with the space before them.
+const NAMES: [&str; 22] = [
+    "",
+    " thousand",
+    " million",
+    " billion",
+    " trillion",
+    " quadrillion",
+    " quintillion",
+    " sextillion",
+    " septillion",
+    " octillion",
+    " nonillion",
+    " decillion",
+    " undecillion",
+    " duodecillion",
+    " tredecillion",
+    " quattuordecillion",
+    " quindecillion",
+    " sexdecillion",
+    " septendecillion",
+    " octodecillion",
+    " novemdecillion",
+    " vigintillion",
 ];
 
 /// Numbers between these two are more often hashes and identifiers than quantities.
@@ -38,7 +40,7 @@ pub(super) fn write_tip(text: &[u8], threshold: u64, out: &mut Vec<u8>) {
     if threshold == 0 || !value.is_finite() || is_identifier || value.abs() <= threshold as f64 {
         return;
     }
-    let mut rest = value / 1e6;
+    let mut rest = value;
     let mut name = 0;
     while rest.abs() >= 1000.0 && name + 1 < NAMES.len() {
         rest /= 1000.0;
@@ -50,13 +52,18 @@ pub(super) fn write_tip(text: &[u8], threshold: u64, out: &mut Vec<u8>) {
     } else {
         write_f64(rest, out);
     }
-    out.push(b' ');
     out.extend_from_slice(NAMES[name].as_bytes());
 }
 
 #[cfg(test)]
 mod tests {
     use super::write_tip;
+
+    fn tip(text: &str, threshold: u64) -> String {
+        let mut out = Vec::new();
+        write_tip(text.as_bytes(), threshold, &mut out);
+        String::from_utf8_lossy(&out).into_owned()
+    }
 
     #[test]
     fn large_numbers_have_names() {
@@ -72,9 +79,9 @@ mod tests {
             ("inf", ""),
             ("x", ""),
         ] {
-            let mut out = Vec::new();
-            write_tip(text.as_bytes(), 1_000_000, &mut out);
-            assert_eq!(String::from_utf8_lossy(&out), expected, "{text}");
+            assert_eq!(tip(text, 1_000_000), expected, "{text}");
         }
+        assert_eq!(tip("12345", 10), " -- 12.35 thousand");
+        assert_eq!(tip("999", 10), " -- 999.00");
     }
 }

@@ -1,7 +1,7 @@
 //! Writes RowBinary: the values of each row one after another; and RawBLOB.
 
 use ::arrow::record_batch::RecordBatch;
-use basalt_error::Result;
+use basalt_error::{Error, Result};
 use basalt_types::DataType;
 use basalt_types::states::StateForms;
 
@@ -61,6 +61,12 @@ impl Writer for RowBinaryWriter {
     }
 
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
+        let bad = self.columns.iter().find(|(_, t)| !has_raw_bytes(t));
+        if let Some((_, t)) = bad.filter(|_| self.is_raw && batch.num_rows() > 0) {
+            return Err(Error::not_implemented(format!(
+                "RawBLOB of values of type {t}, which are not bytes in a row,"
+            )));
+        }
         let columns = self.columns.iter().zip(batch.columns());
         let columns = columns
             .map(|((_, t), array)| BinaryColumn::new(t, array, self.forms))
@@ -79,5 +85,17 @@ impl Writer for RowBinaryWriter {
 
     fn end(&mut self, _statistics: &Statistics, _out: &mut Vec<u8>) -> Result<()> {
         Ok(())
+    }
+}
+
+/// Whether the values of a type are bytes in a row, which RawBLOB writes.
+fn has_raw_bytes(data_type: &DataType) -> bool {
+    match data_type.base() {
+        DataType::Array(item) => {
+            let is_nested = matches!(item.base(), DataType::Array(_) | DataType::String);
+            !is_nested && !item.is_nullable() && has_raw_bytes(item)
+        }
+        DataType::Tuple(_) | DataType::Map(..) | DataType::Variant(_) => false,
+        _ => true,
     }
 }

@@ -5,7 +5,7 @@ use basalt_types::DataType;
 use basalt_types::text::escape::{write_escaped, write_json_string};
 use basalt_types::text::{ColumnText, Style};
 
-use super::separated::{write_csv_string, write_csv_value};
+use super::separated::{CsvValues, write_csv_string};
 use crate::FormatSettings;
 
 /// How a value is written.
@@ -44,7 +44,7 @@ impl Rule {
 #[derive(Clone, Debug)]
 pub(super) struct RuleWriter {
     null: Vec<u8>,
-    csv_null: Vec<u8>,
+    csv: CsvValues,
     escape_slashes: bool,
 }
 
@@ -52,7 +52,7 @@ impl RuleWriter {
     pub(super) fn new(settings: &FormatSettings) -> Self {
         Self {
             null: settings.format_tsv_null_representation.clone().into_bytes(),
-            csv_null: settings.format_csv_null_representation.clone().into_bytes(),
+            csv: CsvValues::new(settings),
             escape_slashes: settings.output_format_json_escape_forward_slashes,
         }
     }
@@ -66,8 +66,7 @@ impl RuleWriter {
         out: &mut Vec<u8>,
     ) {
         let style = match rule {
-            Rule::Csv if column.is_null(row) => return out.extend_from_slice(&self.csv_null),
-            Rule::Csv => return write_csv_value(data_type, column, row, out),
+            Rule::Csv => return self.csv.write(data_type, column, row, out),
             Rule::Escaped | Rule::Raw | Rule::Xml if column.is_null(row) => {
                 return out.extend_from_slice(&self.null);
             }

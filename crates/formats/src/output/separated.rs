@@ -135,58 +135,75 @@ impl Separated {
         }
         out.extend_from_slice(self.line_end);
     }
+}
 
-    fn write_field(&self, field: &Field, column: &ColumnText, row: usize, out: &mut Vec<u8>) {
-        if column.is_null(row) {
-            return out.extend_from_slice(&self.null);
+/// A value as a field; `around` is what parts the elements of tuples, and what NULL is.
+fn write_field(
+    field: &Field,
+    (column, row): (&ColumnText, usize),
+    around: (u8, &[u8]),
+    out: &mut Vec<u8>,
+) {
+    let (delimiter, null) = around;
+    if column.is_null(row) {
+        return out.extend_from_slice(null);
+    }
+    match field {
+        Field::Text(style) => column.write(row, *style, out),
+        Field::Bare => column.write(row, Style::Plain, out),
+        Field::Quoted => {
+            out.push(b'"');
+            let start = out.len();
+            column.write(row, Style::Plain, out);
+            double_quotes(start, out);
+            out.push(b'"');
         }
-        match field {
-            Field::Text(style) => column.write(row, *style, out),
-            Field::Bare => column.write(row, Style::Plain, out),
-            Field::Quoted => {
-                out.push(b'"');
-                let start = out.len();
-                column.write(row, Style::Plain, out);
-                double_quotes(start, out);
-                out.push(b'"');
+        Field::Alternatives(fields) => {
+            if let Some((number, values)) = column.alternative(row) {
+                write_field(&fields[number], (values, row), around, out);
             }
-            Field::Alternatives(fields) => {
-                if let Some((number, values)) = column.alternative(row) {
-                    self.write_field(&fields[number], values, row, out);
+        }
+        Field::Elements(fields) => {
+            let elements = column.tuple_elements().unwrap_or_default();
+            for (i, (field, element)) in fields.iter().zip(elements).enumerate() {
+                if i > 0 {
+                    out.push(delimiter);
                 }
-            }
-            Field::Elements(fields) => {
-                let elements = column.tuple_elements().unwrap_or_default();
-                for (i, (field, element)) in fields.iter().zip(elements).enumerate() {
-                    if i > 0 {
-                        out.push(self.delimiter);
-                    }
-                    self.write_field(field, element, row, out);
-                }
+                write_field(field, (element, row), around, out);
             }
         }
     }
 }
 
-/// A value that is not NULL as a field of CSV.
-pub(super) fn write_csv_value(
-    data_type: &DataType,
-    column: &ColumnText,
-    row: usize,
-    out: &mut Vec<u8>,
-) {
-    if let (DataType::Variant(types), Some((number, values))) = (data_type, column.alternative(row))
-    {
-        return write_csv_value(&types[number], values, row, out);
+/// How values stand in CSV, also as single ones of other formats.
+#[derive(Clone, Debug)]
+pub(super) struct CsvValues {
+    delimiter: u8,
+    null: Vec<u8>,
+    /// Whether each element of a tuple is a field of its own.
+    flatten: bool,
+}
+
+impl CsvValues {
+    pub(super) fn new(settings: &FormatSettings) -> Self {
+        Self {
+            delimiter: settings.format_csv_delimiter,
+            null: settings.format_csv_null_representation.clone().into_bytes(),
+            flatten: settings.output_format_csv_serialize_tuple_into_separate_columns,
+        }
     }
-    if matches!(csv_field(data_type, false), Field::Bare) {
-        return column.write(row, Style::Plain, out);
+
+    /// A value of a column of type `data_type`.
+    pub(super) fn write(
+        &self,
+        data_type: &DataType,
+        column: &ColumnText,
+        row: usize,
+        out: &mut Vec<u8>,
+    ) {
+        let field = csv_field(data_type, self.flatten);
+        write_field(&field, (column, row), (self.delimiter, &self.null), out);
     }
-    out.push(b'"');
-    let start = out.len();
-    column.write(row, Style::Plain, out);
-    double_quotes(start, out);
-    out.push(b'"');
 }
 
 /// A text as a field of CSV.
@@ -227,7 +244,8 @@ impl Layout for Separated {
             if i > 0 {
                 out.push(self.delimiter);
             }
-            self.write_field(field, column, row, out);
+            let around = (self.delimiter, self.null.as_slice());
+            write_field(field, (column, row), around, out);
         }
         out.extend_from_slice(self.line_end);
     }

@@ -3,10 +3,10 @@
 use ::arrow::record_batch::RecordBatch;
 use basalt_error::Result;
 use basalt_types::DataType;
-use basalt_types::text::{ColumnText, Style, TextOptions};
+use basalt_types::text::{ColumnText, Style, TextOptions, terminal};
 
 use super::number_tip::write_tip;
-use super::pretty::{name_width, names_alone, write_digit_groups, write_trailing_spaces};
+use super::pretty::{names_alone, write_digit_groups, write_trailing_spaces};
 use super::rows::bind;
 use super::{Statistics, Writer};
 use crate::FormatSettings;
@@ -30,6 +30,7 @@ pub(super) struct VerticalWriter {
 impl VerticalWriter {
     pub(super) fn new(header: &[(String, DataType)], settings: &FormatSettings) -> Self {
         let names = names_alone(header, settings);
+        let name_width = |name: &str| terminal::width(name.as_bytes(), 0);
         let width = names.iter().map(|n| name_width(n)).max().unwrap_or(0);
         let pad = |name: &String| format!("{name}:{}", " ".repeat(width - name_width(name) + 1));
         Self {
@@ -46,9 +47,10 @@ impl VerticalWriter {
     }
 
     /// Values as in the Pretty formats.
-    pub(super) fn in_pretty(mut self, color: bool) -> Self {
+    pub(super) fn in_pretty(mut self, color: bool, options: &TextOptions) -> Self {
         self.style = Style::Pretty;
         self.color = color;
+        self.options = options.clone();
         self
     }
 

@@ -222,6 +222,8 @@ pub struct Engine {
     pub name: String,
     /// Arguments; `None` without parentheses or with empty ones.
     pub args: Option<Vec<Expr>>,
+    /// Where the name stands.
+    pub span: Span,
 }
 
 /// `CREATE [MATERIALIZED] VIEW ..`
@@ -386,7 +388,12 @@ pub enum InsertSource {
     /// `VALUES ..`, `FORMAT name ..`: rows in the text after the statement, or from outside.
     ///
     /// Where they begin is in [`Parsed::data`](crate::Parsed). `VALUES` is the format `Values`.
-    Format(String),
+    Format {
+        /// Name of the format.
+        name: String,
+        /// Where the name stands.
+        span: Span,
+    },
 }
 
 impl ColumnDef {

@@ -245,6 +245,8 @@ pub struct OutputOptions {
     pub into_outfile: Option<Box<IntoOutfile>>,
     /// `FORMAT name`
     pub format: Option<String>,
+    /// Where the format's name stands.
+    pub format_span: Span,
     /// SETTINGS after FORMAT, or of a statement that is no SELECT.
     pub settings: Vec<Setting>,
 }

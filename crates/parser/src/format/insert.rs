@@ -45,8 +45,8 @@ impl Writer {
         }
         self.settings_line(&insert.settings);
         match &insert.source {
-            InsertSource::Format(name) if name.is_empty() => {}
-            InsertSource::Format(name) => {
+            InsertSource::Format { name, .. } if name.is_empty() => {}
+            InsertSource::Format { name, .. } => {
                 if insert.settings.is_empty() {
                     self.put(" ")
                 } else {

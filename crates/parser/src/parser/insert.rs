@@ -90,7 +90,7 @@ impl Parser<'_> {
         let at_values = self.peek_keyword("VALUES");
         if at_values || self.peek_keyword("FORMAT") {
             self.advance();
-            let format = if at_values {
+            let name = if at_values {
                 "Values".to_owned()
             } else {
                 self.identifier("format")?
@@ -98,21 +98,23 @@ impl Parser<'_> {
             if self.keyword_settings_after_format() {
                 return self.fail("data, or SETTINGS before FORMAT");
             }
+            let span = self.last_span();
             if infile {
                 // The rows stand in the file: other statements may follow.
-                return Ok(InsertSource::Format(format));
+                return Ok(InsertSource::Format { name, span });
             }
-            let end = self.last_span().end as usize;
+            let end = span.end as usize;
             self.data_start = Some(if at_values {
                 end
             } else {
                 data_start(self.text, end)
             });
-            return Ok(InsertSource::Format(format));
+            return Ok(InsertSource::Format { name, span });
         }
         if infile && self.at_statement_end() {
             // The file's name tells the format.
-            return Ok(InsertSource::Format(String::new()));
+            let (name, span) = (String::new(), self.last_span());
+            return Ok(InsertSource::Format { name, span });
         }
         if !self.at_query_or_parentheses() {
             return Err(self.failure());

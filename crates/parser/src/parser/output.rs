@@ -16,6 +16,7 @@ impl Parser<'_> {
         loop {
             if output.format.is_none() && self.keyword("FORMAT") {
                 output.format = Some(self.identifier("format")?);
+                output.format_span = self.last_span();
             } else if output.settings.is_empty() && self.keyword("SETTINGS") {
                 output.settings = self.list(Self::setting)?;
             } else {

@@ -36,14 +36,16 @@ impl Parser<'_> {
 
     fn engine(&mut self) -> Result<Engine> {
         let name = self.identifier("engine name")?;
-        if self.kind() != K::OpenRound {
-            return Ok(Engine { name, args: None });
+        let span = self.last_span();
+        let mut args = Vec::new();
+        if self.kind() == K::OpenRound {
+            self.advance();
+            args = self.items_until(K::CloseRound)?;
         }
-        self.advance();
-        let args = self.items_until(K::CloseRound)?;
         Ok(Engine {
             name,
             args: (!args.is_empty()).then_some(args),
+            span,
         })
     }
 

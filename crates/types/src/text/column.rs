@@ -91,6 +91,7 @@ impl ColumnText {
             return out.extend_from_slice(match style {
                 Style::Escaped | Style::Xml => b"\\N",
                 Style::Plain | Style::Quoted | Style::PrettyQuoted => b"NULL",
+                Style::Pretty if self.options.pretty.ascii_null => b"NULL",
                 Style::Pretty => "ᴺᵁᴸᴸ".as_bytes(),
                 Style::Json | Style::JsonLines(_) => b"null",
             });
@@ -124,7 +125,9 @@ impl ColumnText {
     fn write_scalar(&self, row: usize, style: Style, out: &mut Vec<u8>) {
         let is_json = matches!(style, Style::Json | Style::JsonLines(_));
         if is_json && !self.options.json.quote_denormals && self.is_denormal(row) {
-            return out.extend_from_slice(b"null");
+            let is_quoted =
+                matches!(self.values, Values::Float64(_)) && self.options.json.quote_64bit_floats;
+            return out.extend_from_slice(if is_quoted { b"\"null\"" } else { b"null" });
         }
         let quote = match (self.quotes(row), style) {
             (Quotes::Always, Style::Quoted | Style::PrettyQuoted) => Some(b'\''),

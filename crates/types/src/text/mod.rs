@@ -15,6 +15,7 @@
 //! | [`time`] | dates and times to text |
 //! | [`parse_time`] | text to dates and times, in the fixed layouts |
 //! | [`best_effort`] | text to times, whatever the layout |
+//! | [`terminal`] | how many columns of a terminal a text takes |
 //! | [`address`] | UUIDs and IP addresses, both ways |
 
 pub mod address;
@@ -29,13 +30,14 @@ pub mod parse_decimal;
 pub mod parse_float;
 pub mod parse_number;
 pub mod parse_time;
+pub mod terminal;
 pub mod time;
 mod values;
 
 pub use column::ColumnText;
 pub use cursor::Cursor;
 pub use number::{write_f32, write_f64, write_integer};
-pub use options::{BoolWords, Indent, IndentUnit, JsonOptions, Style, TextOptions};
+pub use options::{BoolWords, Indent, IndentUnit, JsonOptions, PrettyOptions, Style, TextOptions};
 pub use parse_decimal::parse_decimal;
 pub use parse_float::{parse_f32, parse_f64};
 pub use parse_number::{parse_bool, parse_int};

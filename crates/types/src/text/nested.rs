@@ -108,7 +108,12 @@ pub(super) fn write_tuple(
                 out,
             );
         }
-        Style::Pretty | Style::PrettyQuoted if has_names => {
+        Style::Pretty | Style::PrettyQuoted
+            if has_names
+                && columns
+                    .iter()
+                    .all(|c| c.options().pretty.named_tuples_as_json) =>
+        {
             let indent = Indent {
                 unit: IndentUnit::Space,
                 level: 0,
@@ -136,7 +141,7 @@ pub(super) fn write_tuple(
 
 fn write_json_tuple(
     columns: &[ColumnText],
-    names: Option<&[String]>,
+    names: Option<&[impl AsRef<str>]>,
     row: usize,
     style: Style,
     out: &mut Vec<u8>,
@@ -149,7 +154,7 @@ fn write_json_tuple(
         style.nested().new_line(out);
         if let Some(name) = names.and_then(|names| names.get(i)) {
             let escape_slashes = column.options().json.escape_forward_slashes;
-            write_json_string(name.as_bytes(), escape_slashes, out);
+            write_json_string(name.as_ref().as_bytes(), escape_slashes, out);
             write_colon(style, out);
         }
         column.write(row, style.nested(), out);
@@ -183,16 +188,10 @@ pub(super) fn write_map(
             out.push(b',');
         }
         if as_pairs {
-            let [start, middle, end]: [&[u8]; 3] = if keys.options().json.named_tuples_as_objects {
-                [b"{\"keys\":", b",\"values\":", b"}"]
-            } else {
-                [b"[", b",", b"]"]
-            };
-            out.extend_from_slice(start);
-            keys.write(row, Style::Json, out);
-            out.extend_from_slice(middle);
-            values.write(row, Style::Json, out);
-            out.extend_from_slice(end);
+            let as_objects = keys.options().json.named_tuples_as_objects;
+            let names = as_objects.then_some(&["keys", "values"][..]);
+            style.nested().new_line(out);
+            write_json_tuple(entries, names, row, style.nested(), out);
         } else if style.is_json() {
             style.nested().new_line(out);
             keys.write_json_key(row, out);
@@ -204,7 +203,7 @@ pub(super) fn write_map(
             values.write(row, style.nested(), out);
         }
     }
-    if end > start && !as_pairs {
+    if end > start {
         style.new_line(out);
     }
     out.push(if as_pairs { b']' } else { b'}' });

@@ -88,6 +88,8 @@ pub struct TextOptions {
     pub bool_words: Option<Arc<BoolWords>>,
     /// What shapes [`Style::Json`].
     pub json: JsonOptions,
+    /// What shapes [`Style::Pretty`].
+    pub pretty: PrettyOptions,
 }
 
 impl Default for TextOptions {
@@ -98,6 +100,7 @@ impl Default for TextOptions {
             decimal_trailing_zeros: false,
             bool_words: None,
             json: JsonOptions::default(),
+            pretty: PrettyOptions::default(),
         }
     }
 }
@@ -135,6 +138,24 @@ impl Default for JsonOptions {
             escape_forward_slashes: true,
             named_tuples_as_objects: true,
             map_as_array_of_tuples: false,
+        }
+    }
+}
+
+/// What shapes the values of tables on a terminal; the defaults are ClickHouse's.
+#[derive(Clone, Copy, Debug)]
+pub struct PrettyOptions {
+    /// `NULL` instead of small letters that are no ASCII.
+    pub ascii_null: bool,
+    /// Tuples with names as JSON.
+    pub named_tuples_as_json: bool,
+}
+
+impl Default for PrettyOptions {
+    fn default() -> Self {
+        Self {
+            ascii_null: false,
+            named_tuples_as_json: true,
         }
     }
 }

@@ -114,6 +114,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "A LIMIT of a GROUP BY without ORDER BY takes the first groups by their keys, so that rows of others need not be grouped.",
     ),
     setting(
+        "optimize_count_from_files",
+        Bool,
+        "1",
+        "Where no column of a file is needed, rows are counted without reading their values.",
+    ),
+    setting(
         "optimize_injective_functions_in_group_by",
         Bool,
         "1",

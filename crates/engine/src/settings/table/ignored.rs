@@ -20,6 +20,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "3000000",
     ),
     ignored("send_logs_level", Text, "fatal"),
+    ignored("use_cache_for_count_from_files", Bool, "1"),
     ignored("log_queries", Bool, "1"),
     ignored("use_uncompressed_cache", Bool, "0"),
     ignored("load_balancing", Text, "random"),

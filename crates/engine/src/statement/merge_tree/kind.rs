@@ -22,15 +22,15 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    pub(super) const ALL: [Self; 4] = [
+        Self::Plain,
+        Self::Replacing,
+        Self::Summing,
+        Self::Aggregating,
+    ];
+
     pub(super) fn parse(name: &str) -> Option<Self> {
-        [
-            Self::Plain,
-            Self::Replacing,
-            Self::Summing,
-            Self::Aggregating,
-        ]
-        .into_iter()
-        .find(|kind| kind.name() == name)
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// The engine that a statement names, which is that of a table on disk.

@@ -48,6 +48,11 @@ use crate::merge_tree::{MergeTreeTable, Mutations};
 use crate::session::{RunningQuery, Session};
 use kind::Kind;
 
+/// Names of the engines of tables on disk.
+pub(super) fn engine_names() -> impl Iterator<Item = &'static str> {
+    Kind::ALL.into_iter().map(Kind::name)
+}
+
 /// Whether a statement asks for a MergeTree table.
 pub(super) fn is_wanted(create: &CreateTable) -> bool {
     let storage = &create.storage;

@@ -1,20 +1,17 @@
 //! Measures and cuts the texts of a table's cells.
 
 use basalt_types::DataType;
-use unicode_width::UnicodeWidthChar;
+use basalt_types::text::terminal::{prefix, width};
 
 use crate::output::markdown::is_right_aligned;
-
-/// Where tabs stop.
-const TAB: usize = 8;
 
 /// The text of a value.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub(super) lines: Vec<Line>,
     pub(super) is_null: bool,
-    /// Whether the end of the text was cut off.
-    pub(super) is_cut: bool,
+    /// Whether line feeds part the text into lines.
+    multiline: bool,
     /// Whether the last line ends with a line feed.
     pub(super) ends_with_line: bool,
 }
@@ -24,6 +21,8 @@ pub(super) struct Cell {
 pub(super) struct Line {
     pub(super) text: Vec<u8>,
     pub(super) width: usize,
+    /// Whether only the first `width` columns are shown.
+    pub(super) is_cut: bool,
 }
 
 impl Cell {
@@ -31,18 +30,19 @@ impl Cell {
         let line = |text: &[u8]| Line {
             text: text.to_vec(),
             width: 0,
+            is_cut: false,
         };
         let ends_with_line = multiline && text.ends_with(b"\n");
         let lines = if multiline && text.contains(&b'\n') {
             let text = text.strip_suffix(b"\n").unwrap_or(&text);
             text.split(|b| *b == b'\n').map(line).collect()
         } else {
-            vec![Line { text, width: 0 }]
+            vec![line(&text)]
         };
         Self {
             lines,
             is_null,
-            is_cut: false,
+            multiline,
             ends_with_line,
         }
     }
@@ -51,21 +51,23 @@ impl Cell {
         self.lines.len() > 1 || self.ends_with_line
     }
 
-    /// Cuts the text to `max` columns of the terminal.
-    fn cut(&mut self, max: usize, start: usize) {
-        let mut used = 0;
-        for i in 0..self.lines.len() {
-            let width = self.lines[i].width;
-            if used + width > max {
-                let line = &mut self.lines[i];
-                line.text = prefix(&line.text, max - used, start).to_vec();
-                line.width = max - used;
-                self.lines.truncate(i + 1);
-                self.is_cut = true;
-                return;
-            }
-            used += width;
+    /// Measures the lines where the text begins at column `start`, returns the widest, and cuts
+    /// what is wider than the limit. Lines are padded and cut as if the cell stood in the first
+    /// column, as ClickHouse does; it shows where cells have tabs.
+    fn fit(&mut self, start: usize, limits: &Limits) -> usize {
+        let mut widest = 0;
+        for line in &mut self.lines {
+            let in_place = width(&line.text, start);
+            widest = widest.max(in_place);
+            line.width = if self.multiline {
+                width(&line.text, limits.first_column)
+            } else {
+                in_place
+            };
+            line.is_cut = line.width > limits.cut_width;
+            line.width = line.width.min(limits.cut_width);
         }
+        widest
     }
 }
 
@@ -123,104 +125,32 @@ pub(super) const CUT: char = '⋯';
 
 /// How wide things may get.
 pub(super) struct Limits {
+    /// Where on the terminal the first column's text begins.
+    pub(super) first_column: usize,
+    /// Texts are cut to this.
+    pub(super) cut_width: usize,
+    /// Columns get no wider than this for their values.
     pub(super) value_width: usize,
+    /// Columns get no wider than this.
     pub(super) pad_width: usize,
     pub(super) name_width: usize,
     pub(super) name_slack: usize,
 }
 
-/// Measures all cells and cuts what is too wide; the first column's text begins at `start`.
-pub(super) fn fit(
-    columns: &mut [Column],
-    rows: &mut [(usize, Vec<Cell>)],
-    limits: &Limits,
-    mut start: usize,
-) {
+/// Measures all cells and cuts what is too wide.
+pub(super) fn fit(columns: &mut [Column], rows: &mut [(usize, Vec<Cell>)], limits: &Limits) {
+    let mut start = limits.first_column;
     for (i, column) in columns.iter_mut().enumerate() {
-        let mut value_width = 0;
-        for cell in rows.iter_mut().filter_map(|(_, cells)| cells.get_mut(i)) {
-            for line in &mut cell.lines {
-                line.width = width(&line.text, start);
-            }
-            cell.cut(limits.value_width, start);
-            let widest = cell.lines.iter().map(|l| l.width).max().unwrap_or(0);
-            value_width = value_width.max(widest);
-        }
-        value_width = value_width.min(limits.pad_width);
+        let cells = rows.iter_mut().filter_map(|(_, cells)| cells.get_mut(i));
+        let widest = cells.map(|cell| cell.fit(start, limits)).max();
+        let value_width = widest
+            .unwrap_or(0)
+            .min(limits.value_width)
+            .min(limits.pad_width);
         // Names are measured as if each stood at the start of a line.
         column.name_width = width(column.name.as_bytes(), 0);
         column.cut_name(value_width, limits);
         column.width = value_width.max(column.name_width.min(limits.pad_width));
         start += column.width + 3;
-    }
-}
-
-/// Columns of the terminal that `text` takes if it begins at column `start`.
-pub(super) fn width(text: &[u8], start: usize) -> usize {
-    measure(text, usize::MAX, start).0
-}
-
-/// The longest start of `text` that is at most `max` columns wide.
-fn prefix(text: &[u8], max: usize, start: usize) -> &[u8] {
-    let (_, len) = measure(text, max, start);
-    &text[..len]
-}
-
-/// Width and length of the longest start of `text` that is at most `max` wide. Bytes that are
-/// no UTF-8, control characters and colour sequences take no place.
-fn measure(text: &[u8], max: usize, start: usize) -> (usize, usize) {
-    if text.iter().all(|b| (b' '..0x7f).contains(b)) {
-        let len = text.len().min(max);
-        return (len, len);
-    }
-    let (mut width, mut len) = (0, 0);
-    for chunk in text.utf8_chunks() {
-        let mut in_sequence = false;
-        for c in chunk.valid().chars() {
-            let char_width = match c {
-                '\x1b' => {
-                    in_sequence = true;
-                    0
-                }
-                _ if in_sequence => {
-                    in_sequence = !c.is_ascii_alphabetic();
-                    0
-                }
-                '\u{2028}' | '\u{2029}' => 0,
-                '\t' => TAB - (start + width) % TAB,
-                // Emoji take one column here whatever the terminal makes of them.
-                '\u{1f000}'..='\u{1faff}' => 1,
-                c => c.width().unwrap_or(0),
-            };
-            if width + char_width > max {
-                return (width, len);
-            }
-            width += char_width;
-            len += c.len_utf8();
-        }
-        len += chunk.invalid().len();
-    }
-    (width, len)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::width;
-
-    #[test]
-    fn widths_are_those_of_the_terminal() {
-        for (text, start, expected) in [
-            ("abc", 5, 3),
-            ("\t\t", 5, 11),
-            ("ab\t\tc", 5, 12),
-            ("日本", 0, 4),
-            ("e\u{301}", 0, 1),
-            ("a\rb\x01", 0, 2),
-            ("\x1b[31mx", 0, 1),
-            ("\u{1f600}", 0, 1),
-        ] {
-            assert_eq!(width(text.as_bytes(), start), expected, "{text:?}");
-        }
-        assert_eq!(width(b"\xff\xffa", 0), 1);
     }
 }

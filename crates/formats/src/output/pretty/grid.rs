@@ -1,5 +1,7 @@
 //! Draws a table: its lines, names, rows and marks.
 
+use basalt_types::text::terminal::prefix;
+
 use super::cell::{CUT, Cell, Column, Line};
 use crate::output::number_tip::write_tip;
 use crate::registry::Grid;
@@ -8,6 +10,7 @@ const BOLD: &str = "\x1b[1m";
 const GRAY: &str = "\x1b[90m";
 const UNDERLINED: &str = "\x1b[4m";
 const RED_UNDERLINED: &str = "\x1b[31m\x1b[4m";
+const BRIGHT_RED: &str = "\x1b[31;1m";
 const RESET: &str = "\x1b[0m";
 
 /// A horizontal line: left end, dash, crossing, right end.
@@ -79,8 +82,10 @@ pub(super) struct Table {
     pub(super) color: bool,
     pub(super) highlight_digits: bool,
     pub(super) highlight_spaces: bool,
-    /// Digits of the highest row number, if rows are numbered.
-    pub(super) number_width: Option<usize>,
+    /// Whether rows are numbered.
+    pub(super) numbers: bool,
+    /// Digits of the highest row number.
+    pub(super) number_width: usize,
     pub(super) footer: bool,
     pub(super) tip_threshold: u64,
 }
@@ -94,14 +99,18 @@ fn pad(count: usize, text: &str, out: &mut Vec<u8>) {
 }
 
 impl Table {
-    /// Where on the terminal the first column's text begins.
+    /// Where on the terminal the first column's text begins, were rows numbered.
     pub(super) fn first_column(&self) -> usize {
-        self.margin() + if self.grid == Grid::Space { 1 } else { 2 }
+        self.number_width + 2 + if self.grid == Grid::Space { 1 } else { 2 }
     }
 
     /// Columns in front of the grid.
     fn margin(&self) -> usize {
-        self.number_width.map_or(0, |width| width + 2)
+        if self.numbers {
+            self.number_width + 2
+        } else {
+            0
+        }
     }
 
     pub(super) fn write(&self, columns: &[Column], rows: &[(usize, Vec<Cell>)], out: &mut Vec<u8>) {
@@ -242,9 +251,10 @@ impl Table {
             self.charset.bar
         };
         for line in 0..height {
-            match self.number_width.filter(|_| line == 0) {
-                Some(width) => self.write_number(number, width, out),
-                None => pad(self.margin(), " ", out),
+            if self.numbers && line == 0 {
+                self.write_number(number, out);
+            } else {
+                pad(self.margin(), " ", out);
             }
             push(bar, out);
             for (i, (column, cell)) in columns.iter().zip(cells).enumerate() {
@@ -261,15 +271,14 @@ impl Table {
                 self.write_line(column, cell, line, out);
             }
             push(bar, out);
-            if line == 0 {
-                self.write_number_tip(columns, cells, out);
-            }
+            self.write_number_tip(columns, cells, out);
             out.push(b'\n');
         }
     }
 
-    fn write_number(&self, number: usize, width: usize, out: &mut Vec<u8>) {
-        pad(width.saturating_sub(number.to_string().len()), " ", out);
+    fn write_number(&self, number: usize, out: &mut Vec<u8>) {
+        let digits = number.to_string().len();
+        pad(self.number_width.saturating_sub(digits), " ", out);
         self.write_gray(&format!("{number}. "), out);
     }
 
@@ -295,23 +304,31 @@ impl Table {
         pad(if column.is_right { padding } else { 0 }, " ", out);
         self.write_text(column, cell, line, out);
         pad(if column.is_right { 0 } else { padding }, " ", out);
-        match (is_last, cell.is_cut) {
-            (false, _) => self.write_gray(goes_on, out),
-            (true, true) => self.write_gray(self.charset.cut, out),
-            (true, false) => out.push(b' '),
+        if !is_last {
+            self.write_gray(goes_on, out);
+        } else if !line.is_cut {
+            out.push(b' ');
         }
     }
 
     fn write_text(&self, column: &Column, cell: &Cell, line: &Line, out: &mut Vec<u8>) {
+        let mut text = Vec::new();
         if cell.is_null {
-            out.extend_from_slice(&line.text);
+            text.extend_from_slice(&line.text);
         } else if column.is_number && self.highlight_digits {
-            write_digit_groups(&line.text, out);
+            write_digit_groups(&line.text, &mut text);
         } else if self.highlight_spaces {
-            write_trailing_spaces(&line.text, out);
+            write_trailing_spaces(&line.text, &mut text);
         } else {
-            out.extend_from_slice(&line.text);
+            text.extend_from_slice(&line.text);
         }
+        if !line.is_cut {
+            return out.extend_from_slice(&text);
+        }
+        out.extend_from_slice(prefix(&text, line.width, self.first_column()));
+        push(if self.color { BRIGHT_RED } else { "" }, out);
+        push(self.charset.cut, out);
+        push(if self.color { RESET } else { "" }, out);
     }
 
     /// Tells the last column's large number in words.
@@ -349,9 +366,12 @@ pub(in crate::output) fn write_digit_groups(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Marks the spaces at the end of a text.
+/// Marks the white space at the end of a text.
 pub(in crate::output) fn write_trailing_spaces(text: &[u8], out: &mut Vec<u8>) {
-    let end = text.iter().rposition(|b| *b != b' ').map_or(0, |i| i + 1);
+    // A vertical tab is white space here, unlike for `is_ascii_whitespace`.
+    let is_space = |b: &u8| *b == 0x0b || b.is_ascii_whitespace();
+    let end = text.iter().rposition(|b| !is_space(b));
+    let end = end.map_or(0, |i| i + 1);
     out.extend_from_slice(&text[..end]);
     if end < text.len() {
         push(RED_UNDERLINED, out);

@@ -34,6 +34,8 @@ pub(super) struct PrettyWriter {
     shown: Shown,
     totals: Option<RecordBatch>,
     extremes: Option<RecordBatch>,
+    /// Rows that tables have shown.
+    written: usize,
     /// Rows again, as long as they may be shown vertically.
     batches: Vec<RecordBatch>,
 }
@@ -46,17 +48,19 @@ struct Shown {
     rows: usize,
 }
 
-fn limits(settings: &FormatSettings, is_single_value: bool) -> Limits {
+fn limits(settings: &FormatSettings, first_column: usize, is_single_value: bool) -> Limits {
     let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    let applies =
+    let is_cut =
         !is_single_value || settings.output_format_pretty_max_value_width_apply_for_single_value;
-    let max_value_width = settings.output_format_pretty_max_value_width;
+    let value_width = size(settings.output_format_pretty_max_value_width);
     Limits {
-        value_width: if applies && max_value_width > 0 {
-            size(max_value_width)
+        first_column,
+        cut_width: if is_cut && value_width > 0 {
+            value_width
         } else {
             usize::MAX
         },
+        value_width,
         pad_width: size(settings.output_format_pretty_max_column_pad_width),
         name_width: size(settings.output_format_pretty_max_column_name_width_cut_to),
         name_slack: size(settings.output_format_pretty_max_column_name_width_min_chars_to_cut),
@@ -65,16 +69,11 @@ fn limits(settings: &FormatSettings, is_single_value: bool) -> Limits {
 
 /// Names as the Vertical format shows them: the middle of long ones is cut out.
 pub(super) fn names_alone(header: &[(String, DataType)], settings: &FormatSettings) -> Vec<String> {
-    let limits = limits(settings, false);
+    let limits = limits(settings, 0, false);
     header
         .iter()
         .map(|(name, t)| Column::new(name, t).name_alone(&limits))
         .collect()
-}
-
-/// The width of a name that stands at the start of a line.
-pub(super) fn name_width(name: &str) -> usize {
-    cell::width(name.as_bytes(), 0)
 }
 
 impl PrettyWriter {
@@ -88,12 +87,13 @@ impl PrettyWriter {
             header: header.to_vec(),
             types: header.iter().map(|(_, t)| t.clone()).collect(),
             settings: settings.clone(),
-            options: settings.text_options(),
+            options: settings.pretty_text_options(),
             grid,
             color: escapes && settings.output_format_pretty_color == Toggle::On,
             shown: Shown::default(),
             totals: None,
             extremes: None,
+            written: 0,
             batches: Vec::new(),
         }
     }
@@ -117,16 +117,12 @@ impl PrettyWriter {
         self.header.iter().map(column).collect()
     }
 
-    fn limits(&self, is_single_value: bool) -> Limits {
-        limits(&self.settings, is_single_value)
-    }
-
-    /// Writes one table; `numbers` are those of its rows, `rows` how many there were.
-    fn write_table(&self, rows: &[(usize, Vec<Cell>)], total: usize, out: &mut Vec<u8>) {
+    /// What a table of `total` rows looks like.
+    fn table(&self, total: usize) -> Table {
         let footer_from = self
             .settings
             .output_format_pretty_display_footer_column_names_min_rows;
-        let table = Table {
+        Table {
             charset: Charset::new(&self.settings.output_format_pretty_grid_charset),
             grid: self.grid,
             color: self.color,
@@ -134,11 +130,8 @@ impl PrettyWriter {
                 && self.settings.output_format_pretty_highlight_digit_groups,
             highlight_spaces: self.color
                 && self.settings.output_format_pretty_highlight_trailing_spaces,
-            number_width: if self.settings.output_format_pretty_row_numbers {
-                Some(total.to_string().len())
-            } else {
-                None
-            },
+            numbers: self.settings.output_format_pretty_row_numbers,
+            number_width: total.to_string().len(),
             footer: self
                 .settings
                 .output_format_pretty_display_footer_column_names
@@ -146,12 +139,29 @@ impl PrettyWriter {
             tip_threshold: self
                 .settings
                 .output_format_pretty_single_large_number_tip_threshold,
-        };
-        let limits = self.limits(total == 1 && self.header.len() == 1);
-        let mut columns = self.columns();
-        let mut rows = rows.to_vec();
-        cell::fit(&mut columns, &mut rows, &limits, table.first_column());
+        }
+    }
+
+    /// Writes a table; `rows` are those to show with their numbers, of `total` that there were.
+    fn write_table(&mut self, rows: Vec<(usize, Vec<Cell>)>, total: usize, out: &mut Vec<u8>) {
+        let table = self.table(total);
+        let is_single_value = total == 1 && self.header.len() == 1;
+        let limits = limits(&self.settings, table.first_column(), is_single_value);
+        let (mut columns, mut rows) = (self.columns(), rows);
+        cell::fit(&mut columns, &mut rows, &limits);
+        // Totals and extremes have no rows once there have been as many as may be shown.
+        rows.truncate(self.rows_left());
+        self.written += rows.len();
         table.write(&columns, &rows, out);
+    }
+
+    /// How many rows may still be shown.
+    fn rows_left(&self) -> usize {
+        self.max_rows().saturating_sub(self.written)
+    }
+
+    fn max_rows(&self) -> usize {
+        usize::try_from(self.settings.output_format_pretty_max_rows).unwrap_or(usize::MAX)
     }
 
     /// Whether few rows of many columns are too wide, or their values have several lines.
@@ -178,13 +188,16 @@ impl PrettyWriter {
             .iter()
             .any(|(_, cells)| cells.iter().any(Cell::has_lines));
         let mut columns = self.columns();
-        cell::fit(&mut columns, &mut rows, &self.limits(false), 5);
+        let first_column = self.table(self.shown.rows).first_column();
+        let limits = limits(settings, first_column, false);
+        cell::fit(&mut columns, &mut rows, &limits);
         let width: usize = columns.iter().map(|c| c.width).sum();
         has_lines || width as u64 >= min_width
     }
 
     fn write_vertical(&self, statistics: &Statistics, out: &mut Vec<u8>) -> Result<()> {
-        let mut vertical = VerticalWriter::new(&self.header, &self.settings).in_pretty(self.color);
+        let mut vertical =
+            VerticalWriter::new(&self.header, &self.settings).in_pretty(self.color, &self.options);
         for batch in &self.batches {
             vertical.batch(batch, out)?;
         }
@@ -207,8 +220,7 @@ impl Writer for PrettyWriter {
     }
 
     fn batch(&mut self, batch: &RecordBatch, _out: &mut Vec<u8>) -> Result<()> {
-        let max_rows =
-            usize::try_from(self.settings.output_format_pretty_max_rows).unwrap_or(usize::MAX);
+        let max_rows = self.max_rows();
         let (head_len, tail_len) = (max_rows.div_ceil(2), max_rows / 2);
         let num_rows = batch.num_rows();
         let into_head = head_len.saturating_sub(self.shown.head.len()).min(num_rows);
@@ -257,27 +269,23 @@ impl Writer for PrettyWriter {
             .chain(tail.map(|(i, cells)| (first_of_tail + i + 1, cells)))
             .collect();
         if !rows.is_empty() {
-            self.write_table(&rows, total, out);
+            self.write_table(rows, total, out);
         }
-        if shown < total {
+        if total >= self.max_rows() {
             if self.grid == Grid::Space {
                 out.push(b'\n');
             }
             out.extend_from_slice(format!("Showed {shown} out of {total} rows.\n").as_bytes());
         }
         for (title, batch) in [
-            ("\nTotals:\n", &self.totals),
-            ("\nExtremes:\n", &self.extremes),
+            ("\nTotals:\n", self.totals.take()),
+            ("\nExtremes:\n", self.extremes.take()),
         ] {
             if let Some(batch) = batch {
                 out.extend_from_slice(title.as_bytes());
-                let cells = self.cells(batch, 0..batch.num_rows())?;
-                let rows: Vec<_> = cells
-                    .into_iter()
-                    .enumerate()
-                    .map(|(i, c)| (i + 1, c))
-                    .collect();
-                self.write_table(&rows, rows.len(), out);
+                let cells = self.cells(&batch, 0..batch.num_rows())?;
+                let rows = cells.into_iter().enumerate().map(|(i, c)| (i + 1, c));
+                self.write_table(rows.collect(), batch.num_rows(), out);
             }
         }
         Ok(())

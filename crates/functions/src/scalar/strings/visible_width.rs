@@ -2,7 +2,7 @@
 
 use arrow::array::{Array, AsArray, UInt64Array};
 use basalt_types::DataType;
-use unicode_width::UnicodeWidthChar;
+use basalt_types::text::terminal;
 
 use crate::scalar::core::cast::array_cast;
 use crate::{Column, Nulls, Resolved, ScalarFunction};
@@ -36,7 +36,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[ScalarFunction {
                         if texts.is_null(row) {
                             NULL_WIDTH
                         } else {
-                            width(texts.value(row))
+                            terminal::width(texts.value(row), 0) as u64
                         }
                     };
                     (0..texts.len()).map(width).collect()
@@ -54,12 +54,3 @@ pub const FUNCTIONS: &[ScalarFunction] = &[ScalarFunction {
 
 /// Width of the text `NULL`.
 const NULL_WIDTH: u64 = 4;
-
-/// Widths of the characters; a tab goes on to the next multiple of eight.
-fn width(text: &[u8]) -> u64 {
-    let chars = text.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
-    chars.fold(0, |width, c| match c {
-        '\t' => width / 8 * 8 + 8,
-        c => width + c.width().unwrap_or(0) as u64,
-    })
-}
