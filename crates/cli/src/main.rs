@@ -30,8 +30,8 @@ use std::process::ExitCode;
 use basalt_error::{Error, Result};
 
 #[global_allocator]
-static ALLOCATOR: basalt_allocator::Counting<mimalloc::MiMalloc> =
-    basalt_allocator::Counting(mimalloc::MiMalloc);
+static ALLOCATOR: basalt_profile::Counting<mimalloc::MiMalloc> =
+    basalt_profile::Counting(mimalloc::MiMalloc);
 
 /// Stack of the thread that parses and plans: expressions may be nested a thousand deep.
 const STACK_BYTES: usize = 256 << 20;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
-use basalt_allocator::Accounted;
 use basalt_analyzer::plan_error;
 use basalt_error::{Error, Result};
 use basalt_exec::group_by::{Options, Strategy, Thresholds};
@@ -15,6 +14,7 @@ use basalt_exec::rule::SwapOperators;
 use basalt_exec::{
     PlanFiles, QueryControl, StreamPlanner, compile, memory, optimizer, report, sort,
 };
+use basalt_profile::Accounted;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::DiskManager;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, UnboundedMemoryPool};

@@ -9,8 +9,8 @@ mod harness;
 use harness::{Configuration, Outcome, run_all};
 
 #[global_allocator]
-static ALLOCATOR: basalt_allocator::Counting<std::alloc::System> =
-    basalt_allocator::Counting(std::alloc::System);
+static ALLOCATOR: basalt_profile::Counting<std::alloc::System> =
+    basalt_profile::Counting(std::alloc::System);
 
 #[test]
 fn defaults() {

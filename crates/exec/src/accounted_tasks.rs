@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use basalt_allocator::{Account, Accounted};
+use basalt_profile::{Account, Accounted};
 use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
 use futures::future::BoxFuture;
 

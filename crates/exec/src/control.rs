@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use basalt_allocator::{Account, resident_bytes};
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_profile::{Account, resident_bytes};
 
 /// What a query may read from sources that know beforehand how much they give: `numbers` and the like.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,8 +6,8 @@ use std::thread;
 
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
-use basalt_allocator::Account;
 use basalt_error::{Error, Result};
+use basalt_profile::Account;
 
 use crate::MAX_BATCH_ROWS;
 

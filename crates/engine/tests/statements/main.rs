@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use basalt_engine::{Database, Io, Session};
 
 #[global_allocator]
-static ALLOCATOR: basalt_allocator::Counting<std::alloc::System> =
-    basalt_allocator::Counting(std::alloc::System);
+static ALLOCATOR: basalt_profile::Counting<std::alloc::System> =
+    basalt_profile::Counting(std::alloc::System);
 
 /// What a statement prints, or its error.
 fn run(session: &mut Session, sql: &str) -> Result<String, String> {

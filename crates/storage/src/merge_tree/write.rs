@@ -9,8 +9,8 @@ use std::thread;
 
 use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::compute::{concat, take};
-use basalt_allocator::Account;
 use basalt_error::{Error, Result};
+use basalt_profile::Account;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::disk::{Disk, NewFile};

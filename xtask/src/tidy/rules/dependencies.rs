@@ -41,7 +41,7 @@ const CRATES: &[Row] = &[
     row("types", &["arrow"]),
     row("datagen", &["arrow", "parquet"]),
     row("adapt", &[]),
-    row("allocator", &[]),
+    row("profile", &[]),
     row("kernels", &[]),
     row("codec", &[]),
     row("hashtable", &[]),

@@ -2,8 +2,8 @@
 
 use crate::tidy::{Exception, Finding, Rule, Tree};
 
-/// Crates whose work needs intrinsics, raw memory or code that is compiled while they run.
-const UNSAFE_CRATES: &[&str] = &["allocator", "kernels", "codec", "jit"];
+/// Crates whose work needs intrinsics, raw memory, an allocator or code that is compiled while they run.
+const UNSAFE_CRATES: &[&str] = &["profile", "kernels", "codec", "jit"];
 
 const FORBIDS: &str = "#![forbid(unsafe_code)]";
 

@@ -1,4 +1,4 @@
-//! Counts the memory that each query holds, allocation by allocation.
+//! Knows what each query uses. So far that is memory, counted allocation by allocation.
 //!
 //! Operators count what they know that they keep, and are wrong where a library below them keeps more:
 //! batches that wait in an exchange, strings that share a buffer, tables of a join. What the allocator
