@@ -11,5 +11,5 @@ pub(super) fn take() -> MutexGuard<'static, ()> {
 
 /// Waits for who uses LLVM, and gives nobody a turn any more: they wait until the process has ended.
 pub(super) fn end() {
-    std::mem::forget(take());
+    let _kept = std::mem::ManuallyDrop::new(take());
 }
