@@ -9,6 +9,7 @@ use basalt_error::{Error, Result};
 use basalt_exec::group_by::{Options, Strategy, Thresholds};
 use basalt_exec::interruptible::InterruptibleJoins;
 use basalt_exec::ordered_output::OrderedOutput;
+use basalt_exec::read_once::ReadLeftOnce;
 use basalt_exec::recursion::BoundRecursions;
 use basalt_exec::rule::SwapOperators;
 use basalt_exec::{
@@ -93,6 +94,7 @@ impl Execution {
         let group_by = group_by_options(settings);
         let mut rules = SwapOperators::rules(group_by, sort_options(settings));
         rules.push(Arc::new(InterruptibleJoins::new(Arc::clone(control))));
+        rules.push(Arc::new(ReadLeftOnce));
         let max_rounds = settings.number("max_recursive_cte_evaluation_depth");
         rules.push(Arc::new(BoundRecursions::new(
             Arc::clone(control),

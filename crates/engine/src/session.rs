@@ -132,6 +132,7 @@ impl Session {
     /// What is wrong with the statement or its data. The session can go on.
     pub fn run(&mut self, text: &[u8], parsed: &Parsed, io: Io<'_>) -> Result<Summary> {
         let settings = self.settings_of(text, parsed)?;
+        statement::limits::check_length(text, parsed, &settings)?;
         let parsed = &*statement::identifiers::resolved(parsed, &self.parameters)?;
         SimdLevel::force(SimdLevel::parse_setting(settings.get("simd_level")).unwrap_or(None));
         let seconds = settings

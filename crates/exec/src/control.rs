@@ -13,8 +13,12 @@ pub struct ReadLimits {
     pub max_rows: u64,
     /// `max_bytes_to_read`; 0 is no limit.
     pub max_bytes: u64,
-    /// Whether reading ends at the limit, instead of in an error.
+    /// Whether reading ends at these limits, instead of in an error.
     pub breaks: bool,
+    /// `max_rows_to_read_leaf`: beyond it is always an error; 0 is no limit.
+    pub max_leaf_rows: u64,
+    /// `max_bytes_to_read_leaf`, likewise.
+    pub max_leaf_bytes: u64,
     /// Rows of a block: reading ends only between blocks.
     pub block_rows: u64,
 }
@@ -26,33 +30,40 @@ impl ReadLimits {
     /// `TOO_MANY_ROWS`, `TOO_MANY_BYTES`.
     pub fn allowed(&self, num_rows: u64, row_bytes: u64) -> Result<u64> {
         let num_bytes = num_rows.saturating_mul(row_bytes);
+        if !self.breaks {
+            check_rows("max_rows_to_read", num_rows, self.max_rows)?;
+            check_bytes("max_bytes_to_read", num_bytes, self.max_bytes)?;
+        }
+        check_rows("max_rows_to_read_leaf", num_rows, self.max_leaf_rows)?;
+        check_bytes("max_bytes_to_read_leaf", num_bytes, self.max_leaf_bytes)?;
         let block = self.block_rows.max(1);
         let mut allowed = num_rows;
         if self.max_rows > 0 && num_rows > self.max_rows {
-            if !self.breaks {
-                let text = "Raise max_rows_to_read or read fewer rows";
-                let text = format!(
-                    "{text}: {num_rows} are to be read, allowed are {}",
-                    self.max_rows
-                );
-                return Err(Error::new(ErrorCode::TOO_MANY_ROWS, text));
-            }
             allowed = self.max_rows.div_ceil(block).saturating_mul(block);
         }
         if self.max_bytes > 0 && num_bytes > self.max_bytes {
-            if !self.breaks {
-                let text = "Raise max_bytes_to_read or read fewer rows";
-                let text = format!(
-                    "{text}: {num_bytes} are to be read, allowed are {}",
-                    self.max_bytes
-                );
-                return Err(Error::new(ErrorCode::TOO_MANY_BYTES, text));
-            }
             let rows = self.max_bytes.div_ceil(row_bytes.max(1));
             allowed = allowed.min(rows.div_ceil(block).saturating_mul(block));
         }
         Ok(allowed.min(num_rows))
     }
+}
+
+fn check_rows(setting: &str, wanted: u64, limit: u64) -> Result<()> {
+    check_read(ErrorCode::TOO_MANY_ROWS, setting, wanted, limit)
+}
+
+fn check_bytes(setting: &str, wanted: u64, limit: u64) -> Result<()> {
+    check_read(ErrorCode::TOO_MANY_BYTES, setting, wanted, limit)
+}
+
+fn check_read(code: ErrorCode, setting: &str, wanted: u64, limit: u64) -> Result<()> {
+    if limit == 0 || wanted <= limit {
+        return Ok(());
+    }
+    let text =
+        format!("Raise {setting} or read fewer rows: {wanted} are to be read, allowed are {limit}");
+    Err(Error::new(code, text))
 }
 
 /// Bytes that a query may hold beyond its limit, at least: its own text and plans, batches on their way

@@ -20,6 +20,7 @@
 //! | [`memory`] | watches what is taken from a pool of memory |
 //! | [`one_input`] | what operators with one input do alike |
 //! | [`interruptible`] | lets a cancelled query leave a join |
+//! | [`read_once`] | lets the left side of a join run only once |
 //! | [`optimizer`] | the rules that logical plans go through |
 //! | [`ordered_output`] | keeps the order of sorted rows on their way to the reader or to aggregates |
 //! | [`planner`] | plans the nodes that only the dialect has |
@@ -38,6 +39,7 @@ pub mod optimizer;
 pub mod ordered_output;
 pub mod planner;
 mod predicate;
+pub mod read_once;
 pub mod recursion;
 pub mod report;
 pub mod rule;

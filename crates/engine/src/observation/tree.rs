@@ -13,7 +13,7 @@ use datafusion::physical_plan::{ExecutionPlan, displayable};
 use super::names::{Names, shortened};
 
 /// Operators that only pass batches on, and are not shown.
-const UNSEEN: [&str; 2] = ["InterruptibleExec", "CooperativeExec"];
+const UNSEEN: [&str; 3] = ["InterruptibleExec", "ReadOnceExec", "CooperativeExec"];
 
 /// Operators by the beginning of their names in plans, and what they are called here.
 const NAMES: [(&str, &str); 14] = [

@@ -2,7 +2,9 @@
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::ReadLimits;
+use basalt_parser::Parsed;
 use basalt_parser::ast::Statement;
+use basalt_parser::lexer::Lexer;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::LogicalPlan;
 
@@ -14,8 +16,31 @@ pub(crate) fn of_reading(settings: &Settings) -> ReadLimits {
         max_rows: settings.number("max_rows_to_read"),
         max_bytes: settings.number("max_bytes_to_read"),
         breaks: settings.get("read_overflow_mode") == "break",
+        max_leaf_rows: settings.number("max_rows_to_read_leaf"),
+        max_leaf_bytes: settings.number("max_bytes_to_read_leaf"),
         block_rows: settings.number("max_block_size"),
     }
+}
+
+/// Checks the length of a statement's text, without the data of an INSERT.
+///
+/// # Errors
+/// `SYNTAX_ERROR` at the first word that ends beyond `max_query_size`.
+pub(crate) fn check_length(text: &[u8], parsed: &Parsed, settings: &Settings) -> Result<()> {
+    let limit = usize::try_from(settings.number("max_query_size")).unwrap_or(usize::MAX);
+    let span = &parsed.span;
+    if limit == 0 || span.len() <= limit {
+        return Ok(());
+    }
+    let last = span.start + limit;
+    let mut tokens = Lexer::starting_at(text, span.start);
+    let beyond = tokens.find(|token| token.span.end as usize > last);
+    let start = beyond.map_or(last, |token| token.span.start as usize);
+    let message = format!(
+        "Max query size exceeded: raise max_query_size, the query has {} bytes, allowed are {limit}",
+        span.len()
+    );
+    Err(Error::new(ErrorCode::SYNTAX_ERROR, message).at(basalt_parser::position_of(text, start)))
 }
 
 /// Checks the size of a statement's syntax tree.

@@ -9,6 +9,7 @@
 //! | [`values`] | `values`, `null`, `format` |
 //! | [`structure`] | the columns that a call declares |
 //! | [`text_file`] | files of formats other than Parquet |
+//! | `text_parts` | the parts of such files |
 //! | [`random`] | `generateRandom` |
 //! | [`compression`] | compressed files, in and out |
 //! | [`brotli_writer`] | compressing by Brotli |
@@ -24,6 +25,7 @@ mod repeated;
 mod snappy;
 mod structure;
 pub mod text_file;
+mod text_parts;
 pub mod values;
 
 use std::sync::Arc;

@@ -1,10 +1,11 @@
 //! Reads files of formats other than Parquet: large ones in parts, by several threads.
 //!
 //! One thread at a time reads the next bytes and cuts them between rows; parsing, which is most
-//! of the work, is done by all of them.
+//! of the work, is done by all of them. A wrong row may be found before another that stands before
+//! it: the thread that finds it reads the parts in front of its own that others have in hand, and
+//! names the first.
 
-use std::collections::VecDeque;
-use std::io::{BufRead, Cursor, Read};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use basalt_analyzer::{TableColumn, TableEntry};
 use basalt_error::{Error, Result};
 use basalt_exec::scan::{BatchIter, FileFact, MorselSource, ScanRequest, SourceTable, TableKind};
-use basalt_formats::{FormatEntry, FormatSettings, count_rows, header_len, split_rows};
+use basalt_formats::{BlockReader, Extras, FormatEntry, FormatSettings};
 use basalt_functions::Context;
 use basalt_types::DataType;
 use parking_lot::Mutex;
@@ -22,10 +23,8 @@ use super::arguments::Arguments;
 use super::compression;
 use super::file::hidden;
 use super::structure::Structure;
+use super::text_parts::{Part, Parts};
 use crate::statement::inline_data::converter;
-
-/// Bytes of a part.
-const PART_BYTES: usize = 4 << 20;
 
 /// The rows of text files, their structure declared or found out from the first one.
 pub(super) fn open(
@@ -84,7 +83,7 @@ fn inferred(
 }
 
 /// The error with the name of the file, unless it has it.
-fn named(e: Error, path: &Path) -> Error {
+pub(super) fn named(e: Error, path: &Path) -> Error {
     let name = path.display().to_string();
     match e.message().contains(&name) {
         true => e,
@@ -117,12 +116,13 @@ impl TableKind for TextTable {
     fn source(&self, request: &ScanRequest) -> Result<Arc<dyn MorselSource>> {
         let schema = self.schema.project(&request.projection);
         let in_order = request.control.keeps_order();
-        let queue = Queue {
-            files: self.files.iter().cloned().collect(),
-            current: None,
-        };
+        let parts = Parts::new(
+            self.files.iter().cloned(),
+            (self.format, self.method.as_deref()),
+            (&self.header, &self.settings),
+        );
         Ok(Arc::new(TextSource {
-            queue: Arc::new(Mutex::new(queue)),
+            parts: Arc::new(Mutex::new(parts)),
             table: Arc::new(self.clone()),
             projection: request.projection.clone(),
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
@@ -178,7 +178,7 @@ impl TextTable {
 #[derive(Debug)]
 struct TextSource {
     table: Arc<TextTable>,
-    queue: Arc<Mutex<Queue>>,
+    parts: Arc<Mutex<Parts>>,
     projection: Vec<usize>,
     schema: SchemaRef,
     num_workers: usize,
@@ -195,42 +195,22 @@ impl MorselSource for TextSource {
     }
 
     fn open(&self, _morsel: usize) -> Result<BatchIter> {
-        let (table, queue) = (Arc::clone(&self.table), Arc::clone(&self.queue));
-        let (projection, schema) = (self.projection.clone(), Arc::clone(&self.schema));
-        let read = table.columns_read(&projection);
-        let num_stored = table.num_stored();
-        let only_counts = table.counts && projection.iter().all(|i| *i >= num_stored);
-        let header: Vec<_> = read.iter().map(|i| table.header[*i].clone()).collect();
-        let mut current: Option<(PathBuf, u64, Box<dyn basalt_formats::BlockReader>)> = None;
-        let mut next = move || -> Result<Option<RecordBatch>> {
-            loop {
-                if let Some((path, first_row, reader)) = &mut current {
-                    let block = reader.next_block().map_err(|e| named(e, path))?;
-                    if let Some(batch) = block {
-                        let place = (path.as_path(), *first_row);
-                        *first_row += batch.num_rows() as u64;
-                        let columns = (projection.as_slice(), read.as_slice());
-                        return table.project(&batch, place, columns, &schema).map(Some);
-                    }
-                }
-                let Some(part) = queue.lock().next_part(&table)? else {
-                    return Ok(None);
-                };
-                let (format, settings) = (table.format.name, &table.settings);
-                let extras = basalt_formats::Extras {
-                    tracked: table.tracked.clone(),
-                    converter: Some(converter(&table.context)),
-                    only_counts,
-                    evaluator: None,
-                };
-                let mut reader =
-                    basalt_formats::input_with(format, &header, settings, part.source, extras)
-                        .map_err(|e| named(e, &part.path))?;
-                reader.stands_behind(part.rows_before, part.bytes_before);
-                current = Some((part.path, part.rows_before, reader));
-            }
+        let num_stored = self.table.num_stored();
+        let read = self.table.columns_read(&self.projection);
+        let header = read.iter().map(|i| self.table.header[*i].clone());
+        let mut worker = Worker {
+            header: header.collect(),
+            only_counts: self.table.counts && self.projection.iter().all(|i| *i >= num_stored),
+            table: Arc::clone(&self.table),
+            parts: Arc::clone(&self.parts),
+            projection: self.projection.clone(),
+            read,
+            schema: Arc::clone(&self.schema),
+            current: None,
         };
-        Ok(Box::new(std::iter::from_fn(move || next().transpose())))
+        Ok(Box::new(std::iter::from_fn(move || {
+            worker.next_batch().transpose()
+        })))
     }
 
     fn num_rows(&self) -> Option<usize> {
@@ -246,146 +226,97 @@ impl MorselSource for TextSource {
     }
 }
 
-/// The parts that nobody has taken yet.
-struct Queue {
-    files: VecDeque<PathBuf>,
-    current: Option<Splitter>,
+/// Reads parts until there are none.
+struct Worker {
+    table: Arc<TextTable>,
+    parts: Arc<Mutex<Parts>>,
+    projection: Vec<usize>,
+    schema: SchemaRef,
+    /// The columns of the header that are read, by position and by name.
+    read: Vec<usize>,
+    header: Vec<(String, DataType)>,
+    only_counts: bool,
+    current: Option<Opened>,
 }
 
-impl std::fmt::Debug for Queue {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} files", self.files.len())
-    }
-}
-
-/// Rows of a file, and how much stands before them in it.
-struct Part {
+/// A part that is being read.
+struct Opened {
+    number: u64,
     path: PathBuf,
-    source: Box<dyn BufRead + Send>,
-    rows_before: u64,
-    bytes_before: u64,
+    /// Where the next row stands in the file.
+    next_row: u64,
+    reader: Box<dyn BlockReader>,
 }
 
-impl Queue {
-    fn next_part(&mut self, table: &TextTable) -> Result<Option<Part>> {
+impl Worker {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
-            if let Some(splitter) = &mut self.current {
-                let part = splitter.next_part(table);
-                if let Some(part) = part.map_err(|e| named(e, &splitter.path))? {
-                    return Ok(Some(part));
-                }
-                self.current = None;
-            }
-            let Some(path) = self.files.pop_front() else {
-                return Ok(None);
+            let Some(mut opened) = self.current.take() else {
+                let part = self.parts.lock().next_part();
+                let Some(part) = part.map_err(|e| self.first_error(u64::MAX, e))? else {
+                    return Ok(None);
+                };
+                let number = part.number;
+                let opened = self.opened(part);
+                self.current = Some(opened.map_err(|e| self.first_error(number, e))?);
+                continue;
             };
-            let source = compression::open(&path, table.method.as_deref())?;
-            // Errors are counted over the whole file.
-            if !table.format.splits || table.settings.allows_errors() {
-                return Ok(Some(Part {
-                    path,
-                    source,
-                    rows_before: 0,
-                    bytes_before: 0,
-                }));
-            }
-            self.current = Some(Splitter::new(path, source));
-        }
-    }
-}
-
-/// A file that is read part by part.
-struct Splitter {
-    path: PathBuf,
-    source: Box<dyn BufRead + Send>,
-    /// Bytes read and not given away.
-    rest: Vec<u8>,
-    /// What stands before the first row, which the reader of every part must see.
-    header: Option<Vec<u8>>,
-    is_at_end: bool,
-    /// Rows and bytes that have been given away.
-    rows_before: u64,
-    bytes_before: u64,
-}
-
-impl Splitter {
-    fn new(path: PathBuf, source: Box<dyn BufRead + Send>) -> Self {
-        Self {
-            path,
-            source,
-            rest: Vec::new(),
-            header: None,
-            is_at_end: false,
-            rows_before: 0,
-            bytes_before: 0,
+            let block = opened.reader.next_block();
+            let block =
+                block.map_err(|e| self.first_error(opened.number, named(e, &opened.path)))?;
+            let Some(block) = block else {
+                self.parts.lock().finished(opened.number);
+                continue;
+            };
+            let place = (opened.path.as_path(), opened.next_row);
+            let columns = (self.projection.as_slice(), self.read.as_slice());
+            let batch = self.table.project(&block, place, columns, &self.schema);
+            opened.next_row += block.num_rows() as u64;
+            self.current = Some(opened);
+            return batch.map(Some);
         }
     }
 
-    fn next_part(&mut self, table: &TextTable) -> Result<Option<Part>> {
-        let mut wanted = PART_BYTES;
-        loop {
-            self.fill(wanted)?;
-            if self.rest.is_empty() {
-                return Ok(None);
-            }
-            let parts = split_rows(
-                table.format.name,
-                &self.rest,
-                &table.settings,
-                PART_BYTES,
-                self.is_at_end,
-            )?;
-            if let Some(first) = parts.first() {
-                let rest = self.rest.split_off(first.range.end);
-                let text = std::mem::replace(&mut self.rest, rest);
-                return self.part(text, first.num_rows, table).map(Some);
-            }
-            if self.is_at_end {
-                return Ok(None);
-            }
-            // A row longer than a part.
-            wanted += PART_BYTES;
-        }
-    }
-
-    fn fill(&mut self, wanted: usize) -> Result<()> {
-        let target = wanted + PART_BYTES / 2;
-        if self.is_at_end || self.rest.len() >= target {
-            return Ok(());
-        }
-        let missing = (target - self.rest.len()) as u64;
-        let read = self
-            .source
-            .by_ref()
-            .take(missing)
-            .read_to_end(&mut self.rest)?;
-        self.is_at_end = (read as u64) < missing;
-        Ok(())
-    }
-
-    /// The next part; the first one has the header itself.
-    fn part(&mut self, text: Vec<u8>, num_rows: u64, table: &TextTable) -> Result<Part> {
-        let (format, settings) = (table.format.name, &table.settings);
-        let (rows_before, mut bytes_before) = (self.rows_before, self.bytes_before);
-        self.rows_before += num_rows;
-        self.bytes_before += text.len() as u64;
-        let text = match &self.header {
-            Some(header) => {
-                bytes_before -= header.len() as u64;
-                [header.as_slice(), &text].concat()
-            }
-            None => {
-                let end = header_len(format, &table.header, settings, &text)?;
-                self.rows_before -= count_rows(format, &text[..end], settings)?.min(num_rows);
-                self.header = Some(text[..end].to_vec());
-                text
-            }
+    fn opened(&self, part: Part) -> Result<Opened> {
+        let extras = Extras {
+            tracked: self.table.tracked.clone(),
+            converter: Some(converter(&self.table.context)),
+            only_counts: self.only_counts,
+            evaluator: None,
         };
-        Ok(Part {
-            path: self.path.clone(),
-            source: Box::new(Cursor::new(text)),
-            rows_before,
-            bytes_before,
+        let (format, settings) = (self.table.format.name, &self.table.settings);
+        let reader =
+            basalt_formats::input_with(format, &self.header, settings, part.source, extras);
+        let mut reader = reader.map_err(|e| named(e, &part.path))?;
+        reader.stands_behind(part.rows_before, part.bytes_before);
+        Ok(Opened {
+            number: part.number,
+            path: part.path,
+            next_row: part.rows_before,
+            reader,
         })
+    }
+
+    /// The error of the first part that has one, of those before part `number` that are being read;
+    /// else `e`, its own. Waiting for who reads them could last for ever: nobody may want more rows.
+    fn first_error(&self, number: u64, e: Error) -> Error {
+        let earlier = self.parts.lock().unfinished_before(number);
+        let found = earlier.into_iter().find_map(|part| self.error_of(part));
+        found.unwrap_or(e)
+    }
+
+    /// What is wrong with a part.
+    fn error_of(&self, part: Part) -> Option<Error> {
+        let mut opened = match self.opened(part) {
+            Ok(opened) => opened,
+            Err(e) => return Some(e),
+        };
+        loop {
+            match opened.reader.next_block() {
+                Ok(Some(_)) => {}
+                Ok(None) => return None,
+                Err(e) => return Some(named(e, &opened.path)),
+            }
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Checks where errors say that they are: `tests/sql` compares their codes alone.
 
-use crate::run_alone;
+use std::fs;
+
+use crate::{Folder, run_alone};
 
 fn check(sql: &str, place: &str, start: &str) {
     let error = run_alone(sql).expect_err(sql);
@@ -68,4 +70,29 @@ fn faults_of_with_fill_have_a_place() {
     }
     let error = run_alone("SELECT 'a' AS s ORDER BY s WITH FILL").expect_err("a String");
     assert!(error.contains("(line 1, column 26)"), "{error}");
+}
+
+/// Several threads read the parts of a file; which of them fails first does not matter.
+#[test]
+fn the_first_wrong_row_of_a_file_is_named() {
+    let folder = Folder::new("first-wrong-row");
+    let path = folder.file("x.tsv");
+    // The first wrong row stands far behind in the first part, others early in those that follow.
+    let is_wrong = |row: usize| row == 310_000 || row > 330_000 && row % 1000 == 0;
+    let line = |row: usize| match is_wrong(row) {
+        true => "wrong\n".to_owned(),
+        false => format!("{:012}\n", row % 7),
+    };
+    let text: String = (0..2_000_000).map(line).collect();
+    fs::write(&path, text).expect("a file");
+    for threads in [1, 2, 7] {
+        let sql = format!(
+            "SELECT sum(a) FROM file('{path}', 'TSV', 'a UInt64') SETTINGS max_threads = {threads}"
+        );
+        let error = run_alone(&sql).expect_err(&sql);
+        assert!(
+            error.contains("(at row 310001"),
+            "{threads} threads: {error}"
+        );
+    }
 }

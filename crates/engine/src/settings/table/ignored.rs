@@ -13,7 +13,6 @@ const fn ignored(name: &'static str, kind: Kind, default: &'static str) -> Setti
 }
 
 pub(super) const SETTINGS: &[Setting] = &[
-    ignored("max_query_size", UInt64, "262144"),
     ignored(
         "function_sleep_max_microseconds_per_block",
         UInt64,

@@ -62,6 +62,36 @@ pub(super) const SETTINGS: &[Setting] = &[
         "What happens at max_rows_to_read and max_bytes_to_read: an error, or the end of the rows.",
     ),
     setting(
+        "max_rows_to_read_leaf",
+        UInt64,
+        "0",
+        "As max_rows_to_read, on the server that has the rows, which is always this one; beyond it is an error. 0 is no limit.",
+    ),
+    setting(
+        "max_bytes_to_read_leaf",
+        UInt64,
+        "0",
+        "As max_bytes_to_read, on the server that has the rows, which is always this one; beyond it is an error. 0 is no limit.",
+    ),
+    setting(
+        "max_rows_to_transfer",
+        UInt64,
+        "0",
+        "Rows that a query sends to other servers, which is none.",
+    ),
+    setting(
+        "max_bytes_to_transfer",
+        UInt64,
+        "0",
+        "Bytes that a query sends to other servers, which is none.",
+    ),
+    setting(
+        "max_query_size",
+        UInt64,
+        "262144",
+        "Bytes of a statement, without the data of an INSERT; 0 is no limit.",
+    ),
+    setting(
         "max_rows_to_group_by",
         UInt64,
         "0",
