@@ -38,8 +38,11 @@ impl RowBounds {
     /// `INVALID_LIMIT_EXPRESSION` if one is no constant, no number, or a fraction beyond 1.
     pub(super) fn of_select(resolver: &Resolver<'_>, select: &ast::Select) -> Result<Self> {
         let bound = |expr: &Option<ast::Expr>, clause| {
-            let bound = expr.as_ref().map(|e| row_bound(resolver, e, clause));
-            bound.transpose()
+            let placed = |e: &ast::Expr| {
+                let bound = row_bound(resolver, e, clause);
+                bound.map_err(|error| resolver.analyzer.placed(error, e.span))
+            };
+            expr.as_ref().map(placed).transpose()
         };
         let whole = |expr, clause| match bound(expr, clause)? {
             Some(RowBound::Share(_)) => Err(Error::not_implemented(format!(

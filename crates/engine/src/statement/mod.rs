@@ -81,8 +81,10 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
     }
     let place = place(&query.parsed.statement)
         .map(|span| basalt_parser::position_of(query.text, span.start as usize));
+    let start = basalt_parser::position_of(query.text, query.parsed.span.start);
     let summary = dispatch(session, query, io).map_err(|e| match (e.code(), place) {
         (ErrorCode::UNKNOWN_TABLE | ErrorCode::UNKNOWN_DATABASE, Some(place)) => e.at(place),
+        (ErrorCode::NOT_IMPLEMENTED, _) => e.at(start),
         _ => e,
     })?;
     if defines {
@@ -183,6 +185,8 @@ fn place(statement: &Statement) -> Option<ast::Span> {
         Statement::Alter(alter) => &alter.table,
         Statement::Delete { table, .. } | Statement::Update { table, .. } => table,
         Statement::Optimize(optimize) => &optimize.table,
+        Statement::Check(check) => check.table.as_ref()?,
+        Statement::Use(database) => return Some(database.span),
         Statement::Exists(exists) => &exists.name,
         Statement::Show(show) => match &show.kind {
             ast::ShowKind::Create { name, .. } => name,

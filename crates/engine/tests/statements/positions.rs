@@ -55,6 +55,18 @@ fn unknown_words_have_a_place_and_a_suggestion() {
 }
 
 #[test]
+fn statements_of_one_name_have_a_place() {
+    for (sql, place, start) in [
+        ("USE systen", "(line 1, column 5)", "Maybe you meant: ['system']"),
+        ("CHECK TABLE nosuch", "(line 1, column 13)", ""),
+        ("SELECT 1\nLIMIT 'a'", "(line 2, column 7)", "The number in LIMIT"),
+        (" BACKUP TABLE t TO Disk('a', 'b')", "(line 1, column 2)", ""),
+    ] {
+        check(sql, place, start);
+    }
+}
+
+#[test]
 fn faults_of_with_fill_have_a_place() {
     let select = "SELECT number FROM numbers(3) ORDER BY number WITH FILL";
     for (rest, column) in [

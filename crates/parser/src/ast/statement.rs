@@ -1,5 +1,6 @@
 //! Describes whole statements.
 
+use super::Span;
 use super::alter::{Alter, Partition};
 use super::create::{CreateDatabase, CreateFunction, CreateIndex, CreateTable, CreateView, Insert};
 use super::expr::Expr;
@@ -364,6 +365,8 @@ pub struct Use {
     pub database: String,
     /// It is the name of an identifier parameter.
     pub is_parameter: bool,
+    /// Where the name is.
+    pub span: Span,
 }
 
 /// `OPTIMIZE TABLE t [PARTITION p] [FINAL] [DEDUPLICATE [BY ..]] [CLEANUP]`

@@ -254,10 +254,12 @@ impl Parser<'_> {
         if self.token(1).kind == K::Word || self.token(1).kind == K::QuotedIdentifier {
             self.keyword("DATABASE");
         }
+        let start = self.start_span();
         let (database, is_parameter) = self.name_or_parameter("database")?;
         Ok(Statement::Use(Use {
             database,
             is_parameter,
+            span: self.span_from(start),
         }))
     }
 

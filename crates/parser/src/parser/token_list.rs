@@ -21,7 +21,12 @@ impl Parser<'_> {
             true => ["FORMAT", "INTO", "SETTINGS"].as_slice(),
             false => ["FORMAT", "INTO"].as_slice(),
         };
-        let text = self.text_until(ends)?;
+        let mut text = self.text_until(ends)?;
+        // Not all words of statements' names are keywords elsewhere.
+        let name = text.get_mut(..construct.len());
+        if let Some(name) = name.filter(|name| name.eq_ignore_ascii_case(construct)) {
+            name.make_ascii_uppercase();
+        }
         let output = self.output_options()?;
         if !self.at_statement_end() {
             return self.fail("end of query");
