@@ -19,7 +19,17 @@ pub(super) fn into_function(
     (function, table): (&ast::TableFunction, Option<&Table>),
     io: Io<'_>,
 ) -> Result<Summary> {
-    let (target, told) = insert_file::target(function)?;
+    let target = insert_file::target(function);
+    let (target, told) = target.map_err(|e| {
+        let format = ast::format_argument(&function.name, &function.args);
+        match format.filter(|_| e.code() == ErrorCode::UNKNOWN_FORMAT) {
+            Some(f) => e.at(basalt_parser::position_of(
+                query.text,
+                f.span.start as usize,
+            )),
+            None => e,
+        }
+    })?;
     if insert.partition_by.is_some() && matches!(target, Target::Null) {
         return Err(Error::not_implemented(format!(
             "INSERT INTO FUNCTION {} … PARTITION BY",
