@@ -11,16 +11,12 @@ use super::query;
 use crate::catalog::Table;
 use crate::session::{Io, RunningQuery, Session, Summary};
 
-/// Runs an INSERT into a table function, or into the table that is one.
-pub(super) fn into_function(
-    session: &Session,
+/// The target of the function; an unknown format is told with its place.
+fn target(
     query: &RunningQuery<'_>,
-    insert: &ast::Insert,
-    (function, table): (&ast::TableFunction, Option<&Table>),
-    io: Io<'_>,
-) -> Result<Summary> {
-    let target = insert_file::target(function);
-    let (target, told) = target.map_err(|e| {
+    function: &ast::TableFunction,
+) -> Result<(Target, Option<Table>)> {
+    insert_file::target(function).map_err(|e| {
         let format = ast::format_argument(&function.name, &function.args);
         match format.filter(|_| e.code() == ErrorCode::UNKNOWN_FORMAT) {
             Some(f) => e.at(basalt_parser::position_of(
@@ -29,7 +25,18 @@ pub(super) fn into_function(
             )),
             None => e,
         }
-    })?;
+    })
+}
+
+/// Runs an INSERT into a table function, or into the table that is one.
+pub(super) fn into_function(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    insert: &ast::Insert,
+    (function, table): (&ast::TableFunction, Option<&Table>),
+    io: Io<'_>,
+) -> Result<Summary> {
+    let (target, told) = target(query, function)?;
     if insert.partition_by.is_some() && matches!(target, Target::Null) {
         return Err(Error::not_implemented(format!(
             "INSERT INTO FUNCTION {} … PARTITION BY",
