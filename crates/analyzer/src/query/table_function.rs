@@ -39,6 +39,7 @@ impl Analyzer<'_> {
         if name == "viewExplain" {
             return self.explained(args);
         }
+        let written = args;
         let args = args
             .iter()
             .map(|a| match &a.kind {
@@ -49,7 +50,11 @@ impl Analyzer<'_> {
         if let Some(query) = self.called_view(name) {
             return self.view_with_parameters(&query, &args);
         }
-        let entry = self.environment.table_function(name, &args)?;
+        let entry = self.environment.table_function(name, &args);
+        let entry = entry.map_err(|e| match ast::format_argument(name, written) {
+            Some(format) if e.code() == ErrorCode::UNKNOWN_FORMAT => self.placed(e, format.span),
+            _ => e,
+        })?;
         let mut source = self.entry(entry, name)?;
         if name == "merge" {
             // Where a row comes from can be asked for; `*` leaves it out.

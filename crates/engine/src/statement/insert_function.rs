@@ -11,6 +11,23 @@ use super::query;
 use crate::catalog::Table;
 use crate::session::{Io, RunningQuery, Session, Summary};
 
+/// The target of the function; an unknown format is told with its place.
+fn target(
+    query: &RunningQuery<'_>,
+    function: &ast::TableFunction,
+) -> Result<(Target, Option<Table>)> {
+    insert_file::target(function).map_err(|e| {
+        let format = ast::format_argument(&function.name, &function.args);
+        match format.filter(|_| e.code() == ErrorCode::UNKNOWN_FORMAT) {
+            Some(f) => e.at(basalt_parser::position_of(
+                query.text,
+                f.span.start as usize,
+            )),
+            None => e,
+        }
+    })
+}
+
 /// Runs an INSERT into a table function, or into the table that is one.
 pub(super) fn into_function(
     session: &Session,
@@ -19,7 +36,7 @@ pub(super) fn into_function(
     (function, table): (&ast::TableFunction, Option<&Table>),
     io: Io<'_>,
 ) -> Result<Summary> {
-    let (target, told) = insert_file::target(function)?;
+    let (target, told) = target(query, function)?;
     if insert.partition_by.is_some() && matches!(target, Target::Null) {
         return Err(Error::not_implemented(format!(
             "INSERT INTO FUNCTION {} … PARTITION BY",

@@ -28,6 +28,7 @@ use basalt_types::text::escape::unescape;
 use basalt_types::{DataType, parse_data_type};
 
 use crate::input::csv::Dialect;
+use crate::input::fields::same_number;
 use crate::input::{Source, arrow_schema, native, row_binary, tsv};
 use crate::registry::{Header, Kind, lookup};
 use crate::{Columns, FormatSettings};
@@ -232,6 +233,7 @@ fn has_types(kind: Kind) -> bool {
 
 /// Columns of a header of names and types.
 fn typed(names: &[Vec<u8>], types: &[Vec<u8>]) -> Result<Columns> {
+    same_number(names.len(), types.len())?;
     let column = |(name, data_type): (&Vec<u8>, &Vec<u8>)| {
         let name = String::from_utf8_lossy(name).into_owned();
         Ok((name, parse_data_type(&String::from_utf8_lossy(data_type))?))

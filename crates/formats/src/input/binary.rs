@@ -24,11 +24,19 @@ pub(super) fn too_short() -> Error {
     )
 }
 
+/// The data ends where a length or mark of single bytes should stand.
+pub(super) fn after_eof() -> Error {
+    Error::new(
+        ErrorCode::ATTEMPT_TO_READ_AFTER_EOF,
+        "Attempt to read after eof",
+    )
+}
+
 /// Reads a length of bytes with seven bits each.
 pub(super) fn read_varint(cursor: &mut Cursor<'_>) -> Result<u64> {
     let mut value = 0;
     for i in 0..10 {
-        let byte = cursor.peek().ok_or_else(too_short)?;
+        let byte = cursor.peek().ok_or_else(after_eof)?;
         cursor.advance(1);
         value |= u64::from(byte & 0x7f) << (7 * i);
         if byte < 0x80 {
@@ -49,9 +57,36 @@ pub(super) fn check_len(len: u64) -> Result<usize> {
     Ok(len as usize)
 }
 
+/// Checks the length of a string before it is read.
+pub(super) fn check_string_len(len: u64) -> Result<usize> {
+    if len > MAX_LEN {
+        return Err(Error::new(
+            ErrorCode::TOO_LARGE_STRING_SIZE,
+            format!("Too large string size: {len} (maximum: {MAX_LEN})"),
+        ));
+    }
+    Ok(len as usize)
+}
+
+/// Checks that a number of a file is one of an Enum's; other types have nothing to check.
+pub(super) fn check_enum(data_type: &DataType, bytes: &[u8]) -> Result<()> {
+    let (values, number) = match (data_type, bytes) {
+        (DataType::Enum8(values), [byte]) => (values, i16::from(byte.cast_signed())),
+        (DataType::Enum16(values), [low, high]) => (values, i16::from_le_bytes([*low, *high])),
+        _ => return Ok(()),
+    };
+    match values.name_of(number) {
+        Some(_) => Ok(()),
+        None => Err(Error::new(
+            ErrorCode::UNKNOWN_ELEMENT_OF_ENUM,
+            format!("Unexpected value {number} in enum"),
+        )),
+    }
+}
+
 /// Reads a text with its length in front.
 pub(super) fn read_string<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8]> {
-    let len = check_len(read_varint(cursor)?)?;
+    let len = check_string_len(read_varint(cursor)?)?;
     take(cursor, len)
 }
 
@@ -151,6 +186,7 @@ pub(super) fn read_value(
         fixed => {
             let width = fixed.fixed_size_bytes().unwrap_or(0).min(MAX_WIDTH);
             let bytes = take(cursor, width)?;
+            check_enum(fixed, bytes)?;
             column.append_raw(to_physical_bytes(fixed, bytes, &mut [0; MAX_WIDTH]))
         }
     }

@@ -49,11 +49,12 @@ impl FieldMap {
     /// Compares the types of a header with those of the columns.
     ///
     /// # Errors
-    /// `INCORRECT_DATA` if one differs.
+    /// `INCORRECT_DATA` if one differs or there are more or fewer than names.
     pub(super) fn check_types(&self, types: &[Vec<u8>], target: &Target) -> Result<()> {
         if !target.settings.input_format_with_types_use_header {
             return Ok(());
         }
+        same_number(self.fields.len(), types.len())?;
         for (column, found) in self.fields.iter().zip(types) {
             let Some((name, wanted)) = column.and_then(|i| target.columns.get(i)) else {
                 continue;
@@ -96,6 +97,20 @@ impl FieldMap {
             columns[*column].append_default();
         }
     }
+}
+
+/// Checks that a header has a type for each name.
+///
+/// # Errors
+/// `INCORRECT_DATA`.
+pub(crate) fn same_number(names: usize, types: usize) -> Result<()> {
+    if names == types {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::INCORRECT_DATA,
+        format!("The number of column names {names} differs with the number of types {types}"),
+    ))
 }
 
 fn bad_header(name: &[u8], what: &str) -> Error {

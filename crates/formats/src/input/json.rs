@@ -36,25 +36,41 @@ fn expected(what: &str, cursor: &Cursor<'_>) -> Error {
     )
 }
 
+/// The error where no value of the column's type begins.
+fn no_value(data_type: &DataType, cursor: &Cursor<'_>) -> Error {
+    let is_at_end = cursor.is_at_end();
+    let code = match data_type.base() {
+        DataType::Bool => ErrorCode::CANNOT_PARSE_BOOL,
+        DataType::Array(_) => ErrorCode::CANNOT_READ_ARRAY_FROM_TEXT,
+        DataType::String | DataType::Enum8(_) | DataType::Enum16(_) if is_at_end => {
+            ErrorCode::CANNOT_PARSE_QUOTED_STRING
+        }
+        _ if is_at_end => ErrorCode::ATTEMPT_TO_READ_AFTER_EOF,
+        DataType::String => ErrorCode::INCORRECT_DATA,
+        t if t.is_enum() => ErrorCode::UNKNOWN_ELEMENT_OF_ENUM,
+        t if t.is_float() => ErrorCode::CANNOT_PARSE_NUMBER,
+        DataType::DateTime(_) => ErrorCode::CANNOT_PARSE_DATETIME,
+        _ => ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
+    };
+    Error::new(code, expected("a value", cursor).message())
+}
+
+/// The error where a value that nobody asked for cannot be skipped.
+fn cannot_skip(cursor: &Cursor<'_>) -> Error {
+    let code = ErrorCode::INCORRECT_DATA;
+    Error::new(code, expected("a value", cursor).message())
+}
+
 /// Reads a JSON string and appends its value to `out`.
 pub(crate) fn read_string(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<()> {
-    let bad = |what: &str, at: &Cursor<'_>| {
-        Error::new(
-            ErrorCode::CANNOT_PARSE_QUOTED_STRING,
-            format!(
-                "Cannot parse JSON string: expected {what} quote: '{}'",
-                at.excerpt()
-            ),
-        )
-    };
     let start = *cursor;
     if !cursor.eat(b'"') {
-        return Err(bad("opening", &start));
+        return Err(bad_quote("opening", &start));
     }
     loop {
         let text = cursor.rest();
         let Some(end) = memchr::memchr2(b'"', b'\\', text) else {
-            return Err(bad("closing", &start));
+            return Err(bad_quote("closing", &start));
         };
         out.extend_from_slice(cursor.take(end));
         let is_end = cursor.eat(b'"');
@@ -63,7 +79,7 @@ pub(crate) fn read_string(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<
         }
         cursor.advance(1);
         let Some(escape) = cursor.peek() else {
-            return Err(bad("closing", &start));
+            return Err(bad_quote("closing", &start));
         };
         cursor.advance(1);
         match escape {
@@ -133,7 +149,7 @@ pub(super) fn skip_value<'a>(cursor: &mut Cursor<'a>, max_depth: u64) -> Result<
     let mut depth = 0_u64;
     loop {
         match cursor.peek() {
-            None => return Err(expected("a value", cursor)),
+            None => return Err(cannot_skip(cursor)),
             Some(b'"') => skip_string(cursor)?,
             Some(b'{' | b'[') => {
                 depth += 1;
@@ -155,7 +171,7 @@ pub(super) fn skip_value<'a>(cursor: &mut Cursor<'a>, max_depth: u64) -> Result<
                     b.is_ascii_alphanumeric() || matches!(b, b'-' | b'+' | b'.' | b'_')
                 });
                 if word.is_empty() {
-                    return Err(expected("a value", cursor));
+                    return Err(cannot_skip(cursor));
                 }
             }
         }
@@ -175,13 +191,17 @@ fn skip_string(cursor: &mut Cursor<'_>) -> Result<()> {
         }
         cursor.advance(2);
     }
-    Err(Error::new(
+    Err(bad_quote("closing", &start))
+}
+
+fn bad_quote(which: &str, at: &Cursor<'_>) -> Error {
+    Error::new(
         ErrorCode::CANNOT_PARSE_QUOTED_STRING,
         format!(
-            "Cannot parse JSON string: expected closing quote: '{}'",
-            start.excerpt()
+            "Cannot parse JSON string: expected {which} quote: '{}'",
+            at.excerpt()
         ),
-    ))
+    )
 }
 
 impl JsonReader {
@@ -248,7 +268,7 @@ impl JsonReader {
                 column.append_null();
                 Ok(())
             }
-            _ => Err(expected("a value", cursor)),
+            _ => Err(no_value(column.data_type(), cursor)),
         }
     }
 

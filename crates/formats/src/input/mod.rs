@@ -23,7 +23,7 @@ mod arrow_messages;
 mod binary;
 pub(crate) mod csv;
 pub(crate) mod custom;
-mod fields;
+pub(crate) mod fields;
 pub(crate) mod json;
 mod json_columns;
 pub(crate) mod json_document;

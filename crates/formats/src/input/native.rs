@@ -17,7 +17,9 @@ use basalt_types::states::{StateForm, StateForms};
 use basalt_types::variant::NO_VALUE as NO_ALTERNATIVE;
 use basalt_types::{AggregateType, DataType};
 
-use super::binary::{check_len, convert, to_physical_bytes, too_short};
+use super::binary::{
+    after_eof, check_enum, check_len, check_string_len, convert, to_physical_bytes, too_short,
+};
 use super::{BlockReader, Source, Target};
 
 /// The parts of the word in front of a LowCardinality dictionary.
@@ -65,7 +67,7 @@ impl Bytes {
     fn varint(&mut self) -> Result<u64> {
         let mut value = 0;
         for i in 0..10 {
-            let byte = self.take(1)?[0];
+            let byte = self.take(1).map_err(|_| after_eof())?[0];
             value |= u64::from(byte & 0x7f) << (7 * i);
             if byte < 0x80 {
                 break;
@@ -86,7 +88,7 @@ impl Bytes {
     }
 
     fn string(&mut self) -> Result<Vec<u8>> {
-        let len = check_len(self.varint()?)?;
+        let len = check_string_len(self.varint()?)?;
         self.take(len)
     }
 
@@ -300,6 +302,10 @@ fn read_fixed(data_type: &DataType, rows: usize, bytes: &mut Bytes) -> Result<Ar
         )));
     };
     let mut data = bytes.take(size(rows, width)?)?;
+    if data_type.is_enum() {
+        let mut values = data.chunks_exact(width);
+        values.try_for_each(|value| check_enum(data_type, value))?;
+    }
     if matches!(data_type, DataType::Uuid | DataType::Decimal { .. }) {
         let mut buffer = [0; 32];
         let values = data.chunks_exact(width);

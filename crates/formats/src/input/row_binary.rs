@@ -67,9 +67,9 @@ impl RowParser for BinaryRows {
         let [names, types] = read_header(&mut cursor, self.header == Header::NamesAndTypes)?;
         self.map = FieldMap::by_names(&names, target)?;
         if self.header == Header::NamesAndTypes {
-            self.map.check_types(&types, target)?;
             let parse = |t: &Vec<u8>| basalt_types::parse_data_type(&String::from_utf8_lossy(t));
             self.types = types.iter().map(parse).collect::<Result<_>>()?;
+            self.map.check_types(&types, target)?;
         } else {
             // Without types only fields of known columns can be read.
             let fields = (0..self.map.len()).map(|i| {

@@ -50,7 +50,7 @@ pub use statement::{
 };
 pub use table::{
     FromElement, Join, JoinConstraint, JoinKind, JoinLocality, JoinStrictness, ObjectName, Ratio,
-    Sample, TableExpr, TableFunction, TableSource,
+    Sample, TableExpr, TableFunction, TableSource, format_argument,
 };
 
 /// A range of bytes of the query's text, `start..end`, and whether parentheses stood around it.

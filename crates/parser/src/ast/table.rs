@@ -200,3 +200,12 @@ impl ObjectName {
         }
     }
 }
+
+/// The argument of a call of a table function that names a format.
+pub fn format_argument<'a>(function: &str, args: &'a [Expr]) -> Option<&'a Expr> {
+    match function {
+        "format" => args.first(),
+        "file" => args.get(1),
+        _ => None,
+    }
+}

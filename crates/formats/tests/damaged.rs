@@ -1,0 +1,82 @@
+//! What is wrong with damaged bytes is told by the dialect's codes.
+
+use std::io::Cursor;
+
+use basalt_error::{Error, ErrorCode};
+use basalt_formats::{Columns, FormatSettings, input};
+use basalt_types::parse_data_type;
+
+/// The code of the error that reading `bytes` as one column `a` ends with; none if they are read.
+fn code(format: &str, data_type: &str, bytes: &[u8]) -> Option<ErrorCode> {
+    let columns: Columns = vec![("a".to_owned(), parse_data_type(data_type).expect("a type"))];
+    let source = Box::new(Cursor::new(bytes.to_vec()));
+    let read = || {
+        let mut reader = input(format, &columns, &FormatSettings::default(), source)?;
+        while reader.next_block()?.is_some() {}
+        Ok::<_, Error>(())
+    };
+    read().err().map(|e| e.code())
+}
+
+#[test]
+fn codes_of_damaged_texts() {
+    let header = b"a\nUInt8\tUInt8\n1\n";
+    let cases: [(&str, &str, &[u8], ErrorCode); 6] = [
+        (
+            "TSVWithNamesAndTypes",
+            "UInt8",
+            header,
+            ErrorCode::INCORRECT_DATA,
+        ),
+        (
+            "JSONEachRow",
+            "Int32",
+            b"{\"a\":",
+            ErrorCode::ATTEMPT_TO_READ_AFTER_EOF,
+        ),
+        (
+            "JSONEachRow",
+            "Bool",
+            b"{\"a\":zz}",
+            ErrorCode::CANNOT_PARSE_BOOL,
+        ),
+        (
+            "JSONEachRow",
+            "Float64",
+            b"{\"a\":zz}",
+            ErrorCode::CANNOT_PARSE_NUMBER,
+        ),
+        (
+            "JSONEachRow",
+            "Array(UInt8)",
+            b"{\"a\":zz}",
+            ErrorCode::CANNOT_READ_ARRAY_FROM_TEXT,
+        ),
+        (
+            "JSONEachRow",
+            "String",
+            b"{\"a\":zz}",
+            ErrorCode::INCORRECT_DATA,
+        ),
+    ];
+    for (format, data_type, bytes, expected) in cases {
+        assert_eq!(
+            code(format, data_type, bytes),
+            Some(expected),
+            "{format} {data_type}"
+        );
+    }
+}
+
+#[test]
+fn codes_of_damaged_bytes() {
+    let enumeration = "Enum8('a' = 1)";
+    let in_native = b"\x01\x01\x01a\x0eEnum8('a' = 1)\x07";
+    let too_long = b"\xff\xff\xff\xff\xff\x0f";
+    assert_eq!(code("RowBinary", enumeration, b"\x01"), None);
+    let unknown = Some(ErrorCode::UNKNOWN_ELEMENT_OF_ENUM);
+    assert_eq!(code("RowBinary", enumeration, b"\x07"), unknown);
+    assert_eq!(code("Native", enumeration, in_native), unknown);
+    let too_large = Some(ErrorCode::TOO_LARGE_STRING_SIZE);
+    assert_eq!(code("RowBinary", "String", too_long), too_large);
+}
