@@ -57,10 +57,22 @@ fn unknown_words_have_a_place_and_a_suggestion() {
 #[test]
 fn statements_of_one_name_have_a_place() {
     for (sql, place, start) in [
-        ("USE systen", "(line 1, column 5)", "Maybe you meant: ['system']"),
+        (
+            "USE systen",
+            "(line 1, column 5)",
+            "Maybe you meant: ['system']",
+        ),
         ("CHECK TABLE nosuch", "(line 1, column 13)", ""),
-        ("SELECT 1\nLIMIT 'a'", "(line 2, column 7)", "The number in LIMIT"),
-        (" BACKUP TABLE t TO Disk('a', 'b')", "(line 1, column 2)", ""),
+        (
+            "SELECT 1\nLIMIT 'a'",
+            "(line 2, column 7)",
+            "The number in LIMIT",
+        ),
+        (
+            " BACKUP TABLE t TO Disk('a', 'b')",
+            "(line 1, column 2)",
+            "",
+        ),
     ] {
         check(sql, place, start);
     }
