@@ -60,7 +60,7 @@ fn statements_of_one_name_have_a_place() {
         (
             "USE systen",
             "(line 1, column 5)",
-            "Maybe you meant: ['system']",
+            "Maybe you meant system?",
         ),
         ("CHECK TABLE nosuch", "(line 1, column 13)", ""),
         (
