@@ -139,9 +139,47 @@ fn print_strings(title: &str, prefix: &str) {
     });
 }
 
+/// Long strings of rows that were split by hash, in memory in the order of the partitions and in
+/// that of the rows they came as: more than the caches hold, a third of them different.
+fn print_split() {
+    const ROWS: usize = 4 << 20;
+    const PARTITIONS: usize = 256;
+    let mut random = Random::new(1);
+    let keys: Vec<u64> = (0..ROWS)
+        .map(|_| random.bits() % (ROWS as u64 / 3))
+        .collect();
+    let mut rows: Vec<usize> = (0..ROWS).collect();
+    rows.sort_by_key(|row| keys[*row] as usize % PARTITIONS);
+    let split_keys: Vec<u64> = rows.iter().map(|row| keys[*row]).collect();
+
+    let text = "https://example.org/some/page/of/average/length/";
+    let side_by_side = strings(&split_keys, text);
+    let (views, arena) = strings(&keys, text);
+    let scattered: (Vec<u128>, _) = (rows.iter().map(|row| views[*row]).collect(), arena);
+    let form = |(views, arena): (Vec<u128>, Arena)| -> Box<dyn FnMut()> {
+        let mut groups = Vec::new();
+        Box::new(move || {
+            for views in views.chunks(ROWS / PARTITIONS) {
+                groups.clear();
+                let mut table = BytesTable::<basalt_hashtable::Fold>::default();
+                let buffers = arena.buffers();
+                let rows = Views { views, buffers };
+                table.intern(&rows, &mut groups).unwrap_or_default();
+                black_box(&groups);
+            }
+        })
+    };
+    let forms = vec![
+        ("side by side", form(side_by_side)),
+        ("scattered", form(scattered)),
+    ];
+    measure::print("long strings of partitions", ROWS, 16, forms);
+}
+
 fn main() {
     print_words::<u64>("words of 64 bits");
     print_words::<Word256>("words of 256 bits");
     print_strings("short strings", "k");
     print_strings("long strings", "https://example.org/page/");
+    print_split();
 }

@@ -37,6 +37,13 @@ impl BytesKeys {
         self.views.capacity() * (size_of::<u128>() + size_of::<u64>()) + self.arena.size_bytes()
     }
 
+    /// Forgets all groups.
+    pub(crate) fn clear(&mut self) {
+        self.views.clear();
+        self.hashes.clear();
+        self.arena = Arena::default();
+    }
+
     /// Fails if `additional` more groups are too many.
     pub(crate) fn check_room(&self, additional: usize) -> Result<(), TableFull> {
         if self.views.len() + additional > MAX_GROUPS {
@@ -140,6 +147,11 @@ impl BytesSlots {
     /// Whether there are no slots, which there are from the first key on.
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()
+    }
+
+    /// Empties all slots.
+    pub(crate) fn clear(&mut self) {
+        self.slots.fill(Slot::default());
     }
 
     /// Groups of the keys in slots, in no order.

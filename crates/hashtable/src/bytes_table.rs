@@ -59,10 +59,16 @@ impl<H: HashBytes> BytesTable<H> {
         &self.keys.arena
     }
 
-    /// Takes the long keys out; nothing can be added any more.
+    /// Takes the long keys out; nothing can be added until the table is cleared.
     pub fn take_arena(&mut self) -> Arena {
-        self.slots = BytesSlots::default();
         std::mem::take(&mut self.keys.arena)
+    }
+
+    /// Forgets all groups and keeps the memory but for that of long keys.
+    pub fn clear(&mut self) {
+        self.slots.clear();
+        self.keys.clear();
+        self.empty = None;
     }
 
     /// Memory held, in bytes.
@@ -193,7 +199,18 @@ mod tests {
     use crate::{Fold, Zero};
 
     fn check<H: HashBytes>(batches: &[Vec<Vec<u8>>]) {
-        let mut table = BytesTable::<H>::default();
+        let mut table = intern_all(BytesTable::<H>::default(), batches);
+        table.take_arena();
+        table.clear();
+        assert!(table.is_empty());
+        intern_all(table, batches);
+    }
+
+    /// Interns into a table without groups and compares with a model.
+    fn intern_all<H: HashBytes>(
+        mut table: BytesTable<H>,
+        batches: &[Vec<Vec<u8>>],
+    ) -> BytesTable<H> {
         let mut model: HashMap<Vec<u8>, u32> = HashMap::new();
         for batch in batches {
             let mut arena = Arena::default();
@@ -231,6 +248,7 @@ mod tests {
                 assert_eq!(table.arena().get(view), key);
             }
         }
+        table
     }
 
     proptest! {

@@ -180,14 +180,15 @@ impl<H: HashKeys> Default for BytesGroups<H> {
 }
 
 impl<H: HashKeys> BytesGroups<H> {
-    fn two_level(bits: u32) -> Self {
+    pub(super) fn two_level(bits: u32) -> Self {
         Self {
             table: Index::TwoLevel(TwoLevelBytesTable::new(bits)),
             ..Self::default()
         }
     }
 
-    fn array(&self, range: Range<usize>) -> Result<BinaryViewArray> {
+    /// Keys of the groups in `range` of a table that is finished.
+    pub(super) fn array(&self, range: Range<usize>) -> Result<BinaryViewArray> {
         let nulls = group_nulls(self.null_group, &range);
         let views = ScalarBuffer::from(self.table.keys()[range].to_vec());
         Ok(BinaryViewArray::try_new(
@@ -301,8 +302,15 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
         Ok(taken.as_binary_view().clone())
     }
 
-    fn recycle(self) -> Option<Self> {
-        None
+    fn recycle(mut self) -> Option<Self> {
+        match &mut self.table {
+            Index::Single(table) => table.clear(),
+            Index::TwoLevel(_) => return None,
+        }
+        Some(Self {
+            table: self.table,
+            ..Self::default()
+        })
     }
 
     fn num_rows(keys: &BinaryViewArray) -> usize {
