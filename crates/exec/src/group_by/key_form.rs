@@ -12,6 +12,7 @@ use basalt_hashtable::{Partitions, TableFull};
 use datafusion::error::{DataFusionError, Result};
 
 use super::pack::{Place, width};
+use super::packed_rows::RowLayout;
 
 /// A way to hold keys: how columns become keys and back.
 pub(super) trait KeyForm: Debug + Send + Sync + 'static {
@@ -109,7 +110,9 @@ pub(super) enum Form {
     Words { bits: u32, places: Vec<Place> },
     /// One string.
     Bytes,
-    /// A row as bytes that are equal if the rows are.
+    /// Strings and values of fixed width as bytes.
+    PackedRows(RowLayout),
+    /// A row of any types as bytes that are equal if the rows are.
     Rows(Vec<ArrowType>),
 }
 
@@ -133,7 +136,10 @@ impl Form {
                 bits: bits.next_power_of_two().max(32),
                 places,
             },
-            _ => Form::Rows(keys.iter().map(|(arrow, _)| arrow.clone()).collect()),
+            _ => match RowLayout::of(keys) {
+                Some(layout) => Form::PackedRows(layout),
+                None => Form::Rows(keys.iter().map(|(arrow, _)| arrow.clone()).collect()),
+            },
         }
     }
 
@@ -152,7 +158,7 @@ impl Form {
             Form::Words { bits: 128, .. } => "u128",
             Form::Words { .. } => "u256",
             Form::Bytes => "string",
-            Form::Rows(_) => "row",
+            Form::PackedRows(_) | Form::Rows(_) => "row",
         }
     }
 
@@ -165,6 +171,9 @@ impl Form {
                 format!("{shape} index of {bits} bits from {}", types_of(places))
             }
             Form::Words { places, .. } => format!("{shape} from {}", types_of(places)),
+            Form::PackedRows(layout) => {
+                format!("{shape} of {} columns packed", layout.num_columns())
+            }
             Form::Rows(types) => format!("{shape} of {} columns as bytes", types.len()),
         }
     }
@@ -176,7 +185,7 @@ impl Form {
             Form::Direct { bits, .. } => format!("direct{bits}"),
             Form::Words { bits, .. } => format!("hash{bits}"),
             Form::Bytes => "string".to_owned(),
-            Form::Rows(_) => "rows".to_owned(),
+            Form::PackedRows(_) | Form::Rows(_) => "rows".to_owned(),
         }
     }
 }

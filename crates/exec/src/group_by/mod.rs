@@ -16,6 +16,7 @@
 //! | [`key_form`] | what a form of key does, and which one fits which types |
 //! | [`word_form`] | keys packed into a word |
 //! | [`bytes_form`] | a string, or a row of any types as bytes |
+//! | [`packed_rows`] | a row of strings and values of fixed width as bytes |
 //! | [`dense`], [`dense_merge`], [`layout`] | integer keys of a small range, which index arrays |
 //! | [`key_bounds`] | that range, where expressions tell it |
 //! | [`pack`] | columns into words and back |
@@ -58,6 +59,7 @@ mod merged;
 mod no_keys;
 mod observed;
 mod pack;
+mod packed_rows;
 pub(crate) mod row_order;
 mod rows;
 mod spill;

@@ -20,6 +20,7 @@ use super::merged::{Merged, consume_all};
 use super::no_keys::{self, Compiling, Totals};
 use super::observed::Observed;
 use super::options::Tuning;
+use super::packed_rows::PackedRowForm;
 use super::spill::Budget;
 use super::strategy::{self, Job};
 use super::word_form::WordForm;
@@ -81,6 +82,7 @@ impl GroupByExec {
                 self.start_form(context, WordForm::<Word256, H>::new(places, None))
             }
             Form::Bytes => self.start_form(context, BytesForm::<H>::default()),
+            Form::PackedRows(layout) => self.start_form(context, PackedRowForm::<H>::new(layout)),
             Form::Rows(types) => self.start_form(context, RowForm::<H>::try_new(types)?),
         }
     }
