@@ -146,6 +146,7 @@ impl Session {
         let control = QueryControl::new(deadline)
             .breaking_at_deadline(settings.get("timeout_overflow_mode") == "break")
             .with_read_limits(limits)
+            .with_speed_limits(statement::limits::of_speed(&settings))
             .with_memory_limit(settings.number("max_memory_usage"));
         let control = Arc::new(control);
         let account = control.account().clone();

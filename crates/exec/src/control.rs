@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_profile::{Account, resident_bytes};
 
+use crate::speed_limits::{Read, SpeedLimits};
+
 /// What a query may read from sources that know beforehand how much they give: `numbers` and the like.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadLimits {
@@ -15,10 +17,12 @@ pub struct ReadLimits {
     pub max_bytes: u64,
     /// Whether reading ends at these limits, instead of in an error.
     pub breaks: bool,
-    /// `max_rows_to_read_leaf`: beyond it is always an error; 0 is no limit.
+    /// `max_rows_to_read_leaf`; 0 is no limit.
     pub max_leaf_rows: u64,
     /// `max_bytes_to_read_leaf`, likewise.
     pub max_leaf_bytes: u64,
+    /// Whether reading ends at the limits of a leaf.
+    pub leaf_breaks: bool,
     /// Rows of a block: reading ends only between blocks.
     pub block_rows: u64,
 }
@@ -34,18 +38,22 @@ impl ReadLimits {
             check_rows("max_rows_to_read", num_rows, self.max_rows)?;
             check_bytes("max_bytes_to_read", num_bytes, self.max_bytes)?;
         }
-        check_rows("max_rows_to_read_leaf", num_rows, self.max_leaf_rows)?;
-        check_bytes("max_bytes_to_read_leaf", num_bytes, self.max_leaf_bytes)?;
+        if !self.leaf_breaks {
+            check_rows("max_rows_to_read_leaf", num_rows, self.max_leaf_rows)?;
+            check_bytes("max_bytes_to_read_leaf", num_bytes, self.max_leaf_bytes)?;
+        }
+        let of_query = self.whole_blocks(self.max_rows, self.max_bytes, row_bytes);
+        let of_leaf = self.whole_blocks(self.max_leaf_rows, self.max_leaf_bytes, row_bytes);
+        Ok(num_rows.min(of_query).min(of_leaf))
+    }
+
+    /// The rows of the blocks up to the one that reaches a limit.
+    fn whole_blocks(&self, max_rows: u64, max_bytes: u64, row_bytes: u64) -> u64 {
         let block = self.block_rows.max(1);
-        let mut allowed = num_rows;
-        if self.max_rows > 0 && num_rows > self.max_rows {
-            allowed = self.max_rows.div_ceil(block).saturating_mul(block);
-        }
-        if self.max_bytes > 0 && num_bytes > self.max_bytes {
-            let rows = self.max_bytes.div_ceil(row_bytes.max(1));
-            allowed = allowed.min(rows.div_ceil(block).saturating_mul(block));
-        }
-        Ok(allowed.min(num_rows))
+        let of_bytes = max_bytes.div_ceil(row_bytes.max(1));
+        let limits = [max_rows, of_bytes].into_iter().filter(|rows| *rows > 0);
+        let least = limits.min().unwrap_or(u64::MAX);
+        least.div_ceil(block).saturating_mul(block)
     }
 }
 
@@ -84,6 +92,7 @@ pub struct QueryControl {
     peak_memory_bytes: AtomicU64,
     keep_order: AtomicBool,
     read_limits: ReadLimits,
+    speed_limits: Option<SpeedLimits>,
     account: Account,
     /// `max_memory_usage`; more than any if there is none.
     max_memory_bytes: u64,
@@ -103,6 +112,7 @@ impl QueryControl {
             peak_memory_bytes: AtomicU64::new(0),
             keep_order: AtomicBool::new(false),
             read_limits: ReadLimits::default(),
+            speed_limits: None,
             account: Account::nobody(),
             max_memory_bytes: u64::MAX,
         }
@@ -130,6 +140,14 @@ impl QueryControl {
     pub fn with_read_limits(self, read_limits: ReadLimits) -> Self {
         Self {
             read_limits,
+            ..self
+        }
+    }
+
+    /// The same with limits of how slowly it may read.
+    pub fn with_speed_limits(self, speed_limits: Option<SpeedLimits>) -> Self {
+        Self {
+            speed_limits,
             ..self
         }
     }
@@ -231,7 +249,7 @@ impl QueryControl {
     /// Checks whether the query may go on.
     ///
     /// # Errors
-    /// `QUERY_WAS_CANCELLED`, `TIMEOUT_EXCEEDED`, `MEMORY_LIMIT_EXCEEDED`.
+    /// `QUERY_WAS_CANCELLED`, `TIMEOUT_EXCEEDED`, `TOO_SLOW`, `MEMORY_LIMIT_EXCEEDED`.
     pub fn check(&self) -> Result<()> {
         self.check_end()?;
         self.check_memory()
@@ -241,8 +259,18 @@ impl QueryControl {
     /// files.
     ///
     /// # Errors
-    /// `QUERY_WAS_CANCELLED`, `TIMEOUT_EXCEEDED`.
+    /// `QUERY_WAS_CANCELLED`, `TIMEOUT_EXCEEDED`, `TOO_SLOW`.
     pub fn check_end(&self) -> Result<()> {
+        if let Some(limits) = &self.speed_limits
+            && !self.is_over()
+        {
+            limits.check(Read {
+                elapsed: self.elapsed(),
+                num_rows: self.rows_read(),
+                num_bytes: self.bytes_read(),
+                rows_to_read: self.rows_to_read(),
+            })?;
+        }
         if self.is_cancelled() {
             return Err(Error::new(
                 ErrorCode::QUERY_WAS_CANCELLED,

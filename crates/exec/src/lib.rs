@@ -12,6 +12,7 @@
 //! | [`window`] | window functions over sorted rows |
 //! | [`group_by`] | grouping rows by any keys, in parallel |
 //! | [`sort`] | putting rows in order, in parallel |
+//! | `speed_limits` | ends queries that read too slowly |
 //! | [`spill`] | what operators need to go on in temporary files |
 //! | [`report`] | what operators tell of their runs |
 //! | [`recursion`] | ends recursions that would go on for ever |
@@ -45,6 +46,7 @@ pub mod report;
 pub mod rule;
 pub mod scan;
 pub mod sort;
+mod speed_limits;
 mod spill;
 pub mod stream;
 pub mod temporary;
@@ -52,5 +54,6 @@ mod window;
 
 pub use control::{QueryControl, ReadLimits};
 pub use planner::StreamPlanner;
+pub use speed_limits::SpeedLimits;
 pub use spill::PlanFiles;
 pub use temporary::TemporaryFiles;

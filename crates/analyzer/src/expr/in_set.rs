@@ -23,7 +23,7 @@ use super::native::like_argument;
 use super::subquery::Subquery;
 use super::value_set::ValueSet;
 use super::{Resolver, literal};
-use crate::plan::{KeyOverflow, RowLimit, StreamOperator, stream_node};
+use crate::plan::{KeyOverflow, RowLimit, StreamOperator, stream_node, table_bytes, text_bytes};
 use crate::query::Planned;
 use crate::{Typed, plan_error, udf};
 
@@ -123,43 +123,40 @@ impl Resolver<'_> {
         ))
     }
 
-    /// Refuses sets of more different values than `max_rows_in_set` allows.
+    /// Refuses larger sets than settings allow.
     fn check_size(&self, values: &ArrayRef) -> Result<()> {
-        let Some((limit, KeyOverflow::Throw)) = self.analyzer.row_limit(RowLimit::Set) else {
-            return Ok(());
+        let limit = match self.analyzer.size_limit(RowLimit::Set) {
+            Some(limit) if limit.overflow == KeyOverflow::Throw => limit,
+            _ => return Ok(()),
         };
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        if values.len() <= limit {
+        let size = |num_values: usize| {
+            let num_values = num_values as u64;
+            let keys = std::slice::from_ref(values);
+            (num_values, table_bytes(keys, num_values) + text_bytes(keys))
+        };
+        let (most, bytes) = size(values.len());
+        if !limit.is_passed(most, bytes) {
             return Ok(());
         }
         let converter = RowConverter::new(vec![SortField::new(values.data_type().clone())]);
         let rows = converter.and_then(|c| c.convert_columns(&[Arc::clone(values)]));
         let rows = rows.map_err(|e| Error::bug(e.to_string()))?;
-        let num_values = rows.iter().collect::<HashSet<_>>().len();
-        if num_values <= limit {
-            return Ok(());
+        let (num_values, bytes) = size(rows.iter().collect::<HashSet<_>>().len());
+        match limit.is_passed(num_values, bytes) {
+            true => Err(limit.error(num_values, bytes)),
+            false => Ok(()),
         }
-        Err(Error::new(
-            ErrorCode::SET_SIZE_LIMIT_EXCEEDED,
-            format!(
-                "Raise max_rows_in_set or use a JOIN: the set of IN has {num_values} values, \
-                 allowed are {limit}"
-            ),
-        ))
     }
 
     /// The rows of a set under the limit of sets; constants are taken whole.
     fn with_few_values(&self, planned: Planned) -> Result<Planned> {
-        let setting = RowLimit::Set;
-        let Some((rows, overflow)) = self.analyzer.row_limit(setting) else {
+        let Some(limit) = self.analyzer.size_limit(RowLimit::Set) else {
             return Ok(planned);
         };
         let keys = planned.columns.iter().map(|c| c.internal.clone());
         let operator = StreamOperator::KeysAtMost {
             keys: keys.collect(),
-            rows,
-            setting,
-            overflow,
+            limit,
         };
         let plan = stream_node(planned.plan, operator).map_err(plan_error)?;
         Ok(Planned { plan, ..planned })

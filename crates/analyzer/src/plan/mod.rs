@@ -5,6 +5,7 @@
 //! | `stream_node` | [`StreamNode`]: a step over a stream of rows, as a node |
 //! | `stream_operator` | [`StreamOperator`]: what such a step does |
 //! | `row_limit` | settings that limit rows |
+//! | `size_in_clickhouse` | bytes of rows and of tables, as limits count them |
 //! | `row_bound` | the numbers of LIMIT and OFFSET |
 //! | `fill` | what WITH FILL inserts |
 //! | `list_source` | the lists of ARRAY JOIN |
@@ -22,6 +23,7 @@ mod prune;
 mod row_bound;
 mod row_limit;
 mod shared;
+mod size_in_clickhouse;
 mod stream_node;
 mod stream_operator;
 mod window;
@@ -31,8 +33,9 @@ pub use fill::{FillColumn, FillDefault, FillStep, Interpolated};
 pub use list_source::{ConstantList, ListSource};
 pub use prune::{is_wide, pruned};
 pub use row_bound::RowBound;
-pub use row_limit::{KeyOverflow, RowLimit};
+pub use row_limit::{KeyOverflow, RowLimit, SizeLimit};
 pub use shared::SharedRows;
+pub use size_in_clickhouse::{batch_bytes, table_bytes, text_bytes};
 pub use stream_node::{StreamNode, stream_node};
 pub use stream_operator::{AsofColumns, StreamOperator};
 pub use window::{Bound, Frame, Unit, Window, WindowColumn, WindowFunction, WindowOrder};

@@ -9,7 +9,7 @@ use datafusion::error::Result;
 use super::fill::{FillColumn, FillDefault, Interpolated};
 use super::list_source::ListSource;
 use super::row_bound::RowBound;
-use super::row_limit::{KeyOverflow, RowLimit};
+use super::row_limit::SizeLimit;
 use super::shared::SharedRows;
 use super::window::{Unit, Window};
 
@@ -29,26 +29,16 @@ pub enum StreamOperator {
         /// Names of the elements' columns.
         outputs: Vec<String>,
     },
-    /// The rows as they are; more than a number of them are an error, or end them.
-    AtMost {
-        /// Rows that are allowed.
-        rows: u64,
-        /// The limit's setting, which names the error.
-        setting: RowLimit,
-        /// Whether the rows end with the batch that passes the limit, instead of in an error.
-        breaks: bool,
-    },
-    /// The rows while their keys are at most a number of different ones; what comes behind the batch that
-    /// passes it, `overflow` says.
+    /// The rows as they are; more of them than a limit allows are an error, or end with the batch that
+    /// passes it.
+    AtMost(SizeLimit),
+    /// The rows while a limit allows so many different keys; what comes behind the batch that passes it,
+    /// `overflow` says.
     KeysAtMost {
         /// The keys.
         keys: Vec<String>,
-        /// Different keys that are allowed.
-        rows: u64,
-        /// The limit's setting, which names the error.
-        setting: RowLimit,
-        /// What happens then.
-        overflow: KeyOverflow,
+        /// What is allowed.
+        limit: SizeLimit,
     },
     /// Rows of two sides, sorted by keys and time: each of the left takes the columns of the last
     /// one of the right before it, and those of the right go.
@@ -120,7 +110,7 @@ impl StreamOperator {
     pub fn name(&self) -> &'static str {
         match self {
             StreamOperator::ArrayJoin { .. } => "ArrayJoin",
-            StreamOperator::AtMost { .. } => "AtMost",
+            StreamOperator::AtMost(_) => "AtMost",
             StreamOperator::KeysAtMost { .. } => "KeysAtMost",
             StreamOperator::AsofJoin(_) => "AsofJoin",
             StreamOperator::LimitBy { .. } => "LimitBy",
@@ -144,7 +134,7 @@ impl StreamOperator {
             StreamOperator::LimitBy { keys, .. }
             | StreamOperator::KeysAtMost { keys, .. }
             | StreamOperator::LimitWithTies { keys, .. } => keys.iter().collect(),
-            StreamOperator::LimitRows { .. } | StreamOperator::AtMost { .. } => Vec::new(),
+            StreamOperator::LimitRows { .. } | StreamOperator::AtMost(_) => Vec::new(),
             StreamOperator::WithFill {
                 columns, prefix, ..
             } => columns.iter().map(|c| &c.name).chain(prefix).collect(),
@@ -208,16 +198,9 @@ impl fmt::Display for StreamOperator {
                     lists.join(", ")
                 )
             }
-            StreamOperator::AtMost { rows, setting, .. } => {
-                write!(f, ": {rows}, {}", setting.name())
-            }
-            StreamOperator::KeysAtMost {
-                keys,
-                rows,
-                setting,
-                ..
-            } => {
-                write!(f, ": {rows} of {}, {}", keys.join(", "), setting.name())
+            StreamOperator::AtMost(limit) => write!(f, ": {limit}"),
+            StreamOperator::KeysAtMost { keys, limit } => {
+                write!(f, ": {limit} of {}", keys.join(", "))
             }
             StreamOperator::AsofJoin(c) => write!(f, ": {}, {}", c.keys.join(", "), c.time),
             StreamOperator::LimitBy {

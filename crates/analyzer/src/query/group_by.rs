@@ -140,10 +140,10 @@ impl Analyzer<'_> {
         has_totals: bool,
     ) -> Result<LogicalPlan> {
         let setting = RowLimit::GroupBy;
-        let Some((rows, overflow)) = self.row_limit(setting) else {
+        let Some(limit) = self.size_limit(setting) else {
             return Ok(plan);
         };
-        let throws = overflow == KeyOverflow::Throw;
+        let throws = limit.overflow == KeyOverflow::Throw;
         let is_counted = throws && !has_totals && grouping.sets.is_empty();
         if is_counted || grouping.keys.is_empty() {
             return Ok(plan);
@@ -169,9 +169,7 @@ impl Analyzer<'_> {
         for set in sets.iter().filter(|set| !set.is_empty()) {
             let operator = StreamOperator::KeysAtMost {
                 keys: set.iter().map(|i| names[*i].clone()).collect(),
-                rows,
-                setting,
-                overflow,
+                limit,
             };
             plan = stream_node(plan, operator).map_err(plan_error)?;
         }
@@ -195,12 +193,8 @@ impl Analyzer<'_> {
         let grouped: Vec<Expr> = reduced.grouped.into_iter().map(named).collect();
         let is_grouped = !grouped.is_empty();
         let mut plan = aggregate(plan, grouped, aggregates)?;
-        let throws = |limit: &(u64, KeyOverflow)| limit.1 == KeyOverflow::Throw;
-        if is_grouped
-            && self
-                .row_limit(RowLimit::GroupBy)
-                .is_some_and(|l| throws(&l))
-        {
+        let limit = self.size_limit(RowLimit::GroupBy);
+        if is_grouped && limit.is_some_and(|limit| limit.overflow == KeyOverflow::Throw) {
             plan = self.at_most(plan, RowLimit::GroupBy)?;
         }
         if reduced.computed.is_empty() {

@@ -13,7 +13,9 @@ use super::limit::RowBounds;
 use super::select::Clauses;
 use super::{Analyzer, Outer, OutputColumn};
 use crate::expr::{Resolver, literal};
-use crate::plan::{KeyOverflow, RowBound, RowLimit, StreamOperator, project, stream_node};
+use crate::plan::{
+    KeyOverflow, RowBound, RowLimit, SizeLimit, StreamOperator, project, stream_node,
+};
 use crate::scope::{Scope, ScopeColumn};
 use crate::typed::column;
 use crate::{Typed, plan_error, udf};
@@ -174,18 +176,19 @@ impl Analyzer<'_> {
         };
         let names: Vec<String> = order_by.iter().map(|(name, _)| name.clone()).collect();
         if !order_by.is_empty() {
-            let num_sorted = clauses.bounds.num_sorted(select).unwrap_or(u64::MAX);
-            let limit = self.row_limit(RowLimit::Sort);
-            if limit.is_some_and(|(rows, _)| num_sorted > rows) {
-                plan = self.at_most(plan, RowLimit::Sort)?;
-            }
+            let limit = self.size_limit(RowLimit::Sort);
+            let (below, above) = around_sort(limit, clauses.bounds.num_sorted(select));
+            plan = limited_to(plan, below)?;
             let sorts = order_by.into_iter().map(|(name, s)| SortExpr {
                 expr: order_key(&name, &plan),
                 ..s
             });
             let sorts: Vec<_> = sorts.collect();
-            let sorted = LogicalPlanBuilder::from(plan).sort(sorts);
+            let kept = above.and(clauses.bounds.num_sorted(select));
+            let kept = kept.and_then(|num_rows| usize::try_from(num_rows).ok());
+            let sorted = LogicalPlanBuilder::from(plan).sort_with_limit(sorts, kept);
             plan = sorted.and_then(|b| b.build()).map_err(plan_error)?;
+            plan = limited_to(plan, above)?;
             let shown = shown_scope(&clauses.items, &items);
             plan = self.with_fill(plan, (select, outer), &names, (&shown, &clauses.fills))?;
         }
@@ -195,27 +198,25 @@ impl Analyzer<'_> {
 
     /// The plan under a limit that a setting sets.
     pub(super) fn at_most(&self, plan: LogicalPlan, setting: RowLimit) -> Result<LogicalPlan> {
-        let Some((rows, overflow)) = self.row_limit(setting) else {
-            return Ok(plan);
-        };
-        let operator = StreamOperator::AtMost {
-            rows,
-            setting,
-            breaks: overflow == KeyOverflow::Break,
-        };
-        stream_node(plan, operator).map_err(plan_error)
+        limited_to(plan, self.size_limit(setting))
     }
 
-    /// What a setting limits rows to, and what happens there.
-    pub(crate) fn row_limit(&self, setting: RowLimit) -> Option<(u64, KeyOverflow)> {
+    /// What settings limit an operator to, and what happens there.
+    pub(crate) fn size_limit(&self, of: RowLimit) -> Option<SizeLimit> {
         let settings = self.environment.settings();
-        let rows = settings.get(setting.name())?.parse().ok();
-        let overflow = match settings.get(setting.overflow_mode()).map(String::as_str) {
+        let number = |name: &str| settings.get(name)?.parse().ok();
+        let overflow = match settings.get(of.overflow_mode()).map(String::as_str) {
             Some("break") => KeyOverflow::Break,
             Some("any") => KeyOverflow::Any,
             _ => KeyOverflow::Throw,
         };
-        Some((rows.filter(|rows| *rows > 0)?, overflow))
+        let limit = SizeLimit {
+            of,
+            rows: number(of.name()).unwrap_or(0),
+            bytes: of.name_of_bytes().and_then(number).unwrap_or(0),
+            overflow,
+        };
+        (limit.rows > 0 || limit.bytes > 0).then_some(limit)
     }
 
     fn limits(
@@ -374,6 +375,30 @@ pub(crate) fn distinct(plan: LogicalPlan) -> Result<LogicalPlan> {
         .distinct()
         .and_then(|b| b.build())
         .map_err(plan_error)
+}
+
+/// The plan under a limit, if there is one.
+fn limited_to(plan: LogicalPlan, limit: Option<SizeLimit>) -> Result<LogicalPlan> {
+    match limit {
+        Some(limit) => stream_node(plan, StreamOperator::AtMost(limit)).map_err(plan_error),
+        None => Ok(plan),
+    }
+}
+
+/// The limits of what goes into a sort, and of what comes out of one that keeps `num_sorted` rows: only
+/// these are known to be kept.
+fn around_sort(
+    limit: Option<SizeLimit>,
+    num_sorted: Option<u64>,
+) -> (Option<SizeLimit>, Option<SizeLimit>) {
+    let (Some(limit), Some(num_sorted)) = (limit, num_sorted) else {
+        return (limit, None);
+    };
+    let of_rows = SizeLimit { bytes: 0, ..limit };
+    let of_bytes = SizeLimit { rows: 0, ..limit };
+    let below = limit.rows > 0 && num_sorted > limit.rows;
+    let above = limit.bytes > 0;
+    (below.then_some(of_rows), above.then_some(of_bytes))
 }
 
 /// The first row of each value of the keys.

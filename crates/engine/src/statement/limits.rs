@@ -1,7 +1,9 @@
 //! Checks statements against the settings that limit them.
 
+use std::time::Duration;
+
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_exec::ReadLimits;
+use basalt_exec::{ReadLimits, SpeedLimits};
 use basalt_parser::Parsed;
 use basalt_parser::ast::Statement;
 use basalt_parser::lexer::Lexer;
@@ -18,8 +20,25 @@ pub(crate) fn of_reading(settings: &Settings) -> ReadLimits {
         breaks: settings.get("read_overflow_mode") == "break",
         max_leaf_rows: settings.number("max_rows_to_read_leaf"),
         max_leaf_bytes: settings.number("max_bytes_to_read_leaf"),
+        leaf_breaks: settings.get("read_overflow_mode_leaf") == "break",
         block_rows: settings.number("max_block_size"),
     }
+}
+
+/// How fast a query has to read, if a setting says so.
+pub(crate) fn of_speed(settings: &Settings) -> Option<SpeedLimits> {
+    let seconds = |name| {
+        let seconds = settings.get(name).parse().unwrap_or(0.0);
+        Duration::try_from_secs_f64(seconds).unwrap_or_default()
+    };
+    let limits = SpeedLimits {
+        not_before: seconds("timeout_before_checking_execution_speed"),
+        min_rows: settings.number("min_execution_speed"),
+        min_bytes: settings.number("min_execution_speed_bytes"),
+        max_estimated: seconds("max_estimated_execution_time"),
+    };
+    let is_set = limits.min_rows > 0 || limits.min_bytes > 0 || !limits.max_estimated.is_zero();
+    is_set.then_some(limits)
 }
 
 /// Checks the length of a statement's text, without the data of an INSERT.

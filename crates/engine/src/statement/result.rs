@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, RecordBatch, UInt8Array};
+use arrow::array::{ArrayRef, BinaryViewArray, RecordBatch, UInt8Array};
 use arrow::datatypes::Schema;
+use basalt_analyzer::plan::batch_bytes;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_formats::{RowSink, Statistics};
 use basalt_parser::ast::{IntoOutfile, OutputOptions};
@@ -92,7 +93,7 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
         let rows = self.summary.result_rows + batch.num_rows() as u64;
         let row_bytes = match max_bytes {
             0 => 0,
-            _ => result_bytes(batch).div_ceil(batch.num_rows().max(1) as u64),
+            _ => batch_bytes(batch).div_ceil(batch.num_rows().max(1) as u64),
         };
         self.result_bytes += row_bytes * batch.num_rows() as u64;
         let has_too_many = |limit: u64, size: u64| limit > 0 && size > limit;
@@ -174,19 +175,6 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
         self.buffer.clear();
         Ok(())
     }
-}
-
-/// Bytes of the values of a batch, as ClickHouse counts them: strings with the number of their bytes
-/// in 8 more.
-fn result_bytes(batch: &RecordBatch) -> u64 {
-    let bytes = |column: &ArrayRef| match column.as_binary_view_opt() {
-        Some(strings) => strings.lengths().map(|len| u64::from(len) + 8).sum(),
-        None => {
-            let size = column.to_data().get_slice_memory_size();
-            size.map_or(0, |size| size as u64)
-        }
-    };
-    batch.columns().iter().map(bytes).sum()
 }
 
 fn cannot_write(e: std::io::Error) -> Error {

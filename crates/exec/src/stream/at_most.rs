@@ -1,47 +1,65 @@
-//! Lets rows through up to a limit; one more is an error, or the end.
+//! Lets rows through up to a limit of their number or bytes; beyond it is an error, or the end.
 
 use arrow::array::RecordBatch;
-use basalt_analyzer::plan::RowLimit;
-use basalt_error::{Error, Result};
+use basalt_analyzer::plan::{
+    KeyOverflow, RowLimit, SizeLimit, batch_bytes, table_bytes, text_bytes,
+};
+use basalt_error::Result;
 
 use super::Step;
 
-/// Counts rows.
+/// Counts rows and bytes.
 pub(super) struct AtMostStep {
-    rows: u64,
-    setting: RowLimit,
-    breaks: bool,
-    seen: u64,
+    limit: SizeLimit,
+    num_rows: u64,
+    /// Of the batches, or only of their long values where a table has the others.
+    size_bytes: u64,
+    is_over: bool,
 }
 
 impl AtMostStep {
-    pub(super) fn new(rows: u64, setting: RowLimit, breaks: bool) -> Self {
+    pub(super) fn new(limit: SizeLimit) -> Self {
         Self {
-            rows,
-            setting,
-            breaks,
-            seen: 0,
+            limit,
+            num_rows: 0,
+            size_bytes: 0,
+            is_over: false,
         }
+    }
+
+    /// Counts a batch; gives the bytes of all so far.
+    fn count(&mut self, batch: &RecordBatch) -> u64 {
+        self.num_rows += batch.num_rows() as u64;
+        if self.limit.bytes == 0 {
+            return 0;
+        }
+        self.size_bytes += match self.limit.of {
+            RowLimit::Distinct | RowLimit::Set => text_bytes(batch.columns()),
+            RowLimit::Join | RowLimit::GroupBy | RowLimit::Sort => batch_bytes(batch),
+        };
+        let of_table = match self.limit.of {
+            RowLimit::Distinct | RowLimit::Set => table_bytes(batch.columns(), self.num_rows),
+            // Which columns are keys, who plans the limit does not know yet.
+            RowLimit::Join => {
+                table_bytes(batch.columns().get(..1).unwrap_or_default(), self.num_rows)
+            }
+            RowLimit::GroupBy | RowLimit::Sort => 0,
+        };
+        self.size_bytes + of_table
     }
 }
 
 impl Step for AtMostStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
-        self.seen += batch.num_rows() as u64;
-        if self.breaks || self.seen <= self.rows {
-            return Ok(batch);
+        let bytes = self.count(&batch);
+        self.is_over = self.limit.is_passed(self.num_rows, bytes);
+        match self.is_over && self.limit.overflow == KeyOverflow::Throw {
+            true => Err(self.limit.error(self.num_rows, bytes)),
+            false => Ok(batch),
         }
-        let name = self.setting.name();
-        Err(Error::new(
-            self.setting.code(),
-            format!(
-                "Raise {name} or work on fewer rows: there are at least {}, allowed are {}",
-                self.seen, self.rows
-            ),
-        ))
     }
 
     fn is_done(&self) -> bool {
-        self.seen > self.rows
+        self.is_over
     }
 }

@@ -33,6 +33,14 @@ pub(super) fn keeps_order(operator: &StreamOperator) -> bool {
     )
 }
 
+/// Whether the step only counts what a setting limits.
+pub(super) fn is_limit(operator: &StreamOperator) -> bool {
+    matches!(
+        operator,
+        StreamOperator::AtMost(_) | StreamOperator::KeysAtMost { .. }
+    )
+}
+
 pub(super) fn output_schema(input: &SchemaRef, operator: &StreamOperator) -> Result<SchemaRef> {
     let mut fields: Vec<_> = input.fields().iter().cloned().collect();
     match operator {

@@ -30,7 +30,7 @@ use super::limit_by_end::LimitByEndStep;
 use super::limit_rows::LimitRowsStep;
 use super::limit_with_ties::LimitWithTiesStep;
 use super::rows_of_operator::{
-    keeps_order, order_of, output_schema, window_distribution, window_ordering,
+    is_limit, keeps_order, order_of, output_schema, window_distribution, window_ordering,
 };
 use super::shared::SharedStep;
 use super::state::State;
@@ -148,11 +148,7 @@ impl StreamExec {
                 let step = ArrayJoinStep::try_new((&input, schema), lists, missing, max_rows)?;
                 Box::new(step)
             }
-            StreamOperator::AtMost {
-                rows,
-                setting,
-                breaks,
-            } => Box::new(AtMostStep::new(*rows, *setting, *breaks)),
+            StreamOperator::AtMost(limit) => Box::new(AtMostStep::new(*limit)),
             StreamOperator::AsofJoin(columns) => Box::new(AsofJoinStep::try_new(&input, columns)?),
             StreamOperator::LimitWithTies {
                 keys,
@@ -188,14 +184,8 @@ impl StreamExec {
         let input = self.input.schema();
         let memory = MemoryConsumer::new(self.operator.name()).register(context.memory_pool());
         Ok(match &self.operator {
-            StreamOperator::KeysAtMost {
-                keys,
-                rows,
-                setting,
-                overflow,
-            } => {
-                let limit = (*rows, *setting, *overflow);
-                Box::new(KeysAtMostStep::try_new(&input, keys, limit, memory)?)
+            StreamOperator::KeysAtMost { keys, limit } => {
+                Box::new(KeysAtMostStep::try_new(&input, keys, *limit, memory)?)
             }
             StreamOperator::LimitBy {
                 keys,
@@ -267,10 +257,11 @@ impl ExecutionPlan for StreamExec {
 
     /// A step that asks for an order says that it keeps none: DataFusion would push a sort from above
     /// below it as soon as one of the sort's keys agrees with the order asked for. That the rows are
-    /// in that order above the step, too, is in the equivalence properties.
+    /// in that order above the step, too, is in the equivalence properties. So does a limit of a setting,
+    /// which counts what a sort above it takes, not the rows of the sort that its LIMIT asks for.
     fn maintains_input_order(&self) -> Vec<bool> {
         let asks = self.required_input_ordering().iter().any(Option::is_some);
-        vec![!asks && keeps_order(&self.operator)]
+        vec![!asks && keeps_order(&self.operator) && !is_limit(&self.operator)]
     }
 
     fn apply_expressions(

@@ -1,7 +1,8 @@
 //! Declares the settings of ClickHouse that clients set and Basalt has no use for.
 
+use super::limits::OVERFLOW;
 use super::{Setting, setting};
-use crate::settings::kind::Kind::{self, Bool, Seconds, Text, UInt64};
+use crate::settings::kind::Kind::{self, Bool, NonZeroUInt64, Seconds, Text, UInt64};
 
 const fn ignored(name: &'static str, kind: Kind, default: &'static str) -> Setting {
     setting(
@@ -36,4 +37,32 @@ pub(super) const SETTINGS: &[Setting] = &[
     ignored("connect_timeout", Seconds, "10"),
     ignored("receive_timeout", Seconds, "300"),
     ignored("send_timeout", Seconds, "300"),
+    ignored("max_execution_speed", UInt64, "0"),
+    ignored("max_execution_speed_bytes", UInt64, "0"),
+    ignored("max_execution_time_leaf", Seconds, "0"),
+    ignored("timeout_overflow_mode_leaf", OVERFLOW, "throw"),
+    ignored("max_temporary_columns", UInt64, "0"),
+    ignored("max_temporary_non_const_columns", UInt64, "0"),
+    ignored("max_pipeline_depth", UInt64, "0"),
+    ignored("max_analyze_depth", UInt64, "5000"),
+    ignored("max_expanded_ast_elements", UInt64, "500000"),
+    ignored("max_sessions_for_user", UInt64, "0"),
+    ignored("max_memory_usage_for_user", UInt64, "0"),
+    ignored("max_concurrent_queries_for_user", UInt64, "0"),
+    ignored("max_concurrent_queries_for_all_users", UInt64, "0"),
+    ignored("max_network_bandwidth", UInt64, "0"),
+    ignored("max_network_bytes", UInt64, "0"),
+    ignored("max_untracked_memory", UInt64, "4194304"),
+    ignored("max_temporary_data_on_disk_size_for_user", UInt64, "0"),
+    ignored("max_bytes_before_remerge_sort", UInt64, "1000000000"),
+    ignored("max_bytes_before_external_join", UInt64, "0"),
+    ignored("max_bytes_before_external_distinct", UInt64, "0"),
+    ignored("max_joined_block_size_rows", UInt64, "65409"),
+    ignored("max_joined_block_size_bytes", UInt64, "4194304"),
+    ignored("min_insert_block_size_rows", UInt64, "1048449"),
+    ignored("min_insert_block_size_bytes", UInt64, "268402944"),
+    ignored("preferred_block_size_bytes", UInt64, "1000000"),
+    ignored("max_read_buffer_size", NonZeroUInt64, "1048576"),
+    ignored("max_table_size_to_drop", UInt64, "50000000000"),
+    ignored("max_partition_size_to_drop", UInt64, "50000000000"),
 ];

@@ -4,7 +4,7 @@ use super::{Setting, setting};
 use crate::settings::kind::Kind::{self, Ratio, Seconds, UInt64, Word};
 use crate::settings::kind::OVERFLOW_MODE;
 
-const OVERFLOW: Kind = Word(OVERFLOW_MODE, &["throw", "break"]);
+pub(super) const OVERFLOW: Kind = Word(OVERFLOW_MODE, &["throw", "break"]);
 
 pub(super) const SETTINGS: &[Setting] = &[
     setting(
@@ -24,6 +24,30 @@ pub(super) const SETTINGS: &[Setting] = &[
         OVERFLOW,
         "throw",
         "What happens at max_execution_time: an error, or the end of the result.",
+    ),
+    setting(
+        "timeout_before_checking_execution_speed",
+        Seconds,
+        "10",
+        "Time from which on min_execution_speed, min_execution_speed_bytes and max_estimated_execution_time hold, in seconds.",
+    ),
+    setting(
+        "min_execution_speed",
+        UInt64,
+        "0",
+        "Rows a second that a query has to read at least; 0 is no limit.",
+    ),
+    setting(
+        "min_execution_speed_bytes",
+        UInt64,
+        "0",
+        "Bytes a second that a query has to read at least; 0 is no limit.",
+    ),
+    setting(
+        "max_estimated_execution_time",
+        Seconds,
+        "0",
+        "Time that a query may take in all, by what it has read of the rows that it will read, in seconds; 0 is no limit.",
     ),
     setting(
         "max_result_rows",
@@ -65,13 +89,19 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max_rows_to_read_leaf",
         UInt64,
         "0",
-        "As max_rows_to_read, on the server that has the rows, which is always this one; beyond it is an error. 0 is no limit.",
+        "As max_rows_to_read, on the server that has the rows, which is always this one; 0 is no limit.",
     ),
     setting(
         "max_bytes_to_read_leaf",
         UInt64,
         "0",
-        "As max_bytes_to_read, on the server that has the rows, which is always this one; beyond it is an error. 0 is no limit.",
+        "As max_bytes_to_read, on the server that has the rows, which is always this one; 0 is no limit.",
+    ),
+    setting(
+        "read_overflow_mode_leaf",
+        OVERFLOW,
+        "throw",
+        "What happens at max_rows_to_read_leaf and max_bytes_to_read_leaf: an error, or the end of the rows.",
     ),
     setting(
         "max_rows_to_transfer",
@@ -84,6 +114,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         UInt64,
         "0",
         "Bytes that a query sends to other servers, which is none.",
+    ),
+    setting(
+        "transfer_overflow_mode",
+        OVERFLOW,
+        "throw",
+        "What happens at max_rows_to_transfer and max_bytes_to_transfer, which no query reaches.",
     ),
     setting(
         "max_query_size",
@@ -110,10 +146,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Rows that DISTINCT leaves; 0 is no limit.",
     ),
     setting(
+        "max_bytes_in_distinct",
+        UInt64,
+        "0",
+        "Bytes of the table of what DISTINCT leaves, as ClickHouse's table has; 0 is no limit.",
+    ),
+    setting(
         "distinct_overflow_mode",
         OVERFLOW,
         "throw",
-        "What happens at max_rows_in_distinct: an error, or the end of the rows.",
+        "What happens at max_rows_in_distinct and max_bytes_in_distinct: an error, or the end of the rows.",
     ),
     setting(
         "max_rows_to_sort",
@@ -122,10 +164,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Rows that an ORDER BY keeps; those beyond a LIMIT it does not. 0 is no limit.",
     ),
     setting(
+        "max_bytes_to_sort",
+        UInt64,
+        "0",
+        "Bytes of the rows that an ORDER BY keeps; 0 is no limit.",
+    ),
+    setting(
         "sort_overflow_mode",
         OVERFLOW,
         "throw",
-        "What happens at max_rows_to_sort: an error, or the end of the rows.",
+        "What happens at max_rows_to_sort and max_bytes_to_sort: an error, or the end of the rows.",
     ),
     setting(
         "max_rows_in_join",
@@ -134,10 +182,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Rows of the right side of a JOIN; 0 is no limit.",
     ),
     setting(
+        "max_bytes_in_join",
+        UInt64,
+        "0",
+        "Bytes of the right side of a JOIN and of its table, about as ClickHouse's join hash has; 0 is no limit.",
+    ),
+    setting(
         "join_overflow_mode",
         OVERFLOW,
         "throw",
-        "What happens at max_rows_in_join: an error, or the end of the rows.",
+        "What happens at max_rows_in_join and max_bytes_in_join: an error, or the end of the rows.",
     ),
     setting(
         "max_rows_in_set",
@@ -146,10 +200,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Different values of the set of IN; 0 is no limit.",
     ),
     setting(
+        "max_bytes_in_set",
+        UInt64,
+        "0",
+        "Bytes of the set of IN, as ClickHouse's table has; 0 is no limit.",
+    ),
+    setting(
         "set_overflow_mode",
         OVERFLOW,
         "throw",
-        "What happens at max_rows_in_set: an error, or the end of the rows; constants are always taken.",
+        "What happens at max_rows_in_set and max_bytes_in_set: an error, or the end of the rows; constants are always taken.",
     ),
     setting(
         "max_columns_to_read",

@@ -16,8 +16,16 @@ const INLINE_LEN: usize = 12;
 /// A block is sealed at this size, so that offsets stay far from their 32 bits.
 const BLOCK_BYTES: usize = 1 << 30;
 
-/// Bytes that are written between two looks whether the query may go on.
+/// Bytes that are written between two looks whether the query may go on, at most; fewer where all that
+/// it may hold is little.
 const CHECKED_BYTES: usize = 1 << 24;
+
+/// The part of a query's memory that is written between two looks.
+const CHECKED_PART: usize = 16;
+
+fn checked_bytes() -> usize {
+    (memory::limit() / CHECKED_PART).min(CHECKED_BYTES)
+}
 
 /// Writes strings one after the other; all of a batch share one growing buffer.
 #[derive(Debug, Default)]
@@ -39,7 +47,7 @@ impl StringWriter {
         Self {
             views: Vec::with_capacity(num_rows),
             bytes: Vec::with_capacity(size_bytes.min(BLOCK_BYTES)),
-            max_len: memory::limit().min(CHECKED_BYTES),
+            max_len: checked_bytes(),
             ..Self::default()
         }
     }
@@ -101,7 +109,7 @@ impl StringWriter {
     /// Length of `bytes` at which to check again.
     fn next_len(&self) -> usize {
         let limit = memory::limit().saturating_sub(self.sealed_bytes);
-        limit.min(self.bytes.len() + CHECKED_BYTES)
+        limit.min(self.bytes.len() + checked_bytes())
     }
 
     /// Writes a whole row.
