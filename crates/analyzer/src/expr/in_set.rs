@@ -50,6 +50,18 @@ impl Resolver<'_> {
         if has_nothing(&left.data_type) {
             self.refuse_set_of_nothing(right)?;
         }
+        if let (DataType::Tuple(_), ExprKind::Array(items)) =
+            (left.data_type.base(), &right.unaliased().kind)
+            && items.is_empty()
+        {
+            return Err(Error::new(
+                ErrorCode::INCORRECT_ELEMENT_OF_SET,
+                format!(
+                    "Invalid element type in set: {}, not Array(Nothing)",
+                    left.data_type
+                ),
+            ));
+        }
         let left_is_null = *left.data_type.base() == DataType::Nothing;
         if left_is_null && null_is_no_member {
             return literal::unsigned(u64::from(negated));

@@ -43,7 +43,7 @@ impl Resolver<'_> {
     }
 
     pub(crate) fn not(&self, args: Vec<Typed>) -> Result<Typed> {
-        let is_native = |t: &DataType| !t.has_variant() && *t != DataType::Nothing;
+        let is_native = |t: &DataType| !t.has_variant() && *t.base() != DataType::Nothing;
         if matches!(args.as_slice(), [arg] if !is_native(&arg.data_type)) {
             return self.call_by_name("not", args);
         }

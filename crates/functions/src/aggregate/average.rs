@@ -70,6 +70,7 @@ fn resolve_average(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
 
 fn resolve_sum_count(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     call.expect_args(1..=1)?;
+    call.expect_type(0, DataType::is_number)?;
     let sum = sum_type(&call.types[0]).ok_or_else(|| call.illegal_type(0))?;
     let return_type = DataType::tuple(vec![sum.clone(), DataType::UInt64]);
     bind(call, return_type, sum, Output::SumAndCount)

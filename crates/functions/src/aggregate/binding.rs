@@ -93,15 +93,37 @@ pub(super) fn bind(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
                 ),
             ));
         }
-        (combinator.bind)(&AggregateCall {
+        let combined = (combinator.bind)(&AggregateCall {
             name: inner,
             ..*call
-        })?
+        })?;
+        match takes_only_nulls(call, combinator).then(|| innermost(inner)) {
+            Some(Some(function)) if function.nulls != AggregateNulls::Own => of_nothing(function),
+            _ => combined,
+        }
     } else {
         return Err(crate::registry::unknown_function(call.name));
     };
     bound.name = full_name(call);
     Ok(bound)
+}
+
+/// Whether there is nothing to combine: an argument, but for the condition of `-If`, is always NULL.
+fn takes_only_nulls(call: &AggregateCall<'_>, combinator: &Combinator) -> bool {
+    let values = match call.types.split_last() {
+        Some((_, values)) if combinator.suffix == "If" => values,
+        _ => call.types,
+    };
+    values.iter().any(is_only_null)
+}
+
+fn is_only_null(data_type: &DataType) -> bool {
+    data_type.is_nullable() && *data_type.base() == DataType::Nothing
+}
+
+/// The function under all combinators.
+fn innermost(name: &str) -> Option<&'static AggregateFunction> {
+    find(name).or_else(|| innermost(split(name)?.0))
 }
 
 fn full_name(call: &AggregateCall<'_>) -> String {
@@ -115,7 +137,6 @@ fn bind_function(
     function: &'static AggregateFunction,
     call: &AggregateCall<'_>,
 ) -> Result<BoundAggregate> {
-    call.expect_params(0..=function.max_params)?;
     let types: Vec<DataType> = call
         .types
         .iter()
@@ -126,15 +147,18 @@ fn bind_function(
         types: &types,
         ..*call
     };
+    let is_of_nothing = types.iter().any(|t| *t.base() == DataType::Nothing);
+    if is_of_nothing && function.nulls != AggregateNulls::Own {
+        check_nothing(function, &call)?;
+        return Ok(of_nothing(function));
+    }
+    call.expect_params(0..=function.max_params)?;
     if function.nulls == AggregateNulls::Own {
         let bound = (function.resolve)(&call)?;
         return Ok(BoundAggregate {
             skips_nulls: false,
             ..bound
         });
-    }
-    if types.iter().any(|t| *t.base() == DataType::Nothing) {
-        return Ok(of_nothing(function));
     }
     let plain: Vec<DataType> = types.iter().map(|t| t.base().clone()).collect();
     let bound = (function.resolve)(&AggregateCall {
@@ -157,10 +181,34 @@ fn bind_function(
     })
 }
 
+/// Whether a function of no values is 0, not NULL.
+fn is_count(function: &AggregateFunction) -> bool {
+    let is_named = ["count", "regr_count"].contains(&function.name);
+    function.nulls == AggregateNulls::SkipNotNull && (is_named || function.name.starts_with("uniq"))
+}
+
+/// Checks the number of arguments of functions that are asked for a result though all is NULL.
+fn check_nothing(function: &AggregateFunction, call: &AggregateCall<'_>) -> Result<()> {
+    let refuses = ["deltaSum", "quantiles"]
+        .iter()
+        .any(|f| function.name.starts_with(f));
+    if is_count(function) || refuses {
+        call.expect_params(0..=function.max_params)?;
+        let numbers = vec![DataType::UInt8; call.types.len()];
+        (function.resolve)(&AggregateCall {
+            types: &numbers,
+            ..*call
+        })?;
+    }
+    match refuses {
+        true => Err(call.illegal_type(0)),
+        false => Ok(()),
+    }
+}
+
 /// Only NULLs ever come: counts are 0, all else is NULL.
 fn of_nothing(function: &AggregateFunction) -> BoundAggregate {
-    let counts = function.nulls == AggregateNulls::SkipNotNull
-        && (function.name == "count" || function.name.starts_with("uniq"));
+    let counts = is_count(function);
     let return_type = if counts {
         DataType::UInt64
     } else {

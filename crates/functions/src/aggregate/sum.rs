@@ -83,9 +83,11 @@ impl PrimitiveVisitor for BindSum {
 
 fn resolve_with_overflow(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     call.expect_args(1..=1)?;
-    call.expect_type(0, DataType::is_number)?;
+    call.expect_type(0, |t| t.is_number() || t.is_enum())?;
     let data_type = match &call.types[0] {
         DataType::Bool => DataType::UInt8,
+        DataType::Enum8(_) => DataType::Int8,
+        DataType::Enum16(_) => DataType::Int16,
         DataType::Decimal { precision, scale } => DataType::Decimal {
             precision: match precision {
                 0..=9 => 9,
@@ -267,7 +269,7 @@ fn resolve_kahan(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     if call.types[0].is_decimal() {
         return resolve_sum(call);
     }
-    call.expect_type(0, |t| t.is_integer() || t.is_float())?;
+    call.expect_type(0, |t| t.is_integer() || t.is_float() || t.is_enum())?;
     let state_types = vec![ArrowType::Float64, ArrowType::Float64];
     Ok(BoundAggregate::new(
         DataType::Float64,

@@ -3,14 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, UInt8Array};
+use arrow::array::{Array, ArrayRef, UInt8Array};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::datatypes::{DataType as ArrowType, UInt8Type};
 use basalt_error::Result;
 use basalt_types::DataType;
 
 use super::condition;
-use crate::aggregate::defaults::default_where;
+use crate::aggregate::defaults::{bug, default_array, default_where};
 use crate::aggregate::of_inner::of_inner;
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::{column, primitive};
@@ -26,7 +26,7 @@ pub(super) fn bind_or_null(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
             name: &name,
             ..*call
         }),
-        None => Ok(or_null(binding::bind(call)?)),
+        None => Ok(or_empty(binding::bind(call)?)),
     }
 }
 
@@ -46,11 +46,16 @@ pub(super) fn bind_or_default(call: &AggregateCall<'_>) -> Result<BoundAggregate
         return Ok(bound);
     }
     let return_type = bound.return_type.clone();
-    Ok(track(
-        bound,
-        return_type.clone(),
-        Empty::Default(return_type),
-    ))
+    Ok(track(bound, return_type, Empty::Default))
+}
+
+/// The aggregate with NULL for groups without rows, or with an empty array or map.
+fn or_empty(bound: BoundAggregate) -> BoundAggregate {
+    if matches!(bound.return_type, DataType::Array(_) | DataType::Map(..)) {
+        let return_type = bound.return_type.clone();
+        return track(bound, return_type, Empty::Default);
+    }
+    or_null(bound)
 }
 
 /// The aggregate with NULL for groups without rows, where its type has a NULL.
@@ -74,6 +79,7 @@ fn track(bound: BoundAggregate, return_type: DataType, empty: Empty) -> BoundAgg
     state_types.push(ArrowType::UInt8);
     let factory = Arc::clone(&bound.factory);
     let skips_nulls = bound.skips_nulls;
+    let inner_type = bound.return_type;
     BoundAggregate {
         return_type,
         state_types,
@@ -81,8 +87,9 @@ fn track(bound: BoundAggregate, return_type: DataType, empty: Empty) -> BoundAgg
         factory: Arc::new(move || {
             Box::new(TrackRows {
                 inner: factory(),
+                inner_type: inner_type.clone(),
                 seen: Vec::new(),
-                empty: empty.clone(),
+                empty,
                 skips_nulls,
             })
         }),
@@ -90,15 +97,17 @@ fn track(bound: BoundAggregate, return_type: DataType, empty: Empty) -> BoundAgg
     }
 }
 
-#[derive(Clone, Debug)]
+/// What groups without rows have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Empty {
     Null,
-    Default(DataType),
+    Default,
 }
 
 #[derive(Debug)]
 struct TrackRows {
     inner: Box<dyn Aggregator>,
+    inner_type: DataType,
     /// Whether each group had a row.
     seen: Vec<bool>,
     empty: Empty,
@@ -110,6 +119,22 @@ impl TrackRows {
         if num_groups > self.seen.len() {
             self.seen.resize(num_groups, false);
         }
+    }
+
+    /// The inner results, with defaults in place of those of groups without rows.
+    fn finish_seen(&mut self, range: Range<usize>) -> Result<ArrayRef> {
+        let mut parts = Vec::new();
+        let mut start = range.start;
+        for run in self.seen[range].chunk_by(|a, b| a == b) {
+            let end = start + run.len();
+            parts.push(match run[0] {
+                true => self.inner.finish(start..end)?,
+                false => default_array(&self.inner_type, run.len())?,
+            });
+            start = end;
+        }
+        let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+        arrow::compute::concat(&parts).map_err(bug)
     }
 
     fn mark(&mut self, rows: &Rows<'_>) {
@@ -146,14 +171,16 @@ impl Aggregator for TrackRows {
 
     fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
         self.resize(range.end);
-        let array = self.inner.finish(range.clone())?;
-        let seen = BooleanBuffer::from(&self.seen[range]);
+        let seen = BooleanBuffer::from(&self.seen[range.clone()]);
+        let array = self.inner.finish(range.clone());
         if seen.count_set_bits() == seen.len() {
-            return Ok(array);
+            return array;
         }
-        match &self.empty {
+        // Tests of hypotheses refuse samples without rows.
+        let array = array.or_else(|_| self.finish_seen(range))?;
+        match self.empty {
             Empty::Null => with_nulls(&array, Some(NullBuffer::new(seen))),
-            Empty::Default(data_type) => default_where(&array, &!&seen, data_type),
+            Empty::Default => default_where(&array, &!&seen, &self.inner_type),
         }
     }
 

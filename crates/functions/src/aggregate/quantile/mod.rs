@@ -11,7 +11,7 @@ use basalt_types::physical::item_field;
 use super::defaults::bug;
 use super::row_log::list_of;
 use super::values::{column, primitive};
-use super::{AggregateCall, AggregateFunction, BoundAggregate};
+use super::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate};
 
 mod bfloat16;
 mod deterministic;
@@ -52,6 +52,7 @@ const fn many(
 ) -> AggregateFunction {
     AggregateFunction {
         name,
+        nulls: AggregateNulls::SkipNotNull,
         max_params: usize::MAX,
         syntax: "(level, ...)(x)",
         description,
@@ -174,24 +175,30 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
         "Quantile by Greenwald and Khanna's sketch: ranks are wrong by 1/accuracy at most.",
         |call| sketch::resolve_gk(call, false),
     ),
-    sketched(
-        "quantilesGK",
-        &[],
-        "Quantile by Greenwald and Khanna's sketch: ranks are wrong by 1/accuracy at most.",
-        |call| sketch::resolve_gk(call, true),
-    ),
+    AggregateFunction {
+        nulls: AggregateNulls::SkipNotNull,
+        ..sketched(
+            "quantilesGK",
+            &[],
+            "Quantile by Greenwald and Khanna's sketch: ranks are wrong by 1/accuracy at most.",
+            |call| sketch::resolve_gk(call, true),
+        )
+    },
     sketched(
         "quantileDD",
         &["medianDD"],
         "Quantile by a DDSketch: values are wrong by this share at most.",
         |call| sketch::resolve_dd(call, false),
     ),
-    sketched(
-        "quantilesDD",
-        &[],
-        "Quantile by a DDSketch: values are wrong by this share at most.",
-        |call| sketch::resolve_dd(call, true),
-    ),
+    AggregateFunction {
+        nulls: AggregateNulls::SkipNotNull,
+        ..sketched(
+            "quantilesDD",
+            &[],
+            "Quantile by a DDSketch: values are wrong by this share at most.",
+            |call| sketch::resolve_dd(call, true),
+        )
+    },
     one(
         "quantileTDigest",
         &["medianTDigest"],

@@ -35,7 +35,8 @@ pub(super) fn resolve_weighted(call: &AggregateCall<'_>, levels: Levels) -> Resu
 }
 
 fn bind(call: &AggregateCall<'_>, levels: Levels, weighted: bool) -> Result<BoundAggregate> {
-    call.expect_type(0, |t| t.is_integer() || t.is_float())?;
+    let is_moment = |t: &DataType| matches!(t, DataType::Date | DataType::DateTime(_));
+    call.expect_type(0, |t| t.is_integer() || t.is_float() || is_moment(t))?;
     let return_type = levels.return_type(DataType::Float32);
     Ok(bind_grouped(return_type, Timed { levels, weighted }))
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, Float64Array, UInt64Array};
-use arrow::datatypes::{ArrowNativeTypeOp, UInt64Type};
+use arrow::datatypes::{ArrowNativeType, ArrowNativeTypeOp, UInt64Type};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::physical::item_field;
@@ -71,11 +71,7 @@ fn resolve_moving(call: &AggregateCall<'_>, averages: bool) -> Result<BoundAggre
         },
     };
     let data_type = &call.types[0];
-    let sum = sum_type(data_type).filter(|_| data_type.is_number());
-    let sum = sum.ok_or_else(|| call.illegal_type(0))?;
-    if averages && data_type.is_decimal() {
-        return Err(Error::not_implemented("groupArrayMovingAvg of Decimal"));
-    }
+    let sum = sum_type(data_type).ok_or_else(|| call.illegal_type(0))?;
     let bind = BindMoving {
         types: call.types,
         sum,
@@ -96,14 +92,15 @@ impl PrimitiveVisitor for BindMoving<'_> {
     type Output = BoundAggregate;
 
     fn visit<T: Primitive>(self) -> BoundAggregate {
-        let element = if self.averages {
-            DataType::Float64
-        } else {
-            self.sum.clone()
+        let in_floats = self.averages && !self.sum.is_decimal();
+        let element = match in_floats {
+            true => DataType::Float64,
+            false => self.sum,
         };
         let function = Moving::<T> {
             window: self.window,
             averages: self.averages,
+            in_floats,
             element: element.clone(),
             values: PhantomData,
         };
@@ -115,6 +112,8 @@ impl PrimitiveVisitor for BindMoving<'_> {
 struct Moving<T> {
     window: Option<usize>,
     averages: bool,
+    /// Whether averages are floats: those of decimals are decimals.
+    in_floats: bool,
     element: DataType,
     values: PhantomData<fn() -> T>,
 }
@@ -135,14 +134,17 @@ impl<T: Primitive> RowsFunction for Moving<T> {
                 if let Some(left) = i.checked_sub(window) {
                     sum = sum.sub_wrapping(group[left].widen());
                 }
-                if self.averages {
+                if self.in_floats {
                     averages.push(sum.to_f64() / window as f64);
+                } else if self.averages {
+                    let window = ArrowNativeType::from_usize(window);
+                    sums.push(window.map_or(sum, |window| sum.div_wrapping(window)));
                 } else {
                     sums.push(sum);
                 }
             }
         }
-        let values: ArrayRef = if self.averages {
+        let values: ArrayRef = if self.in_floats {
             Arc::new(Float64Array::from(averages))
         } else {
             primitive_array::<Sum<T>>(sums, None, &self.element.physical())

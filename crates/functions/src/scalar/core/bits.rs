@@ -101,8 +101,11 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 ];
 
 fn integer(call: &Call<'_>, idx: usize) -> Result<Num> {
-    Num::of_number(call.data_type(idx))
-        .filter(|num| !num.is_float())
+    let num = match call.data_type(idx) {
+        DataType::Ipv4 => Some(Num::U32),
+        other => Num::of_number(other),
+    };
+    num.filter(|num| !num.is_float())
         .ok_or_else(|| call.illegal_type(idx))
 }
 
@@ -271,13 +274,7 @@ fn bit_count(call: &Call<'_>) -> Result<Resolved> {
             })
         });
     }
-    let num = match Num::of_number(data_type) {
-        Some(num) => num,
-        None if data_type.is_date_or_time() => {
-            Num::of(data_type).ok_or_else(|| call.illegal_type(0))?
-        }
-        None => return Err(call.illegal_type(0)),
-    };
+    let num = Num::of_number(data_type).ok_or_else(|| call.illegal_type(0))?;
     Resolved::new(DataType::UInt8, move |columns, num_rows| {
         let column = &columns[0];
         match num {

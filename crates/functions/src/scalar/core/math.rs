@@ -222,6 +222,7 @@ fn test(
     op: impl Fn(f64) -> bool + Copy + Send + Sync + 'static,
 ) -> Result<Resolved> {
     call.expect_args(1..=1)?;
+    call.expect_type(0, |t| t.is_integer() || t.is_float())?;
     let args = float_arguments(call)?;
     Resolved::new(DataType::UInt8, move |columns, num_rows| {
         map1::<f64, u8>(&args.columns(columns)?[0], num_rows, |x| u8::from(op(x)))
@@ -308,6 +309,7 @@ fn factorial(call: &Call<'_>) -> Result<Resolved> {
 /// 0 for negative exponents, the greatest UInt64 for too great ones.
 fn integer_power(call: &Call<'_>, base: u64) -> Result<Resolved> {
     call.expect_args(1..=1)?;
+    call.expect_type(0, |t| t.is_integer() || t.is_float())?;
     let args = float_arguments(call)?;
     Resolved::new(DataType::UInt64, move |columns, num_rows| {
         map1::<f64, u64>(&args.columns(columns)?[0], num_rows, |exponent| {

@@ -46,10 +46,9 @@ impl Num {
         })
     }
 
-    /// The primitive of a number (`Bool` and `IPv4` count as such), not of dates and enums.
+    /// The primitive of a number (`Bool` counts as such), not of dates, enums and addresses.
     pub(crate) fn of_number(data_type: &DataType) -> Option<Num> {
-        let is_number =
-            data_type.is_integer() || data_type.is_float() || *data_type == DataType::Ipv4;
+        let is_number = data_type.is_integer() || data_type.is_float();
         if is_number { Num::of(data_type) } else { None }
     }
 

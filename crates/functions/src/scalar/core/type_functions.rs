@@ -236,7 +236,8 @@ fn same(call: &Call<'_>) -> Result<Resolved> {
 fn to_low_cardinality(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(1..=1)?;
     let data_type = call.data_type(0).without_low_cardinality().clone();
-    if !data_type.is_nullable() && !data_type.can_be_nullable() {
+    let fits = data_type.is_nullable() || data_type.can_be_nullable();
+    if !fits || data_type.is_decimal() || data_type.is_enum() {
         return Err(call.illegal_type(0));
     }
     Resolved::new(

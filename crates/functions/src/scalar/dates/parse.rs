@@ -61,7 +61,7 @@ fn default_pattern(syntax: Syntax, is_wide: bool) -> &'static [u8] {
 
 fn resolve(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(1..=3)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     let (name, on_error) = OnError::of_name(call.name);
     let syntax = if name.ends_with("InJodaSyntax") {
         Syntax::Joda

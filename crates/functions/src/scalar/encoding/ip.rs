@@ -9,7 +9,7 @@ use arrow::datatypes::UInt8Type;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use crate::scalar::strings::shapes::{Ints, string_to_number, validity_of, write_rows};
+use crate::scalar::strings::shapes::{Ints, text_to_number, validity_of, write_rows};
 use crate::{Call, Resolved, ScalarFunction};
 
 /// The functions of this file.
@@ -90,9 +90,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         syntax: "isIPv4String(s)",
         description: "Whether a text is an IPv4 address.",
         resolve: |call| {
-            string_to_number::<UInt8Type>(call, DataType::UInt8, |s| {
-                u8::from(parse_v4(s).is_some())
-            })
+            text_to_number::<UInt8Type>(call, DataType::UInt8, |s| u8::from(parse_v4(s).is_some()))
         },
         ..ScalarFunction::BASE
     },
@@ -101,9 +99,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         syntax: "isIPv6String(s)",
         description: "Whether a text is an IPv6 address.",
         resolve: |call| {
-            string_to_number::<UInt8Type>(call, DataType::UInt8, |s| {
-                u8::from(parse_v6(s).is_some())
-            })
+            text_to_number::<UInt8Type>(call, DataType::UInt8, |s| u8::from(parse_v6(s).is_some()))
         },
         ..ScalarFunction::BASE
     },
@@ -192,7 +188,7 @@ fn failing_type(data_type: DataType, failure: Failure) -> DataType {
 
 fn resolve_v4_number(call: &Call<'_>, failure: Failure) -> Result<Resolved> {
     call.expect_args(1..=1)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     let return_type = failing_type(DataType::UInt32, failure);
     Resolved::new(return_type, move |columns, num_rows| {
         let parse = |text: &[u8]| parse_v4(text).map(u32::from);
@@ -230,7 +226,7 @@ fn push_v6(bytes: &[u8], out: &mut Vec<u8>) {
 
 fn resolve_v6_bytes(call: &Call<'_>, failure: Failure) -> Result<Resolved> {
     call.expect_args(1..=1)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     let return_type = failing_type(DataType::FixedString(16), failure);
     Resolved::new(return_type, move |columns, num_rows| {
         let parse = |text: &[u8]| {

@@ -5,7 +5,7 @@ use basalt_error::Result;
 use basalt_types::DataType;
 
 use super::hex::HEX_DIGITS;
-use crate::scalar::strings::shapes::{string_to_number, write_rows};
+use crate::scalar::strings::shapes::{text_to_number, write_rows};
 use crate::{Call, Resolved, ScalarFunction};
 
 /// The functions of this file.
@@ -22,7 +22,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         syntax: "MACStringToNum(s)",
         description: "The number of the MAC address that a text is, 0 for other texts.",
         resolve: |call| {
-            string_to_number::<UInt64Type>(call, DataType::UInt64, |s| parse(s, 6).unwrap_or(0))
+            text_to_number::<UInt64Type>(call, DataType::UInt64, |s| parse(s, 6).unwrap_or(0))
         },
         ..ScalarFunction::BASE
     },
@@ -31,7 +31,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         syntax: "MACStringToOUI(s)",
         description: "The first three bytes of a MAC address as a number.",
         resolve: |call| {
-            string_to_number::<UInt64Type>(call, DataType::UInt64, |s| {
+            text_to_number::<UInt64Type>(call, DataType::UInt64, |s| {
                 parse(s, 3)
                     .or_else(|| Some(parse(s, 6)? >> 24))
                     .unwrap_or(0)

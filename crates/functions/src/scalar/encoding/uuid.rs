@@ -71,7 +71,9 @@ fn sixteen(bytes: &[u8]) -> [u8; 16] {
 
 fn resolve_bytes(call: &Call<'_>) -> Result<Resolved> {
     let mixed = is_mixed_endian(call)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| {
+        matches!(t, DataType::String | DataType::FixedString(36))
+    })?;
     Resolved::new(DataType::FixedString(16), move |columns, num_rows| {
         fixed_rows(&columns[0], num_rows, |text| {
             // Only the form with dashes counts.

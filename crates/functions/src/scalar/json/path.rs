@@ -25,9 +25,9 @@ pub(super) struct Documents<'a> {
 /// Checks that the arguments `1..end` are keys and positions and the first one is a string.
 pub(super) fn check_path(call: &Call<'_>, end: usize) -> Result<()> {
     call.expect_args(1..=usize::MAX)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     for idx in 1..end {
-        call.expect_type(idx, |t| t.is_string() || t.is_integer())?;
+        call.expect_type(idx, |t| *t == DataType::String || t.is_integer())?;
     }
     Ok(())
 }

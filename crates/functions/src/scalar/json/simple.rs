@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrowPrimitiveType, PrimitiveArray};
 use arrow::datatypes::{Float64Type, Int64Type, UInt8Type, UInt64Type};
-use basalt_error::Result;
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
 use super::value::unescape;
@@ -84,6 +84,12 @@ fn value_of<'a>(text: &'a [u8], finder: &memchr::memmem::Finder<'_>) -> Option<&
 fn needle(call: &Call<'_>) -> Result<Vec<u8>> {
     call.expect_args(2..=2)?;
     call.expect_type(0, DataType::is_string)?;
+    if *call.data_type(0) != DataType::String {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_COLUMN,
+            format!("Function {} takes a String, not a FixedString", call.name),
+        ));
+    }
     let name = call.constant_bytes(1)?;
     Ok([b"\"", name.as_slice(), b"\":"].concat())
 }

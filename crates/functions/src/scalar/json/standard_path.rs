@@ -55,7 +55,7 @@ fn path_of(call: &Call<'_>) -> Result<Vec<Step>> {
         ));
     }
     call.expect_args(2..=3)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     call.expect_type(1, DataType::is_string)?;
     let path = call.constant_str(1)?;
     parse(&path).ok_or_else(|| bad_arguments(format!("Unable to parse JSONPath {path}")))

@@ -50,7 +50,7 @@ fn resolve_to_json(call: &Call<'_>) -> Result<Resolved> {
 fn resolve_merge(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(1..=usize::MAX)?;
     for idx in 0..call.args.len() {
-        call.expect_type(idx, DataType::is_string)?;
+        call.expect_type(idx, |t| *t == DataType::String)?;
     }
     Resolved::new(DataType::String, move |columns, num_rows| {
         let texts = columns

@@ -2,7 +2,7 @@
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::UInt64Type;
-use basalt_error::Result;
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use memchr::memmem::Finder;
 
@@ -127,7 +127,14 @@ fn resolve_search(call: &Call<'_>, mode: Mode, search: Search) -> Result<Resolve
 fn resolve_ordered(call: &Call<'_>, order: Order, mode: Mode, search: Search) -> Result<Resolved> {
     call.expect_args(2..=3)?;
     call.expect_type(order.haystack, is_text)?;
-    call.expect_type(order.needle, DataType::is_string)?;
+    call.expect_type(order.needle, |t| *t == DataType::String)?;
+    let is_fixed = matches!(call.data_type(order.haystack), DataType::FixedString(_));
+    if is_fixed && call.args[order.haystack].constant.is_none() {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_COLUMN,
+            format!("Function {} takes a String, not a FixedString", call.name),
+        ));
+    }
     if call.args.len() == 3 {
         call.expect_type(2, DataType::is_unsigned)?;
     }

@@ -167,6 +167,9 @@ fn starts_at_char(bytes: &[u8]) -> bool {
 }
 
 fn compare(call: &Call<'_>, f: fn(&[u8], &[u8]) -> bool) -> Result<Resolved> {
+    if call.name.ends_with("UTF8") {
+        expect_texts(call)?;
+    }
     let f = move |a: &[u8], b: &[u8]| Ok(u8::from(f(a, b)));
     two_strings_to_number::<UInt8Type>(call, DataType::UInt8, f)
 }
@@ -183,11 +186,20 @@ fn resolve_affix(call: &Call<'_>, at_end: bool) -> Result<Resolved> {
     }
 }
 
+/// Checks that there are two values of String, not FixedString.
+fn expect_texts(call: &Call<'_>) -> Result<()> {
+    call.expect_args(2..=2)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
+    call.expect_type(1, |t| *t == DataType::String)
+}
+
 fn distance(call: &Call<'_>, f: fn(&[u8], &[u8]) -> Result<u64>) -> Result<Resolved> {
+    expect_texts(call)?;
     two_strings_to_number::<UInt64Type>(call, DataType::UInt64, f)
 }
 
 fn similarity(call: &Call<'_>, f: fn(&[u8], &[u8]) -> f64) -> Result<Resolved> {
+    expect_texts(call)?;
     let f = move |a: &[u8], b: &[u8]| Ok(f(a, b));
     two_strings_to_number::<Float64Type>(call, DataType::Float64, f)
 }

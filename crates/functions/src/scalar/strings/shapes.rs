@@ -226,20 +226,28 @@ pub fn string_to_number<T: ArrowPrimitiveType>(
     })
 }
 
-/// `f(text, text) -> number`.
+/// As [`string_to_number`], not of a FixedString.
+pub fn text_to_number<T: ArrowPrimitiveType>(
+    call: &Call<'_>,
+    return_type: DataType,
+    f: impl Fn(&[u8]) -> T::Native + Send + Sync + 'static,
+) -> Result<Resolved> {
+    call.expect_args(1..=1)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
+    string_to_number::<T>(call, return_type, f)
+}
+
+/// `f(string, string) -> number`.
 pub fn two_strings_to_number<T: ArrowPrimitiveType>(
     call: &Call<'_>,
     return_type: DataType,
     f: impl Fn(&[u8], &[u8]) -> Result<T::Native> + Send + Sync + 'static,
 ) -> Result<Resolved> {
     call.expect_args(2..=2)?;
-    call.expect_type(0, is_text)?;
-    call.expect_type(1, is_text)?;
-    let types = call.data_types();
+    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(1, DataType::is_string)?;
     Resolved::new(return_type, move |columns, num_rows| {
-        let first = text_column(&columns[0], &types[0])?;
-        let second = text_column(&columns[1], &types[1])?;
-        let (a, b) = (first.strings()?, second.strings()?);
+        let (a, b) = (columns[0].strings()?, columns[1].strings()?);
         number_rows::<T>(columns, num_rows, |row| f(a.value(row), b.value(row)))
     })
 }

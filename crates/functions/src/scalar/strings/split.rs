@@ -66,7 +66,7 @@ fn resolve_split(
     idx: usize,
     split: impl Fn(&[u8], usize, &mut Vec<Range<usize>>) + Send + Sync + 'static,
 ) -> Result<Resolved> {
-    call.expect_type(idx, DataType::is_string)?;
+    call.expect_type(idx, |t| *t == DataType::String)?;
     let limit = match call.args.get(idx + 1) {
         Some(_) => usize::try_from(call.constant_i64(idx + 1)?).unwrap_or(0),
         None => 0,

@@ -57,8 +57,7 @@ fn resolve_element(call: &Call<'_>) -> Result<Resolved> {
             }
             found => found.ok(),
         },
-        None if call.args.len() < 3 => return Err(call.illegal_type(0)),
-        None => None,
+        None => return Err(call.illegal_type(0)),
     };
     let Some(idx) = found else {
         let default = call.data_type(2).clone();

@@ -314,7 +314,10 @@ fn step_of(result: &DataType, unit: IntervalUnit, clock: Clock) -> Step {
 
 fn shift(step: Step, clock: Clock, value: i64, amount: i64) -> i64 {
     match step {
-        Step::Days(n) if clock.is_wide => days_later(value, amount.saturating_mul(n)),
+        // As in ClickHouse, of the number of days 32 bits count.
+        Step::Days(n) if clock.is_wide => {
+            days_later(value, i64::from(amount.wrapping_mul(n) as i32))
+        }
         Step::Days(n) | Step::Ticks(n) => value.wrapping_add(amount.wrapping_mul(n)),
         Step::Months(n) => months_later(clock, value, (amount, n)).0,
         Step::LocalDays(n) => at_local_days(clock, value, |days| {
