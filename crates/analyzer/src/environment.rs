@@ -112,4 +112,7 @@ pub trait Environment {
 
     /// Whether a setting is on, its default included.
     fn flag(&self, setting: &str) -> bool;
+
+    /// The number that a setting is, its default included; 0 for what is none.
+    fn number(&self, setting: &str) -> u64;
 }

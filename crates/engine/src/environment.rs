@@ -121,6 +121,10 @@ impl Environment for QueryEnvironment<'_> {
     fn flag(&self, setting: &str) -> bool {
         self.settings.flag(setting)
     }
+
+    fn number(&self, setting: &str) -> u64 {
+        self.settings.number(setting)
+    }
 }
 
 impl QueryEnvironment<'_> {

@@ -50,7 +50,7 @@ pub(crate) struct Execution {
     control: Arc<QueryControl>,
     state: Arc<SessionState>,
     observation: Arc<Observation>,
-    max_columns: u64,
+    plan_limits: limits::PlanLimits,
     /// Of the plan that ran last, if it has a limit.
     rows_before_limit: Arc<Mutex<Option<u64>>>,
 }
@@ -111,7 +111,7 @@ impl Execution {
             control: Arc::clone(control),
             state,
             observation: Arc::clone(observation),
-            max_columns: settings.number("max_columns_to_read"),
+            plan_limits: limits::of_plans(settings),
             rows_before_limit: Arc::default(),
         })
     }
@@ -163,7 +163,7 @@ impl Execution {
         f: &mut dyn FnMut(RecordBatch) -> Result<bool>,
     ) -> Result<()> {
         let plan = self.optimized(plan)?;
-        limits::check_columns(&plan, self.max_columns)?;
+        limits::check_plan(&plan, &self.plan_limits)?;
         self.control.set_keep_order(keep_order && !reorders(&plan));
         let mut physical = self.physical(&plan)?;
         if self.observation.is_measured() {

@@ -141,7 +141,7 @@ impl Session {
             .unwrap_or(0.0);
         let deadline = Duration::try_from_secs_f64(seconds).ok();
         let deadline = deadline.filter(|d| !d.is_zero());
-        statement::limits::check_tree(&parsed.statement, &settings)?;
+        statement::limits::check_tree(parsed, &settings)?;
         let limits = statement::limits::of_reading(&settings);
         let control = QueryControl::new(deadline)
             .breaking_at_deadline(settings.get("timeout_overflow_mode") == "break")

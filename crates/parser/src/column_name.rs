@@ -64,7 +64,7 @@ impl Namer {
                 self.out
                     .push_str(&format!("_subquery_{}", self.num_subqueries));
             }
-            ExprKind::QueryParameter(_) | ExprKind::Matcher(_) => {
+            ExprKind::QueryParameter(_) | ExprKind::ParameterName(_) | ExprKind::Matcher(_) => {
                 self.out.push_str(&format_expr(e));
             }
             _ => {}

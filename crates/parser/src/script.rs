@@ -21,6 +21,8 @@ pub struct Parsed {
     pub data: Option<Range<usize>>,
     /// Ended with `\G`: the result is wanted in the format Vertical.
     pub vertical: bool,
+    /// How deep the text is nested, counted as [`crate::max_depth`] is.
+    pub depth: u32,
 }
 
 /// Parses a text that is one statement. Inline data goes on to the end of the text.
@@ -42,6 +44,7 @@ pub fn parse_statement(text: impl AsRef<[u8]>) -> Result<Parsed> {
             span,
             data,
             vertical: false,
+            depth: parser.deepest,
         });
     }
     let vertical = parser.statement_end()?;
@@ -53,6 +56,7 @@ pub fn parse_statement(text: impl AsRef<[u8]>) -> Result<Parsed> {
         span,
         data: None,
         vertical,
+        depth: parser.deepest,
     })
 }
 
@@ -108,6 +112,7 @@ impl Statements<'_> {
                 span,
                 data: None,
                 vertical,
+                depth: parser.deepest,
             }));
         };
         let mut inner = &statement;
@@ -139,6 +144,7 @@ impl Statements<'_> {
             span,
             data,
             vertical: false,
+            depth: parser.deepest,
         }))
     }
 }

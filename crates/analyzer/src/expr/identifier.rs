@@ -120,13 +120,16 @@ impl Resolver<'_> {
                 let known = self.names.has(&[name.to_owned()]);
                 return if known { Ok(None) } else { Err(cyclic(name)) };
             }
-            if let Some(typed) = state.alias_cache.get(name) {
+            if let Some((typed, size)) = state.alias_cache.get(name) {
+                self.analyzer.count_expanded(*size)?;
                 return Ok(Some(typed.clone()));
             }
             !state.lambda_frames.is_empty()
         };
         self.state.borrow_mut().alias_stack.push(name.to_owned());
+        let expanded_before = self.analyzer.expanded();
         let result = self.resolve(expr);
+        let size = self.analyzer.expanded() - expanded_before;
         let mut state = self.state.borrow_mut();
         state.alias_stack.pop();
         let typed = result?;
@@ -135,7 +138,9 @@ impl Resolver<'_> {
         if state.alias_stack.is_empty() {
             let has_crossed = std::mem::take(&mut state.has_crossed);
             if !in_lambda && !has_crossed {
-                state.alias_cache.insert(name.to_owned(), typed.clone());
+                state
+                    .alias_cache
+                    .insert(name.to_owned(), (typed.clone(), size));
             }
         }
         Ok(Some(typed))

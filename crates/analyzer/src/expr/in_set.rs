@@ -43,6 +43,8 @@ impl Resolver<'_> {
             name,
             "notIn" | "globalNotIn" | "notNullIn" | "globalNotNullIn"
         );
+        let named = self.analyzer.named_by_parameters(right)?;
+        let right = named.as_ref().unwrap_or(right);
         let left = self.resolve(left)?;
         let null_matches = self.analyzer.flag("transform_null_in");
         // The set of `nullIn` still has no NULL: that takes the setting.

@@ -100,8 +100,8 @@ struct State {
     shared_aliases: Option<Rc<HashMap<String, ast::Expr>>>,
     /// Whether an alias meant the column inside another alias of its own expression.
     has_crossed: bool,
-    /// Results of aliases resolved outside of lambdas.
-    alias_cache: HashMap<String, Typed>,
+    /// Results of aliases resolved outside of lambdas, and of how many expressions each is.
+    alias_cache: HashMap<String, (Typed, u64)>,
     /// Parameters of the lambdas around the expression, innermost last.
     lambda_frames: Vec<Vec<(String, Typed)>>,
     /// Scalar subqueries with their values: the same text has the same value, also of `rand()`.
@@ -152,6 +152,10 @@ impl<'a> Resolver<'a> {
     /// # Errors
     /// What is wrong with it, with its position.
     pub(crate) fn resolve(&self, expr: &ast::Expr) -> Result<Typed> {
+        // Lists of constants are one element each.
+        if expr.as_literal().is_none() {
+            self.analyzer.count_expanded(1)?;
+        }
         {
             let mut state = self.state.borrow_mut();
             state.depth += 1;
@@ -193,6 +197,7 @@ impl<'a> Resolver<'a> {
             ExprKind::Subquery(query) => self.scalar_subquery(query),
             ExprKind::Alias { expr, name } => self.aliased(expr, name),
             ExprKind::QueryParameter(parameter) => self.parameter(parameter),
+            ExprKind::ParameterName(parts) => self.identifier(&self.analyzer.name_of(parts)?),
         }
     }
 

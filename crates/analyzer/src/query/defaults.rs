@@ -189,7 +189,8 @@ fn collect(expr: &ast::Expr, bound: &mut Vec<String>, names: &mut Vec<String>) {
         ExprKind::Literal(_)
         | ExprKind::Matcher(_)
         | ExprKind::Subquery(_)
-        | ExprKind::QueryParameter(_) => {}
+        | ExprKind::QueryParameter(_)
+        | ExprKind::ParameterName(_) => {}
     }
 }
 

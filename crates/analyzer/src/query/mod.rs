@@ -107,6 +107,10 @@ pub struct Analyzer<'a> {
     pub(crate) text: &'a [u8],
     next_id: Cell<u64>,
     depth: Cell<usize>,
+    /// Expressions resolved so far, those behind an alias each time that it is used.
+    expanded: Cell<u64>,
+    /// How many there may be; 0 is no limit.
+    max_expanded: u64,
     /// Parameters of the view around the query, which come before the statement's.
     parameters: RefCell<Vec<(String, String)>>,
 }
@@ -122,6 +126,8 @@ impl<'a> Analyzer<'a> {
             text,
             next_id: Cell::new(0),
             depth: Cell::new(0),
+            expanded: Cell::new(0),
+            max_expanded: environment.number("max_expanded_ast_elements"),
             parameters: RefCell::default(),
         }
     }
@@ -164,6 +170,29 @@ impl<'a> Analyzer<'a> {
         result
     }
 
+    /// Expressions resolved so far.
+    pub(crate) fn expanded(&self) -> u64 {
+        self.expanded.get()
+    }
+
+    /// Counts expressions against `max_expanded_ast_elements`: each alias of an alias may double what it
+    /// stands for.
+    pub(crate) fn count_expanded(&self, number: u64) -> Result<()> {
+        let expanded = self.expanded.get().saturating_add(number);
+        self.expanded.set(expanded);
+        if self.max_expanded == 0 || expanded <= self.max_expanded {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            format!(
+                "Raise max_expanded_ast_elements or use fewer aliases of aliases: the query tree is too \
+                 big. Maximum: {}",
+                self.max_expanded
+            ),
+        ))
+    }
+
     /// A name that no other column of the query has.
     pub(crate) fn fresh(&self, name: &str) -> String {
         let id = self.next_id.get();
@@ -179,6 +208,35 @@ impl<'a> Analyzer<'a> {
             .find(|(name, _)| name == wanted)
             .map(|(_, text)| text.clone());
         of_view.or_else(|| self.environment.parameter(wanted))
+    }
+
+    /// A name with the values of the parameters in it.
+    pub(crate) fn name_of(&self, parts: &[ast::NamePart]) -> Result<Vec<String>> {
+        let part = |part: &ast::NamePart| match part {
+            ast::NamePart::Name(name) => Ok(name.clone()),
+            ast::NamePart::Parameter(name) => self.parameter(name).ok_or_else(|| {
+                Error::new(
+                    ErrorCode::UNKNOWN_QUERY_PARAMETER,
+                    format!("Substitution `{name}` is not set"),
+                )
+            }),
+        };
+        parts.iter().map(part).collect()
+    }
+
+    /// A name in the place of what holds parameters that are names; `None` for all else.
+    pub(crate) fn named_by_parameters(&self, expr: &ast::Expr) -> Result<Option<ast::Expr>> {
+        let parts = match &expr.kind {
+            ast::ExprKind::ParameterName(parts) => self.name_of(parts)?,
+            ast::ExprKind::QueryParameter(p) if p.data_type.name == "Identifier" => {
+                self.name_of(&[ast::NamePart::Parameter(p.name.clone())])?
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(ast::Expr::new(
+            ast::ExprKind::Identifier(parts),
+            expr.span,
+        )))
     }
 
     pub(crate) fn flag(&self, setting: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Checks statements against the settings that limit them.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use basalt_error::{Error, ErrorCode, Result};
@@ -8,7 +9,7 @@ use basalt_parser::Parsed;
 use basalt_parser::ast::Statement;
 use basalt_parser::lexer::Lexer;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use crate::settings::Settings;
 
@@ -62,11 +63,11 @@ pub(crate) fn check_length(text: &[u8], parsed: &Parsed, settings: &Settings) ->
     Err(Error::new(ErrorCode::SYNTAX_ERROR, message).at(basalt_parser::position_of(text, start)))
 }
 
-/// Checks the size of a statement's syntax tree.
+/// Checks the depth of a statement's text and the size of its syntax tree.
 ///
 /// # Errors
-/// `TOO_DEEP_AST`, `TOO_BIG_AST`, `TOO_DEEP_SUBQUERIES`.
-pub(crate) fn check_tree(statement: &Statement, settings: &Settings) -> Result<()> {
+/// `TOO_DEEP_RECURSION`, `TOO_DEEP_AST`, `TOO_BIG_AST`, `TOO_DEEP_SUBQUERIES`.
+pub(crate) fn check_tree(parsed: &Parsed, settings: &Settings) -> Result<()> {
     // By default the parser's own limits hold.
     let limit = |name| match settings.changed().contains_key(name) {
         true => usize::try_from(settings.number(name)).unwrap_or(usize::MAX),
@@ -74,12 +75,19 @@ pub(crate) fn check_tree(statement: &Statement, settings: &Settings) -> Result<(
     };
     let [depth, elements, subqueries] =
         ["max_ast_depth", "max_ast_elements", "max_subquery_depth"].map(limit);
+    let of_text = limit("max_parser_depth");
+    if of_text > 0 && parsed.depth as usize > of_text {
+        let text = format!(
+            "Raise max_parser_depth or simplify the query. Maximum parse depth ({of_text}) exceeded"
+        );
+        return Err(Error::new(ErrorCode::TOO_DEEP_RECURSION, text));
+    }
     if depth == 0 && elements == 0 && subqueries == 0 {
         return Ok(());
     }
-    let statement = match statement {
-        Statement::Explain(explain) => explain.statement.as_deref().unwrap_or(statement),
-        _ => statement,
+    let statement = match &parsed.statement {
+        Statement::Explain(explain) => explain.statement.as_deref().unwrap_or(&parsed.statement),
+        statement => statement,
     };
     let tree = basalt_parser::explain_ast(statement);
     let check = |code, limit: usize, size: usize, what: &str| {
@@ -107,26 +115,69 @@ pub(crate) fn check_tree(statement: &Statement, settings: &Settings) -> Result<(
     check(code, subqueries, nested, "Too deep subqueries")
 }
 
-/// Checks how many columns an optimized plan reads of a table.
+/// How many columns a plan may use; 0 is no limit.
+#[derive(Clone)]
+pub(crate) struct PlanLimits {
+    to_read: u64,
+    temporary: u64,
+    temporary_non_const: u64,
+}
+
+pub(crate) fn of_plans(settings: &Settings) -> PlanLimits {
+    PlanLimits {
+        to_read: settings.number("max_columns_to_read"),
+        temporary: settings.number("max_temporary_columns"),
+        temporary_non_const: settings.number("max_temporary_non_const_columns"),
+    }
+}
+
+/// Checks how many columns an optimized plan reads of a table, and computes in one step.
 ///
 /// # Errors
-/// `TOO_MANY_COLUMNS`.
-pub(crate) fn check_columns(plan: &LogicalPlan, limit: u64) -> Result<()> {
-    let mut most = 0;
+/// `TOO_MANY_COLUMNS`, `TOO_MANY_TEMPORARY_COLUMNS`, `TOO_MANY_TEMPORARY_NON_CONST_COLUMNS`.
+pub(crate) fn check_plan(plan: &LogicalPlan, limits: &PlanLimits) -> Result<()> {
+    let counts_expressions = limits.temporary > 0 || limits.temporary_non_const > 0;
+    let (mut read, mut all, mut varying) = (0, 0, 0);
     let found = plan.apply(|node| {
         if let LogicalPlan::TableScan(scan) = node {
-            most = most.max(scan.projected_schema.fields().len() as u64);
+            read = read.max(scan.projected_schema.fields().len() as u64);
+        }
+        if counts_expressions {
+            let (constants, others) = expressions(node)?;
+            all = all.max(constants + others);
+            varying = varying.max(others);
         }
         Ok(TreeNodeRecursion::Continue)
     });
     found.map_err(basalt_analyzer::plan_error)?;
-    if limit == 0 || most <= limit {
-        return Ok(());
-    }
-    Err(Error::new(
-        ErrorCode::TOO_MANY_COLUMNS,
-        format!(
-            "Raise max_columns_to_read or name fewer columns. Requested: {most}, maximum: {limit}"
-        ),
-    ))
+    let check = |code, name: &str, limit: u64, found: u64| match limit == 0 || found <= limit {
+        true => Ok(()),
+        false => Err(Error::new(
+            code,
+            format!("Raise {name} or name fewer columns. Requested: {found}, maximum: {limit}"),
+        )),
+    };
+    let code = ErrorCode::TOO_MANY_COLUMNS;
+    check(code, "max_columns_to_read", limits.to_read, read)?;
+    let code = ErrorCode::TOO_MANY_TEMPORARY_COLUMNS;
+    check(code, "max_temporary_columns", limits.temporary, all)?;
+    let code = ErrorCode::TOO_MANY_TEMPORARY_NON_CONST_COLUMNS;
+    let name = "max_temporary_non_const_columns";
+    check(code, name, limits.temporary_non_const, varying)
+}
+
+/// How many different constants and other expressions a step of a plan has.
+fn expressions(node: &LogicalPlan) -> datafusion::error::Result<(u64, u64)> {
+    let (mut constants, mut others) = (HashSet::new(), HashSet::new());
+    node.apply_expressions(|expr| {
+        expr.apply(|part| {
+            let list = match part {
+                Expr::Literal(..) => &mut constants,
+                _ => &mut others,
+            };
+            list.insert(part.to_string());
+            Ok(TreeNodeRecursion::Continue)
+        })
+    })?;
+    Ok((constants.len() as u64, others.len() as u64))
 }

@@ -10,7 +10,7 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, internal_datafusion_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::{PhysicalExpr, conjunction};
 use datafusion::physical_plan::ExecutionPlan;
 
 use super::{MorselSource, ScanExec, ScanRequest};
@@ -40,9 +40,12 @@ pub struct SourceTable<K>(pub K);
 impl<K: TableKind> SourceTable<K> {
     /// The filters as one expression over the fields, if there is one for these.
     fn condition(&self, state: &dyn Session, filters: &[Expr]) -> Option<Arc<dyn PhysicalExpr>> {
-        let all = filters.iter().cloned().reduce(Expr::and)?;
         let schema = DFSchema::try_from(self.0.schema().as_ref().clone()).ok()?;
-        state.create_physical_expr(all, &schema).ok()
+        // One by one: types are looked up at each level of a chain, for all that is below it.
+        let each = filters.iter().cloned();
+        let each = each.map(|filter| state.create_physical_expr(filter, &schema));
+        let each = each.collect::<Result<Vec<_>>>().ok()?;
+        (!each.is_empty()).then(|| conjunction(each))
     }
 }
 

@@ -69,6 +69,17 @@ pub enum ExprKind {
     },
     /// `{name:Type}`
     QueryParameter(Box<QueryParameter>),
+    /// `t.{name:Identifier}`: a name of several parts, some of them parameters.
+    ParameterName(Vec<NamePart>),
+}
+
+/// A part of [`ExprKind::ParameterName`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum NamePart {
+    /// A name.
+    Name(String),
+    /// `{name:Identifier}`
+    Parameter(String),
 }
 
 /// A function's call, or an operator written as one.

@@ -35,8 +35,8 @@ pub use create::{
 pub use data_type::{DataType, TypeArg};
 pub use expr::{
     ColumnMatcher, ColumnTransformer, Expr, ExprKind, FrameBound, FrameUnit, Function,
-    FunctionForm, Lambda, MatcherPattern, NullsAction, QueryParameter, WindowFrame, WindowRef,
-    WindowSpec,
+    FunctionForm, Lambda, MatcherPattern, NamePart, NullsAction, QueryParameter, WindowFrame,
+    WindowRef, WindowSpec,
 };
 pub use literal::{FloatLiteral, Literal};
 pub use select::{

@@ -60,6 +60,7 @@ fn constant_or_leaf(e: &Expr) -> Node {
             let data_type = crate::format_data_type(&p.data_type);
             Node::leaf(format!("QueryParameter {}:{data_type}", p.name))
         }
+        ExprKind::ParameterName(_) => Node::leaf(format!("Identifier {}", crate::format_expr(e))),
         _ => expr(e),
     }
 }

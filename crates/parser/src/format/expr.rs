@@ -3,8 +3,8 @@
 use super::Writer;
 use super::text::{backticked, expression_name, float, identifier, is_clause_word, quoted};
 use crate::ast::{
-    Expr, ExprKind, FrameBound, Function, FunctionForm, Lambda, Literal, NullsAction, WindowFrame,
-    WindowRef, WindowSpec,
+    Expr, ExprKind, FrameBound, Function, FunctionForm, Lambda, Literal, NamePart, NullsAction,
+    WindowFrame, WindowRef, WindowSpec,
 };
 
 /// Where an expression stands, which decides about parentheses.
@@ -74,6 +74,16 @@ impl Writer {
                 self.put(":");
                 self.data_type(&parameter.data_type);
                 self.put("}");
+            }
+            ExprKind::ParameterName(parts) => {
+                for (i, part) in parts.iter().enumerate() {
+                    self.put_if(i > 0, ".");
+                    match part {
+                        NamePart::Name(name) if i == 0 => self.put(&expression_name(name)),
+                        NamePart::Name(name) => self.name_part(name, false),
+                        NamePart::Parameter(name) => self.name_part(name, true),
+                    }
+                }
             }
             _ => {}
         }

@@ -39,6 +39,8 @@ pub(crate) struct Parser<'a> {
     pos: usize,
     pub(super) expectations: Expectations,
     depth: u32,
+    /// The greatest depth so far.
+    pub(crate) deepest: u32,
     /// Height of the highest expression finished since the enclosing one began.
     pub(super) height: u32,
     /// BETWEENs nested in each other in the expressions finished since the enclosing one began.
@@ -63,6 +65,7 @@ impl<'a> Parser<'a> {
             pos: 0,
             expectations: Expectations::default(),
             depth: 0,
+            deepest: 0,
             height: 0,
             copies: 0,
             data_start: None,
@@ -171,7 +174,9 @@ impl<'a> Parser<'a> {
     /// Fails when the tree being built is too deep.
     pub(super) fn check_depth(&mut self) -> Result<()> {
         let limit = max_depth();
-        if self.depth + self.height <= limit {
+        let depth = self.depth + self.height;
+        self.deepest = self.deepest.max(depth);
+        if depth <= limit {
             return Ok(());
         }
         let span = self.start_span();

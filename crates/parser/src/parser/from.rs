@@ -216,7 +216,10 @@ impl Parser<'_> {
             return Ok(source);
         }
         if self.is_word(1, "VALUES") && self.token(2).kind == K::OpenRound {
-            return self.values_in_parentheses(start);
+            self.advance();
+            let body = self.rows_as_query(start)?;
+            self.expect_symbol(K::CloseRound)?;
+            return Ok(TableSource::Subquery(Box::new(Query::new(body))));
         }
         if self.at_explain_in_parentheses() {
             return self.explain_in_parentheses(start);
@@ -250,12 +253,15 @@ impl Parser<'_> {
         self.expect_symbol(K::CloseRound)
     }
 
-    /// `(VALUES (1, 'a'), (2, 'b'))`: the table function `values` of these rows.
-    fn values_in_parentheses(&mut self, start: Span) -> Result<TableSource> {
-        self.advance();
+    /// Whether `VALUES (1, 'a'), (2, 'b')` begins here.
+    pub(super) fn at_rows(&mut self) -> bool {
+        self.is_word(0, "VALUES") && self.token(1).kind == K::OpenRound
+    }
+
+    /// `VALUES (1, 'a'), (2, 'b')`: all of the table function `SQLStandardValues`.
+    pub(super) fn rows_as_query(&mut self, start: Span) -> Result<SetExpr> {
         self.advance();
         let args = self.list(Self::expr)?;
-        self.expect_symbol(K::CloseRound)?;
         let span = self.span_from(start);
         let values = TableSource::Function(TableFunction {
             name: "SQLStandardValues".to_owned(),
@@ -264,7 +270,10 @@ impl Parser<'_> {
             span,
         });
         let table = Box::new(TableExpr::of(values, span));
-        Ok(all_of(vec![FromElement::Table { join: None, table }], span))
+        Ok(select_all(
+            vec![FromElement::Table { join: None, table }],
+            span,
+        ))
     }
 
     /// `(args [, SETTINGS ..])` after a table function's name.
@@ -362,6 +371,10 @@ fn misfit(join: &Join) -> Option<&'static str> {
 
 /// `(SELECT * FROM …)`
 pub(super) fn all_of(from: Vec<FromElement>, span: Span) -> TableSource {
+    TableSource::Subquery(Box::new(Query::new(select_all(from, span))))
+}
+
+fn select_all(from: Vec<FromElement>, span: Span) -> SetExpr {
     let matcher = ColumnMatcher {
         qualifier: None,
         pattern: MatcherPattern::All,
@@ -373,8 +386,7 @@ pub(super) fn all_of(from: Vec<FromElement>, span: Span) -> TableSource {
         span,
         ..Select::default()
     };
-    let body = SetExpr::Select(Box::new(select));
-    TableSource::Subquery(Box::new(Query::new(body)))
+    SetExpr::Select(Box::new(select))
 }
 
 /// The query inside parentheses that mean nothing.

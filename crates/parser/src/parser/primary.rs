@@ -3,7 +3,7 @@
 use basalt_error::Result;
 
 use super::Parser;
-use crate::ast::{Expr, ExprKind, Literal, Query, QueryParameter, SetExpr, Span};
+use crate::ast::{Expr, ExprKind, Literal, NamePart, Query, QueryParameter, SetExpr, Span};
 use crate::keywords::is_reserved_name;
 use crate::lexer::TokenKind as K;
 
@@ -59,6 +59,10 @@ impl Parser<'_> {
             let query = self.query_body()?;
             return self.subquery(query, start);
         }
+        if self.at_rows() {
+            let rows = self.rows_as_query(start)?;
+            return self.subquery(rows, start);
+        }
         if self.symbol(K::CloseRound) {
             return Ok(self.call_expr("tuple", Vec::new(), start));
         }
@@ -101,8 +105,33 @@ impl Parser<'_> {
         self.expect_symbol(K::Colon)?;
         let data_type = self.data_type()?;
         self.expect_symbol(K::CloseCurly)?;
+        if data_type.name == "Identifier" && self.at_part_of_name() {
+            return self.parameter_name(vec![NamePart::Parameter(name)], start);
+        }
         let parameter = ExprKind::QueryParameter(Box::new(QueryParameter { name, data_type }));
         Ok(Expr::new(parameter, self.span_from(start)))
+    }
+
+    /// Whether a dot and a name, or a parameter in its place, are next.
+    fn at_part_of_name(&mut self) -> bool {
+        let part = [K::Word, K::QuotedIdentifier, K::OpenCurly].contains(&self.token(1).kind);
+        self.kind() == K::Dot && part
+    }
+
+    /// The rest of a name of which some parts are parameters, from a dot on.
+    fn parameter_name(&mut self, mut parts: Vec<NamePart>, start: Span) -> Result<Expr> {
+        while self.at_part_of_name() {
+            self.advance();
+            let (name, is_parameter) = self.name_or_parameter("name")?;
+            parts.push(match is_parameter {
+                true => NamePart::Parameter(name),
+                false => NamePart::Name(name),
+            });
+        }
+        Ok(Expr::new(
+            ExprKind::ParameterName(parts),
+            self.span_from(start),
+        ))
     }
 
     /// `@@name`
@@ -178,6 +207,10 @@ impl Parser<'_> {
                 self.advance();
                 self.advance();
                 return self.columns_matcher(Some(parts), start);
+            }
+            if ahead == K::OpenCurly {
+                let parts = parts.into_iter().map(NamePart::Name).collect();
+                return self.parameter_name(parts, start);
             }
             if !word && !matches!(ahead, K::Caret | K::Colon) {
                 break;

@@ -214,7 +214,12 @@ impl Parser<'_> {
         }
         let materialized = self.keyword("MATERIALIZED");
         self.expect_symbol(K::OpenRound)?;
-        let query = Box::new(Query::new(self.query_body()?));
+        let start = self.start_span();
+        let body = match self.at_rows() {
+            true => self.rows_as_query(start)?,
+            false => self.query_body()?,
+        };
+        let query = Box::new(Query::new(body));
         self.expect_symbol(K::CloseRound)?;
         Ok(Some(WithItem::Subquery {
             name,

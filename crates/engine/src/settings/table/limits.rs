@@ -218,6 +218,24 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Columns that a query may read of one table; 0 is no limit.",
     ),
     setting(
+        "max_temporary_columns",
+        UInt64,
+        "0",
+        "Different expressions, constants too, of one step of a query; 0 is no limit.",
+    ),
+    setting(
+        "max_temporary_non_const_columns",
+        UInt64,
+        "0",
+        "Different expressions of one step of a query; 0 is no limit.",
+    ),
+    setting(
+        "max_parser_depth",
+        UInt64,
+        "1000",
+        "Depth of a statement's text; checked where it is set, the stack allows no more than 1000.",
+    ),
+    setting(
         "max_ast_depth",
         UInt64,
         "1000",
@@ -228,6 +246,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         UInt64,
         "50000",
         "Nodes of a statement's syntax tree, as EXPLAIN AST shows them; counted where it is set.",
+    ),
+    setting(
+        "max_expanded_ast_elements",
+        UInt64,
+        "500000",
+        "Expressions of a query after aliases are put in; 0 is no limit.",
     ),
     setting(
         "max_subquery_depth",

@@ -188,7 +188,10 @@ impl<'a> Rewriter<'a> {
                     self.transformer(transformer)?;
                 }
             }
-            ExprKind::Literal(_) | ExprKind::Identifier(_) | ExprKind::QueryParameter(_) => {}
+            ExprKind::Literal(_)
+            | ExprKind::Identifier(_)
+            | ExprKind::QueryParameter(_)
+            | ExprKind::ParameterName(_) => {}
         }
         Ok(())
     }
