@@ -20,6 +20,7 @@
 
 mod arrow;
 mod arrow_messages;
+mod arrow_strings;
 mod binary;
 pub(crate) mod csv;
 pub(crate) mod custom;
