@@ -62,6 +62,7 @@ const FIXED: &[(&str, &str)] = &[
         "input_format_parquet_skip_columns_with_unsupported_types_in_schema_inference",
         "0",
     ),
+    ("input_format_parquet_verify_checksums", "1"),
     ("input_format_read_datetime_number_as_raw_value", "0"),
     ("input_format_record_errors_file_path", ""),
     ("input_format_try_infer_variants", "0"),

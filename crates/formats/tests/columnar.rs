@@ -147,22 +147,25 @@ fn types_and_values_come_back() {
 }
 
 #[test]
-fn parquet_strings_may_be_any_bytes() {
+fn strings_may_be_any_bytes() {
+    let settings = FormatSettings::default();
     let header: Columns = vec![("c".to_owned(), parse_data_type("String").expect("a type"))];
     let mut column = ColumnBuilder::new(&header[0].1, 1).expect("builder");
     column.append_raw(b"\xff\x00\xc3").expect("bytes");
     let schema = Arc::new(Schema::new(vec![header[0].1.field("c")]));
     let batch = RecordBatch::try_new(schema, vec![column.finish().expect("array")]);
     let batch = batch.expect("batch");
-    let bytes = written("Parquet", &header, &batch);
-    let settings = FormatSettings::default();
-    let reader = input("Parquet", &header, &settings, Box::new(Cursor::new(bytes)));
-    let read = reader
-        .expect("reader")
-        .next_block()
-        .expect("rows")
-        .expect("a block");
-    assert_eq!(read.column(0).as_ref(), batch.column(0).as_ref());
+    for format in ["Parquet", "Arrow", "ArrowStream"] {
+        let bytes = written(format, &header, &batch);
+        let reader = input(format, &header, &settings, Box::new(Cursor::new(bytes)));
+        let read = reader.expect("reader").next_block();
+        let read = read.expect("rows").expect("a block");
+        assert_eq!(
+            read.column(0).as_ref(),
+            batch.column(0).as_ref(),
+            "{format}"
+        );
+    }
 }
 
 #[test]

@@ -18,10 +18,70 @@ fn code(format: &str, data_type: &str, bytes: &[u8]) -> Option<ErrorCode> {
     read().err().map(|e| e.code())
 }
 
+const ASSERTION: ErrorCode = ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED;
+
+#[test]
+fn values_that_are_skipped_are_json() {
+    for value in [
+        "zz",
+        "1e",
+        "-",
+        "1.2.3",
+        "NaN",
+        "True",
+        "[1,]",
+        "[,]",
+        "[1 2]",
+        "[zz]",
+        "[1}",
+        "{a:1}",
+        "{\"a\"}",
+        "{\"a\" 1}",
+        "{\"a\":zz}",
+        "{,}",
+        "[[1],{\"b\":[zz]}]",
+        "[1",
+    ] {
+        let row = format!("{{\"b\":{value},\"a\":7}}");
+        let found = code("JSONEachRow", "UInt8", row.as_bytes());
+        assert_eq!(found, Some(ErrorCode::INCORRECT_DATA), "{value}");
+    }
+    for value in [
+        "null",
+        "true",
+        "-inf",
+        "+1",
+        ".5",
+        "01",
+        "1e5",
+        "[]",
+        "[1,[2]]",
+        "{}",
+        "{\"a\":1,}",
+        "{\"a\":{\"b\":[]}}",
+        "\"x\\\"\"",
+    ] {
+        let row = format!("{{\"b\":{value},\"a\":7}}");
+        assert_eq!(
+            code("JSONEachRow", "UInt8", row.as_bytes()),
+            None,
+            "{value}"
+        );
+    }
+    for value in ["nul", "tru", "nan", "1x"] {
+        let row = format!("{{\"b\":{value},\"a\":7}}");
+        assert_eq!(
+            code("JSONEachRow", "UInt8", row.as_bytes()),
+            Some(ASSERTION),
+            "{value}"
+        );
+    }
+}
+
 #[test]
 fn codes_of_damaged_texts() {
     let header = b"a\nUInt8\tUInt8\n1\n";
-    let cases: [(&str, &str, &[u8], ErrorCode); 6] = [
+    let cases: &[(&str, &str, &[u8], ErrorCode)] = &[
         (
             "TSVWithNamesAndTypes",
             "UInt8",
@@ -58,11 +118,33 @@ fn codes_of_damaged_texts() {
             b"{\"a\":zz}",
             ErrorCode::INCORRECT_DATA,
         ),
+        (
+            "JSONEachRow",
+            "UUID",
+            b"{\"a\":\"61f0",
+            ErrorCode::CANNOT_PARSE_UUID,
+        ),
+        ("CSV", "UInt8", b"\"12", ASSERTION),
+        ("TSKV", "UInt8", b"a=1", ErrorCode::CANNOT_READ_ALL_DATA),
+        ("TSKV", "UInt8", b"a=1\t\n", ErrorCode::INCORRECT_DATA),
+        ("Values", "String", b"('a", ErrorCode::SYNTAX_ERROR),
+        (
+            "Values",
+            "UInt8",
+            b"(",
+            ErrorCode::ATTEMPT_TO_READ_AFTER_EOF,
+        ),
+        (
+            "TSV",
+            "DateTime",
+            b"2020-01-0z 03:04:05\n",
+            ErrorCode::CANNOT_PARSE_DATETIME,
+        ),
     ];
     for (format, data_type, bytes, expected) in cases {
         assert_eq!(
             code(format, data_type, bytes),
-            Some(expected),
+            Some(*expected),
             "{format} {data_type}"
         );
     }

@@ -12,7 +12,7 @@ use basalt_types::arrow_edge::{from_arrow_field, read_as, to_physical};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::ParquetMetaDataReader;
 
-use super::arrow_messages::{END_OF_STREAM, check_file, next_message, schema_of};
+use super::arrow_messages::{END_OF_STREAM, next_message, prepare_file, schema_of};
 use super::native::arrange;
 use super::{BlockReader, Source, Target};
 use crate::{Columns, parquet_types};
@@ -57,9 +57,9 @@ fn read_all(mut source: Source) -> Result<Vec<u8>> {
 }
 
 fn open_file(source: Source) -> Result<FileReader<Cursor<Vec<u8>>>> {
-    let bytes = read_all(source)?;
+    let mut bytes = read_all(source)?;
     guarded(|| {
-        check_file(&bytes)?;
+        prepare_file(&mut bytes)?;
         FileReader::try_new(Cursor::new(bytes), None).map_err(cannot_read)
     })
 }
@@ -76,8 +76,8 @@ struct Stream {
 
 impl Stream {
     fn open(mut source: Source) -> Result<Self> {
-        let first = guarded(|| next_message(&mut source))?.unwrap_or_default();
-        let schema = guarded(|| schema_of(&first))?;
+        let mut first = guarded(|| next_message(&mut source))?.unwrap_or_default();
+        let schema = guarded(|| schema_of(&mut first))?;
         Ok(Self {
             source,
             decoder: StreamDecoder::new(),

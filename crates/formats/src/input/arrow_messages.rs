@@ -3,15 +3,17 @@
 //! A message is a word that says so, the length of its description, the description, and a body.
 
 use std::io::Read;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ::arrow::datatypes::SchemaRef;
 use arrow_ipc::convert::fb_to_schema;
-use arrow_ipc::{CompressionType, Message, RecordBatch, root_as_footer, root_as_message};
+use arrow_ipc::{CompressionType, Message, RecordBatch, Schema, root_as_footer, root_as_message};
 use basalt_error::{Error, Result};
 
 use super::Source;
 use super::arrow::cannot_read;
+use super::arrow_strings::{apply, bytes_for_utf8};
 use super::binary::too_short;
 
 /// Stands before the length of a message since version 0.15 of the format.
@@ -70,14 +72,25 @@ pub(super) fn next_message(source: &mut Source) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The schema that the first message of a stream is.
-pub(super) fn schema_of(message: &[u8]) -> Result<SchemaRef> {
-    let described = message.strip_prefix(&CONTINUATION).unwrap_or(message);
-    let described = described.get(4..).unwrap_or_default();
+/// The schema that the first message of a stream is, whose strings become bytes.
+pub(super) fn schema_of(message: &mut [u8]) -> Result<SchemaRef> {
+    let start = match message.starts_with(&CONTINUATION) {
+        true => 8,
+        false => 4,
+    };
+    let changes = {
+        let described = message.get(start..).unwrap_or_default();
+        bytes_for_utf8(&described_schema(described)?)
+    };
+    apply(&changes, start, message);
+    let described = message.get(start..).unwrap_or_default();
+    Ok(Arc::new(fb_to_schema(described_schema(described)?)))
+}
+
+fn described_schema(described: &[u8]) -> Result<Schema<'_>> {
     let message = root_as_message(described).map_err(cannot_read)?;
     let schema = message.header_as_schema();
-    let schema = schema.ok_or_else(|| cannot_read("it does not begin with a schema"))?;
-    Ok(Arc::new(fb_to_schema(schema)))
+    schema.ok_or_else(|| cannot_read("it does not begin with a schema"))
 }
 
 fn extend(source: &mut Source, len: u64, bytes: &mut Vec<u8>) -> Result<()> {
@@ -89,8 +102,19 @@ fn wrong_length(len: impl std::fmt::Display) -> Error {
     cannot_read(format!("a length in it is wrong ({len})"))
 }
 
-/// Checks that the parts that a file's footer names lie in the file.
-pub(super) fn check_file(file: &[u8]) -> Result<()> {
+/// Checks that the parts that a file's footer names lie in the file, and makes the strings of its schema bytes.
+pub(super) fn prepare_file(file: &mut [u8]) -> Result<()> {
+    let footer = footer_of(file)?;
+    check_blocks(file, &footer)?;
+    let start = footer.start;
+    let schema = root_as_footer(&file[footer]).map_err(cannot_read)?.schema();
+    let changes = schema.map_or_else(Vec::new, |schema| bytes_for_utf8(&schema));
+    apply(&changes, start, file);
+    Ok(())
+}
+
+/// Where the footer of a file is.
+fn footer_of(file: &[u8]) -> Result<Range<usize>> {
     let footer_end = file.len().checked_sub(TRAILER_BYTES);
     let footer_end = footer_end.filter(|_| file.starts_with(MAGIC) && file.ends_with(MAGIC));
     let footer_end = footer_end.ok_or_else(|| cannot_read("it does not end as an Arrow file"))?;
@@ -99,8 +123,11 @@ pub(super) fn check_file(file: &[u8]) -> Result<()> {
     let footer_start = usize::try_from(len)
         .ok()
         .and_then(|len| footer_end.checked_sub(len));
-    let footer_start = footer_start.ok_or_else(|| wrong_length(len))?;
-    let footer = root_as_footer(&file[footer_start..footer_end]).map_err(cannot_read)?;
+    Ok(footer_start.ok_or_else(|| wrong_length(len))?..footer_end)
+}
+
+fn check_blocks(file: &[u8], footer: &Range<usize>) -> Result<()> {
+    let footer = root_as_footer(&file[footer.clone()]).map_err(cannot_read)?;
     let dictionaries = footer.dictionaries().into_iter().flatten();
     let batches = footer.recordBatches().into_iter().flatten();
     for block in dictionaries.chain(batches) {

@@ -41,6 +41,8 @@ pub(crate) struct Field<'a> {
     pub(crate) quote: Option<u8>,
     /// Whether quotes inside are doubled.
     has_doubled: bool,
+    /// Whether the quote that it begins with is not closed.
+    is_open: bool,
 }
 
 impl Field<'_> {
@@ -105,6 +107,7 @@ impl Dialect {
                     whole: text,
                     quote: Some(quote),
                     has_doubled,
+                    is_open: true,
                 };
             };
             end += found;
@@ -121,6 +124,7 @@ impl Dialect {
             whole: &text[..end],
             quote: Some(quote),
             has_doubled,
+            is_open: false,
         }
     }
 
@@ -160,6 +164,7 @@ impl Dialect {
             whole: if is_last { taken } else { field },
             quote: None,
             has_doubled: false,
+            is_open: false,
         }
     }
 
@@ -268,6 +273,12 @@ impl CsvRows {
             let is_string = *column.data_type().base() == DataType::String;
             return column.append_text(if is_string { field.whole } else { field.text });
         }
+        if field.is_open && !is_read_as_string(column.data_type()) {
+            return Err(Error::new(
+                ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
+                "The field is cut off: expected a closing quote at end of stream",
+            ));
+        }
         column.append_text(field.value(&mut self.scratch))
     }
 
@@ -316,6 +327,17 @@ impl CsvRows {
             ),
         ))
     }
+}
+
+/// Whether ClickHouse reads a string first, which may lack its last quote at the end of the text.
+fn is_read_as_string(data_type: &DataType) -> bool {
+    let base = data_type.without_low_cardinality();
+    let base = base.base();
+    let is_nested = matches!(
+        base,
+        DataType::Array(_) | DataType::Map(..) | DataType::Tuple(_) | DataType::Variant(_)
+    );
+    base.is_string() || base.is_enum() || is_nested
 }
 
 impl RowParser for CsvRows {

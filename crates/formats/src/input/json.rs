@@ -5,6 +5,7 @@ use basalt_types::DataType;
 use basalt_types::builder::{ColumnBuilder, NestedMut};
 use basalt_types::text::Cursor;
 
+use super::json_skip::skip_value;
 use crate::FormatSettings;
 
 /// Reads values; holds what the settings allow and the text of strings.
@@ -24,7 +25,7 @@ pub(super) struct JsonReader {
 /// How the Strings formats write NULL.
 const NULL_TEXT: &[u8] = "ᴺᵁᴸᴸ".as_bytes();
 
-fn expected(what: &str, cursor: &Cursor<'_>) -> Error {
+pub(super) fn expected(what: &str, cursor: &Cursor<'_>) -> Error {
     let found = if cursor.is_at_end() {
         "at end of stream".to_string()
     } else {
@@ -53,6 +54,15 @@ fn no_value(data_type: &DataType, cursor: &Cursor<'_>) -> Error {
         _ => ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
     };
     Error::new(code, expected("a value", cursor).message())
+}
+
+/// The error where a name comes a second time.
+pub(super) fn duplicate(what: &str, key: &[u8]) -> Error {
+    let key = String::from_utf8_lossy(key);
+    Error::new(
+        ErrorCode::INCORRECT_DATA,
+        format!("Duplicate {what} found while parsing JSON: '{key}'"),
+    )
 }
 
 /// The error where a value that nobody asked for cannot be skipped.
@@ -139,12 +149,12 @@ pub(crate) fn expect_colon(cursor: &mut Cursor<'_>) -> Result<()> {
 }
 
 /// Goes over a number's text.
-fn take_number<'a>(cursor: &mut Cursor<'a>) -> &'a [u8] {
+pub(super) fn take_number<'a>(cursor: &mut Cursor<'a>) -> &'a [u8] {
     cursor.take_while(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E'))
 }
 
-/// Goes over one value whatever it is, and returns its text.
-pub(super) fn skip_value<'a>(cursor: &mut Cursor<'a>, max_depth: u64) -> Result<&'a [u8]> {
+/// Goes over one value by its brackets and quotes, whatever else is in it, and returns its text.
+pub(super) fn take_value<'a>(cursor: &mut Cursor<'a>, max_depth: u64) -> Result<&'a [u8]> {
     let text = cursor.rest();
     let mut depth = 0_u64;
     loop {
@@ -154,10 +164,7 @@ pub(super) fn skip_value<'a>(cursor: &mut Cursor<'a>, max_depth: u64) -> Result<
             Some(b'{' | b'[') => {
                 depth += 1;
                 if depth > max_depth {
-                    return Err(Error::new(
-                        ErrorCode::TOO_DEEP_RECURSION,
-                        "JSON is nested too deeply",
-                    ));
+                    return Err(too_deep());
                 }
                 cursor.advance(1);
             }
@@ -181,7 +188,7 @@ pub(super) fn skip_value<'a>(cursor: &mut Cursor<'a>, max_depth: u64) -> Result<
     }
 }
 
-fn skip_string(cursor: &mut Cursor<'_>) -> Result<()> {
+pub(super) fn skip_string(cursor: &mut Cursor<'_>) -> Result<()> {
     let start = *cursor;
     cursor.advance(1);
     while let Some(end) = memchr::memchr2(b'"', b'\\', cursor.rest()) {
@@ -192,6 +199,10 @@ fn skip_string(cursor: &mut Cursor<'_>) -> Result<()> {
         cursor.advance(2);
     }
     Err(bad_quote("closing", &start))
+}
+
+pub(super) fn too_deep() -> Error {
+    Error::new(ErrorCode::TOO_DEEP_RECURSION, "JSON is nested too deeply")
 }
 
 fn bad_quote(which: &str, at: &Cursor<'_>) -> Error {
@@ -247,7 +258,9 @@ impl JsonReader {
                     ));
                 }
                 self.scratch.clear();
-                read_string(cursor, &mut self.scratch)?;
+                let start = *cursor;
+                read_string(cursor, &mut self.scratch)
+                    .map_err(|e| self.cut_off(column, &start, e))?;
                 let is_null_text = matches!(self.scratch.as_slice(), b"NULL" | NULL_TEXT);
                 if self.all_strings && is_null_text && column.is_nullable() {
                     column.append_null();
@@ -269,6 +282,22 @@ impl JsonReader {
                 Ok(())
             }
             _ => Err(no_value(column.data_type(), cursor)),
+        }
+    }
+
+    /// What is wrong with a string that cannot be read. ClickHouse reads values other than strings up to where
+    /// they end, and only then looks for the quote.
+    fn cut_off(&self, column: &mut ColumnBuilder, start: &Cursor<'_>, error: Error) -> Error {
+        let data_type = column.data_type().without_low_cardinality();
+        let base = data_type.base();
+        let is_text = base.is_string() || base.is_enum() || self.all_strings;
+        let text = start.rest().get(1..).unwrap_or_default();
+        if is_text || memchr::memchr2(b'"', b'\\', text).is_some() {
+            return error;
+        }
+        match column.append_text(text) {
+            Ok(()) => expected("'\"'", &Cursor::new(&[])),
+            Err(e) => super::tsv::with_format_code(&e),
         }
     }
 
@@ -317,7 +346,7 @@ impl JsonReader {
     fn read_array(&mut self, column: &mut ColumnBuilder, cursor: &mut Cursor<'_>) -> Result<()> {
         let is_variant = column.data_type().has_variant() && column.nested().is_none();
         if is_variant || column.data_type().is_string() && self.arrays_as_strings {
-            return column.append_text(skip_value(cursor, self.max_depth)?);
+            return column.append_text(take_value(cursor, self.max_depth)?);
         }
         let at = *cursor;
         cursor.advance(1);
@@ -358,7 +387,7 @@ impl JsonReader {
 
     fn read_object(&mut self, column: &mut ColumnBuilder, cursor: &mut Cursor<'_>) -> Result<()> {
         if column.data_type().is_string() && self.objects_as_strings {
-            return column.append_text(skip_value(cursor, self.max_depth)?);
+            return column.append_text(take_value(cursor, self.max_depth)?);
         }
         let at = *cursor;
         let names = match column.data_type().base() {
@@ -380,6 +409,7 @@ impl JsonReader {
                     let position = tuple.names.iter().position(|n| n.as_bytes() == key);
                     match position.and_then(|i| elements.get_mut(i)) {
                         Some(element) if element.len() == len => reader.read(element, cursor),
+                        Some(_) => Err(duplicate("element of the tuple", key)),
                         None if !reader.ignore_unknown_elements => Err(Error::new(
                             ErrorCode::INCORRECT_DATA,
                             format!(
@@ -387,7 +417,7 @@ impl JsonReader {
                                 String::from_utf8_lossy(key)
                             ),
                         )),
-                        _ => skip_value(cursor, reader.max_depth).map(|_| ()),
+                        None => skip_value(cursor, reader.max_depth),
                     }
                 })?;
                 let missing = elements.iter_mut().filter(|e| e.len() == len);
@@ -410,6 +440,9 @@ impl JsonReader {
         }
         let mut escaped = Vec::new();
         loop {
+            if cursor.peek() != Some(b'"') {
+                return Err(expected("'\"'", cursor));
+            }
             let key = take_plain_string(cursor);
             let key = match key {
                 Some(key) => key,

@@ -7,9 +7,10 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::builder::ColumnBuilder;
 use basalt_types::text::Cursor;
 
-use super::json::{JsonReader, skip_value};
+use super::json::JsonReader;
 use super::json_document::{close_document, find_data};
 use super::json_rows::check_nothing_follows;
+use super::json_skip::skip_value;
 use super::{BlockReader, Source, Target};
 
 /// Where the columns stand.
@@ -102,7 +103,7 @@ impl ColumnsReader {
             let position = target.position(key);
             match position.and_then(|i| columns.get_mut(i)) {
                 Some(column) => read_column(reader, column, num_rows, cursor),
-                None if skip_unknown => skip_value(cursor, reader.max_depth()).map(|_| ()),
+                None if skip_unknown => skip_value(cursor, reader.max_depth()),
                 None => Err(wrong(format!(
                     "Unknown column found in input data: {}",
                     String::from_utf8_lossy(key)

@@ -5,8 +5,9 @@ use basalt_types::builder::ColumnBuilder;
 use basalt_types::text::Cursor;
 
 use super::Target;
-use super::json::{expect_colon, read_string, skip_value};
+use super::json::{expect_colon, read_string};
 use super::json_rows::{ArrayRows, ObjectRows, check_nothing_follows, gap_len, value_len};
+use super::json_skip::skip_value;
 use super::rows::RowParser;
 use crate::registry::Header;
 
@@ -61,7 +62,7 @@ fn go_to_data(cursor: &mut Cursor<'_>) -> Result<Option<Meta>> {
         expect_colon(cursor)?;
         match key.as_slice() {
             b"data" => return Ok(meta),
-            b"meta" => meta = Some(read_meta(cursor)?),
+            b"meta" => meta = Some(read_meta(cursor).map_err(|e| damaged(&e))?),
             _ => {
                 skip_value(cursor, u64::MAX)?;
             }
@@ -91,6 +92,11 @@ pub(super) fn close_document(cursor: &mut Cursor<'_>, is_compact: bool) -> Resul
         expect_colon(cursor)?;
         skip_value(cursor, u64::MAX)?;
     }
+}
+
+/// The header is one value to ClickHouse.
+fn damaged(e: &Error) -> Error {
+    Error::new(ErrorCode::INCORRECT_DATA, e.message())
 }
 
 fn cut_off(code: ErrorCode) -> Error {

@@ -6,7 +6,8 @@ use basalt_types::text::Cursor;
 
 use super::Target;
 use super::fields::FieldMap;
-use super::json::{JsonReader, expect_colon, read_string, skip_value};
+use super::json::{JsonReader, duplicate, expect_colon, read_string, take_value};
+use super::json_skip::skip_value;
 use super::rows::RowParser;
 use crate::registry::Header;
 
@@ -21,7 +22,7 @@ pub(super) fn value_len(text: &[u8]) -> Option<usize> {
         // Not the start of a row: up to the end of the line.
         return memchr::memchr(b'\n', text).map(|i| i + 1);
     }
-    skip_value(&mut cursor, u64::MAX).ok()?;
+    take_value(&mut cursor, u64::MAX).ok()?;
     Some(text.len() - cursor.rest().len())
 }
 
@@ -195,7 +196,7 @@ impl RowParser for ObjectRows {
         reader.members(&mut cursor, |reader, key, cursor| {
             let Some(i) = members.find(key, names) else {
                 if *skip_unknown {
-                    return skip_value(cursor, reader.max_depth()).map(|_| ());
+                    return skip_value(cursor, reader.max_depth());
                 }
                 return Err(Error::new(
                     ErrorCode::INCORRECT_DATA,
@@ -206,7 +207,11 @@ impl RowParser for ObjectRows {
                 ));
             };
             if std::mem::replace(&mut members.seen[i], true) {
-                return skip_value(cursor, reader.max_depth()).map(|_| ());
+                // As ClickHouse, which skips what is behind the last value that it wants.
+                if members.seen.contains(&false) {
+                    return Err(duplicate("field", key));
+                }
+                return skip_value(cursor, reader.max_depth());
             }
             reader.read(&mut columns[i], cursor).map_err(|e| {
                 let key = String::from_utf8_lossy(key).into_owned();
@@ -417,7 +422,7 @@ impl RowParser for StringRows {
 
     fn row(&mut self, text: &[u8], columns: &mut [ColumnBuilder]) -> Result<usize> {
         let mut cursor = Cursor::new(text);
-        let value = skip_value(&mut cursor, self.max_depth)?;
+        let value = take_value(&mut cursor, self.max_depth)?;
         if let Some(column) = columns.first_mut() {
             column.append_raw(value)?;
         }

@@ -83,9 +83,19 @@ impl RowParser for TskvRows {
         let mut cursor = Cursor::new(text);
         self.seen.fill(false);
         loop {
+            let is_first = cursor.rest().len() == text.len();
             let field = take_field(&mut cursor, false);
-            if !field.is_empty() {
+            let is_empty_row = is_first && field.is_empty() && cursor.peek() == Some(b'\n');
+            let has_value = field.contains(&b'=');
+            // A row may say what it is.
+            if field != b"tskv" && !is_empty_row && (has_value || !cursor.is_at_end()) {
                 self.value(field, columns)?;
+            }
+            if cursor.is_at_end() {
+                return Err(Error::new(
+                    ErrorCode::CANNOT_READ_ALL_DATA,
+                    "The text is cut off: unexpected end of stream after a field in TSKV format",
+                ));
             }
             if !cursor.eat(b'\t') {
                 break;

@@ -20,6 +20,7 @@
 
 mod arrow;
 mod arrow_messages;
+mod arrow_strings;
 mod binary;
 pub(crate) mod csv;
 pub(crate) mod custom;
@@ -28,6 +29,7 @@ pub(crate) mod json;
 mod json_columns;
 pub(crate) mod json_document;
 pub(crate) mod json_rows;
+mod json_skip;
 mod lines;
 pub(crate) mod native;
 pub(crate) mod regexp;

@@ -128,8 +128,8 @@ fn skip_quoted(cursor: &mut Cursor<'_>, quote: u8) -> Result<()> {
 
 fn end_of_values() -> Error {
     Error::new(
-        ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
-        "Cannot parse input: expected ')' at end of stream of VALUES",
+        ErrorCode::SYNTAX_ERROR,
+        "The text is cut off: expected ')' at end of stream of VALUES",
     )
 }
 
@@ -153,6 +153,9 @@ impl RowParser for ValueRows {
             if i > 0 {
                 cursor.expect(b',')?;
                 cursor.skip_space();
+            } else if cursor.is_at_end() {
+                let code = ErrorCode::ATTEMPT_TO_READ_AFTER_EOF;
+                return Err(Error::new(code, end_of_values().message()));
             }
             self.value(i, columns, &mut cursor)?;
         }

@@ -40,10 +40,14 @@ impl Edge {
         })
     }
 
-    fn of_arrow(header: &[(String, DataType)], settings: &FormatSettings) -> Result<Self> {
+    fn of_arrow(
+        header: &[(String, DataType)],
+        settings: &FormatSettings,
+        strings_are_utf8: bool,
+    ) -> Result<Self> {
         let edge = EdgeTypes {
             format: FileFormat::Arrow,
-            strings_are_utf8: settings.output_format_arrow_string_as_string,
+            strings_are_utf8,
             fixed_strings_are_fixed: settings.output_format_arrow_fixed_string_as_fixed_byte_array,
             dates_are_numbers: settings.output_format_arrow_date_as_uint16,
         };
@@ -75,10 +79,14 @@ enum Ipc {
 }
 
 /// Writes batches with one schema.
+///
+/// Strings are written as the bytes that they are, also where the schema of the file calls them UTF-8, as
+/// ClickHouse does it: both lie in a file in the same way.
 pub(super) struct ArrowWriter {
     edge: Edge,
     /// What is written for each column: as it is, or as a dictionary.
     dictionaries: Vec<Option<Dictionary>>,
+    /// Of the batches; strings are bytes.
     schema: SchemaRef,
     ipc: Ipc,
 }
@@ -108,6 +116,13 @@ fn dictionaries(
     Ok((dictionaries, Arc::new(Schema::new(fields))))
 }
 
+/// The schema that readers see.
+fn schema_of_file(header: &[(String, DataType)], settings: &FormatSettings) -> Result<SchemaRef> {
+    let strings_are_utf8 = settings.output_format_arrow_string_as_string;
+    let edge = Edge::of_arrow(header, settings, strings_are_utf8)?;
+    Ok(dictionaries(header, &edge, settings)?.1)
+}
+
 fn options(settings: &FormatSettings) -> Result<IpcWriteOptions> {
     let method = settings
         .output_format_arrow_compression_method
@@ -131,23 +146,20 @@ fn options(settings: &FormatSettings) -> Result<IpcWriteOptions> {
 
 impl ArrowWriter {
     pub(super) fn file(header: &[(String, DataType)], settings: &FormatSettings) -> Result<Self> {
-        let edge = Edge::of_arrow(header, settings)?;
-        let (dictionaries, schema) = dictionaries(header, &edge, settings)?;
+        let schema = schema_of_file(header, settings)?;
         let writer = FileWriter::try_new_with_options(Vec::new(), &schema, options(settings)?);
-        let ipc = Ipc::File(writer.map_err(cannot_write)?);
-        Ok(Self {
-            edge,
-            dictionaries,
-            schema,
-            ipc,
-        })
+        Self::new(header, settings, Ipc::File(writer.map_err(cannot_write)?))
     }
 
     pub(super) fn stream(header: &[(String, DataType)], settings: &FormatSettings) -> Result<Self> {
-        let edge = Edge::of_arrow(header, settings)?;
-        let (dictionaries, schema) = dictionaries(header, &edge, settings)?;
+        let schema = schema_of_file(header, settings)?;
         let writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options(settings)?);
-        let ipc = Ipc::Stream(writer.map_err(cannot_write)?);
+        Self::new(header, settings, Ipc::Stream(writer.map_err(cannot_write)?))
+    }
+
+    fn new(header: &[(String, DataType)], settings: &FormatSettings, ipc: Ipc) -> Result<Self> {
+        let edge = Edge::of_arrow(header, settings, false)?;
+        let (dictionaries, schema) = dictionaries(header, &edge, settings)?;
         Ok(Self {
             edge,
             dictionaries,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType as ArrowType, Field, Fields, TimeUnit};
-use basalt_error::Result;
+use basalt_error::{Error, ErrorCode, Result};
 
 use super::{UUID_EXTENSION, union, unit_precision, unsupported};
 use crate::{DataType, IntervalUnit, TupleType, Tz};
@@ -83,7 +83,7 @@ fn from_arrow_type(arrow: &ArrowType) -> Result<DataType> {
         | ArrowType::Decimal128(p, s)
         | ArrowType::Decimal256(p, s) => DataType::Decimal {
             precision: *p,
-            scale: u8::try_from(*s).unwrap_or(0),
+            scale: decimal_scale(*p, *s)?,
         },
         ArrowType::List(f)
         | ArrowType::LargeList(f)
@@ -102,6 +102,16 @@ fn from_arrow_type(arrow: &ArrowType) -> Result<DataType> {
         ArrowType::Union(fields, _) => union::variant_of(fields)?,
         ArrowType::Null => DataType::Nullable(Arc::new(DataType::Nothing)),
         other => return Err(unsupported(other)),
+    })
+}
+
+fn decimal_scale(precision: u8, scale: i8) -> Result<u8> {
+    let known = u8::try_from(scale).ok().filter(|s| *s <= precision);
+    known.ok_or_else(|| {
+        Error::new(
+            ErrorCode::ARGUMENT_OUT_OF_BOUND,
+            format!("A decimal of {precision} digits cannot have {scale} behind the point"),
+        )
     })
 }
 

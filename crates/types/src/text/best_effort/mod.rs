@@ -18,6 +18,9 @@ use super::Cursor;
 use super::parse_time::{LocalClock, cannot_parse, read_clock, read_full_date, take_digits};
 use crate::calendar::{CivilDate, SECONDS_PER_DAY};
 
+/// No number of a time is longer.
+const MAX_DIGITS: usize = 20;
+
 /// What an ambiguous date is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DateOrder {
@@ -123,7 +126,10 @@ fn read_common_layout(cursor: &mut Cursor<'_>) -> Option<i64> {
 impl Parts {
     fn read(&mut self, cursor: &mut Cursor<'_>, how: BestEffort) -> Result<()> {
         while !cursor.is_at_end() && self.unix.is_none() {
-            let digits = take_digits(cursor, 20);
+            if self.is_whole() && cursor.peek().is_some_and(|b| b.is_ascii_digit()) {
+                break;
+            }
+            let digits = take_digits(cursor, MAX_DIGITS);
             let known = match digits.len() {
                 0 => self.read_other(cursor)?,
                 len if self.is_strict && !matches!(len, 1 | 2 | 4) => {
@@ -143,6 +149,11 @@ impl Parts {
 
     fn has_time(&self) -> bool {
         self.clock.is_some()
+    }
+
+    /// Whether no number can follow.
+    fn is_whole(&self) -> bool {
+        self.year != 0 && self.month != 0 && self.day != 0 && self.has_time()
     }
 
     fn is_empty(&self) -> bool {
@@ -263,6 +274,13 @@ mod tests {
             ("2020-12", "2020-12-01 00:00:00"),
             ("2020-01-00 03:04:05", "2020-01-01 03:04:05"),
             ("2020 1 2", "2020-01-02 00:00:00"),
+            ("2020 Jan 2", "2020-01-02 00:00:00"),
+            ("2020-0T-02 03:04:05", "2020-01-01 05:04:05"),
+            ("2020-01-02,03:04:05", "2020-01-02 03:04:05"),
+            ("2,20-01-02 03:04:05", "2002-01-20 03:04:05"),
+            ("2020-01-02 03:04.5", "2020-01-02 03:04:00"),
+            ("2020-01-02 03:04:05 +020", "2020-01-02 02:44:05"),
+            ("03:04:05 2020-01-02", "2020-01-02 03:04:05"),
         ] {
             assert_eq!(read(text, DateOrder::DayFirst, 0), expected, "{text}");
         }
@@ -293,11 +311,32 @@ mod tests {
             "2020-01-02 03:04:05x",
             "2020-01-02 03:04:05 foo",
             "1-2-3",
+            "2020-01-0z 03:04:05",
+            "2020-01-02 03:04:05z",
+            "2020-0102 03:04:05",
+            "2020-01-0203:04:05",
+            "2020-01-02 03:0405",
+            "2020-01-02 03:04:005",
+            "2020-01-02.03:04:05",
+            "2020-01-02 03:04T05",
+            "2:20-01-02 03:04:05",
+            "2020-01-02,",
+            "2020-01-02 03:04:05.1.2",
+            "2020-01-02 03:04:05+02:000",
+            "01-02-20201",
             "2020-Jan-02",
         ] {
             assert_eq!(read(text, DateOrder::DayFirst, 0), "41", "{text}");
         }
-        for text in ["1577934245.5", "1577934245x", "2020-01-02_03"] {
+        for text in [
+            "1577934245.5",
+            "1577934245x",
+            "2020-01-02_03",
+            "2020,01-02 03:04:05",
+            "2020-01-02 03:04 05",
+            "2020-01-02 03:04:05 12",
+            "02 Jan, 2020",
+        ] {
             assert_eq!(read(text, DateOrder::DayFirst, 0), "6", "{text}");
         }
     }

@@ -3,7 +3,7 @@
 use basalt_error::Result;
 
 use super::words::{MONTHS, named};
-use super::{BestEffort, DateOrder, Parts};
+use super::{BestEffort, DateOrder, MAX_DIGITS, Parts};
 use crate::text::Cursor;
 use crate::text::parse_time::{cannot_parse, digits_value, read_nanoseconds, take_digits};
 
@@ -68,26 +68,25 @@ impl Parts {
         let Some(separator) = cursor.peek() else {
             return Ok(());
         };
-        if separator < b' ' || (self.month != 0 && separator == b' ') {
+        let is_end = separator < b' ' || matches!(separator, b'"' | b'\'' | b',' | b';');
+        if is_end || (self.month != 0 && separator == b' ') {
             return Ok(());
         }
         self.refuse_separator(separator)?;
         cursor.advance(1);
-        let month = take_digits(cursor, 2);
-        if month.is_empty() {
-            return Err(cannot_parse(
-                "unexpected number of decimal digits after year: 0",
-            ));
+        let month = take_digits(cursor, MAX_DIGITS);
+        if separator == b' ' && !matches!(month.len(), 1 | 2) {
+            // A name of a month follows, or a time.
+            return Ok(());
         }
-        self.month = digits_value(month);
+        self.month = short_number(month, "year")?;
         if cursor.eat(separator) {
-            let day = take_digits(cursor, 2);
-            if day.is_empty() {
-                return Err(cannot_parse(
-                    "unexpected number of decimal digits after year and month: 0",
-                ));
-            }
-            self.day = digits_value(day);
+            let day = take_digits(cursor, MAX_DIGITS);
+            self.day = short_number(day, "year and month")?;
+        }
+        let is_before_time = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_digit());
+        if cursor.eat(b',') && !is_before_time(cursor.peek()) {
+            return Err(cannot_parse("unexpected word after Date"));
         }
         Ok(())
     }
@@ -109,6 +108,13 @@ impl Parts {
     ) -> Result<()> {
         match cursor.peek() {
             Some(b':') => self.read_time(number, cursor),
+            Some(b',') => {
+                cursor.advance(1);
+                if self.month != 0 && self.day == 0 {
+                    self.day = number;
+                }
+                Ok(())
+            }
             Some(b'/' | b'.' | b'-') => self.read_behind_day(number, cursor, how.order),
             _ => {
                 if self.day == 0 && number <= 31 {
@@ -123,27 +129,15 @@ impl Parts {
     }
 
     fn read_time(&mut self, hour: u32, cursor: &mut Cursor<'_>) -> Result<()> {
+        if self.has_time() {
+            return Err(cannot_parse("time component is duplicated"));
+        }
         cursor.advance(1);
-        let minute = take_digits(cursor, 2);
-        if minute.is_empty() {
-            return Err(cannot_parse(
-                "unexpected number of decimal digits after hour: 0",
-            ));
-        }
-        let mut second: &[u8] = &[];
+        let minute = short_number(take_digits(cursor, MAX_DIGITS), "hour")?;
+        let mut second = 0;
         if cursor.eat(b':') {
-            second = take_digits(cursor, 2);
-            if second.is_empty() {
-                return Err(cannot_parse(
-                    "unexpected number of decimal digits after minute: 0",
-                ));
-            }
-            if cursor.eat(b'.') {
-                self.nanoseconds = read_nanoseconds(cursor);
-                self.has_fraction = true;
-            }
+            second = short_number(take_digits(cursor, MAX_DIGITS), "hour and minute")?;
         }
-        let (minute, second) = (digits_value(minute), digits_value(second));
         self.clock = Some(i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second));
         Ok(())
     }
@@ -164,14 +158,13 @@ impl Parts {
         self.refuse_separator(cursor.peek().unwrap_or_default())?;
         cursor.advance(1);
         self.day = day;
-        let month = take_digits(cursor, 2);
+        let month = take_digits(cursor, MAX_DIGITS);
         if month.is_empty() {
             let word = cursor.take_while(|b| b.is_ascii_alphabetic());
-            self.month = named(&MONTHS, word).ok_or_else(|| {
-                cannot_parse("unexpected number of decimal digits after day of month: 0")
-            })?;
+            let number = named(&MONTHS, word);
+            self.month = number.map_or_else(|| short_number(month, "day of month"), Ok)?;
         } else {
-            self.month = digits_value(month);
+            self.month = short_number(month, "day of month")?;
             let is_swapped = order == DateOrder::MonthFirst && self.day <= 12;
             if is_swapped || self.month > 12 {
                 std::mem::swap(&mut self.day, &mut self.month);
@@ -179,12 +172,12 @@ impl Parts {
         }
         if let Some(b'/' | b'.' | b'-') = cursor.peek() {
             cursor.advance(1);
-            let year = take_digits(cursor, 4);
-            self.year = match (year.len(), digits_value(year)) {
-                (4, year) => year,
-                (2, year) if year < CENTURY_PIVOT => 2000 + year,
-                (2, year) => 1900 + year,
-                (len, _) => {
+            let year = take_digits(cursor, MAX_DIGITS);
+            self.year = match year.len() {
+                4 => digits_value(year),
+                2 if digits_value(year) < CENTURY_PIVOT => 2000 + digits_value(year),
+                2 => 1900 + digits_value(year),
+                len => {
                     return Err(cannot_parse(format!(
                         "unexpected number of decimal digits after day of month and month: {len}"
                     )));
@@ -192,5 +185,15 @@ impl Parts {
             };
         }
         Ok(())
+    }
+}
+
+/// The value of one or two digits, which stand behind `what`.
+fn short_number(digits: &[u8], what: &str) -> Result<u32> {
+    match digits.len() {
+        1 | 2 => Ok(digits_value(digits)),
+        len => Err(cannot_parse(format!(
+            "unexpected number of decimal digits after {what}: {len}"
+        ))),
     }
 }

@@ -2,9 +2,9 @@
 
 use basalt_error::Result;
 
-use super::Parts;
+use super::{MAX_DIGITS, Parts};
 use crate::text::Cursor;
-use crate::text::parse_time::{cannot_parse, digits_value, take_digits};
+use crate::text::parse_time::{cannot_parse, digits_value, read_nanoseconds, take_digits};
 
 /// Names of months, the first three letters are enough.
 pub(super) const MONTHS: [&str; 12] = [
@@ -43,8 +43,8 @@ impl Parts {
         };
         match byte {
             b' ' => cursor.advance(1),
-            b',' if !self.has_time() => cursor.advance(1),
-            b'T' if cursor.rest().get(1).is_none_or(u8::is_ascii_digit) => cursor.advance(1),
+            b'T' if self.year != 0 && !self.has_time() => cursor.advance(1),
+            b'.' => self.read_fraction(cursor)?,
             b'+' | b'-' => {
                 if self.is_empty() {
                     return Ok(false);
@@ -57,20 +57,41 @@ impl Parts {
         Ok(true)
     }
 
+    fn read_fraction(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
+        if !self.has_time() {
+            return Err(cannot_parse("unexpected point symbol"));
+        }
+        if std::mem::replace(&mut self.has_fraction, true) {
+            return Err(cannot_parse("duplicate fractional part"));
+        }
+        cursor.advance(1);
+        self.nanoseconds = read_nanoseconds(cursor);
+        Ok(())
+    }
+
     fn read_offset(&mut self, cursor: &mut Cursor<'_>, negative: bool) -> Result<()> {
         cursor.advance(1);
-        let digits = take_digits(cursor, 4);
+        let digits = take_digits(cursor, MAX_DIGITS);
         let (hours, mut minutes) = match digits.len() {
             1 | 2 => (digits_value(digits), 0),
-            4 => (digits_value(&digits[..2]), digits_value(&digits[2..])),
+            len @ (3 | 4) => {
+                let (hours, minutes) = digits.split_at(len - 2);
+                (digits_value(hours), digits_value(minutes))
+            }
             len => {
                 return Err(cannot_parse(format!(
                     "unexpected number of decimal digits for time zone offset: {len}"
                 )));
             }
         };
-        if digits.len() < 4 && cursor.eat(b':') {
-            minutes = digits_value(take_digits(cursor, 2));
+        if digits.len() < 3 && cursor.eat(b':') {
+            let digits = take_digits(cursor, MAX_DIGITS);
+            if !matches!(digits.len(), 1 | 2) {
+                return Err(cannot_parse(
+                    "unexpected number of decimal digits for time zone offset in minutes",
+                ));
+            }
+            minutes = digits_value(digits);
         }
         let ahead = i64::from(hours) * 3600 + i64::from(minutes) * 60;
         let known = self.offset_seconds.unwrap_or(0);
@@ -80,7 +101,7 @@ impl Parts {
 
     fn read_word(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         let word = cursor.take_while(|b| b.is_ascii_alphabetic());
-        if word.eq_ignore_ascii_case(b"z") {
+        if word == b"Z" {
             self.offset_seconds = Some(0);
         } else if word.len() == 1 {
             return Err(cannot_parse("unexpected alphabetical character"));
@@ -93,7 +114,9 @@ impl Parts {
             .find(|(name, _)| word.eq_ignore_ascii_case(name.as_bytes()))
         {
             self.offset_seconds = Some(hours * 3600);
-        } else if named(&WEEKDAYS, word).is_none() {
+        } else if named(&WEEKDAYS, word).is_some() {
+            cursor.eat(b',');
+        } else {
             return Err(cannot_parse("unexpected word"));
         }
         Ok(())
