@@ -52,18 +52,7 @@ impl Resolver<'_> {
         if has_nothing(&left.data_type) {
             self.refuse_set_of_nothing(right)?;
         }
-        if let (DataType::Tuple(_), ExprKind::Array(items)) =
-            (left.data_type.base(), &right.unaliased().kind)
-            && items.is_empty()
-        {
-            return Err(Error::new(
-                ErrorCode::INCORRECT_ELEMENT_OF_SET,
-                format!(
-                    "Invalid element type in set: {}, not Array(Nothing)",
-                    left.data_type
-                ),
-            ));
-        }
+        refuse_tuple_in_nothing(&left.data_type, right)?;
         let left_is_null = *left.data_type.base() == DataType::Nothing;
         if left_is_null && null_is_no_member {
             return literal::unsigned(u64::from(negated));
@@ -469,4 +458,15 @@ fn element_mismatch(left: usize, right: usize) -> Error {
         ErrorCode::INCORRECT_ELEMENT_OF_SET,
         format!("Incorrect size of tuple in set: {right} instead of {left}"),
     )
+}
+
+/// `[]` has no elements that a tuple could be.
+fn refuse_tuple_in_nothing(left: &DataType, right: &ast::Expr) -> Result<()> {
+    match (left.base(), &right.unaliased().kind) {
+        (DataType::Tuple(_), ExprKind::Array(items)) if items.is_empty() => Err(Error::new(
+            ErrorCode::INCORRECT_ELEMENT_OF_SET,
+            format!("Invalid element type in set: {left}, not Array(Nothing)"),
+        )),
+        _ => Ok(()),
+    }
 }
