@@ -124,6 +124,12 @@ fn codes_of_damaged_texts() {
             b"{\"a\":\"61f0",
             ErrorCode::CANNOT_PARSE_UUID,
         ),
+        (
+            "JSONEachRow",
+            "Int32",
+            b"{zz:1}",
+            ErrorCode::CANNOT_PARSE_QUOTED_STRING,
+        ),
         ("CSV", "UInt8", b"\"12", ASSERTION),
         ("TSKV", "UInt8", b"a=1", ErrorCode::CANNOT_READ_ALL_DATA),
         ("TSKV", "UInt8", b"a=1\t\n", ErrorCode::INCORRECT_DATA),
