@@ -78,70 +78,79 @@ fn values_that_are_skipped_are_json() {
     }
 }
 
+const HEADER: &[u8] = b"a\nUInt8\tUInt8\n1\n";
+
+/// A format, the type of its column, a text of it, and the code of its error.
+const DAMAGED_TEXTS: &[(&str, &str, &[u8], ErrorCode)] = &[
+    (
+        "TSVWithNamesAndTypes",
+        "UInt8",
+        HEADER,
+        ErrorCode::INCORRECT_DATA,
+    ),
+    (
+        "JSONEachRow",
+        "Int32",
+        b"{\"a\":",
+        ErrorCode::ATTEMPT_TO_READ_AFTER_EOF,
+    ),
+    (
+        "JSONEachRow",
+        "Bool",
+        b"{\"a\":zz}",
+        ErrorCode::CANNOT_PARSE_BOOL,
+    ),
+    (
+        "JSONEachRow",
+        "Float64",
+        b"{\"a\":zz}",
+        ErrorCode::CANNOT_PARSE_NUMBER,
+    ),
+    (
+        "JSONEachRow",
+        "Array(UInt8)",
+        b"{\"a\":zz}",
+        ErrorCode::CANNOT_READ_ARRAY_FROM_TEXT,
+    ),
+    (
+        "JSONEachRow",
+        "String",
+        b"{\"a\":zz}",
+        ErrorCode::INCORRECT_DATA,
+    ),
+    (
+        "JSONEachRow",
+        "UUID",
+        b"{\"a\":\"61f0",
+        ErrorCode::CANNOT_PARSE_UUID,
+    ),
+    (
+        "JSONEachRow",
+        "Int32",
+        b"{zz:1}",
+        ErrorCode::CANNOT_PARSE_QUOTED_STRING,
+    ),
+    ("CSV", "UInt8", b"\"12", ASSERTION),
+    ("TSKV", "UInt8", b"a=1", ErrorCode::CANNOT_READ_ALL_DATA),
+    ("TSKV", "UInt8", b"a=1\t\n", ErrorCode::INCORRECT_DATA),
+    ("Values", "String", b"('a", ErrorCode::SYNTAX_ERROR),
+    (
+        "Values",
+        "UInt8",
+        b"(",
+        ErrorCode::ATTEMPT_TO_READ_AFTER_EOF,
+    ),
+    (
+        "TSV",
+        "DateTime",
+        b"2020-01-0z 03:04:05\n",
+        ErrorCode::CANNOT_PARSE_DATETIME,
+    ),
+];
+
 #[test]
 fn codes_of_damaged_texts() {
-    let header = b"a\nUInt8\tUInt8\n1\n";
-    let cases: &[(&str, &str, &[u8], ErrorCode)] = &[
-        (
-            "TSVWithNamesAndTypes",
-            "UInt8",
-            header,
-            ErrorCode::INCORRECT_DATA,
-        ),
-        (
-            "JSONEachRow",
-            "Int32",
-            b"{\"a\":",
-            ErrorCode::ATTEMPT_TO_READ_AFTER_EOF,
-        ),
-        (
-            "JSONEachRow",
-            "Bool",
-            b"{\"a\":zz}",
-            ErrorCode::CANNOT_PARSE_BOOL,
-        ),
-        (
-            "JSONEachRow",
-            "Float64",
-            b"{\"a\":zz}",
-            ErrorCode::CANNOT_PARSE_NUMBER,
-        ),
-        (
-            "JSONEachRow",
-            "Array(UInt8)",
-            b"{\"a\":zz}",
-            ErrorCode::CANNOT_READ_ARRAY_FROM_TEXT,
-        ),
-        (
-            "JSONEachRow",
-            "String",
-            b"{\"a\":zz}",
-            ErrorCode::INCORRECT_DATA,
-        ),
-        (
-            "JSONEachRow",
-            "UUID",
-            b"{\"a\":\"61f0",
-            ErrorCode::CANNOT_PARSE_UUID,
-        ),
-        ("CSV", "UInt8", b"\"12", ASSERTION),
-        ("TSKV", "UInt8", b"a=1", ErrorCode::CANNOT_READ_ALL_DATA),
-        ("TSKV", "UInt8", b"a=1\t\n", ErrorCode::INCORRECT_DATA),
-        ("Values", "String", b"('a", ErrorCode::SYNTAX_ERROR),
-        (
-            "Values",
-            "UInt8",
-            b"(",
-            ErrorCode::ATTEMPT_TO_READ_AFTER_EOF,
-        ),
-        (
-            "TSV",
-            "DateTime",
-            b"2020-01-0z 03:04:05\n",
-            ErrorCode::CANNOT_PARSE_DATETIME,
-        ),
-    ];
-    for (format, data_type, bytes, expected) in cases {
+    for (format, data_type, bytes, expected) in DAMAGED_TEXTS {
         assert_eq!(
             code(format, data_type, bytes),
             Some(*expected),

@@ -440,9 +440,6 @@ impl JsonReader {
         }
         let mut escaped = Vec::new();
         loop {
-            if cursor.peek() != Some(b'"') {
-                return Err(expected("'\"'", cursor));
-            }
             let key = take_plain_string(cursor);
             let key = match key {
                 Some(key) => key,
