@@ -101,11 +101,8 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 ];
 
 fn integer(call: &Call<'_>, idx: usize) -> Result<Num> {
-    let num = match call.data_type(idx) {
-        DataType::Ipv4 => Some(Num::U32),
-        other => Num::of_number(other),
-    };
-    num.filter(|num| !num.is_float())
+    Num::of_operand(call.data_type(idx))
+        .filter(|num| !num.is_float())
         .ok_or_else(|| call.illegal_type(idx))
 }
 
@@ -353,6 +350,7 @@ fn byte_swap(call: &Call<'_>) -> Result<Resolved> {
     if call.data_type(0).is_float() {
         return Err(Error::not_implemented("byteSwap of floats"));
     }
+    call.expect_type(0, |t| *t != DataType::Ipv4)?;
     let num = integer(call, 0)?;
     Resolved::new(
         num.data_type(),

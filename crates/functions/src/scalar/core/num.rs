@@ -46,6 +46,14 @@ impl Num {
         })
     }
 
+    /// The primitive of what sums and bits are computed of: a number or an IPv4 address.
+    pub(crate) fn of_operand(data_type: &DataType) -> Option<Num> {
+        match data_type {
+            DataType::Ipv4 => Some(Num::U32),
+            other => Num::of_number(other),
+        }
+    }
+
     /// The primitive of a number (`Bool` counts as such), not of dates, enums and addresses.
     pub(crate) fn of_number(data_type: &DataType) -> Option<Num> {
         let is_number = data_type.is_integer() || data_type.is_float();

@@ -30,9 +30,9 @@ pub(super) fn resolve(op: BinaryOp, a: &DataType, b: &DataType) -> Result<Option
     let dividend = if !quotient && a.is_date_or_time() && !matches!(a, DataType::DateTime64(..)) {
         Num::of(a)
     } else {
-        Num::of_number(a)
+        Num::of_operand(a)
     };
-    let (Some(a), Some(b)) = (dividend, Num::of_number(b)) else {
+    let (Some(a), Some(b)) = (dividend, Num::of_operand(b)) else {
         return Ok(None);
     };
     let result = if quotient {

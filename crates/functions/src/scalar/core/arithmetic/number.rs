@@ -20,7 +20,7 @@ pub(crate) fn wider(op: BinaryOp, a: Num, b: Num) -> Num {
 }
 
 pub(super) fn resolve(op: BinaryOp, a: &DataType, b: &DataType) -> Result<Option<Resolved>> {
-    let (Some(a), Some(b)) = (Num::of_number(a), Num::of_number(b)) else {
+    let (Some(a), Some(b)) = (Num::of_operand(a), Num::of_operand(b)) else {
         return Ok(None);
     };
     let result = wider(op, a, b);
