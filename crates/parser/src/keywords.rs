@@ -341,6 +341,11 @@ const NO_NAME: &[&str] = &[
     "WHERE", "WITH",
 ];
 
+/// Words of [`NO_NAME`] that ClickHouse writes as any other name.
+const PLAIN_NAMES: &[&str] = &[
+    "GROUP", "HAVING", "ORDER", "PREWHERE", "SETTINGS", "USING", "WHERE",
+];
+
 /// Words of SYSTEM commands that are no names of objects.
 const SYSTEM_WORDS: &[&str] = &[
     "ALL",
@@ -453,6 +458,11 @@ pub(crate) fn is_reserved_alias(word: &[u8]) -> bool {
 /// Whether `word` cannot be a column's name without quotes.
 pub(crate) fn is_reserved_name(word: &[u8]) -> bool {
     contains(NO_NAME, word)
+}
+
+/// Whether `word` is written without quotes as a name, although it begins a clause.
+pub(crate) fn is_plain_name(word: &[u8]) -> bool {
+    contains(PLAIN_NAMES, word)
 }
 
 pub(crate) fn is_system_word(word: &[u8]) -> bool {

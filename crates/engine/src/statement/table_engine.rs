@@ -97,6 +97,7 @@ fn check_clauses(name: &str, create: &CreateTable) -> Result<()> {
         ("PARTITION BY", storage.partition_by.is_some()),
         ("PRIMARY KEY", storage.primary_key.is_some()),
         ("ORDER BY", storage.order_by.is_some()),
+        ("UNIQUE KEY", storage.unique_key.is_some()),
         ("SAMPLE BY", storage.sample_by.is_some()),
         ("INDEX", create.schema.iter().any(|s| !s.indexes.is_empty())),
         (

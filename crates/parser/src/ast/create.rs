@@ -144,13 +144,27 @@ pub enum ConstraintKind {
     Assume,
 }
 
-/// `PROJECTION name (SELECT .. GROUP BY .. ORDER BY ..)`
+/// What a projection holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProjectionBody {
+    /// `(SELECT .. GROUP BY .. ORDER BY ..)`, without FROM.
+    Query(Box<Select>),
+    /// `INDEX expr TYPE type`
+    Index {
+        /// The expression.
+        expr: Expr,
+        /// `TYPE`: an identifier or a call.
+        index_type: Expr,
+    },
+}
+
+/// `PROJECTION name (SELECT ..)`, `PROJECTION name INDEX ..`
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProjectionDef {
     /// Its name.
     pub name: String,
-    /// The query, without FROM.
-    pub query: Box<Select>,
+    /// What it holds.
+    pub body: ProjectionBody,
     /// `WITH SETTINGS (..)`
     pub settings: Vec<Setting>,
 }
@@ -166,6 +180,8 @@ pub struct Storage {
     pub primary_key: Option<Expr>,
     /// `ORDER BY`: the items of the parentheses, or one item. `tuple()` and `()` are one item.
     pub order_by: Option<Vec<OrderItem>>,
+    /// `UNIQUE KEY`
+    pub unique_key: Option<Expr>,
     /// `SAMPLE BY`
     pub sample_by: Option<Expr>,
     /// `TTL`

@@ -30,7 +30,8 @@ pub use alter::{
 pub use create::{
     ColumnDef, ColumnDefault, Constraint, ConstraintKind, CreateDatabase, CreateFunction,
     CreateIndex, CreateTable, CreateView, DefaultKind, Engine, IndexDef, Insert, InsertSource,
-    InsertTarget, ProjectionDef, Refresh, Storage, TableSchema, TtlAction, TtlItem, ViewKind,
+    InsertTarget, ProjectionBody, ProjectionDef, Refresh, Storage, TableSchema, TtlAction, TtlItem,
+    ViewKind,
 };
 pub use data_type::{DataType, TypeArg};
 pub use expr::{
@@ -48,6 +49,7 @@ pub use statement::{
     Rename, RenamePair, Show, ShowFilter, ShowKind, Statement, SystemCommand, TokenStatement,
     Truncate, Use,
 };
+pub(crate) use table::takes_bare_query;
 pub use table::{
     FromElement, Join, JoinConstraint, JoinKind, JoinLocality, JoinStrictness, ObjectName, Ratio,
     Sample, TableExpr, TableFunction, TableSource, format_argument,

@@ -151,11 +151,9 @@ impl TableExpr {
     }
 }
 
-impl TableFunction {
-    /// Whether a query stands in it without parentheses of its own: `view(SELECT ..)`.
-    pub(crate) fn takes_bare_query(&self) -> bool {
-        ["view", "viewIfPermitted"].contains(&self.name.as_str())
-    }
+/// Whether a query stands in a table function without parentheses of its own: `view(SELECT ..)`.
+pub(crate) fn takes_bare_query(function: &str) -> bool {
+    ["view", "viewIfPermitted"].contains(&function)
 }
 
 /// `SAMPLE ratio [OFFSET offset]`

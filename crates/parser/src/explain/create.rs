@@ -5,8 +5,8 @@ use super::node::Node;
 use super::query::{full_name, query, table_function};
 use super::statement::{literal, names, with_output};
 use crate::ast::{
-    ColumnDef, Constraint, CreateTable, CreateView, Expr, IndexDef, ObjectName, ProjectionDef,
-    Refresh, Storage, TableSchema, TtlItem,
+    ColumnDef, Constraint, CreateTable, CreateView, Expr, IndexDef, ObjectName, ProjectionBody,
+    ProjectionDef, Refresh, Select, Storage, TableSchema, TtlItem,
 };
 
 pub(super) fn create_table(c: &CreateTable) -> Node {
@@ -99,23 +99,32 @@ pub(super) fn constraint(c: &Constraint) -> Node {
 }
 
 pub(super) fn projection(p: &ProjectionDef) -> Node {
-    let mut node = Node::new("Projection", vec![projection_query(p)]);
+    let mut node = Node::new(
+        "Projection",
+        match &p.body {
+            ProjectionBody::Query(query) => vec![projection_query(query)],
+            ProjectionBody::Index {
+                expr: of,
+                index_type: kind,
+            } => vec![expr(of), index_type(kind)],
+        },
+    );
     if !p.settings.is_empty() {
         node.push(Node::leaf("Set"));
     }
     node
 }
 
-fn projection_query(p: &ProjectionDef) -> Node {
+fn projection_query(query: &Select) -> Node {
     let mut node = Node::leaf("ProjectionSelectQuery");
-    if !p.query.with.is_empty() {
-        node.push(super::query::with_list(&p.query.with));
+    if !query.with.is_empty() {
+        node.push(super::query::with_list(&query.with));
     }
-    node.push(expr_list(&p.query.columns));
-    if let Some(crate::ast::GroupBy::Exprs { exprs, .. }) = &p.query.group_by {
+    node.push(expr_list(&query.columns));
+    if let Some(crate::ast::GroupBy::Exprs { exprs, .. }) = &query.group_by {
         node.push(expr_list(exprs));
     }
-    if let Some(crate::ast::OrderBy::Items { items, .. }) = &p.query.order_by {
+    if let Some(crate::ast::OrderBy::Items { items, .. }) = &query.order_by {
         match items.as_slice() {
             [one] => node.push(expr(&one.expr)),
             many => {
@@ -192,7 +201,7 @@ pub(super) fn storage(s: &Storage, node: &mut Node) {
         }
         None => {}
     }
-    children.extend(s.sample_by.iter().map(expr));
+    children.extend(s.unique_key.iter().chain(&s.sample_by).map(expr));
     if !s.ttl.is_empty() {
         children.push(ttl(&s.ttl));
     }

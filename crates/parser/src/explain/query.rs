@@ -288,7 +288,9 @@ pub(super) fn table_expr(table: &TableExpr) -> Node {
 
 pub(super) fn table_function(function: &TableFunction) -> Node {
     let argument = |e: &crate::ast::Expr| match &e.kind {
-        crate::ast::ExprKind::Subquery(q) if function.takes_bare_query() => query(q),
+        crate::ast::ExprKind::Subquery(q) if crate::ast::takes_bare_query(&function.name) => {
+            query(q)
+        }
         _ => expr(e),
     };
     let mut args: Vec<Node> = function.args.iter().map(argument).collect();

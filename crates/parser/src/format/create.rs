@@ -4,8 +4,8 @@ use super::Writer;
 use super::text::{backticked, identifier, quoted};
 use crate::ast::{
     ColumnDef, ConstraintKind, CreateDatabase, CreateFunction, CreateIndex, CreateTable,
-    CreateView, DefaultKind, Expr, IndexDef, OrderItem, ProjectionDef, Query, Storage, TableSchema,
-    TtlAction, TtlItem, ViewKind,
+    CreateView, DefaultKind, Expr, IndexDef, OrderItem, ProjectionBody, ProjectionDef, Query,
+    Storage, TableSchema, TtlAction, TtlItem, ViewKind,
 };
 
 impl Writer {
@@ -181,8 +181,18 @@ impl Writer {
 
     pub(super) fn projection(&mut self, projection: &ProjectionDef) {
         self.put(&identifier(&projection.name));
-        self.line();
-        self.block(|w| w.projection_query(&projection.query));
+        match &projection.body {
+            ProjectionBody::Query(query) => {
+                self.line();
+                self.block(|w| w.projection_query(query));
+            }
+            ProjectionBody::Index { expr, index_type } => {
+                self.put(" INDEX ");
+                self.expr(expr);
+                self.put(" TYPE ");
+                self.expr(index_type);
+            }
+        }
         if !projection.settings.is_empty() {
             self.put(" WITH SETTINGS (");
             self.settings(&projection.settings);
@@ -206,6 +216,7 @@ impl Writer {
             self.put("ORDER BY ");
             self.sorting_key(order_by);
         }
+        self.key("UNIQUE KEY ", s.unique_key.as_ref());
         self.key("SAMPLE BY ", s.sample_by.as_ref());
         if !s.ttl.is_empty() {
             self.line();

@@ -3,8 +3,8 @@
 use super::Writer;
 use super::text::{identifier, quoted};
 use crate::ast::{
-    FromElement, Join, JoinConstraint, JoinKind, JoinLocality, JoinStrictness, ObjectName, Ratio,
-    TableExpr, TableFunction, TableSource,
+    Expr, ExprKind, FromElement, Function, Join, JoinConstraint, JoinKind, JoinLocality,
+    JoinStrictness, ObjectName, Ratio, TableExpr, TableFunction, TableSource, takes_bare_query,
 };
 
 impl Writer {
@@ -127,22 +127,44 @@ impl Writer {
     pub(super) fn table_function(&mut self, function: &TableFunction) {
         self.put(&identifier(&function.name));
         self.put("(");
-        self.commas(&function.args, |w, e| match &e.kind {
-            crate::ast::ExprKind::Subquery(query) if function.takes_bare_query() => {
-                w.indented(|w| {
-                    w.soft_line();
-                    w.query_body(&query.body);
-                });
-                w.soft_line();
-            }
-            _ => w.aliased(e),
-        });
+        self.table_function_args(&function.name, &function.args);
         if !function.settings.is_empty() {
             self.put_if(!function.args.is_empty(), ", ");
             self.put("SETTINGS ");
             self.settings(&function.settings);
         }
         self.put(")");
+    }
+
+    fn table_function_args(&mut self, function: &str, args: &[Expr]) {
+        let separator = if function == "viewIfPermitted" {
+            " ELSE "
+        } else {
+            ", "
+        };
+        for (i, e) in args.iter().enumerate() {
+            self.put_if(i > 0, separator);
+            match &e.kind {
+                ExprKind::Subquery(query) if takes_bare_query(function) => {
+                    self.indented(|w| {
+                        w.soft_line();
+                        w.query_body(&query.body);
+                    });
+                    self.soft_line();
+                }
+                ExprKind::Function(f) if is_view_of_query(f) => {
+                    self.put(&f.name);
+                    self.put("(");
+                    self.table_function_args(&f.name, &f.args);
+                    self.put(")");
+                }
+                ExprKind::Function(f) if i > 0 && takes_bare_query(function) => {
+                    self.put(&identifier(&f.name));
+                    self.parentheses(&f.args, |w, e| w.aliased(e));
+                }
+                _ => self.aliased(e),
+            }
+        }
     }
 
     pub(super) fn object_name(&mut self, name: &ObjectName) {
@@ -162,4 +184,10 @@ impl Writer {
             self.put(&identifier(name));
         }
     }
+}
+
+/// Whether `function`, among the arguments of a table function, is a view of a bare query.
+fn is_view_of_query(function: &Function) -> bool {
+    let first = function.args.first().map(|e| &e.kind);
+    takes_bare_query(&function.name) && matches!(first, Some(ExprKind::Subquery(_)))
 }

@@ -140,7 +140,10 @@ impl Writer {
 fn before_access(name: &str, left: &Expr) -> bool {
     match &left.kind {
         ExprKind::Matcher(_) => name == "tupleElement" || name == "arrayElement",
-        ExprKind::Function(f) => name == "tupleElement" && f.form == FunctionForm::Call,
+        // A tuple of one value is a tuple, though it is written as a call.
+        ExprKind::Function(f) => {
+            name == "tupleElement" && f.form == FunctionForm::Call && f.name != "tuple"
+        }
         _ => false,
     }
 }

@@ -202,9 +202,9 @@ impl Writer {
                 for (i, set) in sets.iter().enumerate() {
                     w.put_if(i > 0, ",");
                     if i > 0 {
-                        w.line()
-                    } else {
-                        w.soft_line()
+                        w.line();
+                    } else if sets.len() > 1 {
+                        w.soft_line();
                     }
                     w.parentheses(set, |w, e| w.aliased(e));
                 }

@@ -1,6 +1,6 @@
 //! Writes names, strings and numbers.
 
-use crate::keywords::is_reserved_name;
+use crate::keywords::{is_plain_name, is_reserved_name};
 
 /// Words that ClickHouse quotes although they look like names.
 const QUOTED_WORDS: &[&str] = &[
@@ -17,7 +17,8 @@ pub(crate) fn identifier(name: &str) -> String {
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && !name.is_empty();
     let is_one_of = |list: &[&str]| list.iter().any(|word| word.eq_ignore_ascii_case(name));
-    if plain && !is_one_of(QUOTED_WORDS) && !is_reserved_name(name.as_bytes()) {
+    let is_reserved = is_reserved_name(name.as_bytes()) && !is_plain_name(name.as_bytes());
+    if plain && !is_one_of(QUOTED_WORDS) && !is_reserved {
         return name.to_owned();
     }
     backticked(name)

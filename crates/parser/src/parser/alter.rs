@@ -173,6 +173,7 @@ impl Parser<'_> {
     fn add_column(&mut self) -> Result<AlterCommand> {
         let if_not_exists = self.keyword("IF NOT EXISTS");
         let column = Box::new(self.column_def()?);
+        self.expect_type_of(&column)?;
         let position = self.column_position()?;
         Ok(AlterCommand::AddColumn {
             if_not_exists,

@@ -125,7 +125,7 @@ impl Parser<'_> {
             table.attach_from = Some(self.text_string("path")?);
         }
         if self.kind() == K::OpenRound && !self.at_query_or_parentheses() {
-            table.schema = Some(self.table_schema(&mut table.storage)?);
+            table.schema = Some(self.table_schema(&mut table.storage, true)?);
         }
         self.storage(&mut table.storage)?;
         table.comment = self.comment()?;

@@ -32,6 +32,7 @@ impl Parser<'_> {
         let outer_height = std::mem::take(&mut self.height);
         let mut expr = self.expr()?;
         if self.keyword("AS") {
+            self.expect_one_column(&expr)?;
             let name = self.identifier("alias")?;
             expr = self.alias(expr, name, start);
         }
@@ -57,10 +58,27 @@ impl Parser<'_> {
         if self.is_word(0, "COMMENT") && self.token(1).kind == K::String {
             return Ok(expr);
         }
+        let mark = self.mark();
         match self.implicit_alias()? {
-            Some(name) => Ok(self.alias(expr, name, start)),
+            Some(name) => {
+                let end = self.mark();
+                self.back(mark);
+                self.expect_one_column(&expr)?;
+                self.back(end);
+                Ok(self.alias(expr, name, start))
+            }
             None => Ok(expr),
         }
+    }
+
+    /// Before an alias: `*` and `COLUMNS(..)` have none, since they are any number of columns.
+    fn expect_one_column(&mut self, expr: &Expr) -> Result<()> {
+        if !matches!(expr.kind, ExprKind::Matcher(_)) {
+            return Ok(());
+        }
+        let span = self.start_span();
+        let message = "Leave out the alias: * and COLUMNS(..) are any number of columns";
+        Err(self.error_at(span, ErrorCode::SYNTAX_ERROR, message.to_owned()))
     }
 
     /// A name that is no keyword of what may follow an expression or table.

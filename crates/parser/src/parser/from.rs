@@ -7,7 +7,7 @@ use super::select::QUERY_LEVELS;
 use crate::ast::{
     ColumnMatcher, Expr, ExprKind, FromElement, Join, JoinConstraint, JoinKind, JoinLocality,
     JoinStrictness, Literal, MatcherPattern, Query, Ratio, Sample, Select, SetExpr, Span,
-    TableExpr, TableFunction, TableSource,
+    TableExpr, TableFunction, TableSource, takes_bare_query,
 };
 use crate::lexer::TokenKind as K;
 
@@ -152,12 +152,15 @@ impl Parser<'_> {
             source,
             alias: None,
             column_aliases: Vec::new(),
-            final_: self.keyword("FINAL"),
+            final_: false,
             sample: None,
             span: start,
         };
         table.alias = if self.keyword("AS") {
             Some(self.identifier("alias")?)
+        } else if is_named_from(&table.source) {
+            // `FROM FROM t` is a FROM too many.
+            None
         } else {
             self.implicit_alias()?
         };
@@ -165,7 +168,7 @@ impl Parser<'_> {
             table.column_aliases = self.list(|p| p.identifier("column"))?;
             self.expect_symbol(K::CloseRound)?;
         }
-        table.final_ |= self.keyword("FINAL");
+        table.final_ = self.keyword("FINAL");
         if self.keyword("SAMPLE") {
             let ratio = self.ratio()?;
             let offset = if self.keyword("OFFSET") {
@@ -215,7 +218,7 @@ impl Parser<'_> {
             self.expect_symbol(K::CloseRound)?;
             return Ok(source);
         }
-        if self.is_word(1, "VALUES") && self.token(2).kind == K::OpenRound {
+        if self.at_rows_in_parentheses() {
             self.advance();
             let body = self.rows_as_query(start)?;
             self.expect_symbol(K::CloseRound)?;
@@ -258,6 +261,13 @@ impl Parser<'_> {
         self.is_word(0, "VALUES") && self.token(1).kind == K::OpenRound
     }
 
+    /// Whether `(VALUES (1, 'a'), (2, 'b'))` begins here.
+    pub(super) fn at_rows_in_parentheses(&mut self) -> bool {
+        self.kind() == K::OpenRound
+            && self.is_word(1, "VALUES")
+            && self.token(2).kind == K::OpenRound
+    }
+
     /// `VALUES (1, 'a'), (2, 'b')`: all of the table function `SQLStandardValues`.
     pub(super) fn rows_as_query(&mut self, start: Span) -> Result<SetExpr> {
         self.advance();
@@ -287,7 +297,10 @@ impl Parser<'_> {
                 settings = self.list(Self::setting)?;
             } else {
                 args.push(self.table_function_argument()?);
-                if self.symbol(K::Comma) {
+                if name == "viewIfPermitted" {
+                    self.expect_keyword("ELSE")?;
+                    args.push(self.function_as_argument()?);
+                } else if self.symbol(K::Comma) {
                     continue;
                 }
             }
@@ -302,15 +315,42 @@ impl Parser<'_> {
         })
     }
 
-    /// An expression or a query without parentheses: `view(SELECT ..)`.
+    /// An expression or a query without parentheses: `view(SELECT ..)`, perhaps within `view`.
     fn table_function_argument(&mut self) -> Result<Expr> {
+        let start = self.start_span();
+        if self.at_view_of_query() {
+            return self.function_as_argument();
+        }
         if !self.at_query() {
             return self.aliased_expr();
         }
-        let start = self.start_span();
         let body = self.query_body()?;
         let query = ExprKind::Subquery(Box::new(Query::new(body)));
         Ok(Expr::new(query, self.span_from(start)))
+    }
+
+    /// A table function among the arguments of another.
+    fn function_as_argument(&mut self) -> Result<Expr> {
+        self.enter(QUERY_LEVELS)?;
+        let start = self.start_span();
+        let name = self.identifier("table function")?;
+        let function = self.table_function(name, start)?;
+        self.leave(QUERY_LEVELS);
+        if !function.settings.is_empty() {
+            return self.fail("table function without SETTINGS");
+        }
+        self.height += 1;
+        Ok(self.call_expr(&function.name, function.args, start))
+    }
+
+    /// Whether a table function that takes a bare query begins here, with its query.
+    fn at_view_of_query(&mut self) -> bool {
+        let is_view = std::str::from_utf8(self.token_text(0)).is_ok_and(takes_bare_query);
+        is_view
+            && self.token(1).kind == K::OpenRound
+            && ["SELECT", "WITH", "FROM"]
+                .iter()
+                .any(|word| self.is_word(2, word))
     }
 
     /// `1/10`, `0.1`, `1000`
@@ -352,6 +392,11 @@ impl Parser<'_> {
             _ => self.fail(what),
         }
     }
+}
+
+/// Whether a table is called as the clause is.
+fn is_named_from(source: &TableSource) -> bool {
+    matches!(source, TableSource::Table(name) if name.database.is_none() && name.name.eq_ignore_ascii_case("FROM"))
 }
 
 /// Why the strictness and the kind of a join do not go together.

@@ -4,7 +4,7 @@ use basalt_error::Result;
 
 use super::Parser;
 use crate::ast::{
-    Expr, Insert, InsertSource, InsertTarget, IntoOutfile, SetExpr, Setting, Statement,
+    Expr, Insert, InsertSource, InsertTarget, IntoOutfile, Query, SetExpr, Setting, Statement,
 };
 use crate::lexer::TokenKind as K;
 
@@ -59,9 +59,12 @@ impl Parser<'_> {
         Ok(InsertTarget::Function(self.table_function(name, start)?))
     }
 
-    /// `(a, b)`, `(* EXCEPT a)`; a query in parentheses is no list.
+    /// `(a, b)`, `(* EXCEPT a)`; a query or rows in parentheses are no list.
     fn insert_columns(&mut self) -> Result<Option<Vec<Expr>>> {
-        if self.kind() != K::OpenRound || self.at_query_or_parentheses() {
+        if self.kind() != K::OpenRound
+            || self.at_query_or_parentheses()
+            || self.at_rows_in_parentheses()
+        {
             return Ok(None);
         }
         self.advance();
@@ -115,6 +118,12 @@ impl Parser<'_> {
             // The file's name tells the format.
             let (name, span) = (String::new(), self.last_span());
             return Ok(InsertSource::Format { name, span });
+        }
+        if self.at_rows_in_parentheses() {
+            let start = self.advance().span;
+            let rows = self.rows_as_query(start)?;
+            self.expect_symbol(K::CloseRound)?;
+            return Ok(InsertSource::Query(Box::new(Query::new(rows))));
         }
         if !self.at_query_or_parentheses() {
             return Err(self.failure());

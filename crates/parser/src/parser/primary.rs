@@ -4,8 +4,23 @@ use basalt_error::Result;
 
 use super::Parser;
 use crate::ast::{Expr, ExprKind, Literal, NamePart, Query, QueryParameter, SetExpr, Span};
-use crate::keywords::is_reserved_name;
+use crate::keywords::{is_plain_name, is_reserved_alias, is_reserved_name};
 use crate::lexer::TokenKind as K;
+
+/// Words that follow expressions, and aliases too.
+const AFTER_EXPRESSIONS: &[&str] = &[
+    "COMMENT",
+    "DELETE",
+    "GRANULARITY",
+    "PRIMARY",
+    "RECOMPRESS",
+    "STALENESS",
+    "STEP",
+    "TO",
+    "TTL",
+    "TYPE",
+    "UNIQUE",
+];
 
 impl Parser<'_> {
     pub(super) fn primary(&mut self) -> Result<Expr> {
@@ -24,7 +39,7 @@ impl Parser<'_> {
             K::OpenRound => self.parentheses(),
             K::OpenSquare => {
                 self.advance();
-                let items = self.items_until(K::CloseSquare)?;
+                let items = self.array_items()?;
                 Ok(Expr::new(ExprKind::Array(items), self.span_from(start)))
             }
             K::OpenCurly => self.query_parameter(),
@@ -37,6 +52,16 @@ impl Parser<'_> {
             K::QuotedIdentifier => self.name(),
             _ => self.fail("expression"),
         }
+    }
+
+    /// Expressions up to the closing bracket; no comma stands before it.
+    fn array_items(&mut self) -> Result<Vec<Expr>> {
+        if self.symbol(K::CloseSquare) {
+            return Ok(Vec::new());
+        }
+        let items = self.list(Self::aliased_expr)?;
+        self.expect_symbol(K::CloseSquare)?;
+        Ok(items)
     }
 
     /// Expressions up to `close`, which is consumed; a comma may stand before it.
@@ -169,12 +194,39 @@ impl Parser<'_> {
             return Ok(expr);
         }
         let text = self.token_text(0);
-        // As the last word it can begin nothing, so it is a name.
-        let is_last = matches!(self.token(1).kind, K::End | K::Semicolon);
-        if is_reserved_name(text) && self.token(1).kind != K::OpenRound && !is_last {
+        let is_called = self.token(1).kind == K::OpenRound;
+        if is_reserved_name(text) && !is_called && !self.is_followed_as_name() {
             return self.fail("expression");
         }
         self.name()
+    }
+
+    /// Whether what stands behind the next word follows names: a reserved word begins nothing there.
+    pub(super) fn is_followed_as_name(&mut self) -> bool {
+        let next = self.token(1);
+        match next.kind {
+            // `FROM format` and the like begin a clause, `group FROM t` does not.
+            K::Word if self.is_word(0, "FROM") => self.is_word(1, "FROM") || self.is_word(1, "AS"),
+            K::Word => {
+                is_reserved_alias(self.slice(next.span))
+                    || AFTER_EXPRESSIONS.iter().any(|word| self.is_word(1, word))
+            }
+            // None of these clauses begins with an operator.
+            K::Asterisk | K::Minus | K::OpenSquare if is_plain_name(self.token_text(0)) => true,
+            K::Number
+            | K::String
+            | K::Heredoc
+            | K::HexString
+            | K::BinaryString
+            | K::QuotedIdentifier
+            | K::OpenRound
+            | K::OpenSquare
+            | K::OpenCurly
+            | K::Asterisk
+            | K::Minus
+            | K::DoubleAt => false,
+            _ => true,
+        }
     }
 
     fn word_constant(&mut self) -> Result<Option<Literal>> {

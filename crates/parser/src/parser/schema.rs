@@ -5,7 +5,7 @@ use basalt_error::Result;
 use super::Parser;
 use crate::ast::{
     ColumnDef, ColumnDefault, Constraint, ConstraintKind, DefaultKind, Expr, ExprKind, Function,
-    IndexDef, ProjectionDef, Setting, Storage, TableSchema,
+    IndexDef, ProjectionBody, ProjectionDef, Setting, Storage, TableSchema,
 };
 use crate::lexer::TokenKind as K;
 
@@ -33,12 +33,17 @@ const NOT_TYPES: &[&str] = &[
 ];
 
 impl Parser<'_> {
-    /// `(columns, indexes, ..)`; a PRIMARY KEY among them goes to `storage`.
-    pub(super) fn table_schema(&mut self, storage: &mut Storage) -> Result<TableSchema> {
+    /// `(columns, indexes, ..)`; a PRIMARY KEY among them goes to `storage`. Columns of a view need no
+    /// types: `is_typed` is not set.
+    pub(super) fn table_schema(
+        &mut self,
+        storage: &mut Storage,
+        is_typed: bool,
+    ) -> Result<TableSchema> {
         self.expect_symbol(K::OpenRound)?;
         let mut schema = TableSchema::default();
         while !self.symbol(K::CloseRound) {
-            self.schema_element(&mut schema, storage)?;
+            self.schema_element(&mut schema, storage, is_typed)?;
             if !self.symbol(K::Comma) {
                 self.expect_symbol(K::CloseRound)?;
                 break;
@@ -47,7 +52,12 @@ impl Parser<'_> {
         Ok(schema)
     }
 
-    fn schema_element(&mut self, schema: &mut TableSchema, storage: &mut Storage) -> Result<()> {
+    fn schema_element(
+        &mut self,
+        schema: &mut TableSchema,
+        storage: &mut Storage,
+        is_typed: bool,
+    ) -> Result<()> {
         // These words are names of columns when a type or comma follows in their place.
         let word_follows = matches!(self.token(1).kind, K::Word | K::QuotedIdentifier);
         let named = word_follows && !matches!(self.token(2).kind, K::Comma | K::CloseRound);
@@ -64,6 +74,9 @@ impl Parser<'_> {
             storage.primary_key = Some(self.expr()?);
         } else {
             let column = self.column_def()?;
+            if is_typed {
+                self.expect_type_of(&column)?;
+            }
             if self.keyword("PRIMARY KEY") {
                 add_key_column(storage, &column);
             }
@@ -109,6 +122,18 @@ impl Parser<'_> {
         while self.column_property(&mut column)? {}
         column.span = self.span_from(start);
         Ok(column)
+    }
+
+    /// A new column has a type, or a value that tells it.
+    pub(super) fn expect_type_of(&mut self, column: &ColumnDef) -> Result<()> {
+        let is_known = column.data_type.is_some()
+            || column.default.is_some()
+            || column.auto_increment
+            || self.is_word(0, "FIRST");
+        match is_known {
+            true => Ok(()),
+            false => self.fail("data type"),
+        }
     }
 
     fn column_property(&mut self, column: &mut ColumnDef) -> Result<bool> {
@@ -216,9 +241,17 @@ impl Parser<'_> {
     /// After PROJECTION.
     pub(super) fn projection(&mut self) -> Result<ProjectionDef> {
         let name = self.identifier("projection name")?;
-        self.expect_symbol(K::OpenRound)?;
-        let query = Box::new(self.projection_query()?);
-        self.expect_symbol(K::CloseRound)?;
+        let body = if self.keyword("INDEX") {
+            let expr = self.expr()?;
+            self.expect_keyword("TYPE")?;
+            let index_type = self.engine_like("index type")?;
+            ProjectionBody::Index { expr, index_type }
+        } else {
+            self.expect_symbol(K::OpenRound)?;
+            let query = Box::new(self.projection_query()?);
+            self.expect_symbol(K::CloseRound)?;
+            ProjectionBody::Query(query)
+        };
         let settings = if self.keyword("WITH SETTINGS") {
             self.parenthesised(Self::setting)?
         } else {
@@ -226,7 +259,7 @@ impl Parser<'_> {
         };
         Ok(ProjectionDef {
             name,
-            query,
+            body,
             settings,
         })
     }

@@ -1,6 +1,6 @@
 //! Parses queries: set operations, SELECT and its clauses.
 
-use basalt_error::Result;
+use basalt_error::{ErrorCode, Result};
 
 use super::Parser;
 use crate::ast::{
@@ -255,7 +255,7 @@ impl Parser<'_> {
         select.columns = vec![self.select_item()?];
         while self.symbol(K::Comma) {
             // A comma may stand after the last column.
-            if self.is_word(0, "FROM")
+            if (self.is_word(0, "FROM") && !self.is_followed_as_name())
                 || matches!(self.kind(), K::End | K::Semicolon | K::CloseRound)
             {
                 break;
@@ -344,7 +344,13 @@ impl Parser<'_> {
         if self.keyword("ORDER BY") {
             select.order_by = Some(self.order_by()?);
         }
+        let at = self.start_span();
         self.limits(select)?;
+        if select.with_ties && select.order_by.is_none() {
+            let text = "Add ORDER BY: WITH TIES takes the rows that are equal in its order to the last one";
+            let code = ErrorCode::WITH_TIES_WITHOUT_ORDER_BY;
+            return Err(self.error_at(at, code, text.to_owned()));
+        }
         if self.keyword("SETTINGS") {
             select.settings = self.list(Self::setting)?;
         }

@@ -362,6 +362,11 @@ impl Parser<'_> {
             words.push(String::from_utf8_lossy(self.token_text(0)).to_ascii_uppercase());
             self.advance();
         }
+        let is_verb = words.len() == 1
+            && ["CLEAR", "DROP", "FLUSH", "RELOAD", "START", "STOP"].contains(&words[0].as_str());
+        if is_verb && self.at_statement_end() {
+            return self.fail("the rest of the SYSTEM command");
+        }
         // Caches are cleared, which DROP means, too.
         if let Some(first) = words.first_mut().filter(|word| is_cache && *word == "DROP") {
             *first = "CLEAR".to_owned();

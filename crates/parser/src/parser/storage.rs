@@ -19,6 +19,8 @@ impl Parser<'_> {
                 storage.primary_key = Some(self.expr()?);
             } else if storage.order_by.is_none() && self.keyword("ORDER BY") {
                 storage.order_by = Some(self.sorting_key()?);
+            } else if storage.unique_key.is_none() && self.keyword("UNIQUE KEY") {
+                storage.unique_key = Some(self.expr()?);
             } else if storage.sample_by.is_none() && self.keyword("SAMPLE BY") {
                 storage.sample_by = Some(self.expr()?);
             } else if storage.ttl.is_empty() && self.keyword("TTL") {

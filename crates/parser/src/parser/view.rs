@@ -112,7 +112,7 @@ impl Parser<'_> {
             && self.kind() == K::OpenRound
             && !self.at_query_or_parentheses()
         {
-            view.schema = Some(self.table_schema(&mut view.storage)?);
+            view.schema = Some(self.table_schema(&mut view.storage, false)?);
         } else if view.security.is_none()
             && (self.peek_keyword("DEFINER") || self.peek_keyword("SQL SECURITY"))
         {

@@ -186,6 +186,7 @@ fn check_clauses(create: &CreateTable) -> Result<()> {
     let schema = create.schema.as_ref();
     let columns = || schema.into_iter().flat_map(|s| &s.columns);
     let unknown = [
+        ("UNIQUE KEY", storage.unique_key.is_some()),
         ("SAMPLE BY", storage.sample_by.is_some()),
         ("TTL of a column", columns().any(|c| c.ttl.is_some())),
         (

@@ -131,6 +131,13 @@ impl Parser<'_> {
 
     /// `GRANT rights TO users`, `REVOKE rights FROM users`
     pub(in crate::parser) fn grant(&mut self, word: &str, to: &'static str) -> Result<Statement> {
+        let is_current = self.is_word(1, "CURRENT") && self.is_word(2, "GRANTS");
+        if is_current && !self.is_word(3, "ON") && self.token(3).kind != K::OpenRound {
+            for _ in 0..3 {
+                self.advance();
+            }
+            return self.fail("ON, or the rights in parentheses");
+        }
         let rights = self.text_until(&[to])?;
         // The second word is noise.
         let mut text = Words::of(rights.replace("ALL PRIVILEGES ON", "ALL ON"));
