@@ -89,11 +89,8 @@ impl PhysicalOptimizerRule for SwapOperators {
                 let limited = replace_children_if_necessary(node, vec![input])?;
                 return Ok(Transformed::yes(limited));
             }
-            if let Some(ours) = group_by(&node, num_partitions, options)? {
-                return Ok(Transformed::yes(ours));
-            }
-            Ok(match grouping_sets::over_no_order(&node)? {
-                Some(unordered) => Transformed::yes(unordered),
+            Ok(match group_by(&node, num_partitions, options)? {
+                Some(ours) => Transformed::yes(ours),
                 None => Transformed::no(node),
             })
         };
@@ -124,12 +121,18 @@ fn group_by(
     let Some(grouping) = grouping(first, last) else {
         return Ok(None);
     };
-    let input = Arc::clone(first.input());
-    if !GroupByExec::supports(&input, &grouping.keys) {
+    let make = |input: Arc<dyn ExecutionPlan>, grouping: Grouping| {
+        let exec = GroupByExec::try_new(input, Arc::new(grouping), num_partitions)?;
+        Ok(exec.with_options(options))
+    };
+    if !GroupByExec::supports(first.input(), &grouping.keys) {
         return Ok(None);
     }
-    let exec = GroupByExec::try_new(input, Arc::new(grouping), num_partitions)?;
-    Ok(Some(Arc::new(exec.with_options(options))))
+    let ours = match first.group_expr() {
+        keys if keys.is_single() => make(Arc::clone(first.input()), grouping)?,
+        sets => grouping_sets::by_sets(first.input(), sets, grouping, &make)?,
+    };
+    Ok(Some(Arc::new(ours)))
 }
 
 /// The stage that reads the rows; `None` if `last` does not end an aggregation.
@@ -148,11 +151,9 @@ fn first_stage(last: &AggregateExec) -> Option<&AggregateExec> {
 fn grouping(first: &AggregateExec, last: &AggregateExec) -> Option<Grouping> {
     let stages = [first, last];
     let is_plain = |stage: &&AggregateExec| {
-        stage.group_expr().is_single()
-            && stage.limit_options().is_none()
-            && stage.filter_expr().iter().all(Option::is_none)
+        stage.limit_options().is_none() && stage.filter_expr().iter().all(Option::is_none)
     };
-    if !stages.iter().all(is_plain) || !first.group_expr().null_expr().is_empty() {
+    if !stages.iter().all(is_plain) {
         return None;
     }
     Some(Grouping {
@@ -165,6 +166,7 @@ fn grouping(first: &AggregateExec, last: &AggregateExec) -> Option<Grouping> {
         schema: last.schema(),
         thresholds: Thresholds::default(),
         top: None,
+        kept_keys: None,
     })
 }
 

@@ -36,6 +36,8 @@ pub struct Grouping {
     pub thresholds: Thresholds,
     /// Which groups are wanted, if not all.
     pub top: Option<Arc<TopGroups>>,
+    /// Keys of groups that are there even if there are no rows, if any are.
+    pub kept_keys: Option<Vec<ArrayRef>>,
 }
 
 /// What is known of the keys before the first row is seen.

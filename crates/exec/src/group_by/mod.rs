@@ -35,6 +35,8 @@
 //! | [`spill`] | groups and rows in temporary files |
 //! | [`observed`], [`account`] | what a run notes, and what is told of it |
 //! | [`no_keys`] | aggregation of all rows into one |
+//! | [`stages`] | a grouping in two: one that ends with states, one that goes on from these |
+//! | [`set_rows`] | every row once for each grouping set |
 //! | [`fused_filter`] | the same of the rows that a condition picks |
 
 pub mod group_by_exec;
@@ -62,7 +64,9 @@ mod pack;
 mod packed_rows;
 pub(crate) mod row_order;
 mod rows;
+mod set_rows;
 mod spill;
+mod stages;
 mod staging;
 mod start;
 mod states;
@@ -78,6 +82,7 @@ pub(crate) use first_keys::FirstKeys;
 pub use group_by_exec::GroupByExec;
 pub use grouping::{AggregateSpec, Grouping};
 pub use options::{Options, Thresholds};
+pub use set_rows::SetRowsExec;
 pub(crate) use states::Exported;
 pub use strategy::Strategy;
 pub use top::TopOrder;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use arrow::array::RecordBatch;
+use arrow::array::{Array, ArrayRef, RecordBatch};
 use basalt_analyzer::into_plan_error;
 use basalt_error::Error;
 use basalt_functions::aggregate::Groups;
@@ -12,7 +12,7 @@ use datafusion::error::Result;
 
 use super::Grouping;
 use super::fused_filter::pick;
-use super::merged::{Emit, Merged, result_batch};
+use super::merged::{Emit, Merged, Whole, result_batch};
 use super::spill::Share;
 use super::states::{Exported, States};
 use crate::compile::{CompiledTotals, Switch};
@@ -192,6 +192,19 @@ pub(super) async fn merge(grouping: Arc<Grouping>, totals: Vec<Totals>) -> Resul
     drop((share, ordering));
     let row = result_batch(&grouping, columns, 1)?;
     Ok(Arc::new(OneRow(Mutex::new(Some(row)))))
+}
+
+/// The groups with the keys that are there over no rows.
+pub(super) fn over_no_rows(grouping: &Grouping, keys: &[ArrayRef]) -> Result<Arc<dyn Merged>> {
+    let num_groups = keys.first().map_or(0, |key| key.len());
+    let group = |i: usize| -> Result<Box<dyn Emit>> {
+        let states = States::new(grouping).finish(0..1)?;
+        let keys = keys.iter().map(|key| key.slice(i, 1));
+        let row = result_batch(grouping, keys.chain(states).collect(), 1)?;
+        Ok(Box::new(TakenRow(Some(row))))
+    };
+    let groups: Vec<_> = (0..num_groups).map(group).collect::<Result<_>>()?;
+    Ok(Arc::new(Whole::new(groups)))
 }
 
 /// The one row of the result, until it is taken.

@@ -95,8 +95,9 @@ impl GroupByExec {
         let memory = |i: usize| consumer(i).register(&pool);
         let max_bytes = self.options.external_bytes;
         let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
+        let grouping = Arc::new(self.grouping.fresh());
         let job = Job {
-            grouping: Arc::new(self.grouping.fresh()),
+            grouping: Arc::clone(&grouping),
             form: Arc::new(form),
             tuning,
             budget,
@@ -106,7 +107,14 @@ impl GroupByExec {
             planned,
         };
         let run = strategy::run(self.options.strategy, job);
-        Ok(shared(observed.timed(run)))
+        let noted = Arc::clone(&observed);
+        Ok(shared(observed.timed(async move {
+            let merged = run.await?;
+            match &grouping.kept_keys {
+                Some(keys) if noted.num_tasks() == 0 => no_keys::over_no_rows(&grouping, keys),
+                _ => Ok(merged),
+            }
+        })))
     }
 
     fn start_without_keys(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {

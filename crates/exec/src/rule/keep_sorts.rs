@@ -18,8 +18,8 @@ use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 
-use crate::group_by::GroupByExec;
 use crate::group_by::row_order;
+use crate::group_by::{GroupByExec, SetRowsExec};
 use crate::stream::StreamExec;
 
 /// The rule; it must come before the one that takes sorts out.
@@ -95,4 +95,5 @@ pub(crate) fn keeps_order(plan: &Arc<dyn ExecutionPlan>) -> bool {
         Some(StreamOperator::ArrayJoin { .. } | StreamOperator::Unordered)
     ) || plan.downcast_ref::<ProjectionExec>().is_some()
         || plan.downcast_ref::<FilterExec>().is_some()
+        || plan.downcast_ref::<SetRowsExec>().is_some()
 }

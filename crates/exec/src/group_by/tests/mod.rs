@@ -300,6 +300,7 @@ fn floats_are_one_key_if_clickhouse_says_so() {
         schema: Arc::new(Schema::new(vec![float, counted])),
         thresholds: Thresholds::default(),
         top: None,
+        kept_keys: None,
     };
     let exec = Arc::new(GroupByExec::try_new(input, Arc::new(grouping), 2).unwrap());
     let result = runtime().block_on(sorted(exec, &context(100)));

@@ -175,6 +175,7 @@ pub(super) fn grouping(input: &Arc<dyn ExecutionPlan>, keys: &[&str]) -> Groupin
         schema: theirs(input, keys).schema(),
         thresholds: Thresholds::default(),
         top: None,
+        kept_keys: None,
     }
 }
 
