@@ -176,10 +176,51 @@ fn print_split() {
     measure::print("long strings of partitions", ROWS, 16, forms);
 }
 
+/// Phrases as people search for: four of five rows have none, few phrases are searched often, most once.
+fn print_phrases() {
+    const ROWS: usize = 8 << 20;
+    const PHRASES: f64 = 400_000.0;
+    let mut random = Random::new(1);
+    let mut unit = || (random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
+    let keys: Vec<Option<u64>> = (0..ROWS)
+        .map(|_| (unit() < 0.2).then(|| PHRASES.powf(unit()) as u64))
+        .collect();
+    let mut arena = Arena::default();
+    let phrase = |key: u64| format!("search for {key} in many words").into_bytes();
+    let view = |key: &Option<u64>| key.map_or(0, |key| arena.push(&phrase(key)));
+    let views: Vec<u128> = keys.iter().map(view).collect();
+    let mut groups = Vec::new();
+    let run: Box<dyn FnMut()> = Box::new(move || {
+        let mut table = BytesTable::<basalt_hashtable::Fold>::default();
+        for views in views.chunks(BATCH_ROWS) {
+            groups.clear();
+            let buffers = arena.buffers();
+            let rows = Views { views, buffers };
+            table.intern(&rows, &mut groups).unwrap_or_default();
+            black_box(&groups);
+        }
+    });
+    measure::print("phrases", ROWS, 16, vec![("four of five empty", run)]);
+}
+
 fn main() {
-    print_words::<u64>("words of 64 bits");
-    print_words::<Word256>("words of 256 bits");
-    print_strings("short strings", "k");
-    print_strings("long strings", "https://example.org/page/");
-    print_split();
+    // `cargo bench -p basalt-hashtable --bench intern -- phrases` runs that part alone.
+    let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
+    let parts: [(&str, fn()); 4] = [
+        ("words", || {
+            print_words::<u64>("words of 64 bits");
+            print_words::<Word256>("words of 256 bits");
+        }),
+        ("strings", || {
+            print_strings("short strings", "k");
+            print_strings("long strings", "https://example.org/page/");
+        }),
+        ("partitions", print_split),
+        ("phrases", print_phrases),
+    ];
+    for (name, print) in parts {
+        if wanted.as_ref().is_none_or(|wanted| wanted == name) {
+            print();
+        }
+    }
 }

@@ -1,14 +1,14 @@
-//! Looks at the groups at which searches for byte strings start, those of many rows at once.
+//! Looks at the groups at which searches for byte strings most likely end, those of many rows at once.
 
 use std::hint::black_box;
 use std::ops::Deref;
 
-use crate::bytes_slots::{BytesKeys, Row, hash_view};
+use crate::bytes_slots::{BytesKeys, BytesSlots, Row, hash_view};
 use crate::hash::HashBytes;
 use crate::runs::CHUNK;
 use crate::views::{INLINE_LEN, Views, view_len};
 
-/// The group at which a search starts.
+/// The group that a search most likely ends at: the first with the hash's tag, or that of the first slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FirstMatch {
     /// Its number plus one; 0 if there is none.
@@ -76,19 +76,29 @@ pub(crate) fn hashes_of<H: HashBytes, B: Deref<Target = [u8]>>(
     hashes
 }
 
-/// What stands where each hash starts probing; `group_plus_one` gives what a slot there says.
+/// More groups than this have slots that the second-level cache does not hold.
+const MANY_GROUPS: usize = 1 << 14;
+
+/// What stands where each hash is to be found in the slots that `slots_of` gives, none if it has none.
 ///
 /// Loads that depend on nothing but the round before: the processor waits for many of them at
-/// once.
+/// once. Where slots are far, those at which searches start are all fetched before the first search
+/// goes on from its own, which is a branch that nobody can foretell; where they are near, going on
+/// costs more than what it saves, and the first slot must do.
 #[inline]
-pub(crate) fn first_matches(
+pub(crate) fn first_matches<'a>(
     hashes: &[u64],
     keys: &BytesKeys,
-    group_plus_one: impl Fn(u64) -> u32,
+    slots_of: impl Fn(u64) -> Option<&'a BytesSlots>,
 ) -> [FirstMatch; CHUNK] {
     let mut first = [FirstMatch::default(); CHUNK];
     for (first, hash) in first.iter_mut().zip(hashes) {
-        first.group_plus_one = group_plus_one(*hash);
+        first.group_plus_one = slots_of(*hash).map_or(0, |slots| slots.first(*hash));
+    }
+    if keys.views.len() > MANY_GROUPS {
+        for (first, hash) in first.iter_mut().zip(hashes) {
+            first.group_plus_one = slots_of(*hash).map_or(0, |slots| slots.first_of_tag(*hash));
+        }
     }
     let sought = &mut first[..hashes.len().min(CHUNK)];
     for first in sought.iter_mut() {

@@ -10,11 +10,11 @@ use crate::{MAX_GROUPS, TableFull};
 const MIN_SLOTS: usize = 2 * CHUNK;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Slot {
+struct Slot {
     /// High bits of the hash: nearly all strings that differ are told apart by them.
     tag: u32,
     /// Number of the group plus one; 0 if the slot is empty.
-    pub(crate) group_plus_one: u32,
+    group_plus_one: u32,
 }
 
 #[inline]
@@ -160,10 +160,25 @@ impl BytesSlots {
         taken.map(|slot| slot.group_plus_one - 1)
     }
 
-    /// The slot at which a hash starts probing; there are slots.
+    /// What the slot at which a hash starts probing says of its group; there are slots.
     #[inline]
-    pub(crate) fn first(&self, hash: u64) -> Slot {
-        self.slots[hash as usize & (self.slots.len() - 1)]
+    pub(crate) fn first(&self, hash: u64) -> u32 {
+        self.slots[hash as usize & (self.slots.len() - 1)].group_plus_one
+    }
+
+    /// The first group plus one that has the hash's tag, which is the hash's own but for one in
+    /// billions; 0 if there is none. There are slots.
+    #[inline]
+    pub(crate) fn first_of_tag(&self, hash: u64) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut position = hash as usize & mask;
+        loop {
+            let slot = self.slots[position];
+            if slot.group_plus_one == 0 || slot.tag == tag(hash) {
+                return slot.group_plus_one;
+            }
+            position = (position + 1) & mask;
+        }
     }
 
     /// The group of a row plus one; 0 if there is none.

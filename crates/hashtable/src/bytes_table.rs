@@ -155,9 +155,7 @@ impl<H: HashBytes> BytesTable<H> {
     }
 
     fn first_matches(&self, hashes: &[u64]) -> [FirstMatch; CHUNK] {
-        first_matches(hashes, &self.keys, |hash| {
-            self.slots.first(hash).group_plus_one
-        })
+        first_matches(hashes, &self.keys, |_| Some(&self.slots))
     }
 
     /// Appends the group of each row to `groups`, [`NOT_FOUND`](crate::NOT_FOUND) for keys that

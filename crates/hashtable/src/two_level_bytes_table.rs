@@ -119,14 +119,11 @@ impl<H: HashBytes> TwoLevelBytesTable<H> {
         Ok(())
     }
 
-    /// What stands where each hash starts probing; nothing for tables that have no keys.
+    /// What stands where each hash is to be found; nothing for tables that have no keys.
     fn first_matches(&self, hashes: &[u64]) -> [FirstMatch; CHUNK] {
         first_matches(hashes, &self.keys, |hash| {
             let table = &self.tables[partition_of(hash, self.bits)];
-            match table.num_keys {
-                0 => 0,
-                _ => table.slots.first(hash).group_plus_one,
-            }
+            (table.num_keys > 0).then_some(&table.slots)
         })
     }
 
