@@ -102,10 +102,7 @@ fn each_match(
 }
 
 /// The matches until one is empty.
-fn matches_of<'a>(
-    regexp: &'a Regexp,
-    value: &'a [u8],
-) -> impl Iterator<Item = Range<usize>> + 'a {
+fn matches_of<'a>(regexp: &'a Regexp, value: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
     let regexp = regexp.on(value);
     let mut start = 0;
     std::iter::from_fn(move || {
