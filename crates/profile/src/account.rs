@@ -87,14 +87,6 @@ pub fn thread_bytes() -> isize {
     TOLD.get().wrapping_add(PENDING.get())
 }
 
-/// What the query that this thread works for should hold at most; more than any if it has no limit.
-pub fn limit_bytes() -> usize {
-    match OWNER.get() {
-        NOBODY => usize::MAX,
-        owner => ACCOUNTS[owner].limit_bytes.load(Ordering::Relaxed),
-    }
-}
-
 /// A query holds more than it may.
 #[derive(Clone, Copy, Debug)]
 struct Overdraft {

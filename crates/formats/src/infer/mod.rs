@@ -115,9 +115,6 @@ fn infer_without_hints(name: &str, source: Source, settings: &FormatSettings) ->
     }
 }
 
-/// How often the memory of a query should hold a sample.
-const SAMPLES_IN_MEMORY: usize = 4;
-
 /// The first bytes of a source.
 struct Sample {
     bytes: Vec<u8>,
@@ -125,16 +122,10 @@ struct Sample {
     max_rows: u64,
 }
 
-/// Of a sample, the query should have room for it as text, as values and as it is read.
-fn most_bytes() -> u64 {
-    (basalt_profile::limit_bytes() / SAMPLES_IN_MEMORY) as u64
-}
-
 impl Sample {
     fn read(mut source: Source, settings: &FormatSettings) -> Result<Self> {
         let max = settings
             .input_format_max_bytes_to_read_for_schema_inference
-            .min(most_bytes())
             .max(1);
         let mut bytes = Vec::new();
         source.by_ref().take(max).read_to_end(&mut bytes)?;
