@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_profile::{Account, resident_bytes};
+use basalt_profile::Account;
 
 use crate::speed_limits::{Read, SpeedLimits};
 
@@ -74,9 +74,8 @@ fn check_read(code: ErrorCode, setting: &str, wanted: u64, limit: u64) -> Result
     Err(Error::new(code, text))
 }
 
-/// Bytes that a query may hold beyond its limit, at least: its own text and plans, batches on their way
-/// from one operator to the next, files as they are read.
-const LEAST_SLACK_BYTES: u64 = 16 << 20;
+/// How long a query that reads too fast does not look whether it ends.
+const WAITING_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Shared by all threads of one query.
 #[derive(Debug)]
@@ -94,8 +93,6 @@ pub struct QueryControl {
     read_limits: ReadLimits,
     speed_limits: Option<SpeedLimits>,
     account: Account,
-    /// `max_memory_usage`; more than any if there is none.
-    max_memory_bytes: u64,
 }
 
 impl QueryControl {
@@ -114,7 +111,6 @@ impl QueryControl {
             read_limits: ReadLimits::default(),
             speed_limits: None,
             account: Account::nobody(),
-            max_memory_bytes: u64::MAX,
         }
     }
 
@@ -144,7 +140,7 @@ impl QueryControl {
         }
     }
 
-    /// The same with limits of how slowly it may read.
+    /// The same with limits of how slowly and how fast it may read.
     pub fn with_speed_limits(self, speed_limits: Option<SpeedLimits>) -> Self {
         Self {
             speed_limits,
@@ -160,9 +156,9 @@ impl QueryControl {
         if max_bytes == 0 {
             return self;
         }
+        let max_bytes = usize::try_from(max_bytes).unwrap_or(usize::MAX);
         Self {
-            account: Account::open(),
-            max_memory_bytes: max_bytes,
+            account: Account::limited(max_bytes),
             ..self
         }
     }
@@ -241,9 +237,38 @@ impl QueryControl {
             .fetch_add(size_bytes as u64, Ordering::Relaxed);
     }
 
+    /// Waits if the query reads faster than it may.
+    pub(crate) fn slow_down(&self) {
+        if let Some(limits) = &self.speed_limits {
+            self.wait(limits.pause(self.read()));
+        }
+    }
+
+    /// Waits, unless the query ends.
+    fn wait(&self, duration: Duration) {
+        let started = Instant::now();
+        loop {
+            let left = duration.saturating_sub(started.elapsed());
+            if left.is_zero() || self.is_cancelled() || self.is_late() {
+                return;
+            }
+            std::thread::sleep(left.min(WAITING_INTERVAL));
+        }
+    }
+
+    /// What was read so far.
+    fn read(&self) -> Read {
+        Read {
+            elapsed: self.elapsed(),
+            num_rows: self.rows_read(),
+            num_bytes: self.bytes_read(),
+            rows_to_read: self.rows_to_read(),
+        }
+    }
+
     /// Whether the query holds so much that operators should go on in files.
     pub fn is_short_of_memory(&self) -> bool {
-        self.account.held_bytes() as u64 > self.max_memory_bytes / 2
+        self.account.is_short()
     }
 
     /// Checks whether the query may go on.
@@ -252,7 +277,7 @@ impl QueryControl {
     /// `QUERY_WAS_CANCELLED`, `TIMEOUT_EXCEEDED`, `TOO_SLOW`, `MEMORY_LIMIT_EXCEEDED`.
     pub fn check(&self) -> Result<()> {
         self.check_end()?;
-        self.check_memory()
+        self.account.check_limit()
     }
 
     /// Checks whether the query may go on, however much it holds: for those who are about to write it to
@@ -264,12 +289,7 @@ impl QueryControl {
         if let Some(limits) = &self.speed_limits
             && !self.is_over()
         {
-            limits.check(Read {
-                elapsed: self.elapsed(),
-                num_rows: self.rows_read(),
-                num_bytes: self.bytes_read(),
-                rows_to_read: self.rows_to_read(),
-            })?;
+            limits.check(self.read())?;
         }
         if self.is_cancelled() {
             return Err(Error::new(
@@ -288,25 +308,5 @@ impl QueryControl {
             )),
             _ => Ok(()),
         }
-    }
-
-    fn check_memory(&self) -> Result<()> {
-        let held_bytes = self.account.held_bytes() as u64;
-        let slack_bytes = (self.max_memory_bytes / 4).max(LEAST_SLACK_BYTES);
-        let max_bytes = self.max_memory_bytes.saturating_add(slack_bytes);
-        // Tables that grow hold memory that nobody has touched; what the process uses is more than that of
-        // the query, and so the last word only if it is little.
-        let is_held = || resident_bytes().is_none_or(|bytes| bytes > max_bytes);
-        if held_bytes <= max_bytes || !is_held() {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorCode::MEMORY_LIMIT_EXCEEDED,
-            format!(
-                "Raise max_memory_usage or lower max_block_size: memory limit exceeded: the query holds \
-                 {held_bytes} bytes, allowed are {}",
-                self.max_memory_bytes
-            ),
-        ))
     }
 }

@@ -1,10 +1,14 @@
-//! Ends queries that read too slowly, or that would take too long at the speed that they have.
+//! Ends queries that read too slowly, or that would take too long at the speed that they have; slows down
+//! those that read too fast.
 
 use std::time::Duration;
 
 use basalt_error::{Error, ErrorCode, Result};
 
-/// How fast a query has to read.
+/// The longest time that a query waits behind one batch.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// How fast a query has to read, and how fast it may.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpeedLimits {
     /// `timeout_before_checking_execution_speed`
@@ -13,6 +17,10 @@ pub struct SpeedLimits {
     pub min_rows: u64,
     /// `min_execution_speed_bytes`; 0 is no limit.
     pub min_bytes: u64,
+    /// `max_execution_speed`; 0 is no limit.
+    pub max_rows: u64,
+    /// `max_execution_speed_bytes`; 0 is no limit.
+    pub max_bytes: u64,
     /// `max_estimated_execution_time`; zero is no limit.
     pub max_estimated: Duration,
 }
@@ -55,6 +63,26 @@ impl SpeedLimits {
         );
         Err(Error::new(ErrorCode::TOO_SLOW, text))
     }
+
+    /// How long to wait until what was read is no more than may be read in the time, a second at most.
+    pub(crate) fn pause(&self, read: Read) -> Duration {
+        if read.elapsed < self.not_before {
+            return Duration::ZERO;
+        }
+        let of_rows = least_time(read.num_rows, self.max_rows);
+        let of_bytes = least_time(read.num_bytes, self.max_bytes);
+        let least = of_rows.max(of_bytes);
+        least.saturating_sub(read.elapsed).min(LONGEST_PAUSE)
+    }
+}
+
+/// The time that reading so much takes at least.
+fn least_time(size: u64, max_speed: u64) -> Duration {
+    if max_speed == 0 {
+        return Duration::ZERO;
+    }
+    let seconds = size as f64 / max_speed as f64;
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
 fn check_speed(setting: &str, size: u64, min_speed: u64, seconds: f64) -> Result<()> {
@@ -97,5 +125,29 @@ mod tests {
         assert!(!is_slow(2, 0, 150));
         assert!(!is_slow(2, 200, 1000));
         assert!(is_slow(2, 200, 1001));
+    }
+
+    #[test]
+    fn who_reads_fast_waits_but_not_for_long() {
+        let limits = SpeedLimits {
+            not_before: Duration::from_millis(10),
+            max_rows: 100,
+            max_bytes: 1000,
+            ..SpeedLimits::default()
+        };
+        let pause = |elapsed_ms, num_rows, num_bytes| {
+            let read = Read {
+                elapsed: Duration::from_millis(elapsed_ms),
+                num_rows,
+                num_bytes,
+                rows_to_read: 0,
+            };
+            limits.pause(read).as_millis()
+        };
+        assert_eq!(pause(9, 50, 10), 0);
+        assert_eq!(pause(100, 50, 10), 400);
+        assert_eq!(pause(100, 50, 700), 600);
+        assert_eq!(pause(500, 50, 500), 0);
+        assert_eq!(pause(100, 5000, 0), 1000);
     }
 }

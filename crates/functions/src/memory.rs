@@ -1,11 +1,13 @@
 //! Keeps one call of a function from taking more memory than its query may.
 //!
 //! The columns that functions make are not counted while a plan runs, and a call can make gigabytes of a
-//! few bytes: `repeat`, `range`. So writers of columns ask, before they grow, what the call may take.
+//! few bytes: `repeat`, `range`. So writers of columns ask, before they grow, what the call may take; and
+//! loops that keep or make much ask now and then whether the whole query holds too much.
 
 use std::cell::Cell;
 
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_profile::check_limit;
 
 use crate::Context;
 
@@ -15,11 +17,17 @@ thread_local! {
 
 /// Bytes that one call may take in a query with these settings.
 pub(crate) fn limit_of(context: &Context) -> usize {
-    let setting = context.settings.get("max_memory_usage");
-    match setting.and_then(|bytes| bytes.parse().ok()) {
-        None | Some(0) => context.machine_memory_bytes,
-        Some(bytes) => bytes,
-    }
+    limit_in(context).unwrap_or(context.machine_memory_bytes)
+}
+
+/// Whether a query with these settings may take only so much.
+pub(crate) fn is_limited(context: &Context) -> bool {
+    limit_in(context).is_some()
+}
+
+fn limit_in(context: &Context) -> Option<usize> {
+    let bytes = context.settings.get("max_memory_usage")?.parse().ok()?;
+    (bytes > 0).then_some(bytes)
 }
 
 /// Bytes that the call may take which this thread is in.
@@ -48,7 +56,7 @@ pub(crate) fn within<T>(limit: usize, work: impl FnOnce() -> T) -> T {
 pub(crate) fn check(size_bytes: usize) -> Result<()> {
     let limit = limit();
     if size_bytes <= limit {
-        return Ok(());
+        return check_limit();
     }
     Err(Error::new(
         ErrorCode::MEMORY_LIMIT_EXCEEDED,

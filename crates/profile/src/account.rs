@@ -3,10 +3,17 @@
 //! The accounts lie in an array that is there from the start, because an allocator cannot allocate. An
 //! account is given to the next query when its last user has gone. Memory that one query has taken and
 //! another frees, such as that of a dropped table, leaves the one who frees it with more than its due.
+//!
+//! An allocator cannot refuse: an account that holds more than it may is found by those who ask, in
+//! every loop that may take much.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
+
+use basalt_error::{Error, ErrorCode, Result};
+
+use crate::resident_bytes;
 
 /// Queries that are counted at once; further ones are not.
 const NUM_ACCOUNTS: usize = 256;
@@ -18,16 +25,26 @@ const NOBODY: usize = 0;
 /// other's caches at every small allocation.
 const PENDING_BYTES: usize = 64 << 10;
 
+/// Bytes that a query may hold beyond its limit, at least: its own text and plans, batches on their way
+/// from one operator to the next, files as they are read.
+const LEAST_SLACK_BYTES: usize = 16 << 20;
+
+/// Bytes by which an account must grow before the system is asked again what the process really uses.
+const ASKING_STEP_BYTES: usize = 1 << 20;
+
 #[derive(Debug)]
 struct Cells {
     held_bytes: AtomicIsize,
     num_users: AtomicUsize,
+    /// What the query should hold at most.
+    limit_bytes: AtomicUsize,
 }
 
 static ACCOUNTS: [Cells; NUM_ACCOUNTS] = [const {
     Cells {
         held_bytes: AtomicIsize::new(0),
         num_users: AtomicUsize::new(0),
+        limit_bytes: AtomicUsize::new(usize::MAX),
     }
 }; NUM_ACCOUNTS];
 
@@ -35,6 +52,10 @@ static ACCOUNTS: [Cells; NUM_ACCOUNTS] = [const {
 thread_local! {
     static OWNER: Cell<usize> = const { Cell::new(NOBODY) };
     static PENDING: Cell<isize> = const { Cell::new(0) };
+    /// All that this thread has told accounts.
+    static TOLD: Cell<isize> = const { Cell::new(0) };
+    /// What the account held when the system last said that the process uses less.
+    static DENIED: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Counts bytes for the query that this thread works for: what is taken is positive.
@@ -49,19 +70,99 @@ pub(crate) fn count(bytes: isize) {
         PENDING.set(pending);
     } else {
         PENDING.set(0);
-        ACCOUNTS[owner]
-            .held_bytes
-            .fetch_add(pending, Ordering::Relaxed);
+        tell(owner, pending);
     }
+}
+
+fn tell(owner: usize, bytes: isize) {
+    TOLD.set(TOLD.get().wrapping_add(bytes));
+    ACCOUNTS[owner]
+        .held_bytes
+        .fetch_add(bytes, Ordering::Relaxed);
+}
+
+/// Bytes that this thread has taken and not freed while it worked for queries that are counted; only the
+/// difference of two answers means something.
+pub fn thread_bytes() -> isize {
+    TOLD.get().wrapping_add(PENDING.get())
+}
+
+/// A query holds more than it may.
+#[derive(Clone, Copy, Debug)]
+struct Overdraft {
+    held_bytes: usize,
+    limit_bytes: usize,
+}
+
+impl Overdraft {
+    #[cold]
+    fn error(self) -> Error {
+        Error::new(
+            ErrorCode::MEMORY_LIMIT_EXCEEDED,
+            format!(
+                "Raise max_memory_usage or lower max_block_size: memory limit exceeded: the query holds \
+                 {} bytes, allowed are {}",
+                self.held_bytes, self.limit_bytes
+            ),
+        )
+    }
+}
+
+/// Checks whether the query that this thread works for holds a quarter more than its limit, 16 MiB at
+/// least. It takes a few nanoseconds: loops may ask at every step that takes memory.
+///
+/// # Errors
+/// `MEMORY_LIMIT_EXCEEDED`.
+#[inline]
+pub fn check_limit() -> Result<()> {
+    match OWNER.get() {
+        NOBODY => Ok(()),
+        owner => overdraft_of(owner).map_or(Ok(()), |overdraft| Err(overdraft.error())),
+    }
+}
+
+#[inline]
+fn overdraft_of(owner: usize) -> Option<Overdraft> {
+    let limit_bytes = ACCOUNTS[owner].limit_bytes.load(Ordering::Relaxed);
+    let held_bytes = ACCOUNTS[owner].held_bytes.load(Ordering::Relaxed);
+    let held_bytes = usize::try_from(held_bytes).unwrap_or(0);
+    if held_bytes <= limit_bytes {
+        return None;
+    }
+    confirmed(Overdraft {
+        held_bytes,
+        limit_bytes,
+    })
+}
+
+/// The overdraft, if it is beyond the slack and the process really uses so much.
+#[cold]
+fn confirmed(overdraft: Overdraft) -> Option<Overdraft> {
+    let Overdraft {
+        held_bytes,
+        limit_bytes,
+    } = overdraft;
+    let slack_bytes = (limit_bytes / 4).max(LEAST_SLACK_BYTES);
+    let most_bytes = limit_bytes.saturating_add(slack_bytes);
+    let denied = DENIED.get();
+    let was_asked = (denied..denied.saturating_add(ASKING_STEP_BYTES)).contains(&held_bytes);
+    if held_bytes <= most_bytes || (denied > 0 && was_asked) {
+        return None;
+    }
+    // Tables that grow hold memory that nobody has touched; what the process uses is more than that of
+    // the query, and so the last word only if it is little.
+    if resident_bytes().is_none_or(|bytes| bytes > most_bytes as u64) {
+        return Some(overdraft);
+    }
+    DENIED.set(held_bytes);
+    None
 }
 
 /// Makes a thread work for another account, and gives the one before.
 fn change_owner(owner: usize) -> usize {
     let before = OWNER.replace(owner);
-    let pending = PENDING.take();
-    ACCOUNTS[before]
-        .held_bytes
-        .fetch_add(pending, Ordering::Relaxed);
+    tell(before, PENDING.take());
+    DENIED.set(0);
     before
 }
 
@@ -70,7 +171,18 @@ fn change_owner(owner: usize) -> usize {
 pub struct Account(usize);
 
 impl Account {
-    /// An account that nobody else has; one that counts nothing if there are too many.
+    /// An account that nobody else has, of a query that should hold `limit_bytes` at most; one that
+    /// counts nothing if there are too many.
+    pub fn limited(limit_bytes: usize) -> Self {
+        let account = Self::open();
+        if !account.is_nobody() {
+            let limit = &ACCOUNTS[account.0].limit_bytes;
+            limit.store(limit_bytes, Ordering::Relaxed);
+        }
+        account
+    }
+
+    /// The same without a limit.
     pub fn open() -> Self {
         for (i, cells) in ACCOUNTS.iter().enumerate().skip(NOBODY + 1) {
             let is_free =
@@ -79,6 +191,7 @@ impl Account {
                     .compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed);
             if is_free.is_ok() {
                 cells.held_bytes.store(0, Ordering::Relaxed);
+                cells.limit_bytes.store(usize::MAX, Ordering::Relaxed);
                 return Self(i);
             }
         }
@@ -112,6 +225,23 @@ impl Account {
             return 0;
         }
         usize::try_from(held_bytes).unwrap_or(0)
+    }
+
+    /// Checks whether the query holds a quarter more than its limit, 16 MiB at least.
+    ///
+    /// # Errors
+    /// `MEMORY_LIMIT_EXCEEDED`.
+    pub fn check_limit(&self) -> Result<()> {
+        match self.0 {
+            NOBODY => Ok(()),
+            owner => overdraft_of(owner).map_or(Ok(()), |overdraft| Err(overdraft.error())),
+        }
+    }
+
+    /// Whether the query holds so much that it should go on in files.
+    pub fn is_short(&self) -> bool {
+        let limit_bytes = ACCOUNTS[self.0].limit_bytes.load(Ordering::Relaxed);
+        self.held_bytes() > limit_bytes / 2
     }
 
     /// Makes this thread work for the account until the guard goes.
@@ -153,7 +283,7 @@ impl Drop for Entered<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Account, count};
+    use super::{Account, check_limit, count, thread_bytes};
 
     #[test]
     fn a_thread_counts_for_the_innermost_account() {
@@ -171,6 +301,22 @@ mod tests {
         count(7);
         assert_eq!(outer.held_bytes(), 2_001_000);
         assert_eq!(inner.held_bytes(), 7);
+    }
+
+    #[test]
+    fn who_holds_too_much_is_told_so() {
+        let account = Account::limited(1_000_000);
+        let _entered = account.enter();
+        let before = thread_bytes();
+        count(10_000_000);
+        assert!(check_limit().is_ok());
+        // Bytes that are really there: the system has the last word.
+        let bytes = vec![1_u8; 60 << 20];
+        assert_eq!(bytes.last(), Some(&1));
+        assert!(thread_bytes() - before >= 10_000_000 + (60 << 20));
+        assert!(check_limit().is_err() && account.check_limit().is_err());
+        drop(bytes);
+        assert!(check_limit().is_ok());
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub mod counting;
 pub mod resident;
 pub mod task;
 
-pub use account::{Account, Entered};
+pub use account::{Account, Entered, check_limit, thread_bytes};
 pub use counting::Counting;
 pub use resident::resident_bytes;
 pub use task::Accounted;

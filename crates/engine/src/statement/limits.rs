@@ -26,7 +26,7 @@ pub(crate) fn of_reading(settings: &Settings) -> ReadLimits {
     }
 }
 
-/// How fast a query has to read, if a setting says so.
+/// How fast a query has to read and may, if a setting says so.
 pub(crate) fn of_speed(settings: &Settings) -> Option<SpeedLimits> {
     let seconds = |name| {
         let seconds = settings.get(name).parse().unwrap_or(0.0);
@@ -36,9 +36,17 @@ pub(crate) fn of_speed(settings: &Settings) -> Option<SpeedLimits> {
         not_before: seconds("timeout_before_checking_execution_speed"),
         min_rows: settings.number("min_execution_speed"),
         min_bytes: settings.number("min_execution_speed_bytes"),
+        max_rows: settings.number("max_execution_speed"),
+        max_bytes: settings.number("max_execution_speed_bytes"),
         max_estimated: seconds("max_estimated_execution_time"),
     };
-    let is_set = limits.min_rows > 0 || limits.min_bytes > 0 || !limits.max_estimated.is_zero();
+    let speeds = [
+        limits.min_rows,
+        limits.min_bytes,
+        limits.max_rows,
+        limits.max_bytes,
+    ];
+    let is_set = speeds.iter().any(|speed| *speed > 0) || !limits.max_estimated.is_zero();
     is_set.then_some(limits)
 }
 

@@ -9,6 +9,7 @@ mod files;
 mod partitions_of_files;
 mod positions;
 mod sharing;
+mod speed;
 
 use std::fs;
 use std::path::PathBuf;

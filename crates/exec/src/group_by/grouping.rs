@@ -8,6 +8,7 @@ use basalt_functions::aggregate::{BoundAggregate, Shortcut};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use super::layout::Bounds;
 use super::options::Thresholds;
@@ -85,7 +86,7 @@ impl Grouping {
         mut f: impl FnMut(&RecordBatch) -> Result<()>,
     ) -> Result<()> {
         let num_rows = batch.num_rows();
-        if num_rows <= PIECE_ROWS || !self.computes() {
+        if num_rows <= PIECE_ROWS || !self.computes() || self.sees_blocks() {
             return f(batch);
         }
         (0..num_rows)
@@ -95,9 +96,18 @@ impl Grouping {
 
     /// Whether a key or an argument is more than a column of the input.
     pub(super) fn computes(&self) -> bool {
+        self.exprs()
+            .any(|expr| expr.downcast_ref::<Column>().is_none())
+    }
+
+    /// Whether a key or an argument may tell how many rows are computed together, as `blockSize()` does.
+    fn sees_blocks(&self) -> bool {
+        self.exprs().any(is_volatile)
+    }
+
+    fn exprs(&self) -> impl Iterator<Item = &Arc<dyn PhysicalExpr>> {
         let args = self.aggregates.iter().flat_map(|spec| &spec.args);
-        let mut exprs = self.keys.iter().chain(args);
-        exprs.any(|expr| expr.downcast_ref::<Column>().is_none())
+        self.keys.iter().chain(args)
     }
 
     /// The key columns of a batch.

@@ -48,6 +48,7 @@ impl Thresholds {
                 local_groups: 2,
                 shared_bits: 2,
                 spill_bits: 2,
+                spilled_bytes: 0,
             }),
         }
     }
@@ -81,6 +82,9 @@ pub(super) struct Tuning {
     pub(super) shared_bits: u32,
     /// Bits of the hash that split groups on their way to a file.
     pub(super) spill_bits: u32,
+    /// Bytes of groups that a task writes at once, at least, whatever the setting: each partition of less
+    /// would be a block of a few groups, whose reading and writing takes longer than the groups.
+    pub(super) spilled_bytes: usize,
 }
 
 impl Tuning {
@@ -130,6 +134,7 @@ impl Default for Tuning {
             local_groups: 4096,
             shared_bits: 9,
             spill_bits: 7,
+            spilled_bytes: 1 << 20,
         }
     }
 }

@@ -93,7 +93,8 @@ impl GroupByExec {
         let (inputs, observed) = self.inputs(context, tuning)?;
         let pool = memory::of_operator(context.memory_pool(), &self.metrics);
         let memory = |i: usize| consumer(i).register(&pool);
-        let max_bytes = self.options.external_bytes;
+        let least_bytes = tuning.spilled_bytes * inputs.len();
+        let max_bytes = self.options.external_bytes.map(|b| b.max(least_bytes));
         let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
         let grouping = Arc::new(self.grouping.fresh());
         let job = Job {

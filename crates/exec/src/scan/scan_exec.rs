@@ -288,6 +288,7 @@ impl MorselReader {
         self.remaining -= batch.num_rows();
         let num_bytes = size_bytes(&batch);
         self.control.count(batch.num_rows(), num_bytes);
+        self.control.slow_down();
         self.metrics.num_bytes.add(num_bytes);
         self.metrics.baseline.record_output(batch.num_rows());
         batch

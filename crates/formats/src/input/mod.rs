@@ -30,6 +30,7 @@ mod json_columns;
 pub(crate) mod json_document;
 pub(crate) mod json_rows;
 mod json_skip;
+mod limited;
 mod lines;
 pub(crate) mod native;
 pub(crate) mod regexp;
@@ -133,6 +134,7 @@ pub fn input_with(
     extras: Extras,
 ) -> Result<Box<dyn BlockReader>> {
     let format = lookup(name)?;
+    let source: Source = Box::new(limited::Limited(source));
     let evaluator = extras.evaluator;
     let mut target = Target::new(columns, settings).tracking(extras.tracked);
     target.converter = extras.converter;

@@ -17,6 +17,9 @@ use super::{BlockReader, Source, Target};
 /// Bytes that are read at a time, at least.
 const READ_BYTES: usize = 1 << 20;
 
+/// Bytes of text after which a block ends, however few rows it has.
+const BLOCK_BYTES: u64 = 10 << 20;
+
 /// Bytes that stand behind the last row at most: totals, extremes and statistics of a document.
 const MAX_END_BYTES: usize = 64 << 20;
 
@@ -64,6 +67,11 @@ struct Buffer {
 impl Buffer {
     fn text(&self) -> &[u8] {
         &self.bytes[self.start..]
+    }
+
+    /// Position in the source of the first byte that is still to be read.
+    fn first_byte(&self) -> u64 {
+        self.position + self.start as u64
     }
 
     /// Reads more bytes behind those that are there.
@@ -251,7 +259,7 @@ impl<P: RowParser> RowReader<P> {
 
     fn at_row(&self, e: &Error, rows: usize) -> Error {
         let number = self.row_number(rows);
-        let byte = self.buffer.position + self.buffer.start as u64;
+        let byte = self.buffer.first_byte();
         let message = e.message();
         Error::new(
             e.code(),
@@ -284,7 +292,9 @@ impl<P: RowParser> BlockReader for RowReader<P> {
         let max_rows = self.target.settings.block_rows();
         let mut columns = self.target.builders(max_rows)?;
         let mut rows = 0;
-        while rows < max_rows {
+        let first_byte = self.buffer.first_byte();
+        let is_short = |buffer: &Buffer| buffer.first_byte() - first_byte < BLOCK_BYTES;
+        while rows < max_rows && (rows == 0 || is_short(&self.buffer)) {
             if !self.find_row()? {
                 self.check_end().map_err(|e| self.at_row(&e, rows))?;
                 self.has_ended = true;

@@ -15,6 +15,7 @@
 //! | `grouped` | functions whose state is a Rust value a group |
 //! | `row_log` | functions that keep all rows and compute at the end |
 //! | `byte_keys` | floats by groups that are bytes |
+//! | `paced` | rows in pieces, so that states are looked at before they are too large |
 //! | `slots`, `byte_arena` | one value of any type a group |
 //! | the others | a family of functions each, with its table `FUNCTIONS` |
 
@@ -49,6 +50,7 @@ mod grouped;
 mod groups;
 mod keyed;
 mod of_inner;
+mod paced;
 mod quantile;
 mod row_keys;
 mod row_log;
@@ -262,12 +264,13 @@ pub fn bind(
     types: &[DataType],
     context: &Context,
 ) -> Result<BoundAggregate> {
-    binding::bind(&AggregateCall {
+    let bound = binding::bind(&AggregateCall {
         name,
         params,
         types,
         context,
-    })
+    })?;
+    Ok(paced::paced(bound, context))
 }
 
 /// An aggregate in two steps: one that gives packed states as strings, one that takes them.

@@ -37,8 +37,6 @@ pub(super) const SETTINGS: &[Setting] = &[
     ignored("connect_timeout", Seconds, "10"),
     ignored("receive_timeout", Seconds, "300"),
     ignored("send_timeout", Seconds, "300"),
-    ignored("max_execution_speed", UInt64, "0"),
-    ignored("max_execution_speed_bytes", UInt64, "0"),
     ignored("max_execution_time_leaf", Seconds, "0"),
     ignored("timeout_overflow_mode_leaf", OVERFLOW, "throw"),
     ignored("max_pipeline_depth", UInt64, "0"),

@@ -29,7 +29,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "timeout_before_checking_execution_speed",
         Seconds,
         "10",
-        "Time from which on min_execution_speed, min_execution_speed_bytes and max_estimated_execution_time hold, in seconds.",
+        "Time from which on min_execution_speed, max_execution_speed, their like for bytes and max_estimated_execution_time hold, in seconds.",
     ),
     setting(
         "min_execution_speed",
@@ -42,6 +42,18 @@ pub(super) const SETTINGS: &[Setting] = &[
         UInt64,
         "0",
         "Bytes a second that a query has to read at least; 0 is no limit.",
+    ),
+    setting(
+        "max_execution_speed",
+        UInt64,
+        "0",
+        "Rows a second that a query may read: it waits where it is faster; 0 is no limit.",
+    ),
+    setting(
+        "max_execution_speed_bytes",
+        UInt64,
+        "0",
+        "Bytes a second that a query may read: it waits where it is faster; 0 is no limit.",
     ),
     setting(
         "max_estimated_execution_time",

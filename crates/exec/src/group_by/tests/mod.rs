@@ -81,6 +81,7 @@ const HASHED: Tuning = Tuning {
     local_groups: 0,
     shared_bits: 3,
     spill_bits: 2,
+    spilled_bytes: 0,
 };
 
 /// The rows of all partitions in one order.

@@ -200,7 +200,7 @@ impl OffsetsBuilder {
         self.len += len;
         let end = i32::try_from(self.len).map_err(|_| too_large(self.len))?;
         self.offsets.push(end);
-        Ok(())
+        basalt_profile::check_limit()
     }
 
     /// The offsets of all rows.
@@ -277,7 +277,7 @@ impl Picks {
         let len = self.indices.len();
         let end = i32::try_from(len).map_err(|_| too_large(len))?;
         self.offsets.push(end);
-        Ok(())
+        basalt_profile::check_limit()
     }
 
     /// The offsets, and the picked elements of `values`.

@@ -7,7 +7,8 @@ use arrow::datatypes::UInt64Type;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use super::regexp::{GroupFinder, Regexp, RegexpCache, compile, compile_with};
+use super::on_value::GroupFinder;
+use super::regexp::{Regexp, RegexpCache, compile, compile_with};
 use crate::scalar::strings::output::{Slicer, list_of, offset_of};
 use crate::scalar::strings::shapes::{
     Ints, bad_arguments, number_rows, piece_list_rows, piece_rows,
@@ -89,14 +90,26 @@ fn each_match(
     value: &[u8],
     mut f: impl FnMut(&dyn Fn(usize) -> Range<usize>),
 ) {
+    let mut groups = finder.on(value);
     let mut start = 0;
-    while let Some(found) = finder.find_at(value, start) {
+    while let Some(found) = groups.find_at(start) {
         if found.is_empty() {
             break;
         }
-        f(&|group| finder.group(group).unwrap_or(0..0));
+        f(&|group| groups.group(group).unwrap_or(0..0));
         start = found.end;
     }
+}
+
+/// The matches until one is empty.
+fn matches_of<'a>(regexp: &'a Regexp, value: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
+    let regexp = regexp.on(value);
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let found = regexp.find_at(start).filter(|found| !found.is_empty())?;
+        start = found.end;
+        Some(found)
+    })
 }
 
 fn resolve_extract(call: &Call<'_>) -> Result<Resolved> {
@@ -106,22 +119,26 @@ fn resolve_extract(call: &Call<'_>) -> Result<Resolved> {
         let mut finder = regexp.groups();
         piece_rows(&columns[0], num_rows, |_, value| {
             if !has_groups {
-                return regexp.find_at(value, 0).unwrap_or(0..0);
+                return regexp.find(value).unwrap_or(0..0);
             }
-            finder.find_at(value, 0);
-            finder.group(1).unwrap_or(0..0)
+            let mut groups = finder.on(value);
+            groups.find_at(0);
+            groups.group(1).unwrap_or(0..0)
         })
     })
 }
 
 fn resolve_all(call: &Call<'_>) -> Result<Resolved> {
     let regexp = constant_regexp(call)?;
-    let group = regexp.num_groups().min(1);
+    let has_groups = regexp.num_groups() > 0;
     let return_type = DataType::array(DataType::String);
     Resolved::new(return_type, move |columns, num_rows| {
         let mut finder = regexp.groups();
         piece_list_rows(&columns[0], num_rows, |_, value, pieces| {
-            each_match(&mut finder, value, |groups| pieces.push(groups(group)));
+            match has_groups {
+                true => each_match(&mut finder, value, |groups| pieces.push(groups(1))),
+                false => pieces.extend(matches_of(&regexp, value)),
+            }
             Ok(())
         })
     })
@@ -144,8 +161,9 @@ fn resolve_groups(call: &Call<'_>) -> Result<Resolved> {
     Resolved::new(return_type, move |columns, num_rows| {
         let mut finder = regexp.groups();
         piece_list_rows(&columns[0], num_rows, |_, value, pieces| {
-            if finder.find_at(value, 0).is_some() {
-                let groups = (1..=regexp.num_groups()).map(|group| finder.group(group));
+            let mut groups = finder.on(value);
+            if groups.find_at(0).is_some() {
+                let groups = (1..=regexp.num_groups()).map(|group| groups.group(group));
                 pieces.extend(groups.map(|g| g.unwrap_or(0..0)));
             }
             Ok(())
@@ -217,8 +235,9 @@ fn resolve_group(call: &Call<'_>) -> Result<Resolved> {
         }
         let mut finder = regexp.groups();
         piece_rows(&columns[0], num_rows, |row, value| {
-            finder.find_at(value, 0);
-            finder.group(group_of(row) as usize).unwrap_or(0..0)
+            let mut groups = finder.on(value);
+            groups.find_at(0);
+            groups.group(group_of(row) as usize).unwrap_or(0..0)
         })
     })
 }
@@ -249,8 +268,9 @@ fn resolve_count(call: &Call<'_>, ignores_case: bool) -> Result<Resolved> {
 
 /// Matches of nothing are passed over.
 fn count(regexp: &Regexp, value: &[u8]) -> u64 {
+    let regexp = regexp.on(value);
     let (mut start, mut count) = (0, 0);
-    while let Some(found) = regexp.find_at(value, start) {
+    while let Some(found) = regexp.find_at(start) {
         if found.is_empty() {
             start = found.end + 1;
         } else {

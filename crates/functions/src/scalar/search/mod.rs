@@ -7,6 +7,7 @@ pub mod fold;
 pub mod like;
 pub mod matching;
 pub mod multi;
+pub mod on_value;
 pub mod phrase;
 pub mod position;
 pub mod regexp;

@@ -11,7 +11,8 @@ use basalt_error::{Error, ErrorCode, Result};
 use memchr::memmem::Finder;
 use regex::bytes::{CaptureLocations, Regex, RegexBuilder};
 
-use super::backtrack::{Backtracker, Outcome, Program, Slots};
+use super::backtrack::Program;
+use super::on_value::{GroupFinder, OnValue};
 
 /// A compiled regular expression.
 #[derive(Clone, Debug)]
@@ -100,25 +101,21 @@ impl Regexp {
     }
 
     #[inline]
-    fn regex_for(&self, value: &[u8]) -> &Regex {
+    pub(super) fn regex_for(&self, value: &[u8]) -> &Regex {
         let ascii = self.ascii.as_ref().filter(|_| value.is_ascii());
         ascii.unwrap_or(&self.regex)
     }
 
-    /// The first match at or after `start`.
+    /// The expression on one value, in which it may be looked for many times.
     #[inline]
-    pub fn find_at(&self, value: &[u8], start: usize) -> Option<Range<usize>> {
-        match &self.literal {
-            Some(finder) => {
-                let at = start + finder.find(value.get(start..)?)?;
-                Some(at..at + finder.needle().len())
-            }
-            None if start > value.len() => None,
-            None => {
-                let found = self.regex_for(value).find_at(value, start);
-                found.map(|m| m.range())
-            }
-        }
+    pub fn on<'a>(&'a self, value: &'a [u8]) -> OnValue<'a> {
+        OnValue::new(self, value)
+    }
+
+    /// The first match in a value.
+    #[inline]
+    pub fn find(&self, value: &[u8]) -> Option<Range<usize>> {
+        self.on(value).find_at(0)
     }
 
     /// What a value must contain, if the expression is a plain text.
@@ -145,62 +142,17 @@ impl Regexp {
 
     /// Finds matches with their groups, in one value after the other.
     pub fn groups(&self) -> GroupFinder<'_> {
-        GroupFinder {
-            regexp: self,
-            locations: self.regex.capture_locations(),
-            backtracker: self.simple.as_deref().map(Backtracker::new),
-            slots: Slots::new(),
-        }
-    }
-}
-
-/// Finds matches with their groups.
-#[derive(Debug)]
-pub struct GroupFinder<'a> {
-    regexp: &'a Regexp,
-    locations: CaptureLocations,
-    backtracker: Option<Backtracker<'a>>,
-    slots: Slots,
-}
-
-impl GroupFinder<'_> {
-    /// As [`Regexp::find_at`]; then [`GroupFinder::group`] tells the groups of the match.
-    pub fn find_at(&mut self, value: &[u8], start: usize) -> Option<Range<usize>> {
-        if start > value.len() {
-            self.slots.fill(None);
-            return None;
-        }
-        if let Some(backtracker) = &mut self.backtracker
-            && backtracker.program().is_for(value)
-        {
-            match backtracker.find(value, start, &mut self.slots) {
-                Outcome::Match => return self.group(0),
-                Outcome::NoMatch => {
-                    self.slots.fill(None);
-                    return None;
-                }
-                Outcome::TooLong => {}
-            }
-        }
-        // The groups are numbered alike in both expressions.
-        let regex = self.regexp.regex_for(value);
-        let found = regex.captures_read_at(&mut self.locations, value, start);
-        self.slots.clear();
-        for group in 0..self.locations.len() {
-            let (begin, end) = match self.locations.get(group).filter(|_| found.is_some()) {
-                Some((begin, end)) => (Some(begin), Some(end)),
-                None => (None, None),
-            };
-            self.slots.extend([begin, end]);
-        }
-        self.group(0)
+        GroupFinder::new(self)
     }
 
-    /// A group of the match that was found last; none if it took no part, or nothing was found.
-    #[inline]
-    pub fn group(&self, group: usize) -> Option<Range<usize>> {
-        let slots = self.slots.get(2 * group..2 * group + 2)?;
-        Some(slots[0]?..slots[1]?)
+    /// Room for the places of the groups.
+    pub(super) fn locations(&self) -> CaptureLocations {
+        self.regex.capture_locations()
+    }
+
+    /// A faster way to find groups, if the expression is simple.
+    pub(super) fn simple(&self) -> Option<&Program> {
+        self.simple.as_deref()
     }
 }
 
@@ -363,8 +315,9 @@ mod tests {
             ("^(a)\\.*$", "a..", "a"),
         ] {
             let regexp = compile(pattern.as_bytes()).expect(pattern);
-            let mut groups = regexp.groups();
-            let found = groups.find_at(value.as_bytes(), 0);
+            let mut finder = regexp.groups();
+            let mut groups = finder.on(value.as_bytes());
+            let found = groups.find_at(0);
             assert_eq!(found, Some(0..value.len()), "{pattern}");
             assert_eq!(&value[groups.group(1).expect("a group")], group);
         }

@@ -68,13 +68,14 @@ fn nth_match(
     mut start: usize,
     occurrence: usize,
 ) -> Option<std::ops::Range<usize>> {
+    let regexp = regexp.on(text);
     for _ in 1..occurrence {
-        let found = regexp.find_at(text, start)?;
+        let found = regexp.find_at(start)?;
         if found.is_empty() && found.start >= text.len() {
             return None;
         }
         // An empty match is left behind by one byte.
         start = found.end.max(found.start + 1);
     }
-    regexp.find_at(text, start)
+    regexp.find_at(start)
 }

@@ -5,7 +5,8 @@ use std::ops::Range;
 use basalt_error::Result;
 use basalt_types::DataType;
 
-use super::regexp::{GroupFinder, Regexp, RegexpCache, compile};
+use super::on_value::{GroupFinder, Groups, OnValue};
+use super::regexp::{Regexp, RegexpCache, compile};
 use crate::scalar::strings::shapes::{bad_arguments, only_string_to_string, write_rows};
 use crate::{Call, Resolved, ScalarFunction};
 
@@ -146,27 +147,24 @@ impl<'a> Replacer<'a> {
         }
     }
 
-    fn find_at(&mut self, value: &[u8], start: usize) -> Option<Range<usize>> {
-        match &mut self.groups {
-            Some(groups) => groups.find_at(value, start),
-            None => self.regexp.find_at(value, start),
-        }
-    }
-
     /// A match of nothing right after another match counts, unlike in most libraries.
     fn replace(&mut self, value: &[u8], out: &mut Vec<u8>) {
         if self.regexp.is_empty() {
             return out.extend_from_slice(value);
         }
+        let mut matches = match &mut self.groups {
+            Some(groups) => Matches::WithGroups(groups.on(value)),
+            None => Matches::Alone(self.regexp.on(value)),
+        };
         let (mut done, mut start) = (0, 0);
-        while let Some(found) = self.find_at(value, start) {
+        while let Some(found) = matches.find_at(start) {
             out.extend_from_slice(&value[done..found.start]);
             for piece in self.pieces {
                 match piece {
                     Piece::Text(text) => out.extend_from_slice(text),
                     Piece::Group(0) => out.extend_from_slice(&value[found.clone()]),
                     Piece::Group(group) => {
-                        let found = self.groups.as_ref().and_then(|groups| groups.group(*group));
+                        let found = matches.group(*group);
                         out.extend_from_slice(found.map_or(&[], |range| &value[range]));
                     }
                 }
@@ -178,5 +176,28 @@ impl<'a> Replacer<'a> {
             }
         }
         out.extend_from_slice(&value[done..]);
+    }
+}
+
+/// The matches in one value.
+enum Matches<'a, 'r> {
+    Alone(OnValue<'a>),
+    WithGroups(Groups<'a, 'r>),
+}
+
+impl Matches<'_, '_> {
+    fn find_at(&mut self, start: usize) -> Option<Range<usize>> {
+        match self {
+            Self::Alone(regexp) => regexp.find_at(start),
+            Self::WithGroups(groups) => groups.find_at(start),
+        }
+    }
+
+    /// A group of the match that was found last.
+    fn group(&self, group: usize) -> Option<Range<usize>> {
+        match self {
+            Self::Alone(_) => None,
+            Self::WithGroups(groups) => groups.group(group),
+        }
     }
 }

@@ -309,6 +309,7 @@ pub fn piece_list_rows(
             slicer.push(row, piece);
         }
         offsets.push(offset_of(slicer.len())?);
+        basalt_profile::check_limit()?;
     }
     slicer.finish_lists(offsets)
 }

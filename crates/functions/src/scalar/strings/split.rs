@@ -155,8 +155,9 @@ fn resolve_by_regexp(call: &Call<'_>) -> Result<Resolved> {
 
 /// The first match of nothing ends the splitting.
 fn split_by_regexp(regexp: &Regexp, value: &[u8], limit: usize, pieces: &mut Vec<Range<usize>>) {
+    let regexp = regexp.on(value);
     let mut start = 0;
-    while let Some(found) = regexp.find_at(value, start) {
+    while let Some(found) = regexp.find_at(start) {
         if found.is_empty() || pieces.len() == limit {
             break;
         }

@@ -54,8 +54,11 @@ pub struct Backtracker<'a> {
 }
 
 impl<'a> Backtracker<'a> {
-    /// Of the bytes of a value, this many steps may be taken each.
+    /// Of the bytes of a value, this many steps may be taken each, by all runs in it.
     const STEPS_PER_BYTE: usize = 8;
+
+    /// Bytes of a repetition that count as a step: they are found many at once.
+    const BYTES_PER_STEP: usize = 16;
 
     /// For runs of `program`.
     pub fn new(program: &'a Program) -> Self {
@@ -71,11 +74,15 @@ impl<'a> Backtracker<'a> {
         self.program
     }
 
-    /// Looks for the first match at or after `start`.
+    /// Goes over to another value.
+    pub fn begin(&mut self, value: &[u8]) {
+        self.steps_left = (value.len() + 16) * Self::STEPS_PER_BYTE;
+    }
+
+    /// Looks for the first match at or after `start` in the value that was begun.
     pub fn find(&mut self, value: &[u8], start: usize, slots: &mut Slots) -> Outcome {
         slots.clear();
         slots.resize(self.program.num_slots(), None);
-        self.steps_left = (value.len() + 16) * Self::STEPS_PER_BYTE;
         let Some(prefix) = self.program.prefix() else {
             // It begins with `^`.
             return match start {
@@ -139,6 +146,8 @@ impl<'a> Backtracker<'a> {
     fn repeat(&mut self, repeat: &Repeat, pc: usize, value: &[u8], at: usize) -> Option<usize> {
         let least = at + repeat.least;
         let most = repeat.set.run(value, at, repeat.most);
+        let num_steps = (most - at) / Self::BYTES_PER_STEP;
+        self.steps_left = self.steps_left.saturating_sub(num_steps);
         if most < least {
             return None;
         }

@@ -8,7 +8,9 @@ use super::{Backtracker, Outcome, Program, Slots};
 fn groups_by_backtracking(pattern: &str, value: &[u8], start: usize) -> (Outcome, Slots) {
     let program = Program::compile(pattern, false).expect("a simple expression");
     let mut slots = Slots::new();
-    let outcome = Backtracker::new(&program).find(value, start, &mut slots);
+    let mut backtracker = Backtracker::new(&program);
+    backtracker.begin(value);
+    let outcome = backtracker.find(value, start, &mut slots);
     (outcome, slots)
 }
 
@@ -65,6 +67,18 @@ fn what_would_take_long_is_left_to_others() {
     let value = vec![b'a'; 10_000];
     let (outcome, _) = groups_by_backtracking("^[a-z]*[a-z]*[a-z]*1", &value, 0);
     assert_eq!(outcome, Outcome::TooLong);
+}
+
+#[test]
+fn runs_of_one_value_share_its_steps() {
+    let value = b"a ".repeat(10_000);
+    let program = Program::compile("a([^b]*)b", false).expect("a simple expression");
+    let mut backtracker = Backtracker::new(&program);
+    backtracker.begin(&value);
+    let mut slots = Slots::new();
+    let outcome = backtracker.find(&value, 0, &mut slots);
+    assert_eq!(outcome, Outcome::TooLong);
+    assert_eq!(backtracker.find(&value, 0, &mut slots), Outcome::TooLong);
 }
 
 #[test]

@@ -1,0 +1,184 @@
+//! Feeds states in pieces of batches, and looks in between whether the query holds too much.
+//!
+//! A batch of 65 409 rows may leave hundreds of megabytes in the states of its groups, which nobody would
+//! look at before its end. Pieces have as many rows as left about a megabyte before; a batch of numbers is
+//! one piece.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::ArrayRef;
+use basalt_error::Result;
+
+use super::{Aggregator, BoundAggregate, Groups};
+use crate::{Context, memory};
+
+/// Bytes that a piece should leave in the states.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Rows of the first piece.
+const FIRST_ROWS: usize = 1 << 10;
+
+/// Rows of a piece, at least.
+const LEAST_ROWS: usize = 16;
+
+/// The aggregate in pieces, if the query has a limit of memory.
+pub(super) fn paced(bound: BoundAggregate, context: &Context) -> BoundAggregate {
+    if !memory::is_limited(context) {
+        return bound;
+    }
+    let make = Arc::clone(&bound.factory);
+    let factory = move || -> Box<dyn Aggregator> {
+        Box::new(Paced {
+            states: make(),
+            num_rows: FIRST_ROWS,
+        })
+    };
+    BoundAggregate {
+        factory: Arc::new(factory),
+        ..bound
+    }
+}
+
+#[derive(Debug)]
+struct Paced {
+    states: Box<dyn Aggregator>,
+    /// Rows of the next piece.
+    num_rows: usize,
+}
+
+type Add = fn(&mut dyn Aggregator, &[ArrayRef], Groups<'_>) -> Result<()>;
+
+impl Paced {
+    fn add(&mut self, columns: &[ArrayRef], groups: Groups<'_>, add: Add) -> Result<()> {
+        if groups.num_rows <= self.num_rows {
+            return self.add_piece(columns, groups, add);
+        }
+        let mut start = 0;
+        while start < groups.num_rows {
+            let end = groups.num_rows.min(start.saturating_add(self.num_rows));
+            let pieces = columns
+                .iter()
+                .map(|column| column.slice(start, end - start));
+            let pieces: Vec<ArrayRef> = pieces.collect();
+            let groups = Groups {
+                ids: groups.ids.map(|ids| &ids[start..end]),
+                num_rows: end - start,
+                ..groups
+            };
+            self.add_piece(&pieces, groups, add)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    fn add_piece(&mut self, columns: &[ArrayRef], groups: Groups<'_>, add: Add) -> Result<()> {
+        let before = basalt_profile::thread_bytes();
+        add(self.states.as_mut(), columns, groups)?;
+        let grown = basalt_profile::thread_bytes().wrapping_sub(before);
+        self.keep_pace(groups.num_rows, usize::try_from(grown).unwrap_or(0));
+        basalt_profile::check_limit()
+    }
+
+    /// Chooses the rows of the next piece by what the last one left.
+    fn keep_pace(&mut self, num_rows: usize, num_bytes: usize) {
+        if num_bytes > PIECE_BYTES {
+            let rows = num_rows.saturating_mul(PIECE_BYTES) / num_bytes;
+            self.num_rows = rows.max(LEAST_ROWS);
+        } else if num_rows >= self.num_rows {
+            self.num_rows = self.num_rows.saturating_mul(2);
+        }
+    }
+}
+
+impl Aggregator for Paced {
+    fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
+        self.add(args, groups, |states, args, groups| {
+            states.update(args, groups)
+        })
+    }
+
+    fn update_bytes(&mut self, args: &[ArrayRef], keys: &[u8]) -> Result<bool> {
+        self.states.update_bytes(args, keys)
+    }
+
+    fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
+        self.add(states, groups, |states, columns, groups| {
+            states.merge(columns, groups)
+        })
+    }
+
+    fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
+        self.states.finish(range)
+    }
+
+    fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+        self.states.states(range)
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.states.size_bytes()
+    }
+
+    fn ordering_bytes(&self) -> usize {
+        self.states.ordering_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, BinaryViewArray};
+    use basalt_error::ErrorCode;
+    use basalt_profile::Account;
+    use basalt_types::DataType;
+
+    use crate::Context;
+    use crate::aggregate::{Groups, bind};
+
+    #[global_allocator]
+    static ALLOCATOR: basalt_profile::Counting<std::alloc::System> =
+        basalt_profile::Counting(std::alloc::System);
+
+    const LIMIT: usize = 20_000_000;
+
+    fn limited() -> Context {
+        let setting = ("max_memory_usage".to_owned(), LIMIT.to_string());
+        Context {
+            settings: BTreeMap::from([setting]),
+            ..Context::default()
+        }
+    }
+
+    #[test]
+    fn a_batch_that_leaves_too_much_ends_before_all_of_it_is_kept() {
+        let bytes = [b'x'; 8000];
+        let strings = BinaryViewArray::from_iter_values(vec![&bytes[..]; 20_000]);
+        let batch: ArrayRef = Arc::new(strings);
+        let ids: Vec<u32> = (0..20_000).collect();
+        let groups = Groups {
+            ids: Some(&ids),
+            num_groups: ids.len(),
+            num_rows: ids.len(),
+        };
+        for name in ["any", "max", "groupArray", "groupUniqArray", "argMax"] {
+            let account = Account::limited(LIMIT);
+            let _entered = account.enter();
+            let args = vec![Arc::clone(&batch); if name == "argMax" { 2 } else { 1 }];
+            let types = vec![DataType::String; args.len()];
+            let bound = bind(name, &[], &types, &limited()).expect(name);
+            let mut states = (bound.factory)();
+            let Err(error) = states.update(&args, groups) else {
+                // What is the same for all groups, or only shown, takes nothing.
+                assert!(account.held_bytes() < 2 * LIMIT, "{name}");
+                continue;
+            };
+            assert_eq!(error.code(), ErrorCode::MEMORY_LIMIT_EXCEEDED, "{name}");
+            // A buffer that doubles has room for twice of what is in it.
+            let held_bytes = account.held_bytes();
+            assert!(held_bytes < 4 * LIMIT, "{name}: {held_bytes}");
+        }
+    }
+}
