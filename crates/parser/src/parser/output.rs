@@ -89,7 +89,7 @@ impl Parser<'_> {
             return self.setting_map(name);
         }
         // A name stands for its text: `SET param_x = clickhouse`.
-        let is_text = name.starts_with("param_");
+        let is_text = name.starts_with("param_") || name == "cluster_host_ids";
         let is_call = self.token(1).kind == K::OpenRound;
         let is_function = self.is_word(0, "disk") || !name.is_empty() && name.ends_with("backup");
         let is_word = ["NULL", "TRUE", "FALSE", "INF", "INFINITY", "NAN"]

@@ -62,12 +62,11 @@ impl Parser<'_> {
 
     fn rights_or_roles(&mut self, to: &'static str) -> Result<String> {
         let mark = self.mark();
-        let roles = self.list(|p| p.name_or_string("right or role"));
+        let roles = self.entity_set(&["ALL"]);
         if let Ok(roles) = roles
             && self.peek_keyword(to)
         {
-            let roles: Vec<String> = roles.iter().map(|role| identifier(role)).collect();
-            return Ok(roles.join(", "));
+            return Ok(roles);
         }
         self.back(mark);
         self.rights()
