@@ -11,7 +11,7 @@
 //! | [`script`] | [`parse_statement`], [`parse_statements`] and the other entry points |
 //! | `format` | tree to text: [`format_statement`], [`format_one_line`] |
 //! | `column_name` | [`column_name`]: the name of a result's column |
-//! | `explain` | [`explain_ast`]: the tree as EXPLAIN AST prints it |
+//! | `explain` | [`explain_ast`], [`explained_tree`]: the tree as EXPLAIN AST prints it |
 
 #![forbid(unsafe_code)]
 
@@ -25,7 +25,7 @@ mod parser;
 pub mod script;
 
 pub use column_name::{column_name, column_names, literal_name};
-pub use explain::explain_ast;
+pub use explain::{explain_ast, explained_tree};
 pub use format::{format_data_type, format_expr, format_one_line, format_statement};
 pub use parser::{max_depth, use_stack};
 pub use script::{

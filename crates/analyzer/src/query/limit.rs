@@ -50,6 +50,9 @@ impl RowBounds {
             ))),
             bound => Ok(bound.unwrap_or(RowBound::Rows(0))),
         };
+        if select.limit_range.is_some() {
+            return Err(Error::not_implemented("LIMIT with AFTER or UNTIL"));
+        }
         let limit_by = match &select.limit_by {
             None => None,
             Some(by) => Some((

@@ -274,14 +274,12 @@ pub(crate) fn view(
     query: &RunningQuery<'_>,
     create: &ast::CreateView,
 ) -> Result<Summary> {
-    let kind = match create.kind {
-        ast::ViewKind::Plain => None,
-        ast::ViewKind::Materialized => Some("MATERIALIZED VIEW"),
-        ast::ViewKind::Live => Some("LIVE VIEW"),
-        ast::ViewKind::Window => Some("WINDOW VIEW"),
-    };
-    if let Some(kind) = kind {
-        return Err(Error::not_implemented(kind));
+    if create.kind == ast::ViewKind::Materialized {
+        let construct = match create.refresh {
+            Some(_) => "MATERIALIZED VIEW with REFRESH",
+            None => "MATERIALIZED VIEW",
+        };
+        return Err(Error::not_implemented(construct));
     }
     let mut select = create
         .query
@@ -354,6 +352,9 @@ pub(crate) fn cast_to(select: &ast::Query, declared: &[ColumnDef]) -> Result<ast
 
 /// `CREATE DATABASE`.
 pub(crate) fn database(session: &Session, create: &ast::CreateDatabase) -> Result<Summary> {
+    if !create.table_overrides.is_empty() {
+        return Err(Error::not_implemented("TABLE OVERRIDE"));
+    }
     let engine = create.storage.engine.as_ref().map(|e| e.name.as_str());
     if let Some(unknown) = engine.filter(|e| !matches!(*e, "Atomic" | "Memory")) {
         return Err(Error::new(

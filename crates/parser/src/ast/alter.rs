@@ -1,10 +1,11 @@
 //! Describes ALTER TABLE.
 
-use super::create::{ColumnDef, Constraint, IndexDef, ProjectionDef, Refresh, TtlItem};
+use super::administration::TokenStatement;
+use super::create::{ColumnDef, Constraint, IndexDef, ProjectionDef, TtlItem};
 use super::expr::Expr;
 use super::select::{OrderItem, OutputOptions, Query, Setting};
-use super::statement::TokenStatement;
 use super::table::ObjectName;
+use super::view::Refresh;
 
 /// `ALTER TABLE t command, command, ..`
 #[derive(Clone, Debug, PartialEq)]

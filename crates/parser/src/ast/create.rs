@@ -1,9 +1,9 @@
-//! Describes CREATE TABLE, VIEW, DATABASE, FUNCTION, and INSERT.
+//! Describes CREATE TABLE, DATABASE, INDEX and FUNCTION.
 
 use super::Span;
 use super::data_type::DataType;
 use super::expr::{Expr, Lambda};
-use super::select::{IntoOutfile, OrderItem, OutputOptions, Query, Select, Setting};
+use super::select::{OrderItem, OutputOptions, Query, Select, Setting};
 use super::table::{ObjectName, TableFunction};
 
 /// `CREATE | ATTACH | REPLACE [TEMPORARY] TABLE ..`
@@ -242,62 +242,6 @@ pub struct Engine {
     pub span: Span,
 }
 
-/// `CREATE [MATERIALIZED] VIEW ..`
-#[derive(Clone, Debug, PartialEq)]
-pub struct CreateView {
-    /// `ATTACH` instead of `CREATE`.
-    pub attach: bool,
-    /// `OR REPLACE`
-    pub or_replace: bool,
-    /// Plain, materialized, ..
-    pub kind: ViewKind,
-    /// `TEMPORARY`
-    pub temporary: bool,
-    /// `IF NOT EXISTS`
-    pub if_not_exists: bool,
-    /// The view's name.
-    pub name: ObjectName,
-    /// `UUID '..'`
-    pub uuid: Option<String>,
-    /// `ON CLUSTER`
-    pub cluster: Option<String>,
-    /// `REFRESH ..` of a materialized view.
-    pub refresh: Option<Refresh>,
-    /// `TO table`
-    pub to_table: Option<ObjectName>,
-    /// Columns, if written.
-    pub schema: Option<TableSchema>,
-    /// Engine of the inner table.
-    pub storage: Storage,
-    /// `POPULATE`
-    pub populate: bool,
-    /// `EMPTY`
-    pub empty: bool,
-    /// `DEFINER = ..`, `SQL SECURITY ..`, as text.
-    pub security: Option<String>,
-    /// `TO INNER UUID`
-    pub inner_uuid: Option<String>,
-    /// `AS SELECT ..`; `None` only for ATTACH without definition.
-    pub query: Option<Box<Query>>,
-    /// `COMMENT`
-    pub comment: Option<Vec<u8>>,
-    /// `FORMAT`, `SETTINGS` of the statement.
-    pub output: OutputOptions,
-}
-
-/// The kind of a view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ViewKind {
-    /// `VIEW`
-    Plain,
-    /// `MATERIALIZED VIEW`
-    Materialized,
-    /// `LIVE VIEW`
-    Live,
-    /// `WINDOW VIEW`
-    Window,
-}
-
 /// `CREATE | ATTACH DATABASE ..`
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateDatabase {
@@ -313,23 +257,23 @@ pub struct CreateDatabase {
     pub cluster: Option<String>,
     /// `ENGINE` with its SETTINGS.
     pub storage: Storage,
+    /// `TABLE OVERRIDE`
+    pub table_overrides: Vec<TableOverride>,
     /// `COMMENT`
     pub comment: Option<Vec<u8>>,
     /// `FORMAT`, `SETTINGS` of the statement.
     pub output: OutputOptions,
 }
 
-/// `REFRESH EVERY | AFTER interval ..`
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Refresh {
-    /// The canonical text.
-    pub text: String,
-    /// How many intervals are in it.
-    pub num_intervals: usize,
-    /// `DEPENDS ON`
-    pub depends_on: Vec<ObjectName>,
-    /// `SETTINGS`
-    pub has_settings: bool,
+/// `TABLE OVERRIDE name ([COLUMNS (..)] clauses of an engine)`
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableOverride {
+    /// The table.
+    pub name: String,
+    /// `COLUMNS (..)`
+    pub schema: Option<TableSchema>,
+    /// `ORDER BY` and the like.
+    pub storage: Storage,
 }
 
 /// `CREATE [UNIQUE] INDEX [IF NOT EXISTS] name ON table expr [TYPE type] [GRANULARITY n]`
@@ -368,48 +312,6 @@ pub struct CreateFunction {
     pub cluster: Option<String>,
     /// What it does.
     pub lambda: Lambda,
-}
-
-/// `INSERT INTO ..`
-#[derive(Clone, Debug, PartialEq)]
-pub struct Insert {
-    /// Where rows go.
-    pub target: InsertTarget,
-    /// Columns: identifiers and matchers (`* EXCEPT a`); `None` means all.
-    pub columns: Option<Vec<Expr>>,
-    /// `PARTITION BY` after a table function.
-    pub partition_by: Option<Expr>,
-    /// `FROM INFILE 'x' [COMPRESSION 'y']`; its `path` and `compression` alone are set.
-    pub infile: Option<Box<IntoOutfile>>,
-    /// `SETTINGS` before the source.
-    pub settings: Vec<Setting>,
-    /// Where rows come from.
-    pub source: InsertSource,
-}
-
-/// Where an INSERT writes.
-#[derive(Clone, Debug, PartialEq)]
-pub enum InsertTarget {
-    /// `[TABLE] t`
-    Table(ObjectName),
-    /// `[TABLE] FUNCTION f(..)`
-    Function(TableFunction),
-}
-
-/// Where an INSERT reads.
-#[derive(Clone, Debug, PartialEq)]
-pub enum InsertSource {
-    /// `SELECT ..`
-    Query(Box<Query>),
-    /// `VALUES ..`, `FORMAT name ..`: rows in the text after the statement, or from outside.
-    ///
-    /// Where they begin is in [`Parsed::data`](crate::Parsed). `VALUES` is the format `Values`.
-    Format {
-        /// Name of the format.
-        name: String,
-        /// Where the name stands.
-        span: Span,
-    },
 }
 
 impl ColumnDef {

@@ -8,30 +8,37 @@
 //! | [`table`] | what stands in FROM: [`FromElement`], [`Join`], [`TableExpr`] |
 //! | [`data_type`] | [`DataType`]: the name and arguments of a type as written |
 //! | [`statement`] | [`Statement`] and the small statements |
-//! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION and INSERT |
+//! | [`show`] | SHOW, DESCRIBE, EXISTS, EXPLAIN |
+//! | [`administration`] | OPTIMIZE, CHECK, SYSTEM, KILL, and what is kept as text |
+//! | [`create`], [`view`] | CREATE TABLE, DATABASE, INDEX, FUNCTION; CREATE VIEW |
+//! | [`insert`] | INSERT |
 //! | [`alter`] | ALTER TABLE |
 //!
 //! Two trees are equal (`==`) when they mean the same text: spans never count.
 
+pub mod administration;
 pub mod alter;
 mod build;
 pub mod create;
 pub mod data_type;
 pub mod expr;
+pub mod insert;
 pub mod literal;
 pub mod select;
+pub mod show;
 pub mod statement;
 pub mod table;
+pub mod view;
 
+pub use administration::{Check, Kill, Optimize, SystemCommand, TokenStatement};
 pub use alter::{
     Alter, AlterCommand, ColumnPosition, ElementAction, ElementKind, MoveTarget, Partition,
     PartitionAction, Statistics,
 };
 pub use create::{
     ColumnDef, ColumnDefault, Constraint, ConstraintKind, CreateDatabase, CreateFunction,
-    CreateIndex, CreateTable, CreateView, DefaultKind, Engine, IndexDef, Insert, InsertSource,
-    InsertTarget, ProjectionBody, ProjectionDef, Refresh, Storage, TableSchema, TtlAction, TtlItem,
-    ViewKind,
+    CreateIndex, CreateTable, DefaultKind, Engine, IndexDef, ProjectionBody, ProjectionDef,
+    Storage, TableOverride, TableSchema, TtlAction, TtlItem,
 };
 pub use data_type::{DataType, TypeArg};
 pub use expr::{
@@ -39,21 +46,21 @@ pub use expr::{
     FunctionForm, Lambda, MatcherPattern, NamePart, NullsAction, QueryParameter, WindowFrame,
     WindowRef, WindowSpec,
 };
+pub use insert::{Insert, InsertSource, InsertTarget};
 pub use literal::{FloatLiteral, Literal};
 pub use select::{
-    Distinct, GroupBy, GroupByKind, InterpolateItem, IntoOutfile, LimitBy, NamedWindow, OrderBy,
-    OrderItem, OutputOptions, Query, Select, SetExpr, SetOperator, Setting, WithFill, WithItem,
+    Distinct, GroupBy, GroupByKind, InterpolateItem, IntoOutfile, LimitBy, LimitRange, NamedWindow,
+    OrderBy, OrderItem, OutputOptions, Query, Select, SetExpr, SetOperator, Setting, WithFill,
+    WithItem,
 };
-pub use statement::{
-    Check, Describe, DropStatement, Exists, Explain, ExplainKind, Kill, ObjectKind, Optimize,
-    Rename, RenamePair, Show, ShowFilter, ShowKind, Statement, SystemCommand, TokenStatement,
-    Truncate, Use,
-};
+pub use show::{Describe, Exists, Explain, ExplainKind, Show, ShowFilter, ShowKind};
+pub use statement::{DropStatement, ObjectKind, Rename, RenamePair, Statement, Truncate, Use};
 pub(crate) use table::takes_bare_query;
 pub use table::{
     FromElement, Join, JoinConstraint, JoinKind, JoinLocality, JoinStrictness, ObjectName, Ratio,
     Sample, TableExpr, TableFunction, TableSource, format_argument,
 };
+pub use view::{CreateView, Refresh, ViewKind};
 
 /// A range of bytes of the query's text, `start..end`, and whether parentheses stood around it.
 ///

@@ -91,10 +91,23 @@ pub struct Select {
     pub offset: Option<Expr>,
     /// `WITH TIES`
     pub with_ties: bool,
+    /// `LIMIT .. AFTER .. UNTIL ..`
+    pub limit_range: Option<Box<LimitRange>>,
     /// `SETTINGS`
     pub settings: Vec<Setting>,
     /// The whole SELECT.
     pub span: Span,
+}
+
+/// `AFTER condition [ALL] [UNTIL condition]` or `UNTIL condition`: the rows between two others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LimitRange {
+    /// `AFTER`: the row before the first one.
+    pub after: Option<Expr>,
+    /// `ALL`: a range begins after every such row.
+    pub all: bool,
+    /// `UNTIL`: the last row.
+    pub until: Option<Expr>,
 }
 
 /// An item of WITH.

@@ -6,7 +6,7 @@ use super::query::{full_name, query, table_function};
 use super::statement::{literal, names, with_output};
 use crate::ast::{
     ColumnDef, Constraint, CreateTable, CreateView, Expr, IndexDef, ObjectName, ProjectionBody,
-    ProjectionDef, Refresh, Select, Storage, TableSchema, TtlItem,
+    ProjectionDef, Refresh, Select, Storage, TableOverride, TableSchema, TtlItem,
 };
 
 pub(super) fn create_table(c: &CreateTable) -> Node {
@@ -70,6 +70,17 @@ pub(super) fn refresh(r: &Refresh) -> Node {
         node.push(Node::list(r.depends_on.iter().map(name).collect()));
     }
     node.extend(r.has_settings.then(|| Node::leaf("Set")));
+    node
+}
+
+/// A table of TABLE OVERRIDE: its storage is there even if nothing is written of it.
+pub(super) fn table_override(table: &TableOverride) -> Node {
+    let mut node = Node::leaf(format!("TableOverride {}", table.name));
+    if table.storage == Storage::default() {
+        node.push(Node::leaf("Storage definition"));
+    }
+    storage(&table.storage, &mut node);
+    schema(table.schema.as_ref(), &mut node);
     node
 }
 

@@ -15,9 +15,16 @@ mod node;
 mod query;
 mod statement;
 
-use crate::ast::Statement;
+use crate::ast::{Explain, Statement};
 
 /// The tree of a statement, one node a line, children one space deeper, as `EXPLAIN AST` prints it.
 pub fn explain_ast(statement: &Statement) -> String {
     statement::statement(statement).print()
+}
+
+/// The tree of the statement that an EXPLAIN explains, with the clauses that stand behind both.
+pub fn explained_tree(explain: &Explain) -> String {
+    let statement = explain.statement.as_deref().map(statement::statement);
+    let tree = statement.map(|node| statement::with_output(node, &explain.output));
+    tree.map(|node| node.print()).unwrap_or_default()
 }

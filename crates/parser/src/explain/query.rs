@@ -230,6 +230,9 @@ fn limits(s: &Select, node: &mut Node) {
         node.push(expr_list(&limit_by.by));
     }
     node.extend(s.offset.iter().chain(&s.limit).map(expr));
+    if let Some(range) = &s.limit_range {
+        node.extend(range.after.iter().chain(&range.until).map(expr));
+    }
 }
 
 fn from_element(element: &FromElement) -> Node {

@@ -1,7 +1,7 @@
 //! Turns statements into nodes.
 
 use super::alter::{alter, assignment_list};
-use super::create::{create_table, create_view, storage};
+use super::create::{create_table, create_view, storage, table_override};
 use super::expr::{expr, expr_list};
 use super::node::Node;
 use super::query::{full_name, output, query, table_expr, table_function};
@@ -26,6 +26,10 @@ pub(super) fn statement(s: &Statement) -> Node {
             };
             let mut node = Node::new(format!("{word} {} ", c.name.name), names(&c.name));
             storage(&c.storage, &mut node);
+            if !c.table_overrides.is_empty() {
+                let overrides = c.table_overrides.iter().map(table_override).collect();
+                node.push(Node::new("TableOverrideList", overrides));
+            }
             node.extend(c.comment.iter().map(|comment| literal(comment)));
             with_output(node, &c.output)
         }
@@ -46,7 +50,11 @@ pub(super) fn statement(s: &Statement) -> Node {
         ),
         Statement::Set(_) => Node::leaf("Set"),
         Statement::Parallel(statements) => parallel(statements),
-        Statement::System(_) => Node::leaf("SYSTEM query"),
+        Statement::System(command) => {
+            let names = command.rest.subjects.iter().map(expr).collect();
+            let node = Node::new("SYSTEM query", names);
+            with_output(node, &command.rest.output)
+        }
         Statement::Tokens(t) => tokens(t),
         Statement::CreateIndex(i) => create_index(i),
         Statement::ExecuteAs { user, statement } => {
@@ -247,6 +255,22 @@ fn tokens(t: &TokenStatement) -> Node {
     let names: Vec<Node> = t.subjects.iter().map(expr).collect();
     let text = match t.construct.as_str() {
         // ClickHouse's own name for it is the command.
+        "CREATE ROW POLICY" | "ALTER ROW POLICY" => {
+            "CREATE ROW POLICY or ALTER ROW POLICY query".to_owned()
+        }
+        "CREATE MASKING POLICY" | "ALTER MASKING POLICY" => {
+            "CREATE MASKING POLICY or ALTER MASKING POLICY query".to_owned()
+        }
+        "KILL TRANSACTION" | "KILL PART_MOVE_TO_SHARD" => {
+            let mode = if t.text.ends_with(" SYNC") {
+                "SYNC"
+            } else {
+                "ASYNC"
+            };
+            let condition = names.first().map(Node::id).unwrap_or_default();
+            format!("KillQueryQuery {condition} {mode}")
+        }
+        "DESCRIBE FILESYSTEM CACHE" => "DescribeCacheQuery".to_owned(),
         "UNDROP" => format!("UndropQuery {}", name_of_table(&t.subjects)),
         "CREATE WORKLOAD" | "CREATE RESOURCE" => {
             let name = t.subjects.first().map(identifier_text).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Writes ALTER TABLE.
 
 use super::Writer;
-use super::text::{backticked, identifier, quoted};
+use super::text::{backticked, quoted};
 use crate::ast::{
     Alter, AlterCommand as C, ColumnPosition, ElementAction, ElementKind, MoveTarget, Partition,
     PartitionAction, Statistics,
@@ -63,13 +63,15 @@ impl Writer {
                 self.column(column);
                 self.position(position.as_ref());
             }
-            C::DropColumn { if_exists, name } => self.named("DROP COLUMN ", *if_exists, name),
+            C::DropColumn { if_exists, name } => {
+                self.column_named("DROP COLUMN ", *if_exists, name)
+            }
             C::ClearColumn {
                 if_exists,
                 name,
                 partition,
             } => {
-                self.named("CLEAR COLUMN ", *if_exists, name);
+                self.column_named("CLEAR COLUMN ", *if_exists, name);
                 self.in_partition(partition.as_ref());
             }
             C::ModifyColumn {
@@ -92,21 +94,21 @@ impl Writer {
                 from,
                 to,
             } => {
-                self.named("RENAME COLUMN ", *if_exists, from);
+                self.column_named("RENAME COLUMN ", *if_exists, from);
                 self.put(" TO ");
-                self.put(&identifier(to));
+                self.dotted(to);
             }
             C::CommentColumn {
                 if_exists,
                 name,
                 comment,
             } => {
-                self.named("COMMENT COLUMN ", *if_exists, name);
+                self.column_named("COMMENT COLUMN ", *if_exists, name);
                 self.put(" ");
                 self.put(&quoted(comment));
             }
             C::MaterializeColumn { name, partition } => {
-                self.named("MATERIALIZE COLUMN ", false, name);
+                self.column_named("MATERIALIZE COLUMN ", false, name);
                 self.in_partition(partition.as_ref());
             }
             _ => {}
@@ -116,7 +118,21 @@ impl Writer {
     fn named(&mut self, words: &str, if_exists: bool, name: &str) {
         self.put(words);
         self.put_if(if_exists, "IF EXISTS ");
-        self.put(&identifier(name));
+        self.put_name(name);
+    }
+
+    fn column_named(&mut self, words: &str, if_exists: bool, name: &str) {
+        self.put(words);
+        self.put_if(if_exists, "IF EXISTS ");
+        self.dotted(name);
+    }
+
+    /// A column's name, each part for itself.
+    fn dotted(&mut self, name: &str) {
+        for (i, part) in name.split('.').enumerate() {
+            self.put_if(i > 0, ".");
+            self.put_name(part);
+        }
     }
 
     fn position(&mut self, position: Option<&ColumnPosition>) {
@@ -124,7 +140,7 @@ impl Writer {
             Some(ColumnPosition::First) => self.put(" FIRST "),
             Some(ColumnPosition::After(name)) => {
                 self.put(" AFTER ");
-                self.put(&identifier(name));
+                self.dotted(name);
             }
             None => {}
         }
@@ -355,7 +371,7 @@ impl Writer {
 
     fn names(&mut self, names: &[String]) {
         self.list_start();
-        self.commas(names, |w, name| w.put(&identifier(name)));
+        self.commas(names, |w, name| w.put_name(name));
     }
 
     /// ClickHouse writes one space more before lists where all stands on one line.

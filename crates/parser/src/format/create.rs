@@ -1,11 +1,11 @@
 //! Writes CREATE TABLE, VIEW, DATABASE and FUNCTION.
 
 use super::Writer;
-use super::text::{backticked, identifier, quoted};
+use super::text::{backticked, quoted};
 use crate::ast::{
     ColumnDef, ConstraintKind, CreateDatabase, CreateFunction, CreateIndex, CreateTable,
     CreateView, DefaultKind, Expr, IndexDef, OrderItem, ProjectionBody, ProjectionDef, Query,
-    Storage, TableSchema, TtlAction, TtlItem, ViewKind,
+    Storage, TableOverride, TableSchema, TtlAction, TtlItem, ViewKind,
 };
 
 impl Writer {
@@ -51,7 +51,7 @@ impl Writer {
     pub(super) fn cluster(&mut self, cluster: Option<&str>) {
         if let Some(cluster) = cluster {
             self.put(" ON CLUSTER ");
-            self.put(&identifier(cluster));
+            self.put_name(cluster);
         }
     }
 
@@ -152,7 +152,7 @@ impl Writer {
         }
         if let Some(collate) = &c.collate {
             self.put(" COLLATE ");
-            self.put(&identifier(collate));
+            self.put_name(collate);
         }
         if !c.settings.is_empty() {
             self.put(" SETTINGS (");
@@ -162,7 +162,7 @@ impl Writer {
     }
 
     pub(super) fn index(&mut self, index: &IndexDef) {
-        self.put(&identifier(&index.name));
+        self.put_name(&index.name);
         self.put(" ");
         self.expr(&index.expr);
         self.put(" TYPE ");
@@ -171,7 +171,7 @@ impl Writer {
     }
 
     pub(super) fn constraint(&mut self, constraint: &crate::ast::Constraint) {
-        self.put(&identifier(&constraint.name));
+        self.put_name(&constraint.name);
         self.put(match constraint.kind {
             ConstraintKind::Check => " CHECK ",
             ConstraintKind::Assume => " ASSUME ",
@@ -180,7 +180,7 @@ impl Writer {
     }
 
     pub(super) fn projection(&mut self, projection: &ProjectionDef) {
-        self.put(&identifier(&projection.name));
+        self.put_name(&projection.name);
         match &projection.body {
             ProjectionBody::Query(query) => {
                 self.line();
@@ -204,7 +204,7 @@ impl Writer {
         if let Some(engine) = &s.engine {
             self.line();
             self.put("ENGINE = ");
-            self.put(&identifier(&engine.name));
+            self.put_name(&engine.name);
             if let Some(args) = engine.args.as_ref().filter(|args| !args.is_empty()) {
                 self.parentheses(args, |w, e| w.expr(e));
             }
@@ -287,7 +287,7 @@ impl Writer {
 
     pub(super) fn assignments(&mut self, assignments: &[(String, Expr)]) {
         self.commas(assignments, |w, (name, expr)| {
-            w.put(&identifier(name));
+            w.put_name(name);
             w.put(" = ");
             w.expr(expr);
         });
@@ -303,8 +303,6 @@ impl Writer {
         self.put(match v.kind {
             ViewKind::Plain => "VIEW ",
             ViewKind::Materialized => "MATERIALIZED VIEW ",
-            ViewKind::Live => "LIVE VIEW ",
-            ViewKind::Window => "WINDOW VIEW ",
         });
         self.put_if(v.if_not_exists, "IF NOT EXISTS ");
         self.object_name(&v.name);
@@ -325,7 +323,7 @@ impl Writer {
             Some(names) => {
                 self.line();
                 self.put("(");
-                self.commas(&names, |w, name| w.put(&identifier(name)));
+                self.commas(&names, |w, name| w.put_name(name));
                 self.soft_line();
                 self.put(")");
             }
@@ -353,8 +351,36 @@ impl Writer {
         self.uuid(d.uuid.as_deref());
         self.cluster(d.cluster.as_deref());
         self.storage(&d.storage);
+        for (i, table) in d.table_overrides.iter().enumerate() {
+            self.put_if(i > 0, ",");
+            self.table_override(table);
+        }
         self.comment(d.comment.as_deref());
         self.output(&d.output);
+    }
+
+    fn table_override(&mut self, table: &TableOverride) {
+        self.line();
+        self.put("TABLE OVERRIDE ");
+        self.put_name(&table.name);
+        self.line();
+        self.put("(");
+        let is_empty = table.schema.is_none() && table.storage == Storage::default();
+        self.indented(|w| {
+            if table.schema.is_some() {
+                w.soft_line();
+                w.put("COLUMNS");
+                w.schema(table.schema.as_ref());
+                w.storage(&table.storage);
+            } else {
+                w.without_first_space(|w| w.storage(&table.storage));
+            }
+        });
+        if is_empty {
+            self.soft_line();
+        }
+        self.soft_line();
+        self.put(")");
     }
 
     pub(super) fn create_function(&mut self, f: &CreateFunction) {
@@ -364,7 +390,7 @@ impl Writer {
             "CREATE FUNCTION "
         });
         self.put_if(f.if_not_exists, "IF NOT EXISTS ");
-        self.put(&identifier(&f.name));
+        self.put_name(&f.name);
         self.cluster(f.cluster.as_deref());
         self.put(" AS ");
         self.lambda(&f.lambda);
@@ -375,7 +401,7 @@ impl Writer {
         self.put_if(i.unique, "UNIQUE ");
         self.put("INDEX ");
         self.put_if(i.if_not_exists, "IF NOT EXISTS ");
-        self.put(&identifier(&i.name));
+        self.put_name(&i.name);
         self.put(" ON ");
         self.object_name(&i.table);
         self.cluster(i.cluster.as_deref());

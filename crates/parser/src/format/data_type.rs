@@ -10,7 +10,7 @@ impl Writer {
         if data_type.name.contains(' ') {
             self.put(&data_type.name);
         } else {
-            self.put(&identifier(&data_type.name));
+            self.put_name(&data_type.name);
         }
         if let Some(args) = &data_type.args {
             let named = |arg: &TypeArg| matches!(arg, TypeArg::Named(..));
@@ -55,12 +55,12 @@ impl Writer {
                 self.put(&format!(" = {value}"));
             }
             TypeArg::Parameter(name, value) => {
-                self.put(&identifier(name));
+                self.put_name(name);
                 self.put(" = ");
                 self.expr(value);
             }
             TypeArg::Function(name, params) => {
-                self.put(&identifier(name));
+                self.put_name(name);
                 if !params.is_empty() {
                     self.parentheses(params, |w, e| w.expr(e));
                 }

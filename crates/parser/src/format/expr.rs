@@ -1,7 +1,7 @@
 //! Writes expressions.
 
 use super::Writer;
-use super::text::{backticked, expression_name, float, identifier, is_clause_word, quoted};
+use super::text::{backticked, float, is_clause_word, quoted};
 use crate::ast::{
     Expr, ExprKind, FrameBound, Function, FunctionForm, Lambda, Literal, NamePart, NullsAction,
     WindowFrame, WindowRef, WindowSpec,
@@ -48,7 +48,7 @@ impl Writer {
                 self.expr_in(expr, Place::Clause);
                 self.put_if(keep, ")");
                 self.put(" AS ");
-                self.put(&identifier(name));
+                self.put_name(name);
             }
             ExprKind::Function(f) if f.form == FunctionForm::Operator => self.operator(f),
             ExprKind::Function(f) => self.call(f),
@@ -70,7 +70,7 @@ impl Writer {
             ExprKind::Matcher(matcher) => self.matcher(matcher),
             ExprKind::QueryParameter(parameter) => {
                 self.put("{");
-                self.put(&identifier(&parameter.name));
+                self.put_name(&parameter.name);
                 self.put(":");
                 self.data_type(&parameter.data_type);
                 self.put("}");
@@ -79,7 +79,7 @@ impl Writer {
                 for (i, part) in parts.iter().enumerate() {
                     self.put_if(i > 0, ".");
                     match part {
-                        NamePart::Name(name) if i == 0 => self.put(&expression_name(name)),
+                        NamePart::Name(name) if i == 0 => self.put_expression_name(name),
                         NamePart::Name(name) => self.name_part(name, false),
                         NamePart::Parameter(name) => self.name_part(name, true),
                     }
@@ -134,11 +134,11 @@ impl Writer {
                 [sign @ (b'^' | b':'), b'`', .., b'`'] if i > 0 => {
                     self.put(if *sign == b'^' { "^" } else { ":" });
                     let name = crate::lexer::decode_quoted(&part.as_bytes()[1..]);
-                    self.put(&identifier(&String::from_utf8_lossy(&name)));
+                    self.put_name(&String::from_utf8_lossy(&name));
                 }
-                _ if i == 0 => self.put(&expression_name(part)),
+                _ if i == 0 => self.put_expression_name(part),
                 _ if part.eq_ignore_ascii_case("COLUMNS") => self.put(&backticked(part)),
-                _ => self.put(&identifier(part)),
+                _ => self.put_name(part),
             }
         }
     }
@@ -165,12 +165,13 @@ impl Writer {
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'))
             && !name.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-        // NOT before parentheses is the same function.
-        let is_not = name == "not";
-        if plain && (is_not || !is_clause_word(name)) && !crate::parser::is_special_call(name) {
+        if !plain || crate::parser::is_special_call(name) {
+            self.put(&backticked(name));
+        } else if name == "not" || name.contains('.') {
+            // NOT before parentheses is the same function.
             self.put(name);
         } else {
-            self.put(&backticked(name));
+            self.put_risky(name, is_clause_word(name));
         }
     }
 
@@ -184,7 +185,7 @@ impl Writer {
         match &f.over {
             Some(WindowRef::Named(name)) => {
                 self.put(" OVER ");
-                self.put(&identifier(name));
+                self.put_name(name);
             }
             Some(WindowRef::Spec(spec)) => {
                 self.put(" OVER ");
@@ -196,9 +197,9 @@ impl Writer {
 
     pub(super) fn lambda(&mut self, lambda: &Lambda) {
         match lambda.params.as_slice() {
-            [one] => self.put(&expression_name(one)),
+            [one] => self.put_expression_name(one),
             // The only way to write no parameters.
-            params => self.parentheses(params, |w, p| w.put(&expression_name(p))),
+            params => self.parentheses(params, |w, p| w.put_expression_name(p)),
         }
         self.put(" -> ");
         self.operand(&lambda.body);
@@ -208,7 +209,7 @@ impl Writer {
         self.put("(");
         let mut separator = "";
         if let Some(parent) = &spec.parent {
-            self.put(&identifier(parent));
+            self.put_name(parent);
             separator = " ";
         }
         if !spec.partition_by.is_empty() {

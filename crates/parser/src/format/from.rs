@@ -1,7 +1,7 @@
 //! Writes FROM: tables, joins and ARRAY JOIN.
 
 use super::Writer;
-use super::text::{identifier, quoted};
+use super::text::quoted;
 use crate::ast::{
     Expr, ExprKind, FromElement, Function, Join, JoinConstraint, JoinKind, JoinLocality,
     JoinStrictness, ObjectName, Ratio, TableExpr, TableFunction, TableSource, takes_bare_query,
@@ -97,9 +97,9 @@ impl Writer {
         }
         if let Some(alias) = &table.alias {
             self.put(" AS ");
-            self.put(&identifier(alias));
+            self.put_name(alias);
             if !table.column_aliases.is_empty() {
-                self.parentheses(&table.column_aliases, |w, name| w.put(&identifier(name)));
+                self.parentheses(&table.column_aliases, |w, name| w.put_name(name));
             }
         }
         if table.final_ {
@@ -125,7 +125,7 @@ impl Writer {
     }
 
     pub(super) fn table_function(&mut self, function: &TableFunction) {
-        self.put(&identifier(&function.name));
+        self.put_name(&function.name);
         self.put("(");
         self.table_function_args(&function.name, &function.args);
         if !function.settings.is_empty() {
@@ -159,7 +159,7 @@ impl Writer {
                     self.put(")");
                 }
                 ExprKind::Function(f) if i > 0 && takes_bare_query(function) => {
-                    self.put(&identifier(&f.name));
+                    self.put_name(&f.name);
                     self.parentheses(&f.args, |w, e| w.aliased(e));
                 }
                 _ => self.aliased(e),
@@ -178,10 +178,10 @@ impl Writer {
     pub(super) fn name_part(&mut self, name: &str, is_parameter: bool) {
         if is_parameter {
             self.put("{");
-            self.put(&identifier(name));
+            self.put_name(name);
             self.put(":Identifier}");
         } else {
-            self.put(&identifier(name));
+            self.put_name(name);
         }
     }
 }

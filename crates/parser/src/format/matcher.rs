@@ -1,7 +1,7 @@
 //! Writes `*`, `COLUMNS(..)` and their transformers.
 
 use super::Writer;
-use super::text::{identifier, quoted};
+use super::text::quoted;
 use crate::ast::{ColumnMatcher, ColumnTransformer, Expr, ExprKind, MatcherPattern};
 
 impl Writer {
@@ -41,7 +41,7 @@ impl Writer {
     pub(super) fn column_path(&mut self, parts: &[String]) {
         for (i, part) in parts.iter().enumerate() {
             self.put_if(i > 0, ".");
-            self.put(&identifier(part));
+            self.put_name(part);
         }
     }
 
@@ -71,7 +71,7 @@ impl Writer {
                 self.parentheses(items, |w, (expr, name)| {
                     w.expr(expr);
                     w.put(" AS ");
-                    w.put(&identifier(name));
+                    w.put_name(name);
                 });
             }
             ColumnTransformer::Apply {
@@ -103,7 +103,7 @@ impl Writer {
     }
 
     fn applied_function(&mut self, function: &str, params: Option<&[Expr]>) {
-        self.put(&identifier(function));
+        self.put_name(function);
         if let Some(params) = params {
             self.parentheses(params, |w, e| w.expr(e));
         }

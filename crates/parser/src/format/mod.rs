@@ -30,23 +30,24 @@ pub(crate) use text::{backticked, float, identifier, quoted, shortest};
 
 /// A statement over several lines, as ClickHouse's `formatQuery` lays it out.
 pub fn format_statement(statement: &Statement) -> String {
-    let mut w = Writer::multi_line();
-    w.statement(statement);
-    w.finish()
+    statement_text(Writer::multi_line, statement)
 }
 
 /// A statement on one line, as ClickHouse's `formatQuerySingleLine` writes it.
 pub fn format_one_line(statement: &Statement) -> String {
-    let mut w = Writer::one_line();
-    w.statement(statement);
-    w.finish()
+    statement_text(Writer::one_line, statement)
+}
+
+fn statement_text(make: fn() -> Writer, statement: &Statement) -> String {
+    let reads_back =
+        |text: &str| crate::parse_statement(text).is_ok_and(|p| p.statement == *statement);
+    Writer::written(make, |w| w.statement(statement), reads_back)
 }
 
 /// An expression on one line.
 pub fn format_expr(expr: &Expr) -> String {
-    let mut w = Writer::one_line();
-    w.expr(expr);
-    w.finish()
+    let reads_back = |text: &str| crate::parse_expr(text).is_ok_and(|e| e == *expr);
+    Writer::written(Writer::one_line, |w| w.expr(expr), reads_back)
 }
 
 /// A type in its canonical form: `Array(Decimal(10, 2))`.

@@ -1,10 +1,10 @@
 //! Writes queries.
 
 use super::Writer;
-use super::text::{backticked, identifier, quoted};
+use super::text::{backticked, quoted};
 use crate::ast::{
-    Distinct, Expr, ExprKind, GroupBy, GroupByKind, IntoOutfile, LimitBy, OrderBy, OrderItem,
-    OutputOptions, Query, Select, SetExpr, SetOperator, Setting, WithFill, WithItem,
+    Distinct, Expr, ExprKind, GroupBy, GroupByKind, IntoOutfile, LimitBy, LimitRange, OrderBy,
+    OrderItem, OutputOptions, Query, Select, SetExpr, SetOperator, Setting, WithFill, WithItem,
 };
 
 impl Writer {
@@ -61,7 +61,7 @@ impl Writer {
             self.line();
             self.put("WINDOW");
             self.list(&s.windows, |w, window| {
-                w.put(&identifier(&window.name));
+                w.put_name(&window.name);
                 w.put(" AS ");
                 w.window_spec(&window.spec);
             });
@@ -149,9 +149,9 @@ impl Writer {
                 materialized,
                 query,
             } => {
-                self.put(&identifier(name));
+                self.put_name(name);
                 if !columns.is_empty() {
-                    self.parentheses(columns, |w, column| w.put(&identifier(column)));
+                    self.parentheses(columns, |w, column| w.put_name(column));
                 }
                 self.put(" AS");
                 self.put_if(*materialized, " MATERIALIZED");
@@ -296,12 +296,33 @@ impl Writer {
                     self.put(" WITH TIES");
                 }
             }
+            (None, _) if s.limit_range.is_some() => {
+                self.line();
+                self.put("LIMIT");
+            }
             (None, Some(offset)) => {
                 self.line();
                 self.put("OFFSET ");
                 self.expr(offset);
             }
             (None, None) => {}
+        }
+        if let Some(range) = &s.limit_range {
+            self.limit_range(range);
+        }
+    }
+
+    fn limit_range(&mut self, range: &LimitRange) {
+        if let Some(after) = &range.after {
+            self.line();
+            self.put(" AFTER ");
+            self.aliased(after);
+            self.put_if(range.all, " ALL");
+        }
+        if let Some(until) = &range.until {
+            self.line();
+            self.put(" UNTIL ");
+            self.aliased(until);
         }
     }
 
@@ -333,7 +354,7 @@ impl Writer {
         self.commas(settings, |w, setting| {
             for (i, part) in setting.name.split('.').enumerate() {
                 w.put_if(i > 0, ".");
-                w.put(&identifier(part));
+                w.put_name(part);
             }
             if setting.is_flag {
                 return;
@@ -381,7 +402,7 @@ impl Writer {
         if let Some(format) = &output.format {
             self.line();
             self.put("FORMAT ");
-            self.put(&identifier(format));
+            self.put_name(format);
         }
         self.settings_line(&output.settings);
     }

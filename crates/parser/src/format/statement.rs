@@ -271,7 +271,7 @@ impl Writer {
     fn database_clause(&mut self, database: Option<&str>) {
         if let Some(database) = database {
             self.put(" FROM ");
-            self.put(&identifier(database));
+            self.put_name(database);
         }
     }
 

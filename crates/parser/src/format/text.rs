@@ -4,43 +4,44 @@ use crate::keywords::{is_plain_name, is_reserved_name};
 
 /// Words that ClickHouse quotes although they look like names.
 const QUOTED_WORDS: &[&str] = &[
-    "ALL", "DISTINCT", "FALSE", "FROM", "INF", "NAN", "NULL", "SELECT", "TABLE", "TOP", "TRUE",
-    "VALUES",
+    "ALL", "DISTINCT", "FALSE", "FROM", "INF", "NAN", "NULL", "SELECT", "SOME", "TABLE", "TOP",
+    "TRUE", "VALUES",
 ];
 
 /// Words that begin a form of expression.
 const FORM_WORDS: &[&str] = &["CASE", "INTERVAL"];
 
-/// A name, in backticks if it needs them.
+/// A name as ClickHouse writes it, in backticks if it needs them there.
 pub(crate) fn identifier(name: &str) -> String {
     let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && !name.is_empty();
-    let is_one_of = |list: &[&str]| list.iter().any(|word| word.eq_ignore_ascii_case(name));
-    let is_reserved = is_reserved_name(name.as_bytes()) && !is_plain_name(name.as_bytes());
-    if plain && !is_one_of(QUOTED_WORDS) && !is_reserved {
+    let is_quoted = QUOTED_WORDS
+        .iter()
+        .any(|word| word.eq_ignore_ascii_case(name));
+    if plain && !is_quoted {
         return name.to_owned();
     }
     backticked(name)
 }
 
-/// A name that stands where an expression may: forms like `CASE` get backticks too.
-pub(super) fn expression_name(name: &str) -> String {
-    if FORM_WORDS
+/// Whether a clause or operator begins with `name`: it may be read as that where it stands as a name.
+pub(super) fn is_risky_name(name: &str) -> bool {
+    is_reserved_name(name.as_bytes()) && !is_plain_name(name.as_bytes())
+}
+
+/// Whether a form of expression begins with `name`.
+pub(super) fn is_form_word(name: &str) -> bool {
+    FORM_WORDS
         .iter()
         .any(|word| word.eq_ignore_ascii_case(name))
-    {
-        return backticked(name);
-    }
-    identifier(name)
 }
 
 /// Whether a clause or modifier could begin with `name` where a function's name stands.
 pub(super) fn is_clause_word(name: &str) -> bool {
     const FUNCTIONS: &[&str] = &["AND", "BETWEEN", "OR", "LIKE", "ILIKE"];
-    const MODIFIERS: &[&str] = &["ALL", "DISTINCT", "TOP"];
-    let is_one_of = |list: &[&str]| list.iter().any(|word| word.eq_ignore_ascii_case(name));
-    is_one_of(MODIFIERS) || (is_reserved_name(name.as_bytes()) && !is_one_of(FUNCTIONS))
+    let is_function = FUNCTIONS.iter().any(|word| word.eq_ignore_ascii_case(name));
+    is_reserved_name(name.as_bytes()) && !is_function
 }
 
 /// A name in backticks.

@@ -1,10 +1,16 @@
 //! Collects text, with line breaks and indentation or on one line.
 
+use super::text::{backticked, identifier, is_form_word, is_risky_name};
+
 /// A text being written.
 pub(super) struct Writer {
     out: String,
     one_line: bool,
     indent: usize,
+    /// Names that could be read as something else get backticks, too.
+    is_careful: bool,
+    /// Such a name was written.
+    has_risky_names: bool,
 }
 
 impl Writer {
@@ -13,15 +19,36 @@ impl Writer {
             out: String::new(),
             one_line: true,
             indent: 0,
+            is_careful: false,
+            has_risky_names: false,
         }
     }
 
     pub(super) fn multi_line() -> Self {
         Writer {
-            out: String::new(),
             one_line: false,
-            indent: 0,
+            ..Writer::one_line()
         }
+    }
+
+    /// What `body` writes: with names as ClickHouse quotes them, if `reads_back` says so of that text, else
+    /// with all quotes that might be needed.
+    pub(super) fn written(
+        make: fn() -> Self,
+        body: impl Fn(&mut Self),
+        reads_back: impl Fn(&str) -> bool,
+    ) -> String {
+        let mut w = make();
+        body(&mut w);
+        if !w.has_risky_names || reads_back(&w.out) {
+            return w.out;
+        }
+        let mut careful = Writer {
+            is_careful: true,
+            ..make()
+        };
+        body(&mut careful);
+        careful.out
     }
 
     pub(super) fn finish(self) -> String {
@@ -36,10 +63,39 @@ impl Writer {
         self.out.push_str(text);
     }
 
+    /// A name.
+    pub(super) fn put_name(&mut self, name: &str) {
+        self.put_risky(name, is_risky_name(name));
+    }
+
+    /// A name that stands where an expression may.
+    pub(super) fn put_expression_name(&mut self, name: &str) {
+        self.put_risky(name, is_risky_name(name) || is_form_word(name));
+    }
+
+    /// A name that may be read as something else, if `is_risky`.
+    pub(super) fn put_risky(&mut self, name: &str, is_risky: bool) {
+        self.has_risky_names |= is_risky;
+        let text = match is_risky && self.is_careful {
+            true => backticked(name),
+            false => identifier(name),
+        };
+        self.put(&text);
+    }
+
     /// Writes `text` if `condition`.
     pub(super) fn put_if(&mut self, condition: bool, text: &str) {
         if condition {
             self.put(text);
+        }
+    }
+
+    /// Writes `body`; the space that it begins with on one line is left out.
+    pub(super) fn without_first_space(&mut self, body: impl FnOnce(&mut Self)) {
+        let start = self.out.len();
+        body(self);
+        if self.out[start..].starts_with(' ') {
+            self.out.remove(start);
         }
     }
 

@@ -86,6 +86,14 @@ pub enum TokenKind {
     Spaceship,
     /// `||`
     Concatenation,
+    /// `~`
+    Tilde,
+    /// `~*`
+    TildeAsterisk,
+    /// `!~`
+    NotTilde,
+    /// `!~*`
+    NotTildeAsterisk,
     /// `^`
     Caret,
     /// `@`
@@ -154,6 +162,10 @@ const SYMBOLS: &[(TokenKind, &str)] = &[
     (TokenKind::GreaterOrEquals, ">="),
     (TokenKind::Spaceship, "<=>"),
     (TokenKind::Concatenation, "||"),
+    (TokenKind::Tilde, "~"),
+    (TokenKind::TildeAsterisk, "~*"),
+    (TokenKind::NotTilde, "!~"),
+    (TokenKind::NotTildeAsterisk, "!~*"),
     (TokenKind::Caret, "^"),
     (TokenKind::At, "@"),
     (TokenKind::DoubleAt, "@@"),

@@ -315,17 +315,12 @@ impl Parser<'_> {
             let names = self.list(|p| p.identifier("setting"))?;
             return Ok(AlterCommand::ResetColumnSetting(name, names));
         }
-        // `ALTER COLUMN a TYPE T` is `MODIFY COLUMN a T`.
-        let column = if self.is_word(1, "TYPE") {
-            let name = self.column_name()?;
-            self.advance();
-            ColumnDef {
-                data_type: Some(self.data_type()?),
-                ..ColumnDef::named(name)
-            }
-        } else {
-            self.column_def()?
-        };
+        let column = self.column_def()?;
+        let is_bare = column == ColumnDef::named(column.name.clone());
+        let says_nothing = is_bare || (column.data_type.is_none() && column.nullable.is_some());
+        if says_nothing && !self.peek_keyword("REMOVE") {
+            return self.fail("data type, or what becomes of the column");
+        }
         let remove = if self.keyword("REMOVE") {
             Some(self.removed_property()?)
         } else {

@@ -5,7 +5,7 @@ use basalt_error::Result;
 use super::Parser;
 use crate::ast::{
     CreateDatabase, CreateFunction, CreateIndex, CreateTable, Expr, ExprKind, ObjectName,
-    OutputOptions, Query, Statement, Storage,
+    OutputOptions, Query, Statement, Storage, TableOverride,
 };
 use crate::lexer::TokenKind as K;
 
@@ -70,7 +70,7 @@ impl Parser<'_> {
         if self.keyword("TABLE") {
             return self.create_table(start);
         }
-        if self.keyword("DATABASE") {
+        if !start.or_replace && !start.replace_only && self.keyword("DATABASE") {
             return self.create_database(start);
         }
         if self.keyword("FUNCTION") {
@@ -195,6 +195,10 @@ impl Parser<'_> {
         let cluster = self.on_cluster()?;
         let mut storage = Storage::default();
         self.storage(&mut storage)?;
+        let table_overrides = match self.peek_keyword("TABLE OVERRIDE") {
+            true => self.list(Self::table_override)?,
+            false => Vec::new(),
+        };
         let comment = self.comment()?;
         let output = self.output_options()?;
         let attach = start.attach;
@@ -205,10 +209,30 @@ impl Parser<'_> {
             uuid,
             cluster,
             storage,
+            table_overrides,
             comment,
             output,
         };
         Ok(Statement::CreateDatabase(Box::new(database)))
+    }
+
+    /// `TABLE OVERRIDE t ([COLUMNS (..)] [ORDER BY ..] ..)`
+    fn table_override(&mut self) -> Result<TableOverride> {
+        self.expect_keyword("TABLE OVERRIDE")?;
+        let name = self.identifier("table")?;
+        self.expect_symbol(K::OpenRound)?;
+        let mut storage = Storage::default();
+        let schema = match self.keyword("COLUMNS") {
+            true => Some(self.table_schema(&mut storage, true)?),
+            false => None,
+        };
+        self.storage(&mut storage)?;
+        self.expect_symbol(K::CloseRound)?;
+        Ok(TableOverride {
+            name,
+            schema,
+            storage,
+        })
     }
 
     /// `[IF NOT EXISTS] i ON t (a, b) [TYPE x] [GRANULARITY n]`

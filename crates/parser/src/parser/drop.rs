@@ -57,7 +57,10 @@ impl Parser<'_> {
             ObjectKind::Index => "index",
             _ => "table",
         };
-        statement.names = self.list(|p| p.object_name(what))?;
+        statement.names = match detach {
+            true => vec![self.object_name(what)?],
+            false => self.list(|p| p.object_name(what))?,
+        };
         if kind == ObjectKind::Index {
             self.expect_keyword("ON")?;
             statement.on_table = Some(self.object_name("table")?);

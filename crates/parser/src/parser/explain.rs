@@ -61,6 +61,10 @@ impl Parser<'_> {
         // The tree is that of all that follows; a plan is one statement's.
         let mut statement = match kind {
             ExplainKind::Ast => self.statement()?,
+            ExplainKind::Syntax | ExplainKind::QueryTree if !self.at_query_or_parentheses() => {
+                return self.fail("SELECT");
+            }
+            _ if self.is_word(0, "EXPLAIN") => return self.fail("SELECT or another statement"),
             _ => self.one_statement()?,
         };
         if let Some(output) = output_of(&mut statement) {

@@ -186,9 +186,12 @@ impl Parser<'_> {
                 ]
             }
             Shape::Ternary => {
-                let then = self.expr_above(precedence)?;
+                let then = self.expr_above(precedence + 1)?;
                 self.expect_symbol(K::Colon)?;
-                let args = vec![left, then, self.expr_above(precedence)?];
+                let args = vec![left, then, self.expr_above(precedence + 1)?];
+                if self.kind() == K::Question {
+                    return self.fail("parentheses around one of two conditions");
+                }
                 return Ok(self.call_expr(function, args, start));
             }
             Shape::Index => {
@@ -200,7 +203,11 @@ impl Parser<'_> {
             Shape::Cast => return self.cast_operator(left, start),
         };
         Ok(match function {
-            "match" | "intDiv" => self.call_expr(function, args, start),
+            "match"
+            | "matchCaseInsensitive"
+            | "notMatch"
+            | "notMatchCaseInsensitive"
+            | "intDiv" => self.call_expr(function, args, start),
             _ => self.operator_call(function, args, start),
         })
     }

@@ -6,8 +6,8 @@ use super::Parser;
 use super::select::QUERY_LEVELS;
 use crate::ast::{
     ColumnMatcher, Expr, ExprKind, FromElement, Join, JoinConstraint, JoinKind, JoinLocality,
-    JoinStrictness, Literal, MatcherPattern, Query, Ratio, Sample, Select, SetExpr, Span,
-    TableExpr, TableFunction, TableSource, takes_bare_query,
+    JoinStrictness, MatcherPattern, Query, Sample, Select, SetExpr, Span, TableExpr, TableFunction,
+    TableSource, takes_bare_query,
 };
 use crate::lexer::TokenKind as K;
 
@@ -33,12 +33,12 @@ impl Parser<'_> {
             if self.keyword(words) {
                 return Ok(Some(FromElement::ArrayJoin {
                     left,
-                    exprs: self.list(Self::select_item)?,
+                    exprs: self.list(Self::aliased_expr)?,
                 }));
             }
         }
         if self.keyword("INNER ARRAY JOIN") {
-            let exprs = self.list(Self::select_item)?;
+            let exprs = self.list(Self::aliased_expr)?;
             return Ok(Some(FromElement::ArrayJoin { left: false, exprs }));
         }
         let Some(mut join) = self.join_kind()? else {
@@ -190,9 +190,12 @@ impl Parser<'_> {
             _ => {}
         }
         let name = self.object_name("table, function, subquery or file")?;
-        if name.database.is_none() && !name.name_is_parameter && self.kind() == K::OpenRound {
+        let is_parameter = name.name_is_parameter || name.database_is_parameter;
+        if !is_parameter && self.kind() == K::OpenRound {
+            let parts = name.database.iter().chain([&name.name]);
+            let parts: Vec<&str> = parts.map(String::as_str).collect();
             return Ok(TableSource::Function(
-                self.table_function(name.name, start)?,
+                self.table_function(parts.join("."), start)?,
             ));
         }
         Ok(TableSource::Table(name))
@@ -289,6 +292,9 @@ impl Parser<'_> {
     /// `(args [, SETTINGS ..])` after a table function's name.
     pub(super) fn table_function(&mut self, name: String, start: Span) -> Result<TableFunction> {
         self.expect_symbol(K::OpenRound)?;
+        if takes_bare_query(&name) && self.kind() == K::CloseRound {
+            return self.fail("SELECT");
+        }
         let mut args = Vec::new();
         let mut settings = Vec::new();
         while !self.symbol(K::CloseRound) {
@@ -296,7 +302,7 @@ impl Parser<'_> {
                 self.advance();
                 settings = self.list(Self::setting)?;
             } else {
-                args.push(self.table_function_argument()?);
+                args.push(self.table_function_argument(takes_bare_query(&name))?);
                 if name == "viewIfPermitted" {
                     self.expect_keyword("ELSE")?;
                     args.push(self.function_as_argument()?);
@@ -316,15 +322,19 @@ impl Parser<'_> {
     }
 
     /// An expression or a query without parentheses: `view(SELECT ..)`, perhaps within `view`.
-    fn table_function_argument(&mut self) -> Result<Expr> {
+    fn table_function_argument(&mut self, is_view: bool) -> Result<Expr> {
         let start = self.start_span();
         if self.at_view_of_query() {
             return self.function_as_argument();
         }
-        if !self.at_query() {
+        let is_bare = self.at_query();
+        if !is_bare && !(is_view && self.at_query_or_parentheses()) {
             return self.aliased_expr();
         }
         let body = self.query_body()?;
+        if !is_bare && matches!(body, SetExpr::Select(_)) {
+            return self.fail("SELECT without parentheses of its own");
+        }
         let query = ExprKind::Subquery(Box::new(Query::new(body)));
         Ok(Expr::new(query, self.span_from(start)))
     }
@@ -351,46 +361,6 @@ impl Parser<'_> {
             && ["SELECT", "WITH", "FROM"]
                 .iter()
                 .any(|word| self.is_word(2, word))
-    }
-
-    /// `1/10`, `0.1`, `1000`
-    fn ratio(&mut self) -> Result<Ratio> {
-        let (numerator, scale) = self.ratio_part()?;
-        let (divisor, divisor_scale) = if self.symbol(K::Slash) {
-            self.ratio_part()?
-        } else {
-            (1, 1)
-        };
-        let fraction = numerator
-            .checked_mul(divisor_scale)
-            .zip(divisor.checked_mul(scale));
-        match fraction {
-            Some((numerator, denominator)) if denominator > 0 => Ok(Ratio {
-                numerator,
-                denominator,
-            }),
-            _ => self.fail("share of rows, such as 1/10"),
-        }
-    }
-
-    /// A decimal number as an integer and a power of ten.
-    fn ratio_part(&mut self) -> Result<(u64, u64)> {
-        let what = "share of rows, such as 1/10";
-        match self.try_number(false)? {
-            Some(Literal::UInt(n)) => Ok((n, 1)),
-            Some(Literal::Float(f)) => {
-                let (whole, fraction) = f.text.split_once('.').unwrap_or((&f.text, ""));
-                let digits = format!("{whole}{fraction}");
-                let scale = u32::try_from(fraction.len())
-                    .ok()
-                    .and_then(|n| 10u64.checked_pow(n));
-                match (digits.parse(), scale) {
-                    (Ok(n), Some(scale)) => Ok((n, scale)),
-                    _ => self.fail(what),
-                }
-            }
-            _ => self.fail(what),
-        }
     }
 }
 

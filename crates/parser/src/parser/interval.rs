@@ -3,7 +3,7 @@
 use basalt_error::Result;
 
 use super::Parser;
-use crate::ast::{Expr, ExprKind, Span};
+use crate::ast::{Expr, ExprKind, Literal, Span};
 use crate::lexer::TokenKind as K;
 
 /// Units as in `toInterval<Unit>`, with their spellings in upper case.
@@ -83,7 +83,13 @@ impl Parser<'_> {
             amount => amount?,
         };
         match self.interval_unit() {
-            Some(unit) => Ok(Some(self.to_interval(unit, amount, start))),
+            Some(unit) => {
+                if let Some(text) = amount.as_string().filter(|_| self.at_second_unit()) {
+                    let text = String::from_utf8_lossy(text).into_owned();
+                    return self.compound_interval(unit, &text, start).map(Some);
+                }
+                Ok(Some(self.to_interval(unit, amount, start)))
+            }
             None if is_word => {
                 self.back(mark);
                 Ok(None)
@@ -104,6 +110,59 @@ impl Parser<'_> {
             }
             None => self.fail("YEAR, MONTH, DAY, HOUR or another unit of time"),
         }
+    }
+
+    /// Whether `TO unit` is next.
+    fn at_second_unit(&mut self) -> bool {
+        self.is_word(0, "TO")
+            && self.token(1).kind == K::Word
+            && unit_of(&String::from_utf8_lossy(self.token_text(1))).is_some()
+    }
+
+    /// `'1 2:3' DAY TO MINUTE`: a tuple of intervals, the first unit consumed.
+    fn compound_interval(&mut self, first: &str, text: &str, start: Span) -> Result<Expr> {
+        const CHAINS: [(&[&str], &[char]); 2] = [
+            (&["Year", "Month"], &['-']),
+            (&["Day", "Hour", "Minute", "Second"], &[' ', ':', ':']),
+        ];
+        self.advance();
+        let last = self.interval_unit().unwrap_or_default();
+        let of = |units: &[&str], unit: &str| units.iter().position(|u| *u == unit);
+        let found = CHAINS.iter().find_map(|(units, signs)| {
+            let (from, to) = (of(units, first)?, of(units, last)?);
+            (from < to).then(|| (&units[from..=to], &signs[from..to]))
+        });
+        let Some((units, signs)) = found else {
+            return self
+                .fail("units of time, the second one a part of the first, such as DAY TO HOUR");
+        };
+        let (is_negative, mut rest) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let mut intervals = Vec::new();
+        for (i, unit) in units.iter().enumerate() {
+            let digits = match signs.get(i) {
+                Some(sign) => match rest.split_once(*sign) {
+                    Some((digits, after)) => {
+                        rest = after;
+                        digits
+                    }
+                    None => return self.fail("a number for each unit of time"),
+                },
+                None => rest,
+            };
+            let Ok(number) = digits.parse::<u64>() else {
+                return self.fail("a number for each unit of time");
+            };
+            let number = Expr::new(ExprKind::Literal(Literal::UInt(number)), start);
+            let interval = self.to_interval(unit, number, start);
+            intervals.push(match is_negative {
+                true => self.call_expr("negate", vec![interval], start),
+                false => interval,
+            });
+        }
+        Ok(Expr::new(ExprKind::Tuple(intervals), self.span_from(start)))
     }
 
     fn interval_unit(&mut self) -> Option<&'static str> {

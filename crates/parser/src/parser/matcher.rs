@@ -188,6 +188,9 @@ impl Parser<'_> {
         };
         self.expect_symbol(K::Arrow)?;
         let body = self.expr()?;
+        if matches!(body.kind, ExprKind::Lambda(_)) && !body.span.parenthesised {
+            return self.fail("parentheses around the lambda's result, which is a lambda");
+        }
         let lambda = ExprKind::Lambda(Box::new(Lambda { params, body }));
         Ok(Expr::new(lambda, self.span_from(start)))
     }

@@ -6,14 +6,16 @@
 //! | [`failure`] | the error of what was expected where, with the nearest known word |
 //! | [`expr`], [`operator`], [`primary`], [`call`], [`special_form`], [`interval`], [`matcher`], [`window`], [`constant`] | expressions |
 //! | [`data_type`] | types |
-//! | [`select`], [`from`], [`order`], [`output`] | queries |
-//! | [`statement`] | which statement it is; the small ones |
+//! | [`select`], [`from`], [`sample`], [`order`], [`limit`], [`output`] | queries |
+//! | [`statement`] | which statement it is |
+//! | [`session`], [`administration`], [`system`] | SET, USE and the like; OPTIMIZE, CHECK, KILL; SYSTEM |
 //! | [`create`], [`schema`], [`storage`], [`view`], [`insert`], [`alter`], [`show`], [`explain`], [`drop`], [`backup`], [`workload`], [`refresh`], [`token_list`] | the others |
 //!
 //! Invariants: (1) a function that returns `false` or `None` has consumed nothing; (2) the depth of
 //! the tree is at most [`cursor::MAX_DEPTH`], so that recursive walks over it never overflow.
 
 mod access;
+mod administration;
 mod alter;
 mod backup;
 mod call;
@@ -29,18 +31,22 @@ mod failure;
 mod from;
 mod insert;
 mod interval;
+mod limit;
 mod matcher;
 mod operator;
 mod order;
 mod output;
 mod primary;
 mod refresh;
+mod sample;
 mod schema;
 mod select;
+mod session;
 mod show;
 mod special_form;
 mod statement;
 mod storage;
+mod system;
 mod token_list;
 mod view;
 mod window;

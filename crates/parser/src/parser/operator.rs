@@ -85,6 +85,23 @@ const SYMBOLS: &[(K, Infix)] = &[
         K::Spaceship,
         infix("isNotDistinctFrom", precedence::COMPARE, Shape::Binary),
     ),
+    (K::Tilde, infix("match", precedence::COMPARE, Shape::Binary)),
+    (
+        K::TildeAsterisk,
+        infix("matchCaseInsensitive", precedence::COMPARE, Shape::Binary),
+    ),
+    (
+        K::NotTilde,
+        infix("notMatch", precedence::COMPARE, Shape::Binary),
+    ),
+    (
+        K::NotTildeAsterisk,
+        infix(
+            "notMatchCaseInsensitive",
+            precedence::COMPARE,
+            Shape::Binary,
+        ),
+    ),
     (
         K::Concatenation,
         infix("concat", precedence::CONCAT, Shape::Chain),

@@ -1,9 +1,9 @@
-//! Parses ORDER BY, LIMIT, OFFSET and FETCH.
+//! Parses ORDER BY.
 
-use basalt_error::{ErrorCode, Result};
+use basalt_error::Result;
 
 use super::Parser;
-use crate::ast::{Expr, ExprKind, InterpolateItem, LimitBy, OrderBy, OrderItem, Select, WithFill};
+use crate::ast::{Expr, ExprKind, InterpolateItem, OrderBy, OrderItem, WithFill};
 use crate::lexer::TokenKind as K;
 
 impl Parser<'_> {
@@ -82,84 +82,5 @@ impl Parser<'_> {
             fill.staleness = Some(self.expr()?);
         }
         Ok(fill)
-    }
-
-    /// LIMIT BY, LIMIT, OFFSET, FETCH.
-    pub(super) fn limits(&mut self, select: &mut Select) -> Result<()> {
-        while self.keyword("LIMIT") {
-            let mut limit = self.expr()?;
-            let mut offset = None;
-            if self.symbol(K::Comma) {
-                offset = Some(std::mem::replace(&mut limit, self.expr()?));
-            } else if self.keyword("OFFSET") {
-                offset = Some(self.expr()?);
-            }
-            let by = !self.is_word(0, "WITH") && self.keyword("BY");
-            if by {
-                if select.limit_by.is_some() {
-                    return self.fail("only one of DISTINCT ON and LIMIT BY");
-                }
-                select.limit_by = Some(self.limit_by_keys(limit, offset)?);
-                continue;
-            }
-            if select.limit.is_some() {
-                return self.fail("only one of TOP and LIMIT");
-            }
-            select.limit = Some(limit);
-            select.offset = offset;
-            select.with_ties |= self.keyword("WITH TIES");
-            break;
-        }
-        if select.offset.is_none() && self.keyword("OFFSET") {
-            select.offset = Some(self.expr()?);
-            let _optional = self.keyword("ROWS") || self.keyword("ROW");
-        }
-        let at = self.start_span();
-        if select.limit.is_none() && self.keyword("FETCH") {
-            if select.order_by.is_none() {
-                let text = "Add ORDER BY or write LIMIT: FETCH needs to know which rows are first";
-                let code = ErrorCode::OFFSET_FETCH_WITHOUT_ORDER_BY;
-                return Err(self.error_at(at, code, text.to_owned()));
-            }
-            self.fetch(select)?;
-        }
-        Ok(())
-    }
-
-    fn limit_by_keys(&mut self, limit: Expr, offset: Option<Expr>) -> Result<LimitBy> {
-        let all = self.is_word(0, "ALL")
-            && !matches!(self.token(1).kind, K::Comma | K::Dot | K::OpenRound);
-        if all {
-            self.advance();
-            return Ok(LimitBy {
-                limit,
-                offset,
-                by: Vec::new(),
-                all,
-            });
-        }
-        Ok(LimitBy {
-            limit,
-            offset,
-            by: self.list(Self::aliased_expr)?,
-            all,
-        })
-    }
-
-    /// `FIRST | NEXT n ROW | ROWS ONLY | WITH TIES`
-    fn fetch(&mut self, select: &mut Select) -> Result<()> {
-        if self.keyword_of(&["FIRST", "NEXT"]).is_none() {
-            return Err(self.failure());
-        }
-        select.limit = Some(self.expr()?);
-        if self.keyword_of(&["ROWS", "ROW"]).is_none() {
-            return Err(self.failure());
-        }
-        select.with_ties = self.keyword("WITH TIES");
-        if select.with_ties {
-            Ok(())
-        } else {
-            self.expect_keyword("ONLY")
-        }
     }
 }

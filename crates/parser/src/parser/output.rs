@@ -71,7 +71,7 @@ impl Parser<'_> {
         let value = if self.keyword("DEFAULT") {
             None
         } else {
-            Some(self.setting_value()?)
+            Some(self.setting_value(&name)?)
         };
         Ok(Setting {
             name,
@@ -81,29 +81,69 @@ impl Parser<'_> {
         })
     }
 
-    /// A constant, a map `{'a': 1}`, or a function of constants.
-    fn setting_value(&mut self) -> Result<Expr> {
+    /// A constant, a parameter, a map `{'a': 'b'}`, `disk(..)`, and for a parameter of queries its text.
+    fn setting_value(&mut self, name: &str) -> Result<Expr> {
         let start = self.start_span();
-        if self.kind() == K::OpenCurly && matches!(self.token(1).kind, K::String | K::CloseCurly) {
-            self.enter(2)?;
-            self.advance();
-            let mut items = Vec::new();
-            while !self.symbol(K::CloseCurly) {
-                items.push(self.setting_value()?);
-                self.expect_symbol(K::Colon)?;
-                items.push(self.setting_value()?);
-                if !self.symbol(K::Comma) {
-                    self.expect_symbol(K::CloseCurly)?;
-                    break;
-                }
-            }
-            self.leave(2);
-            self.height += 1;
-            return Ok(self.call_expr("map", items, start));
+        let is_map = matches!(self.token(1).kind, K::String | K::CloseCurly);
+        if self.kind() == K::OpenCurly && is_map {
+            return self.setting_map(name);
         }
-        // A name stands for its text: `SET dialect = clickhouse`.
+        // A name stands for its text: `SET param_x = clickhouse`.
+        let is_text = name.starts_with("param_") || name == "cluster_host_ids";
+        let is_call = self.token(1).kind == K::OpenRound;
+        let is_function = self.is_word(0, "disk") || !name.is_empty() && name.ends_with("backup");
+        let is_word = ["NULL", "TRUE", "FALSE", "INF", "INFINITY", "NAN"]
+            .iter()
+            .any(|word| self.is_word(0, word));
+        let fits = match self.kind() {
+            K::Word if is_call => is_function,
+            K::Word => is_text || is_word,
+            K::OpenRound | K::OpenSquare => is_text,
+            _ => true,
+        };
+        if !fits {
+            return self.fail("constant");
+        }
         let mut value = self.expr()?;
+        let is_constant = matches!(
+            value.kind,
+            ExprKind::Literal(_) | ExprKind::QueryParameter(_)
+        );
+        if !is_constant && !is_text && !is_function {
+            return Err(self.error_at(
+                start,
+                basalt_error::ErrorCode::SYNTAX_ERROR,
+                "Write a constant: the values of settings are not computed".to_owned(),
+            ));
+        }
         value.span.parenthesised = false;
         Ok(value)
+    }
+
+    /// `{'a': 'b', ..}`
+    fn setting_map(&mut self, name: &str) -> Result<Expr> {
+        let start = self.start_span();
+        self.enter(2)?;
+        self.advance();
+        let mut items = Vec::new();
+        while !self.symbol(K::CloseCurly) {
+            for is_key in [true, false] {
+                let is_free = !is_key && name.starts_with("param_");
+                if self.kind() != K::String && !is_free {
+                    return self.fail("string in single quotes");
+                }
+                items.push(self.setting_value(name)?);
+                if is_key {
+                    self.expect_symbol(K::Colon)?;
+                }
+            }
+            if !self.symbol(K::Comma) {
+                self.expect_symbol(K::CloseCurly)?;
+                break;
+            }
+        }
+        self.leave(2);
+        self.height += 1;
+        Ok(self.call_expr("map", items, start))
     }
 }

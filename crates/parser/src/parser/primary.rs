@@ -4,7 +4,7 @@ use basalt_error::Result;
 
 use super::Parser;
 use crate::ast::{Expr, ExprKind, Literal, NamePart, Query, QueryParameter, SetExpr, Span};
-use crate::keywords::{is_plain_name, is_reserved_alias, is_reserved_name};
+use crate::keywords::{is_follower, is_plain_name, is_reserved_name};
 use crate::lexer::TokenKind as K;
 
 /// Words that follow expressions, and aliases too.
@@ -208,7 +208,7 @@ impl Parser<'_> {
             // `FROM format` and the like begin a clause, `group FROM t` does not.
             K::Word if self.is_word(0, "FROM") => self.is_word(1, "FROM") || self.is_word(1, "AS"),
             K::Word => {
-                is_reserved_alias(self.slice(next.span))
+                is_follower(self.slice(next.span))
                     || AFTER_EXPRESSIONS.iter().any(|word| self.is_word(1, word))
             }
             // None of these clauses begins with an operator.

@@ -28,8 +28,6 @@ const NOT_TYPES: &[&str] = &[
     "REMOVE",
     "MODIFY",
     "RESET",
-    "FIRST",
-    "AFTER",
 ];
 
 impl Parser<'_> {
@@ -49,6 +47,13 @@ impl Parser<'_> {
                 break;
             }
         }
+        if schema == TableSchema::default() {
+            return self.fail("column");
+        }
+        let is_named = |column: &ColumnDef| column.data_type.is_none() && column.default.is_none();
+        if !is_typed && schema.names().is_none() && schema.columns.iter().any(is_named) {
+            return self.fail("types of all columns, or of none");
+        }
         Ok(schema)
     }
 
@@ -58,9 +63,8 @@ impl Parser<'_> {
         storage: &mut Storage,
         is_typed: bool,
     ) -> Result<()> {
-        // These words are names of columns when a type or comma follows in their place.
-        let word_follows = matches!(self.token(1).kind, K::Word | K::QuotedIdentifier);
-        let named = word_follows && !matches!(self.token(2).kind, K::Comma | K::CloseRound);
+        // In a list of names alone these words are names, too.
+        let named = is_typed || !matches!(self.token(1).kind, K::Comma | K::CloseRound);
         if named && self.keyword("INDEX") {
             schema.indexes.push(self.index_def()?);
         } else if named && self.keyword("CONSTRAINT") {
@@ -73,11 +77,11 @@ impl Parser<'_> {
         } else if self.keyword("PRIMARY KEY") {
             storage.primary_key = Some(self.expr()?);
         } else {
-            let column = self.column_def()?;
+            let (column, is_key) = self.column_with_key()?;
             if is_typed {
                 self.expect_type_of(&column)?;
             }
-            if self.keyword("PRIMARY KEY") {
+            if is_key {
                 add_key_column(storage, &column);
             }
             schema.columns.push(column);
@@ -109,8 +113,27 @@ impl Parser<'_> {
 
     /// `name [type] [NULL] [DEFAULT ..] [COMMENT ..] [CODEC ..] ..`
     pub(super) fn column_def(&mut self) -> Result<ColumnDef> {
-        let start = self.start_span();
         let name = self.compound_identifier("column name")?.join(".");
+        // `ALTER COLUMN a TYPE T` is `MODIFY COLUMN a T`.
+        let is_type = matches!(self.token(1).kind, K::Word | K::QuotedIdentifier);
+        if is_type && self.is_word(0, "TYPE") {
+            self.advance();
+        }
+        self.column_called(name, &mut None)
+    }
+
+    /// A column of a new table; tells whether PRIMARY KEY stands with it.
+    fn column_with_key(&mut self) -> Result<(ColumnDef, bool)> {
+        let name = self.identifier("column name")?;
+        let mut is_key = Some(false);
+        let column = self.column_called(name, &mut is_key)?;
+        Ok((column, is_key == Some(true)))
+    }
+
+    /// What follows a column's name. Properties that tell of its values come first, the others in any order;
+    /// PRIMARY KEY is among them if `is_key` is some.
+    fn column_called(&mut self, name: String, is_key: &mut Option<bool>) -> Result<ColumnDef> {
+        let start = self.last_span();
         let mut column = ColumnDef::named(name);
         let typed = matches!(self.kind(), K::Word | K::QuotedIdentifier)
             && !NOT_TYPES.iter().any(|word| self.is_word(0, word));
@@ -119,48 +142,74 @@ impl Parser<'_> {
         } else {
             self.note("data type");
         }
-        while self.column_property(&mut column)? {}
+        if column.data_type.is_some() && self.keyword("COLLATE") {
+            column.collate = Some(self.identifier("collation")?);
+        }
+        self.nullability(&mut column);
+        if self.keyword("AUTO_INCREMENT") {
+            column.auto_increment = true;
+        } else {
+            column.default = self.column_default()?;
+            if column.nullable.is_none() && column.default.is_some() {
+                self.nullability(&mut column);
+            }
+        }
+        while self.column_property(&mut column, is_key)? {}
         column.span = self.span_from(start);
         Ok(column)
     }
 
+    fn nullability(&mut self, column: &mut ColumnDef) {
+        column.nullable = match self.keyword_of(&["NOT NULL", "NULL"]) {
+            Some(choice) => Some(choice == 1),
+            None => None,
+        };
+    }
+
     /// A new column has a type, or a value that tells it.
     pub(super) fn expect_type_of(&mut self, column: &ColumnDef) -> Result<()> {
-        let is_known = column.data_type.is_some()
-            || column.default.is_some()
-            || column.auto_increment
-            || self.is_word(0, "FIRST");
+        let is_known =
+            column.data_type.is_some() || column.default.is_some() || column.auto_increment;
         match is_known {
             true => Ok(()),
             false => self.fail("data type"),
         }
     }
 
-    fn column_property(&mut self, column: &mut ColumnDef) -> Result<bool> {
-        if self.keyword("NOT NULL") {
-            column.nullable = Some(false);
-        } else if self.keyword("NULL") {
-            column.nullable = Some(true);
-        } else if self.keyword("AUTO_INCREMENT") {
-            column.auto_increment = true;
-        } else if self.keyword("COMMENT") {
+    fn column_property(
+        &mut self,
+        column: &mut ColumnDef,
+        is_key: &mut Option<bool>,
+    ) -> Result<bool> {
+        if column.comment.is_none() && self.keyword("COMMENT") {
             column.comment = Some(self.string("comment in single quotes")?);
-        } else if self.keyword("CODEC") {
-            column.codec = Some(self.parenthesised(Self::expr)?);
-        } else if self.keyword("STATISTICS") {
-            column.statistics = Some(self.parenthesised(Self::expr)?);
-        } else if self.keyword("TTL") {
+        } else if column.codec.is_none() && self.keyword("CODEC") {
+            column.codec = Some(self.one_or_more_in_parentheses()?);
+        } else if column.statistics.is_none() && self.keyword("STATISTICS") {
+            column.statistics = Some(self.one_or_more_in_parentheses()?);
+        } else if column.ttl.is_none() && self.keyword("TTL") {
             column.ttl = Some(self.expr()?);
-        } else if self.keyword("COLLATE") {
-            column.collate = Some(self.name_or_string("collation")?);
-        } else if self.token(1).kind == K::OpenRound && self.keyword("SETTINGS") {
-            column.settings = self.parenthesised(Self::setting)?;
-        } else if let Some(default) = self.column_default()? {
-            column.default = Some(default);
+        } else if *is_key == Some(false) && self.keyword("PRIMARY KEY") {
+            *is_key = Some(true);
+        } else if column.settings.is_empty()
+            && self.token(1).kind == K::OpenRound
+            && self.keyword("SETTINGS")
+        {
+            self.expect_symbol(K::OpenRound)?;
+            column.settings = self.list(Self::setting)?;
+            self.expect_symbol(K::CloseRound)?;
         } else {
             return Ok(false);
         }
         Ok(true)
+    }
+
+    /// `(a, b)`, not empty.
+    fn one_or_more_in_parentheses(&mut self) -> Result<Vec<Expr>> {
+        self.expect_symbol(K::OpenRound)?;
+        let items = self.list(Self::expr)?;
+        self.expect_symbol(K::CloseRound)?;
+        Ok(items)
     }
 
     fn column_default(&mut self) -> Result<Option<ColumnDefault>> {

@@ -20,6 +20,10 @@ const EXTRACT_PARTS: &[(&str, &str)] = &[
     ("DOW", "toDayOfWeek"),
     ("EPOCH", "toUnixTimestamp"),
     ("ISOYEAR", "toISOYear"),
+    ("ISODOW", "toDayOfWeek"),
+    ("NANOSECOND", "toNanosecond"),
+    ("MICROSECOND", "toMicrosecond"),
+    ("MILLISECOND", "toMillisecond"),
 ];
 
 /// Names that a call cannot have without backticks: the parser would read another form.
@@ -149,6 +153,9 @@ impl Parser<'_> {
     /// `EXISTS (SELECT ..)`
     fn exists(&mut self, start: Span) -> Result<Option<Expr>> {
         let at = self.advance().span;
+        if !self.at_query_or_parentheses() {
+            return self.fail("SELECT");
+        }
         if !self.at_query() {
             return Ok(None);
         }

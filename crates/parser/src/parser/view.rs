@@ -10,12 +10,9 @@ use crate::lexer::TokenKind as K;
 
 impl Parser<'_> {
     pub(super) fn view_kind(&mut self) -> Option<ViewKind> {
-        let words = ["VIEW", "MATERIALIZED VIEW", "LIVE VIEW", "WINDOW VIEW"];
-        Some(match self.keyword_of(&words)? {
+        Some(match self.keyword_of(&["VIEW", "MATERIALIZED VIEW"])? {
             0 => ViewKind::Plain,
-            1 => ViewKind::Materialized,
-            2 => ViewKind::Live,
-            _ => ViewKind::Window,
+            _ => ViewKind::Materialized,
         })
     }
 
@@ -44,12 +41,11 @@ impl Parser<'_> {
         };
         view.cluster = self.on_cluster()?;
         while self.view_clause(&mut view)? {}
-        if self.keyword("AS") || !view.attach {
-            if view.query.is_none() && !self.at_query_or_parentheses() {
-                return Err(self.failure());
-            }
-            view.query = Some(Box::new(Query::new(self.query_body()?)));
+        self.keyword("AS");
+        if !self.at_query_or_parentheses() {
+            return Err(self.failure());
         }
+        view.query = Some(Box::new(Query::new(self.query_body()?)));
         if view.comment.is_none() {
             view.comment = self.comment()?;
         }

@@ -9,11 +9,12 @@ import pathlib
 import chdb
 
 HERE = pathlib.Path(__file__).parent
+CONNECTION = chdb.connect(":memory:")
 
 
 def ask(sql):
     try:
-        return str(chdb.query(sql, "TSVRaw")).rstrip("\n")
+        return str(CONNECTION.query(sql, "TSVRaw")).rstrip("\n")
     except Exception as error:
         return "!! " + str(error).split("\n")[0].split(":")[1].split(".")[0].strip()
 

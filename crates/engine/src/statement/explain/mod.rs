@@ -91,7 +91,7 @@ fn lines(
         .ok_or_else(|| Error::not_implemented("EXPLAIN without a statement"))?;
     let analyzer = Analyzer::new(environment, text);
     let text = match explain.kind {
-        ExplainKind::Ast => basalt_parser::explain_ast(statement),
+        ExplainKind::Ast => basalt_parser::explained_tree(explain),
         ExplainKind::Syntax => {
             // One value of several lines, as ClickHouse gives it.
             let statement = &syntax::rewritten(statement, &analyzer)?;

@@ -10,9 +10,11 @@
 //! | [`profile`] | CREATE and ALTER of settings profiles |
 //! | [`quota`] | CREATE and ALTER of quotas |
 //! | [`policy`] | CREATE and ALTER of row policies, and the tables that they are on |
+//! | [`grant`] | GRANT and REVOKE, CHECK GRANT |
 //! | [`entity`] | DROP and SHOW CREATE of all of them |
 
 mod entity;
+mod grant;
 mod policy;
 mod profile;
 mod quota;
@@ -127,27 +129,6 @@ impl Parser<'_> {
             return Ok(None);
         };
         statement.map(Some)
-    }
-
-    /// `GRANT rights TO users`, `REVOKE rights FROM users`
-    pub(in crate::parser) fn grant(&mut self, word: &str, to: &'static str) -> Result<Statement> {
-        let is_current = self.is_word(1, "CURRENT") && self.is_word(2, "GRANTS");
-        if is_current && !self.is_word(3, "ON") && self.token(3).kind != K::OpenRound {
-            for _ in 0..3 {
-                self.advance();
-            }
-            return self.fail("ON, or the rights in parentheses");
-        }
-        let rights = self.text_until(&[to])?;
-        // The second word is noise.
-        let mut text = Words::of(rights.replace("ALL PRIVILEGES ON", "ALL ON"));
-        self.expect_keyword(to)?;
-        text.push(to);
-        let users = self.entity_set(&["ALL", "NONE", "CURRENT_USER"])?;
-        text.push(&users);
-        let rest = self.text_until(&["FORMAT", "INTO", "SETTINGS"])?;
-        text.push(&rest);
-        self.finished(word.to_owned(), text)
     }
 
     /// The statement of that text, at its end; FORMAT and the like may follow.
