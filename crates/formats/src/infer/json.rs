@@ -6,10 +6,10 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::text::Cursor;
 use basalt_types::{DataType, TupleType};
 
-use super::Found;
+use super::found::Found;
 use super::merge::{finish, merge_value};
 use super::text::{infer_number, infer_time};
-use crate::input::json::{expect_colon, read_string};
+use crate::input::json_text::{expect_colon, read_string};
 use crate::{Columns, FormatSettings};
 
 /// The columns that rows of objects have had, in the order of their first appearance.

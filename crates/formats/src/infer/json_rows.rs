@@ -4,10 +4,11 @@ use basalt_error::Result;
 use basalt_types::DataType;
 use basalt_types::text::Cursor;
 
-use super::{Sample, json, typed};
-use crate::input::json::{expect_colon, read_string};
+use super::sample::Sample;
+use super::{json, typed};
 use crate::input::json_document::find_data;
 use crate::input::json_rows as rows;
+use crate::input::json_text::{expect_colon, read_string};
 use crate::registry::Header;
 use crate::{Columns, FormatSettings};
 
