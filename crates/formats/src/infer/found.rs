@@ -21,8 +21,17 @@ impl Found {
         }
     }
 
-    /// Merges the types of a row.
+    /// Merges the types of a row of texts.
     pub(super) fn add(&mut self, row: Vec<DataType>) -> Result<()> {
+        self.add_by(row, |a, b| Some(merge_text(a, b)))
+    }
+
+    /// Merges the types of a row by `merge`, which gives none for types that do not fit.
+    pub(super) fn add_by(
+        &mut self,
+        row: Vec<DataType>,
+        merge: impl Fn(&DataType, &DataType) -> Option<DataType>,
+    ) -> Result<()> {
         if self.types.is_empty() {
             self.types = row;
             return Ok(());
@@ -35,7 +44,12 @@ impl Found {
             ));
         }
         for (known, new) in self.types.iter_mut().zip(row) {
-            *known = merge_text(known, &new);
+            *known = merge(known, &new).ok_or_else(|| {
+                Error::new(
+                    ErrorCode::TYPE_MISMATCH,
+                    format!("A column has values of types {known} and {new}"),
+                )
+            })?;
         }
         Ok(())
     }
@@ -47,9 +61,12 @@ impl Found {
                 .map(|i| format!("c{i}").into_bytes())
                 .collect(),
         };
-        let mut types = self.types;
+        let types = self.types;
         if types.is_empty() {
-            types = vec![DataType::Nothing; names.len()];
+            return Err(Error::new(
+                ErrorCode::INCORRECT_DATA,
+                "there are no rows, which would tell the types of the columns",
+            ));
         }
         if names.len() != types.len() {
             let (names, columns) = (names.len(), types.len());

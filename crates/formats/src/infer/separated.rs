@@ -32,6 +32,9 @@ pub(super) fn infer_csv(
             let mut scratch = Vec::new();
             let value = field.value(&mut scratch);
             types.push(match field.quote {
+                _ if !settings.input_format_csv_use_best_effort_in_schema_inference => {
+                    DataType::String
+                }
                 None if value.is_empty() || value == null => DataType::Nothing,
                 None => infer_field(value, text::Origin::Bare, settings),
                 Some(_) => infer_field(value, text::Origin::Quoted, settings),
@@ -78,6 +81,8 @@ pub(super) fn infer_tsv(
             let is_last = cursor.peek() != Some(b'\t');
             if is_last && settings.input_format_tsv_crlf_end_of_line {
                 field = field.strip_suffix(b"\r").unwrap_or(field);
+            } else if is_last && field.ends_with(b"\r") && cursor.peek() == Some(b'\n') {
+                return Err(tsv::carriage_return());
             }
             let mut value = Vec::new();
             if is_raw {
@@ -85,11 +90,15 @@ pub(super) fn infer_tsv(
             } else {
                 unescape(field, &mut value)?;
             }
-            types.push(if field.is_empty() || field == null {
-                DataType::Nothing
-            } else {
-                infer_field(field, text::Origin::Tsv, settings)
-            });
+            types.push(
+                if !settings.input_format_tsv_use_best_effort_in_schema_inference {
+                    DataType::String
+                } else if field.is_empty() || field == null {
+                    DataType::Nothing
+                } else {
+                    infer_field(field, text::Origin::Tsv, settings)
+                },
+            );
             values.push(value);
             if is_last {
                 cursor.eat(b'\n');
@@ -112,6 +121,7 @@ pub(super) fn infer_tskv(sample: &Sample, settings: &FormatSettings) -> Result<C
     let mut objects = json::Objects::default();
     let mut cursor = Cursor::new(&sample.bytes);
     sample.rows(&mut cursor, |cursor| {
+        let mut names: Vec<Vec<u8>> = Vec::new();
         loop {
             let field = tsv::take_field(cursor, false);
             if let Some(equals) = memchr::memchr(b'=', field) {
@@ -123,7 +133,11 @@ pub(super) fn infer_tskv(sample: &Sample, settings: &FormatSettings) -> Result<C
                 } else {
                     infer_field(value, text::Origin::Tsv, settings)
                 };
+                if names.contains(&name) {
+                    return Err(json::duplicate_of(&name));
+                }
                 objects.add(&name, &data_type, merge_text);
+                names.push(name);
             }
             if !cursor.eat(b'\t') {
                 cursor.eat(b'\n');
@@ -131,5 +145,5 @@ pub(super) fn infer_tskv(sample: &Sample, settings: &FormatSettings) -> Result<C
             }
         }
     })?;
-    objects.finish()
+    objects.finish(settings)
 }

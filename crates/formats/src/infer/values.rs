@@ -4,7 +4,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::text::Cursor;
 
 use super::found::Found;
-use super::merge::is_known;
+use super::merge::{is_known, merge};
 use super::sample::Sample;
 use super::text::infer_literal;
 use crate::{Columns, FormatSettings};
@@ -38,7 +38,7 @@ pub(super) fn infer_values(sample: &Sample, settings: &FormatSettings) -> Result
         if cursor.eat(b';') {
             cursor.advance(cursor.rest().len());
         }
-        found.add(row)
+        found.add_by(row, merge)
     })?;
     if let Some(unknown) = found.types.iter().position(|t| !is_known(t)) {
         return Err(Error::new(

@@ -15,7 +15,7 @@ use basalt_types::states::StateForms;
 use basalt_types::variant::NO_VALUE as NO_ALTERNATIVE;
 use basalt_types::{AggregateType, DataType};
 
-use super::binary::{check_enum, check_len, to_physical_bytes};
+use super::binary::{check_enum, check_len, to_physical_bytes, too_short};
 use super::native_bytes::{Bytes, size};
 
 /// The parts of the word in front of a LowCardinality dictionary.
@@ -76,6 +76,9 @@ pub(super) fn read_rows(
         DataType::String => {
             let mut column = ColumnBuilder::new(data_type, 0)?;
             for _ in 0..rows {
+                if bytes.is_at_end()? {
+                    return Err(too_short());
+                }
                 column.append_raw(&bytes.string()?)?;
             }
             column.finish()
