@@ -4,10 +4,11 @@ use basalt_error::Result;
 use basalt_types::DataType;
 use basalt_types::text::Cursor;
 
+use super::found::Found;
 use super::json::infer_value;
 use super::lines::infer_lines;
+use super::sample::Sample;
 use super::text::{Origin, infer_field, infer_literal};
-use super::{Found, Sample};
 use crate::input::custom::Delimiters;
 use crate::input::regexp::Groups;
 use crate::input::rule::RuleReader;

@@ -6,10 +6,10 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::text::Cursor;
 use basalt_types::{DataType, TupleType};
 
-use super::Found;
-use super::merge::{finish, merge_value};
-use super::text::{infer_number, infer_time};
-use crate::input::json::{expect_colon, read_string};
+use super::found::Found;
+use super::merge::{finish, is_known, merge_value};
+use super::text::{infer_number, infer_time, is_integer};
+use crate::input::json_text::{expect_colon, read_string};
 use crate::{Columns, FormatSettings};
 
 /// The columns that rows of objects have had, in the order of their first appearance.
@@ -84,10 +84,11 @@ impl Objects {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> Result<Columns> {
+    pub(super) fn finish(self, settings: &FormatSettings) -> Result<Columns> {
         if let Some(e) = self.conflict {
             return Err(e);
         }
+        check_known(self.columns.iter().map(|(_, t)| t), settings)?;
         if self.columns.is_empty() {
             return Err(Error::new(
                 ErrorCode::INCORRECT_DATA,
@@ -102,6 +103,29 @@ impl Objects {
         };
         Ok(self.columns.into_iter().map(column).collect())
     }
+}
+
+/// The error where a row has two values of one name.
+pub(super) fn duplicate_of(name: &[u8]) -> Error {
+    let name = String::from_utf8_lossy(name);
+    Error::new(
+        ErrorCode::INCORRECT_DATA,
+        format!("Duplicate name found: '{name}'"),
+    )
+}
+
+/// The error for values that do not tell their column's type, if a setting says that they have to.
+fn check_known<'t>(
+    mut types: impl Iterator<Item = &'t DataType>,
+    settings: &FormatSettings,
+) -> Result<()> {
+    if settings.input_format_json_infer_incomplete_types_as_strings || types.all(is_known) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::INCORRECT_DATA,
+        "a column has no value that tells its type",
+    ))
 }
 
 fn conflict_of(name: &[u8], a: &DataType, b: &DataType) -> Error {
@@ -124,6 +148,9 @@ pub(super) fn infer_columns(cursor: &mut Cursor<'_>, settings: &FormatSettings) 
         let name = |i: usize| format!("c{}", i + 1).into_bytes();
         elements.enumerate().map(|(i, t)| (name(i), t)).collect()
     };
+    if members.is_empty() {
+        return Err(expected("columns", cursor));
+    }
     let column = |(name, data_type): (Vec<u8>, DataType)| match data_type {
         DataType::Array(t) => {
             let name = String::from_utf8_lossy(&name).into_owned();
@@ -155,8 +182,10 @@ impl Arrays {
         if self.types.is_empty() {
             self.types = row;
         } else if self.types.len() == row.len() {
-            for (known, new) in self.types.iter_mut().zip(&row) {
-                *known = merge_value(known, new).unwrap_or(DataType::String);
+            for (i, (known, new)) in self.types.iter_mut().zip(&row).enumerate() {
+                let merged = merge_value(known, new);
+                let name = || format!("c{}", i + 1);
+                *known = merged.ok_or_else(|| conflict_of(name().as_bytes(), known, new))?;
             }
         } else {
             let (rows, columns) = (row.len(), self.types.len());
@@ -169,7 +198,8 @@ impl Arrays {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> Result<Columns> {
+    pub(super) fn finish(self, settings: &FormatSettings) -> Result<Columns> {
+        check_known(self.types.iter(), settings)?;
         Found {
             names: self.names,
             types: self.types,
@@ -244,6 +274,9 @@ pub(super) fn infer_value(
             match word {
                 b"null" => Ok(DataType::Nothing),
                 b"true" | b"false" => Ok(DataType::Bool),
+                _ if is_integer(word) && infer_number(word, true, settings).is_none() => {
+                    Ok(DataType::String)
+                }
                 _ => infer_number(word, true, settings).ok_or_else(|| expected("a value", cursor)),
             }
         }
@@ -269,7 +302,8 @@ fn infer_elements(
     Ok(elements)
 }
 
-/// Names and types of an object's members; of two with the same name the first counts.
+/// Names and types of an object's members. Two of the same name are an error in a row; inside it the first
+/// counts.
 fn infer_members(
     cursor: &mut Cursor<'_>,
     settings: &FormatSettings,
@@ -285,12 +319,16 @@ fn infer_members(
         let data_type = infer_value(cursor, settings, depth + 1)?;
         if !members.iter().any(|(n, _)| *n == name) {
             members.push((name, data_type));
+        } else if depth == 0 {
+            return Err(duplicate_of(&name));
         }
         cursor.skip_space();
-        if !cursor.eat(b',') && cursor.peek() != Some(b'}') {
-            return Err(expected("',' or '}'", cursor));
-        }
+        let goes_on = cursor.eat(b',');
         cursor.skip_space();
+        if goes_on == (cursor.peek() == Some(b'}')) {
+            let what = if goes_on { "a name" } else { "',' or '}'" };
+            return Err(expected(what, cursor));
+        }
     }
     Ok(members)
 }

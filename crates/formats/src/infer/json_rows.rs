@@ -4,10 +4,11 @@ use basalt_error::Result;
 use basalt_types::DataType;
 use basalt_types::text::Cursor;
 
-use super::{Sample, json, typed};
-use crate::input::json::{expect_colon, read_string};
+use super::sample::Sample;
+use super::{json, typed};
 use crate::input::json_document::find_data;
 use crate::input::json_rows as rows;
+use crate::input::json_text::{expect_colon, read_string};
 use crate::registry::Header;
 use crate::{Columns, FormatSettings};
 
@@ -17,7 +18,7 @@ pub(super) fn objects(sample: &Sample, settings: &FormatSettings) -> Result<Colu
     let mut objects = json::Objects::default();
     json::skip_start(&mut cursor);
     sample.rows(&mut cursor, |cursor| objects.row(cursor, settings))?;
-    objects.finish()
+    objects.finish(settings)
 }
 
 /// Arrays, one after another, behind a header or not.
@@ -37,7 +38,7 @@ pub(super) fn arrays(
     }
     let mut arrays = json::Arrays::new(names);
     sample.rows(&mut cursor, |cursor| arrays.row(cursor, settings))?;
-    arrays.finish()
+    arrays.finish(settings)
 }
 
 /// A document that tells its types, or has rows; or rows alone.
@@ -58,11 +59,11 @@ pub(super) fn document(sample: &Sample, settings: &FormatSettings) -> Result<Col
     if cursor.peek() == Some(b'[') {
         let mut arrays = json::Arrays::new(None);
         sample.rows(&mut cursor, |cursor| arrays.row(cursor, settings))?;
-        return arrays.finish();
+        return arrays.finish(settings);
     }
     let mut objects = json::Objects::default();
     sample.rows(&mut cursor, |cursor| objects.row(cursor, settings))?;
-    objects.finish()
+    objects.finish(settings)
 }
 
 /// Objects that are the members of one.
@@ -83,7 +84,7 @@ pub(super) fn members(sample: &Sample, settings: &FormatSettings) -> Result<Colu
         Ok(())
     })?;
     let column = &settings.format_json_object_each_row_column_for_object_name;
-    let mut columns = objects.finish()?;
+    let mut columns = objects.finish(settings)?;
     if !column.is_empty() {
         columns.insert(0, (column.clone(), DataType::String));
     }

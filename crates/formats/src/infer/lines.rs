@@ -4,8 +4,10 @@ use basalt_error::Result;
 use basalt_types::DataType;
 use basalt_types::text::Cursor;
 
+use super::found::Found;
 use super::merge::is_known;
-use super::{Found, Sample, typed};
+use super::sample::Sample;
+use super::typed;
 use crate::Columns;
 use crate::registry::Header;
 

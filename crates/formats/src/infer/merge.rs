@@ -12,7 +12,7 @@ pub(super) fn merge_text(a: &DataType, b: &DataType) -> DataType {
 /// The type of two values, if they have one that is not the last resort.
 pub(super) fn merge(a: &DataType, b: &DataType) -> Option<DataType> {
     use DataType::{
-        Array, Date, DateTime, DateTime64, Float64, Int64, Map, Nothing, Tuple, UInt64,
+        Array, Date, DateTime, DateTime64, Float64, Int64, Map, Nothing, String, Tuple, UInt64,
     };
     Some(match (a, b) {
         _ if a == b => a.clone(),
@@ -24,24 +24,36 @@ pub(super) fn merge(a: &DataType, b: &DataType) -> Option<DataType> {
         | (long @ DateTime64(..), Date | DateTime(_)) => long.clone(),
         (Array(a), Array(b)) => DataType::array(merge(a, b)?),
         (Map(ka, va), Map(kb, vb)) => DataType::map(merge(ka, kb)?, merge(va, vb)?),
-        (Tuple(a), Tuple(b)) => merge_tuples(a, b)?,
+        (Tuple(a), Tuple(b)) => merge_tuples(a, b, merge)?,
+        (time, String) | (String, time) if is_time(time) => String,
         _ => return None,
     })
 }
 
+fn is_time(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Date | DataType::DateTime(_) | DataType::DateTime64(..)
+    )
+}
+
 /// Tuples with names have all elements of both; without names, element by element.
-fn merge_tuples(a: &TupleType, b: &TupleType) -> Option<DataType> {
+fn merge_tuples(
+    a: &TupleType,
+    b: &TupleType,
+    merge: fn(&DataType, &DataType) -> Option<DataType>,
+) -> Option<DataType> {
     if a.names.is_empty() || b.names.is_empty() {
         if a.types.len() != b.types.len() || a.names.len() != b.names.len() {
             return None;
         }
-        let types = a.types.iter().zip(&b.types).map(|(a, b)| merge_value(a, b));
+        let types = a.types.iter().zip(&b.types).map(|(a, b)| merge(a, b));
         return Some(DataType::tuple(types.collect::<Option<_>>()?));
     }
     let mut merged = a.clone();
     for (name, t) in b.names.iter().zip(&b.types) {
         match merged.names.iter().position(|n| n == name) {
-            Some(i) => merged.types[i] = merge_value(&merged.types[i], t)?,
+            Some(i) => merged.types[i] = merge(&merged.types[i], t)?,
             None => {
                 merged.names.push(name.clone());
                 merged.types.push(t.clone());
@@ -86,6 +98,7 @@ pub(super) fn merge_value(a: &DataType, b: &DataType) -> Option<DataType> {
             Some(number.clone())
         }
         (DataType::Array(a), DataType::Array(b)) => Some(DataType::array(merge_value(a, b)?)),
+        (DataType::Tuple(a), DataType::Tuple(b)) => merge_tuples(a, b, merge_value),
         _ if is_nested(a) || is_nested(b) => None,
         _ => Some(DataType::String),
     }

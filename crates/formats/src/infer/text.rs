@@ -41,6 +41,9 @@ pub(super) fn infer_field(text: &[u8], origin: Origin, settings: &FormatSettings
     {
         return number;
     }
+    if origin != Origin::Tsv && numbers && is_integer(text) {
+        return DataType::Float64;
+    }
     let is_bool_word = || {
         let words = settings.bool_words();
         words.is_some_and(|words| words.value(text).is_some())
@@ -68,28 +71,32 @@ pub(super) fn infer_field(text: &[u8], origin: Origin, settings: &FormatSettings
     DataType::String
 }
 
-/// The type of a number's text.
+fn without_sign(text: &[u8]) -> &[u8] {
+    let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+"));
+    digits.unwrap_or(text)
+}
+
+/// Whether the text is an integer of any size.
+pub(super) fn is_integer(text: &[u8]) -> bool {
+    let digits = without_sign(text);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// The type of a number's text; none of an integer that is too large for 64 bits.
 pub(super) fn infer_number(
     text: &[u8],
     exponents: bool,
     settings: &FormatSettings,
 ) -> Option<DataType> {
-    let digits = text
-        .strip_prefix(b"-")
-        .or(text.strip_prefix(b"+"))
-        .unwrap_or(text);
-    if !digits.is_empty()
-        && digits.iter().all(u8::is_ascii_digit)
-        && settings.input_format_try_infer_integers
-    {
+    let digits = without_sign(text);
+    if is_integer(text) && settings.input_format_try_infer_integers {
         let text = std::str::from_utf8(text).ok()?;
-        return Some(if text.parse::<i64>().is_ok() {
-            DataType::Int64
-        } else if text.parse::<u64>().is_ok() {
-            DataType::UInt64
-        } else {
-            DataType::Float64
-        });
+        let is_short = text.parse::<i64>().is_ok();
+        return match text.parse::<u64>() {
+            _ if is_short => Some(DataType::Int64),
+            Ok(_) => Some(DataType::UInt64),
+            Err(_) => None,
+        };
     }
     let starts = matches!(
         digits.first(),
@@ -175,7 +182,8 @@ pub(super) fn infer_literal(
             if word == b"true" || word == b"false" {
                 return Some(DataType::Bool);
             }
-            infer_number(word, true, settings)
+            let exponents = settings.input_format_try_infer_exponent_floats;
+            infer_number(word, exponents, settings)
         }
     }
 }

@@ -5,9 +5,9 @@ use basalt_types::builder::ColumnBuilder;
 use basalt_types::text::Cursor;
 
 use super::Target;
-use super::json::{expect_colon, read_string};
 use super::json_rows::{ArrayRows, ObjectRows, check_nothing_follows, gap_len, value_len};
 use super::json_skip::skip_value;
+use super::json_text::{expect_colon, read_string};
 use super::rows::RowParser;
 use crate::registry::Header;
 

@@ -6,8 +6,9 @@ use basalt_types::text::Cursor;
 
 use super::Target;
 use super::fields::FieldMap;
-use super::json::{JsonReader, duplicate, expect_colon, read_string, take_value};
+use super::json::{JsonReader, duplicate};
 use super::json_skip::skip_value;
+use super::json_text::{expect_colon, read_string, take_value};
 use super::rows::RowParser;
 use crate::registry::Header;
 

@@ -3,7 +3,7 @@
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::text::Cursor;
 
-use super::json::{expected, skip_string, take_number, too_deep};
+use super::json_text::{expected, skip_string, take_number, too_deep};
 
 /// Goes over one value.
 ///

@@ -7,6 +7,7 @@
 //! | [`fields`] | which field of a row goes to which column |
 //! | [`tsv`], [`csv`] | TabSeparated, CSV |
 //! | [`json`] | one JSON value to one column |
+//! | [`json_text`], [`json_skip`] | the text of JSON: strings, numbers; values that nobody asked for |
 //! | [`json_rows`] | JSONEachRow, JSONObjectEachRow, JSONCompactEachRow, JSONAsString |
 //! | [`json_document`] | JSON, JSONCompact |
 //! | [`json_columns`] | JSONColumns, JSONCompactColumns, JSONColumnsWithMetadata |
@@ -16,6 +17,7 @@
 //! | [`values`] | Values |
 //! | [`binary`] | values in binary, for RowBinary and Native |
 //! | [`row_binary`], [`native`] | RowBinary, Native |
+//! | [`native_bytes`], [`native_columns`] | bytes and columns of a Native block |
 //! | [`arrow`], [`arrow_messages`] | Arrow, ArrowStream, Parquet |
 
 mod arrow;
@@ -25,14 +27,17 @@ mod binary;
 pub(crate) mod csv;
 pub(crate) mod custom;
 pub(crate) mod fields;
-pub(crate) mod json;
+mod json;
 mod json_columns;
 pub(crate) mod json_document;
 pub(crate) mod json_rows;
 mod json_skip;
+pub(crate) mod json_text;
 mod limited;
 mod lines;
 pub(crate) mod native;
+pub(crate) mod native_bytes;
+mod native_columns;
 pub(crate) mod regexp;
 pub(crate) mod row_binary;
 mod rows;

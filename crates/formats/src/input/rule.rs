@@ -7,8 +7,9 @@ use basalt_types::text::Cursor;
 use basalt_types::text::escape::unescape;
 
 use super::csv::Dialect;
-use super::json::{JsonReader, read_string};
+use super::json::JsonReader;
 use super::json_skip::skip_value;
+use super::json_text::read_string;
 use super::tsv::{take_field, with_format_code};
 use crate::FormatSettings;
 use crate::output::rule::Rule;

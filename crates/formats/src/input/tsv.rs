@@ -143,6 +143,14 @@ pub(crate) fn skip_lines(cursor: &mut Cursor<'_>, count: u64) {
     }
 }
 
+/// The error for a line of DOS and Windows where a setting does not allow them.
+pub(crate) fn carriage_return() -> Error {
+    Error::new(
+        ErrorCode::INCORRECT_DATA,
+        "Set input_format_tsv_crlf_end_of_line = 1 or convert the file: the first line ends with a carriage return (\\r), as in files of DOS and Windows",
+    )
+}
+
 impl RowParser for TsvRows {
     fn header(&mut self, text: &[u8], target: &Target) -> Result<usize> {
         let mut cursor = Cursor::new(text);
@@ -152,10 +160,7 @@ impl RowParser for TsvRows {
         );
         let line_end = memchr::memchr(b'\n', cursor.rest()).unwrap_or(cursor.rest().len());
         if !self.allow_crlf && cursor.rest()[..line_end].ends_with(b"\r") {
-            return Err(Error::new(
-                ErrorCode::INCORRECT_DATA,
-                "Set input_format_tsv_crlf_end_of_line = 1 or convert the file: the first line ends with a carriage return (\\r), as in files of DOS and Windows",
-            ));
+            return Err(carriage_return());
         }
         let start = cursor;
         if self.header == Header::None {

@@ -35,13 +35,16 @@ impl ValueRows {
         let column = &mut columns[i];
         let rows = column.len();
         let start = *cursor;
-        if ends_word(cursor, b"DEFAULT") {
+        let is_last = i + 1 == self.columns.len();
+        if ends_word(cursor, b"DEFAULT") || is_last && cursor.peek() == Some(b')') {
             column.append_default();
             return Ok(());
         }
         let literal = column.append_quoted(cursor);
         cursor.skip_space();
-        let is_last = i + 1 == self.columns.len();
+        if is_last && literal.is_ok() {
+            skip_last_comma(cursor);
+        }
         let separator = if is_last { b')' } else { b',' };
         if literal.is_ok() && cursor.peek() == Some(separator) {
             return Ok(());
@@ -49,6 +52,9 @@ impl ValueRows {
         column.truncate(rows);
         *cursor = start;
         let expression = take_expression(cursor)?;
+        if is_last {
+            skip_last_comma(cursor);
+        }
         let (name, data_type) = &self.columns[i];
         if cursor.peek() != Some(separator) {
             return Err(Error::new(
@@ -92,6 +98,17 @@ fn ends_word(cursor: &mut Cursor<'_>, word: &[u8]) -> bool {
         *cursor = copy;
     }
     found
+}
+
+/// Goes over a comma behind the last value of a row, if the row ends there.
+fn skip_last_comma(cursor: &mut Cursor<'_>) {
+    let mut copy = *cursor;
+    if copy.eat(b',') {
+        copy.skip_space();
+        if copy.peek() == Some(b')') {
+            *cursor = copy;
+        }
+    }
 }
 
 /// Takes an expression up to the comma or bracket that ends it.
