@@ -214,6 +214,7 @@ fn ours(input: &Arc<dyn ExecutionPlan>, case: &Case) -> GroupByExec {
         schema: theirs.schema(),
         thresholds: Thresholds::default(),
         top: None,
+        kept_keys: None,
     };
     GroupByExec::try_new(Arc::clone(input), Arc::new(grouping), THREADS).unwrap()
 }

@@ -328,7 +328,8 @@ impl Parser<'_> {
             return self.function_as_argument();
         }
         let is_bare = self.at_query();
-        if !is_bare && !(is_view && self.at_query_or_parentheses()) {
+        let is_query = is_bare || is_view && self.at_query_or_parentheses();
+        if !is_query {
             return self.aliased_expr();
         }
         let body = self.query_body()?;

@@ -160,10 +160,8 @@ impl Parser<'_> {
     }
 
     fn nullability(&mut self, column: &mut ColumnDef) {
-        column.nullable = match self.keyword_of(&["NOT NULL", "NULL"]) {
-            Some(choice) => Some(choice == 1),
-            None => None,
-        };
+        let choice = self.keyword_of(&["NOT NULL", "NULL"]);
+        column.nullable = choice.map(|choice| choice == 1);
     }
 
     /// A new column has a type, or a value that tells it.
