@@ -181,7 +181,7 @@ fn new_keys_after_few_end_the_table() {
 
 #[test]
 fn what_goes_to_files_is_told() {
-    let sql = "EXPLAIN ANALYZE SELECT number AS k, count() FROM numbers(200000) GROUP BY k \
+    let sql = "EXPLAIN ANALYZE SELECT number AS k, count() FROM numbers(1000000) GROUP BY k \
                SETTINGS max_bytes_before_external_group_by = 100000";
     let all = output(&mut session(), sql);
     assert!(

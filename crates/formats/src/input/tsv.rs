@@ -116,11 +116,11 @@ pub(crate) fn take_field<'a>(cursor: &mut Cursor<'a>, is_raw: bool) -> &'a [u8] 
     }
 }
 
-/// Takes the fields of a line and its end.
-pub(crate) fn take_line(cursor: &mut Cursor<'_>, is_raw: bool) -> Result<Vec<Vec<u8>>> {
+/// Takes the fields of a line and its end, which may be that of DOS where `allow_crlf` says so.
+fn take_line(cursor: &mut Cursor<'_>, is_raw: bool, allow_crlf: bool) -> Result<Vec<Vec<u8>>> {
     let mut fields = Vec::new();
     loop {
-        let field = take_field(cursor, is_raw);
+        let field = without_return(take_field(cursor, is_raw), cursor, allow_crlf);
         let mut value = Vec::new();
         if is_raw {
             value.extend_from_slice(field);
@@ -132,6 +132,14 @@ pub(crate) fn take_line(cursor: &mut Cursor<'_>, is_raw: bool) -> Result<Vec<Vec
             cursor.eat(b'\n');
             return Ok(fields);
         }
+    }
+}
+
+/// The field before `cursor`, without the carriage return that is half the end of its line.
+fn without_return<'a>(field: &'a [u8], cursor: &Cursor<'_>, allow_crlf: bool) -> &'a [u8] {
+    match field.strip_suffix(b"\r") {
+        Some(stripped) if allow_crlf && cursor.peek() != Some(b'\t') => stripped,
+        _ => field,
     }
 }
 
@@ -166,7 +174,7 @@ impl RowParser for TsvRows {
         if self.header == Header::None {
             let detect = target.settings.input_format_tsv_detect_header;
             let first = if detect {
-                take_line(&mut cursor, self.is_raw)?
+                take_line(&mut cursor, self.is_raw, self.allow_crlf)?
             } else {
                 Vec::new()
             };
@@ -177,10 +185,10 @@ impl RowParser for TsvRows {
             }
             return Ok(text.len() - cursor.rest().len());
         }
-        self.map = FieldMap::by_names(&take_line(&mut cursor, self.is_raw)?, target)?;
+        self.map = FieldMap::by_names(&take_line(&mut cursor, self.is_raw, self.allow_crlf)?, target)?;
         if self.header == Header::NamesAndTypes {
             self.map
-                .check_types(&take_line(&mut cursor, self.is_raw)?, target)?;
+                .check_types(&take_line(&mut cursor, self.is_raw, self.allow_crlf)?, target)?;
         }
         Ok(text.len() - cursor.rest().len())
     }
@@ -209,10 +217,7 @@ impl RowParser for TsvRows {
                 ));
             }
             let field = take_field(&mut cursor, self.is_raw);
-            let field = match field.strip_suffix(b"\r") {
-                Some(stripped) if self.allow_crlf && cursor.peek() != Some(b'\t') => stripped,
-                _ => field,
-            };
+            let field = without_return(field, &cursor, self.allow_crlf);
             self.value(i, field, columns)?;
         }
         while self.allow_variable && cursor.eat(b'\t') {

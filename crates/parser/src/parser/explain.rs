@@ -61,10 +61,12 @@ impl Parser<'_> {
         // The tree is that of all that follows; a plan is one statement's.
         let mut statement = match kind {
             ExplainKind::Ast => self.statement()?,
-            ExplainKind::Syntax | ExplainKind::QueryTree if !self.at_query_or_parentheses() => {
+            ExplainKind::QueryTree if !self.at_query_or_parentheses() => {
                 return self.fail("SELECT");
             }
-            _ if self.is_word(0, "EXPLAIN") => return self.fail("SELECT or another statement"),
+            _ if !self.at_query_or_parentheses() && !self.at_explained() => {
+                return self.fail("SELECT, INSERT, CREATE or SYSTEM");
+            }
             _ => self.one_statement()?,
         };
         if let Some(output) = output_of(&mut statement) {
@@ -72,6 +74,13 @@ impl Parser<'_> {
         }
         explain.statement = Some(Box::new(statement));
         Ok(explain)
+    }
+
+    /// Whether a statement other than a query is next that `EXPLAIN` takes.
+    fn at_explained(&mut self) -> bool {
+        ["INSERT", "CREATE", "ATTACH", "REPLACE", "SYSTEM"]
+            .iter()
+            .any(|word| self.is_word(0, word))
     }
 
     /// Whether `(EXPLAIN` is next, and not a table of that name.
