@@ -191,7 +191,7 @@ fn what_goes_to_files_is_told() {
     let spilled = all.lines().find(|line| line.contains("Spilled: "));
     let spilled = spilled.unwrap_or_else(|| panic!("{all}"));
     assert!(
-        spilled.contains("files, ") && spilled.contains(" blocks, "),
+        spilled.contains(" file") && spilled.contains(" blocks, "),
         "{spilled}"
     );
 }
