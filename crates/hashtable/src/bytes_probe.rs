@@ -1,77 +1,37 @@
 //! Looks at the groups at which searches for byte strings most likely end, those of many rows at once.
+//!
+//! Each step is taken for all rows before the next one, and asks for the memory that the next one needs.
 
-use std::hint::black_box;
 use std::ops::Deref;
 
-use crate::bytes_slots::{BytesKeys, BytesSlots, Row, hash_view};
+use crate::bytes_slots::{BytesKeys, BytesSlots, hash_view};
 use crate::hash::HashBytes;
+use crate::prefetch::prefetch;
 use crate::runs::CHUNK;
 use crate::views::{INLINE_LEN, Views, view_len};
 
-/// The group that a search most likely ends at: the first with the hash's tag, or that of the first slot.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FirstMatch {
-    /// Its number plus one; 0 if there is none.
-    pub(crate) group_plus_one: u32,
-    key: u128,
-    /// First bytes of a key that its view does not hold.
-    head: u64,
-}
-
-impl FirstMatch {
-    /// Whether there is a group, and it is that of `row`.
-    #[inline]
-    pub(crate) fn is_group_of<B: Deref<Target = [u8]>>(
-        &self,
-        keys: &BytesKeys,
-        row: &Row<'_, '_, B>,
-    ) -> bool {
-        if self.group_plus_one == 0 {
-            return false;
-        }
-        if view_len(row.view) <= INLINE_LEN {
-            return self.key == row.view;
-        }
-        // Length and first bytes, then some more, then all.
-        self.key as u64 == row.view as u64
-            && self.head == head(row.rows.long(row.view))
-            && keys.is_key(self.group_plus_one, row)
-    }
-}
-
-/// The first bytes of a long string.
+/// Asks for both ends of a long string.
 #[inline]
-fn head(long: &[u8]) -> u64 {
-    long.first_chunk()
-        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
-}
-
-/// Gets both ends of long strings into the cache, all at once.
-///
-/// Rows that were split by hash have their strings anywhere in memory: a hash that waits for one
-/// before it goes on to the next takes three times as long (benchmark `intern`, the last).
-#[inline]
-fn fetch<B: Deref<Target = [u8]>>(rows: &Views<'_, B>, views: impl Iterator<Item = u128>) {
-    let mut bits = 0;
-    for view in views {
-        if view_len(view) > INLINE_LEN {
-            let long = rows.long(view);
-            bits |= long.first().unwrap_or(&0) | long.last().unwrap_or(&0);
-        }
-    }
-    black_box(bits);
+fn prefetch_ends(long: &[u8]) {
+    prefetch(long, 0);
+    prefetch(long, long.len().wrapping_sub(1));
 }
 
 /// The hashes of at most [`CHUNK`] rows.
+///
+/// Rows that were split by hash have their strings anywhere in memory: a hash that waits for one
+/// before it goes on to the next takes three times as long (benchmark `intern`, part `partitions`).
 #[inline]
 pub(crate) fn hashes_of<H: HashBytes, B: Deref<Target = [u8]>>(
     rows: &Views<'_, B>,
-    views: impl Iterator<Item = u128> + Clone,
+    views: &[u128],
 ) -> [u64; CHUNK] {
-    fetch(rows, views.clone());
+    for view in views.iter().filter(|view| view_len(**view) > INLINE_LEN) {
+        prefetch_ends(rows.long(*view));
+    }
     let mut hashes = [0; CHUNK];
     for (hash, view) in hashes.iter_mut().zip(views) {
-        *hash = hash_view::<H, B>(rows, view);
+        *hash = hash_view::<H, B>(rows, *view);
     }
     hashes
 }
@@ -79,35 +39,39 @@ pub(crate) fn hashes_of<H: HashBytes, B: Deref<Target = [u8]>>(
 /// More groups than this have slots that the second-level cache does not hold.
 const MANY_GROUPS: usize = 1 << 14;
 
-/// What stands where each hash is to be found in the slots that `slots_of` gives, none if it has none.
+/// For each hash the group plus one that the search most likely ends at, 0 if there is none, in the
+/// slots that `slots_of` gives.
 ///
-/// Loads that depend on nothing but the round before: the processor waits for many of them at
-/// once. Where slots are far, those at which searches start are all fetched before the first search
-/// goes on from its own, which is a branch that nobody can foretell; where they are near, going on
-/// costs more than what it saves, and the first slot must do.
+/// Where slots are far, that is the first group with the hash's tag; where they are near, going on
+/// from the first slot, a branch that nobody can foretell, costs more than what it saves, and what
+/// stands in the first slot must do.
 #[inline]
 pub(crate) fn first_matches<'a>(
     hashes: &[u64],
     keys: &BytesKeys,
     slots_of: impl Fn(u64) -> Option<&'a BytesSlots>,
-) -> [FirstMatch; CHUNK] {
-    let mut first = [FirstMatch::default(); CHUNK];
-    for (first, hash) in first.iter_mut().zip(hashes) {
-        first.group_plus_one = slots_of(*hash).map_or(0, |slots| slots.first(*hash));
-    }
-    if keys.views.len() > MANY_GROUPS {
+) -> [u32; CHUNK] {
+    let mut first = [0; CHUNK];
+    if keys.views.len() <= MANY_GROUPS {
         for (first, hash) in first.iter_mut().zip(hashes) {
-            first.group_plus_one = slots_of(*hash).map_or(0, |slots| slots.first_of_tag(*hash));
+            *first = slots_of(*hash).map_or(0, |slots| slots.first(*hash));
+        }
+        return first;
+    }
+    for hash in hashes {
+        if let Some(slots) = slots_of(*hash) {
+            slots.prefetch_first(*hash);
         }
     }
-    let sought = &mut first[..hashes.len().min(CHUNK)];
-    for first in sought.iter_mut() {
-        let group = (first.group_plus_one as usize).wrapping_sub(1);
-        first.key = keys.views.get(group).copied().unwrap_or(0);
+    for (first, hash) in first.iter_mut().zip(hashes) {
+        *first = slots_of(*hash).map_or(0, |slots| slots.first_of_tag(*hash));
+        prefetch(&keys.views, (*first as usize).wrapping_sub(1));
     }
-    for first in sought {
-        if view_len(first.key) > INLINE_LEN {
-            first.head = head(keys.arena.get(first.key));
+    for first in &first[..hashes.len().min(CHUNK)] {
+        let group = (*first as usize).wrapping_sub(1);
+        let key = keys.views.get(group).copied().unwrap_or(0);
+        if view_len(key) > INLINE_LEN {
+            prefetch_ends(keys.arena.get(key));
         }
     }
     first

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use crate::hash::HashBytes;
+use crate::prefetch::prefetch;
 use crate::runs::CHUNK;
 use crate::views::{Arena, INLINE_LEN, Views, view_len};
 use crate::{MAX_GROUPS, TableFull};
@@ -72,12 +73,18 @@ impl BytesKeys {
         self.views.len() as u32
     }
 
+    /// Whether there is a group, and it is that of `row`.
     #[inline]
-    pub(crate) fn is_key<B: Deref<Target = [u8]>>(
+    pub(crate) fn is_group_of<B: Deref<Target = [u8]>>(
         &self,
         group_plus_one: u32,
         row: &Row<'_, '_, B>,
     ) -> bool {
+        group_plus_one != 0 && self.is_key(group_plus_one, row)
+    }
+
+    #[inline]
+    fn is_key<B: Deref<Target = [u8]>>(&self, group_plus_one: u32, row: &Row<'_, '_, B>) -> bool {
         let key = self.views[group_plus_one as usize - 1];
         if view_len(row.view) <= INLINE_LEN {
             return key == row.view;
@@ -164,6 +171,12 @@ impl BytesSlots {
     #[inline]
     pub(crate) fn first(&self, hash: u64) -> u32 {
         self.slots[hash as usize & (self.slots.len() - 1)].group_plus_one
+    }
+
+    /// Asks for the slot at which a hash starts probing; there are slots.
+    #[inline]
+    pub(crate) fn prefetch_first(&self, hash: u64) {
+        prefetch(&self.slots, hash as usize & (self.slots.len() - 1));
     }
 
     /// The first group plus one that has the hash's tag, which is the hash's own but for one in

@@ -3,8 +3,9 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use crate::bytes_probe::{FirstMatch, first_matches, hashes_of};
+use crate::bytes_probe::{first_matches, hashes_of};
 use crate::bytes_slots::{BytesKeys, BytesSlots, Row, hash_view, is_same_string};
+use crate::filled::{EMPTY, Filled, PART};
 use crate::hash::{Fold, HashBytes};
 use crate::runs::{CHUNK, RunFinder};
 use crate::views::{Arena, Views};
@@ -18,6 +19,7 @@ pub struct BytesTable<H = Fold> {
     /// The group of the empty string.
     empty: Option<u32>,
     runs: RunFinder,
+    filled: Filled,
     hash: PhantomData<H>,
 }
 
@@ -28,6 +30,7 @@ impl<H: HashBytes> Default for BytesTable<H> {
             keys: BytesKeys::default(),
             empty: None,
             runs: RunFinder::default(),
+            filled: Filled::default(),
             hash: PhantomData,
         }
     }
@@ -99,9 +102,33 @@ impl<H: HashBytes> BytesTable<H> {
         rows: &Views<'_, B>,
         groups: &mut Vec<u32>,
     ) -> Result<(), TableFull> {
+        let mut filled = std::mem::take(&mut self.filled);
+        for part in rows.views.chunks(PART) {
+            let Some(empty) = self.empty else {
+                self.intern_part(rows, part, groups)?;
+                continue;
+            };
+            if filled.find(part) == part.len() {
+                self.intern_part(rows, part, groups)?;
+                continue;
+            }
+            filled.groups.clear();
+            self.intern_part(rows, &filled.views, &mut filled.groups)?;
+            filled.spread(empty, part.len(), groups);
+        }
+        self.filled = filled;
+        Ok(())
+    }
+
+    fn intern_part<B: Deref<Target = [u8]>>(
+        &mut self,
+        rows: &Views<'_, B>,
+        views: &[u128],
+        groups: &mut Vec<u32>,
+    ) -> Result<(), TableFull> {
         let mut runs = std::mem::take(&mut self.runs);
         let is_same = |a, b| is_same_string(rows, a, b);
-        let done = runs.intern(rows.views, groups, is_same, |chunk, groups| {
+        let done = runs.intern(views, groups, is_same, |chunk, groups| {
             self.intern_chunk(rows, chunk, groups)
         });
         self.runs = runs;
@@ -118,43 +145,26 @@ impl<H: HashBytes> BytesTable<H> {
         self.keys.check_room(chunk.len())?;
         self.slots
             .reserve(self.keys.views.len() + chunk.len(), &self.keys.hashes);
-        groups[..chunk.len()].fill(self.empty.unwrap_or(0));
-        let (places, num_sought) = self.sought(chunk);
-        let sought = &places[..num_sought];
-        let view_at = |place: &u8| chunk[usize::from(*place)];
-        let hashes = hashes_of::<H, B>(rows, sought.iter().map(view_at));
-        let first = self.first_matches(&hashes[..num_sought]);
-        for ((place, hash), first) in sought.iter().zip(hashes).zip(&first) {
-            let view = view_at(place);
+        let hashes = hashes_of::<H, B>(rows, chunk);
+        let first = self.first_matches(&hashes[..chunk.len()]);
+        let found = chunk.iter().zip(hashes).zip(&first);
+        for (((view, hash), first), group) in found.zip(groups) {
+            let view = *view;
             let row = Row { rows, view, hash };
-            let group_plus_one = if first.is_group_of(&self.keys, &row) {
-                first.group_plus_one
+            let group_plus_one = if self.keys.is_group_of(*first, &row) {
+                *first
             } else {
                 self.slots.find_or_insert(&row, &mut self.keys)
             };
-            let group = group_plus_one - 1;
-            groups[usize::from(*place)] = group;
+            *group = group_plus_one - 1;
             if view == EMPTY {
-                self.empty = Some(group);
+                self.empty = Some(*group);
             }
         }
         Ok(())
     }
 
-    /// The places of the rows that must be looked for, all but empty strings, and their number.
-    fn sought(&self, chunk: &[u128]) -> ([u8; CHUNK], usize) {
-        let mut places = [0; CHUNK];
-        let mut num_sought = 0;
-        let seeks_empty = self.empty.is_none();
-        for (place, view) in (0..=u8::MAX).zip(chunk) {
-            // Half of the strings of a column are empty more often than not: no branch on that.
-            places[num_sought] = place;
-            num_sought += usize::from(seeks_empty || *view != EMPTY);
-        }
-        (places, num_sought)
-    }
-
-    fn first_matches(&self, hashes: &[u64]) -> [FirstMatch; CHUNK] {
+    fn first_matches(&self, hashes: &[u64]) -> [u32; CHUNK] {
         first_matches(hashes, &self.keys, |_| Some(&self.slots))
     }
 
@@ -167,13 +177,13 @@ impl<H: HashBytes> BytesTable<H> {
         }
         groups.reserve(rows.views.len());
         for chunk in rows.views.chunks(CHUNK) {
-            let hashes = hashes_of::<H, B>(rows, chunk.iter().copied());
+            let hashes = hashes_of::<H, B>(rows, chunk);
             let first = self.first_matches(&hashes[..chunk.len()]);
             for ((view, hash), first) in chunk.iter().zip(hashes).zip(&first) {
                 let view = *view;
                 let row = Row { rows, view, hash };
-                let group_plus_one = if first.is_group_of(&self.keys, &row) {
-                    first.group_plus_one
+                let group_plus_one = if self.keys.is_group_of(*first, &row) {
+                    *first
                 } else {
                     self.slots.find(&row, &self.keys)
                 };
@@ -182,9 +192,6 @@ impl<H: HashBytes> BytesTable<H> {
         }
     }
 }
-
-/// The view of the empty string.
-const EMPTY: u128 = 0;
 
 #[cfg(test)]
 mod tests {

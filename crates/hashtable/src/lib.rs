@@ -15,7 +15,7 @@
 //! | [`views`] | byte strings as 16-byte views, and the arena that holds the long ones |
 //! | [`radix`] | splitting rows by the high bits of their hashes |
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod bytes_table;
 pub mod direct;
@@ -29,6 +29,8 @@ pub mod word_table;
 
 mod bytes_probe;
 mod bytes_slots;
+mod filled;
+mod prefetch;
 mod runs;
 mod word_slots;
 

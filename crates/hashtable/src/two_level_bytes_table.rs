@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use crate::TableFull;
-use crate::bytes_probe::{FirstMatch, first_matches, hashes_of};
+use crate::bytes_probe::{first_matches, hashes_of};
 use crate::bytes_slots::{BytesKeys, BytesSlots, Row, is_same_string};
 use crate::hash::{Fold, HashBytes};
 use crate::radix::{Partitions, partition_of};
@@ -102,15 +102,15 @@ impl<H: HashBytes> TwoLevelBytesTable<H> {
         groups: &mut [u32],
     ) -> Result<(), TableFull> {
         self.keys.check_room(chunk.len())?;
-        let hashes = hashes_of::<H, B>(rows, chunk.iter().copied());
+        let hashes = hashes_of::<H, B>(rows, chunk);
         let first = self.first_matches(&hashes[..chunk.len()]);
         let found = chunk.iter().zip(hashes).zip(&first);
         for (((view, hash), first), group) in found.zip(groups) {
             let view = *view;
             let row = Row { rows, view, hash };
             // A group that held the key is right even if its table has grown since.
-            let group_plus_one = if first.is_group_of(&self.keys, &row) {
-                first.group_plus_one
+            let group_plus_one = if self.keys.is_group_of(*first, &row) {
+                *first
             } else {
                 self.find_or_insert(&row)
             };
@@ -120,7 +120,7 @@ impl<H: HashBytes> TwoLevelBytesTable<H> {
     }
 
     /// What stands where each hash is to be found; nothing for tables that have no keys.
-    fn first_matches(&self, hashes: &[u64]) -> [FirstMatch; CHUNK] {
+    fn first_matches(&self, hashes: &[u64]) -> [u32; CHUNK] {
         first_matches(hashes, &self.keys, |hash| {
             let table = &self.tables[partition_of(hash, self.bits)];
             (table.num_keys > 0).then_some(&table.slots)
@@ -141,13 +141,13 @@ impl<H: HashBytes> TwoLevelBytesTable<H> {
     pub fn find<B: Deref<Target = [u8]>>(&self, rows: &Views<'_, B>, groups: &mut Vec<u32>) {
         groups.reserve(rows.views.len());
         for chunk in rows.views.chunks(CHUNK) {
-            let hashes = hashes_of::<H, B>(rows, chunk.iter().copied());
+            let hashes = hashes_of::<H, B>(rows, chunk);
             let first = self.first_matches(&hashes[..chunk.len()]);
             for ((view, hash), first) in chunk.iter().zip(hashes).zip(&first) {
                 let view = *view;
                 let row = Row { rows, view, hash };
-                let group_plus_one = if first.is_group_of(&self.keys, &row) {
-                    first.group_plus_one
+                let group_plus_one = if self.keys.is_group_of(*first, &row) {
+                    *first
                 } else {
                     let table = &self.tables[partition_of(hash, self.bits)];
                     table.slots.find(&row, &self.keys)
