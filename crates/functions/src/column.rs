@@ -9,6 +9,8 @@ use arrow::array::{
 use arrow::buffer::NullBuffer;
 use basalt_error::{Error, Result};
 
+use crate::characters::{Characters, characters};
+
 /// An argument of a function at run time.
 #[derive(Clone, Debug)]
 pub struct Column {
@@ -126,6 +128,14 @@ impl<'a> StringColumn<'a> {
     /// Whether one value stands for every row.
     pub fn is_const(&self) -> bool {
         self.mask == 0
+    }
+
+    /// What characters all values have, as far as one look at the whole column tells.
+    pub fn characters(&self) -> Characters {
+        match self.values {
+            Values::View(array) => characters(array),
+            Values::Fixed(_) => Characters::Any,
+        }
     }
 }
 

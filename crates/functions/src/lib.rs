@@ -6,6 +6,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`call`] | [`Call`]: a function's arguments while its types are resolved, and checks of them |
+//! | [`characters`] | [`Characters`]: whether all strings of a column are ASCII or UTF-8 |
 //! | [`column`] | [`Column`]: an argument at run time, constant or not, and typed views of it |
 //! | [`function`] | [`ScalarFunction`], [`BoundFunction`]: NULL and LowCardinality handling |
 //! | [`registry`] | finding functions by name, with suggestions |
@@ -20,6 +21,7 @@
 
 pub mod aggregate;
 pub mod call;
+pub mod characters;
 pub mod column;
 pub mod function;
 pub mod higher_order;
@@ -30,6 +32,7 @@ pub mod scalar;
 mod variant;
 
 pub use call::{Arg, Call, Context};
+pub use characters::Characters;
 pub use column::{Column, StringColumn};
 pub use function::{BoundFunction, Eval, Nulls, Purity, Resolved, ScalarFunction};
 pub use interrupt::Interrupt;

@@ -9,6 +9,7 @@ use regex::bytes::{CaptureLocations, Regex};
 
 use super::backtrack::{Backtracker, Outcome, Slots};
 use super::regexp::Regexp;
+use crate::Characters;
 
 /// An expression on one value.
 #[derive(Debug)]
@@ -51,15 +52,18 @@ impl<'a> OnValue<'a> {
 #[derive(Debug)]
 pub struct GroupFinder<'r> {
     regexp: &'r Regexp,
+    /// What is known of all values.
+    characters: Characters,
     locations: CaptureLocations,
     backtracker: Option<Backtracker<'r>>,
     slots: Slots,
 }
 
 impl<'r> GroupFinder<'r> {
-    pub(super) fn new(regexp: &'r Regexp) -> Self {
+    pub(super) fn new(regexp: &'r Regexp, characters: Characters) -> Self {
         Self {
             regexp,
+            characters,
             locations: regexp.locations(),
             backtracker: regexp.simple().map(Backtracker::new),
             slots: Slots::new(),
@@ -69,7 +73,7 @@ impl<'r> GroupFinder<'r> {
     /// The expression on one value.
     pub fn on<'a>(&'a mut self, value: &'a [u8]) -> Groups<'a, 'r> {
         let is_simple = match &mut self.backtracker {
-            Some(backtracker) if backtracker.program().is_for(value) => {
+            Some(backtracker) if backtracker.program().is_for(value, self.characters) => {
                 backtracker.begin(value);
                 true
             }

@@ -13,6 +13,7 @@ use regex::bytes::{CaptureLocations, Regex, RegexBuilder};
 
 use super::backtrack::Program;
 use super::on_value::{GroupFinder, OnValue};
+use crate::Characters;
 
 /// A compiled regular expression.
 #[derive(Clone, Debug)]
@@ -140,9 +141,14 @@ impl Regexp {
             .is_some_and(|simple| simple.is_anchored())
     }
 
-    /// Finds matches with their groups, in one value after the other.
-    pub fn groups(&self) -> GroupFinder<'_> {
-        GroupFinder::new(self)
+    /// Whether it is known to match nothing but whole values.
+    pub fn is_whole(&self) -> bool {
+        self.simple.as_ref().is_some_and(|simple| simple.is_whole())
+    }
+
+    /// Finds matches with their groups, in one value after the other, of all of which `known` holds.
+    pub fn groups(&self, known: Characters) -> GroupFinder<'_> {
+        GroupFinder::new(self, known)
     }
 
     /// Room for the places of the groups.
@@ -281,6 +287,7 @@ fn is_repetition(tail: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{compile, translate};
+    use crate::Characters;
 
     #[test]
     fn re2_syntax_is_understood() {
@@ -315,7 +322,7 @@ mod tests {
             ("^(a)\\.*$", "a..", "a"),
         ] {
             let regexp = compile(pattern.as_bytes()).expect(pattern);
-            let mut finder = regexp.groups();
+            let mut finder = regexp.groups(Characters::Any);
             let mut groups = finder.on(value.as_bytes());
             let found = groups.find_at(0);
             assert_eq!(found, Some(0..value.len()), "{pattern}");

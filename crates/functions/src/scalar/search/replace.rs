@@ -7,8 +7,10 @@ use basalt_types::DataType;
 
 use super::on_value::{GroupFinder, Groups, OnValue};
 use super::regexp::{Regexp, RegexpCache, compile};
-use crate::scalar::strings::shapes::{bad_arguments, only_string_to_string, write_rows};
-use crate::{Call, Resolved, ScalarFunction};
+use crate::scalar::strings::shapes::{
+    bad_arguments, only_string_to_string, piece_rows, write_rows,
+};
+use crate::{Call, Characters, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
@@ -102,12 +104,21 @@ fn resolve_replace(call: &Call<'_>, only_first: bool) -> Result<Resolved> {
         )?),
         _ => None,
     };
+    if let (Some(regexp), Some(pieces)) = (&regexp, &pieces)
+        && let Some(group) = only_group(pieces)
+        && regexp.is_whole()
+    {
+        return resolve_whole(regexp.clone(), group);
+    }
     Resolved::new(DataType::String, move |columns, num_rows| {
         let (strings, patterns) = (columns[0].strings()?, columns[1].strings()?);
         let replacements = columns[2].strings()?;
         let mut cache = RegexpCache::new(false);
         let mut constant = match (&regexp, &pieces) {
-            (Some(regexp), Some(pieces)) => Some(Replacer::new(regexp, pieces, only_first)),
+            (Some(regexp), Some(pieces)) => {
+                let known = strings.characters();
+                Some(Replacer::new(regexp, pieces, only_first, known))
+            }
             _ => None,
         };
         write_rows(columns, num_rows, |row, out| {
@@ -121,8 +132,33 @@ fn resolve_replace(call: &Call<'_>, only_first: bool) -> Result<Resolved> {
                 None => &*cache.get(patterns.value(row))?,
             };
             let pieces = parse_replacement(replacements.value(row), regexp.num_groups())?;
-            Replacer::new(regexp, &pieces, only_first).replace(value, out);
+            let known = Characters::Any;
+            Replacer::new(regexp, &pieces, only_first, known).replace(value, out);
             Ok(())
+        })
+    })
+}
+
+/// The group that is all of a replacement, if one is.
+fn only_group(pieces: &[Piece]) -> Option<usize> {
+    let is_there = |piece: &&Piece| !matches!(piece, Piece::Text(text) if text.is_empty());
+    let mut there = pieces.iter().filter(is_there);
+    match (there.next(), there.next()) {
+        (Some(Piece::Group(group)), None) => Some(*group),
+        _ => None,
+    }
+}
+
+/// Replaces whole values by a group: pieces of the values themselves, which nobody copies.
+fn resolve_whole(regexp: Regexp, group: usize) -> Result<Resolved> {
+    Resolved::new(DataType::String, move |columns, num_rows| {
+        let mut finder = regexp.groups(columns[0].strings()?.characters());
+        piece_rows(&columns[0], num_rows, |_, value| {
+            let mut groups = finder.on(value);
+            match groups.find_at(0) {
+                Some(_) => groups.group(group).unwrap_or(0..0),
+                None => 0..value.len(),
+            }
         })
     })
 }
@@ -137,12 +173,12 @@ struct Replacer<'a> {
 }
 
 impl<'a> Replacer<'a> {
-    fn new(regexp: &'a Regexp, pieces: &'a [Piece], only_first: bool) -> Self {
+    fn new(regexp: &'a Regexp, pieces: &'a [Piece], only_first: bool, known: Characters) -> Self {
         let has_groups = pieces.iter().any(|p| matches!(p, Piece::Group(1..)));
         Self {
             regexp,
             pieces,
-            groups: has_groups.then(|| regexp.groups()),
+            groups: has_groups.then(|| regexp.groups(known)),
             only_first: only_first || regexp.is_anchored(),
         }
     }

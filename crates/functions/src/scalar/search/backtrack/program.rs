@@ -4,23 +4,18 @@ use memchr::memmem::Finder;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
+use crate::Characters;
+
 /// An expression as a list of steps.
 #[derive(Clone, Debug)]
 pub struct Program {
     instructions: Vec<Instruction>,
     num_slots: usize,
+    is_whole: bool,
     /// What every match begins with; none if every match begins where the value does.
     prefix: Option<Finder<'static>>,
+    /// The values that it is right for: where they are UTF-8, a repetition ends where a character ends.
     characters: Characters,
-}
-
-/// The values that a program is right for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Characters {
-    /// Those of ASCII characters only.
-    Ascii,
-    /// Those that are valid UTF-8: where a repetition may end a character ends.
-    Utf8,
 }
 
 /// One step.
@@ -107,7 +102,10 @@ impl Program {
                 repeat.keeps_all = keeps_all;
             }
         }
+        let looks = hir.properties();
         Some(Self {
+            is_whole: looks.look_set_prefix().contains(Look::Start)
+                && looks.look_set_suffix().contains(Look::End),
             instructions,
             num_slots: 2 * (hir.properties().explicit_captures_len() + 1),
             prefix,
@@ -115,11 +113,22 @@ impl Program {
         })
     }
 
-    /// Whether the program is right for a value.
+    /// Whether the program is right for a value, of which `known` holds.
     #[inline]
-    pub fn is_for(&self, value: &[u8]) -> bool {
-        value.is_ascii()
-            || (self.characters == Characters::Utf8 && std::str::from_utf8(value).is_ok())
+    pub fn is_for(&self, value: &[u8], known: Characters) -> bool {
+        match known {
+            Characters::Ascii => true,
+            Characters::Utf8 => self.characters == Characters::Utf8 || value.is_ascii(),
+            Characters::Any => {
+                value.is_ascii()
+                    || (self.characters == Characters::Utf8 && std::str::from_utf8(value).is_ok())
+            }
+        }
+    }
+
+    /// Whether a match can only be the whole value.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     pub(super) fn instructions(&self) -> &[Instruction] {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use regex::bytes::RegexBuilder;
 
 use super::{Backtracker, Outcome, Program, Slots};
+use crate::Characters;
 
 fn groups_by_backtracking(pattern: &str, value: &[u8], start: usize) -> (Outcome, Slots) {
     let program = Program::compile(pattern, false).expect("a simple expression");
@@ -136,7 +137,7 @@ proptest! {
         start in 0usize..4,
     ) {
         let program = Program::compile(&pattern, false);
-        if value.is_char_boundary(start) && program.is_some_and(|p| p.is_for(value.as_bytes())) {
+        if value.is_char_boundary(start) && program.is_some_and(|p| p.is_for(value.as_bytes(), Characters::Any)) {
             check(&pattern, value.as_bytes(), start);
         }
     }

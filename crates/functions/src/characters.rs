@@ -1,0 +1,197 @@
+//! Tells what characters all strings of a column have: one look at the whole column is much cheaper than one at each string.
+
+use arrow::array::BinaryViewArray;
+use arrow::buffer::Buffer;
+
+/// What is known of all strings of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Characters {
+    /// They are ASCII.
+    Ascii,
+    /// They are UTF-8.
+    Utf8,
+    /// Nothing.
+    Any,
+}
+
+impl Characters {
+    /// What holds where this and `other` do.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Any, _) | (_, Self::Any) => Self::Any,
+            (Self::Utf8, _) | (_, Self::Utf8) => Self::Utf8,
+            (Self::Ascii, Self::Ascii) => Self::Ascii,
+        }
+    }
+
+    fn of(bytes: &[u8]) -> Self {
+        if bytes.is_ascii() {
+            Self::Ascii
+        } else if std::str::from_utf8(bytes).is_ok() {
+            Self::Utf8
+        } else {
+            Self::Any
+        }
+    }
+}
+
+/// Where the long strings of one buffer lie.
+#[derive(Clone, Copy, Debug)]
+struct Region {
+    begin: usize,
+    end: usize,
+    /// Bytes of all its strings.
+    used: usize,
+}
+
+/// Longest string that a view holds itself.
+const INLINE_LEN: usize = 12;
+
+/// The length and place of a long string: number of the buffer and offset in it.
+fn place(view: u128) -> (usize, usize, usize) {
+    let len = view as u32 as usize;
+    (
+        len,
+        (view >> 64) as u32 as usize,
+        (view >> 96) as u32 as usize,
+    )
+}
+
+/// The characters of all strings; `Any` too where finding out would mean to look at more than the strings.
+pub(crate) fn characters(array: &BinaryViewArray) -> Characters {
+    let nothing = Region {
+        begin: usize::MAX,
+        end: 0,
+        used: 0,
+    };
+    let mut regions = vec![nothing; array.data_buffers().len()];
+    let mut short_bits = 0;
+    for view in array.views() {
+        let (len, buffer, offset) = place(*view);
+        if len <= INLINE_LEN {
+            short_bits |= view >> 32;
+            continue;
+        }
+        let region = &mut regions[buffer];
+        region.begin = region.begin.min(offset);
+        region.end = region.end.max(offset + len);
+        region.used += len;
+    }
+    let short = match short_bits & (u128::MAX / 0xFF * 0x80) {
+        0 => Characters::Ascii,
+        _ => of_short(array),
+    };
+    let mut found = short;
+    for (region, buffer) in regions.iter().zip(array.data_buffers()) {
+        if found == Characters::Any {
+            return found;
+        }
+        if region.used > 0 {
+            found = found.and(of_region(region, buffer));
+        }
+    }
+    if found == Characters::Utf8 && !are_whole(array) {
+        return Characters::Any;
+    }
+    found
+}
+
+fn of_short(array: &BinaryViewArray) -> Characters {
+    let views = array.views().iter().enumerate();
+    let short = views.filter(|(_, view)| **view as u32 as usize <= INLINE_LEN);
+    short.fold(Characters::Ascii, |found, (row, _)| {
+        found.and(Characters::of(array.value(row)))
+    })
+}
+
+fn of_region(region: &Region, buffer: &Buffer) -> Characters {
+    // Most of it may be other strings' where a filter left few.
+    match buffer.get(region.begin..region.end) {
+        Some(bytes) if bytes.len() <= 2 * region.used => Characters::of(bytes),
+        _ => Characters::Any,
+    }
+}
+
+/// Whether no long string begins or ends within a character; what they lie in is UTF-8.
+fn are_whole(array: &BinaryViewArray) -> bool {
+    let is_inside = |buffer: &Buffer, at| buffer.get(at).is_some_and(|b: &u8| b & 0xC0 == 0x80);
+    array.views().iter().all(|view| {
+        let (len, buffer, offset) = place(*view);
+        if len <= INLINE_LEN {
+            return true;
+        }
+        let buffer = &array.data_buffers()[buffer];
+        !is_inside(buffer, offset) && !ends_within(&buffer[offset..offset + len])
+    })
+}
+
+/// Whether a string of whole characters up to the last one has only part of that.
+fn ends_within(bytes: &[u8]) -> bool {
+    // The last character begins among the last four bytes; before them all are whole.
+    let tail = &bytes[bytes.len().saturating_sub(4)..];
+    let Some(last) = tail.iter().rposition(|b| b & 0xC0 != 0x80) else {
+        return true;
+    };
+    std::str::from_utf8(&tail[last..]).is_err()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{Array, BinaryViewArray};
+    use proptest::prelude::{any, prop, proptest};
+
+    use super::{Characters, characters};
+
+    fn of_each(array: &BinaryViewArray) -> Characters {
+        let values = (0..array.len()).map(|row| Characters::of(array.value(row)));
+        values.fold(Characters::Ascii, Characters::and)
+    }
+
+    #[test]
+    fn strings_that_cut_characters_are_told() {
+        let text = "0123456789abcdéfghijklmnopqrstuvwxyz".as_bytes();
+        let whole = BinaryViewArray::from_iter_values([text]);
+        let (views, buffers, _) = whole.into_parts();
+        let at = |offset: u128, len: u128| (offset << 96) | len | (views[0] & (0xFFFF_FFFF << 64));
+        let check = |all: &[u128], expected| {
+            let views = all.to_vec().into();
+            let array = BinaryViewArray::try_new(views, Arc::clone(&buffers), None);
+            assert_eq!(characters(&array.unwrap()), expected);
+        };
+        let prefix = |offset: usize| {
+            let four: [u8; 4] = text[offset..offset + 4].try_into().unwrap();
+            u128::from(u32::from_le_bytes(four)) << 32
+        };
+        check(
+            &[at(0, 20) | prefix(0), at(5, 30) | prefix(5)],
+            Characters::Utf8,
+        );
+        check(
+            &[at(0, 15) | prefix(0), at(16, 20) | prefix(16)],
+            Characters::Any,
+        );
+        check(
+            &[at(0, 20) | prefix(0), at(15, 20) | prefix(15)],
+            Characters::Any,
+        );
+        check(&[at(0, 14) | prefix(0)], Characters::Ascii);
+    }
+
+    proptest! {
+        #[test]
+        fn says_of_a_column_what_holds_for_each(
+            mut values in prop::collection::vec("[a-zé€😀]{0,20}", 0..20),
+            cut in any::<bool>(),
+            at in any::<usize>(),
+        ) {
+            let mut bytes: Vec<Vec<u8>> = values.drain(..).map(String::into_bytes).collect();
+            if cut && let Some(value) = bytes.first_mut() {
+                value.truncate(at % (value.len() + 1));
+            }
+            let array = BinaryViewArray::from_iter_values(&bytes);
+            assert_eq!(characters(&array), of_each(&array));
+        }
+    }
+}
