@@ -16,9 +16,9 @@ use super::items::Item;
 use super::limit::RowBounds;
 use super::with_fill::FillConstants;
 use super::{Analyzer, Outer, Planned};
-use crate::expr::aggregate::{forbid_aggregates, has_aggregate};
+use crate::expr::aggregate::has_aggregate;
 use crate::expr::aliases::Aliases;
-use crate::expr::{ArrayJoinCall, Resolver};
+use crate::expr::{ArrayJoinCall, Mentions, Resolver};
 use crate::plan::filter;
 use crate::plan_error;
 
@@ -38,6 +38,8 @@ pub(crate) struct Clauses {
     pub(crate) late_subqueries: Vec<CorrelatedSubquery>,
     /// Columns of the query around that this one is computed for.
     pub(crate) domain: Vec<Expr>,
+    /// Where the clauses have their columns.
+    pub(crate) mentions: Mentions,
 }
 
 impl Clauses {
@@ -65,6 +67,11 @@ impl Clauses {
 
 impl Analyzer<'_> {
     pub(crate) fn select(&self, select: &ast::Select, outer: &Outer) -> Result<Planned> {
+        let planned = self.steps(select, outer);
+        planned.map_err(|e| self.placed(e, select.span))
+    }
+
+    fn steps(&self, select: &ast::Select, outer: &Outer) -> Result<Planned> {
         let mut outer = outer.clone();
         let domain = outer.take_domain();
         let outer = outer.with_items(select)?;
@@ -82,9 +89,7 @@ impl Analyzer<'_> {
         let mut conditions = Vec::new();
         for (clause, name) in [(&select.prewhere, "PREWHERE"), (&select.where_, "WHERE")] {
             if let Some(expr) = clause {
-                let condition = resolver.condition(expr)?;
-                forbid_aggregates(&condition, name)?;
-                conditions.push(condition);
+                conditions.push(resolver.condition_on_rows(expr, name)?);
             }
         }
         let mut grouping = self.grouping(&resolver, select, &items)?;
@@ -109,6 +114,7 @@ impl Analyzer<'_> {
             late_array_joins: Vec::new(),
             late_subqueries: Vec::new(),
             domain: domain.iter().flat_map(|d| d.exprs()).collect(),
+            mentions: resolver.mentions.take(),
         };
         let array_joins = resolver.array_joins.take();
         // Rows that are left out or repeated would make other totals.
