@@ -71,19 +71,11 @@ impl FunctionUdf {
         &self.key
     }
 
-    /// What the function reports, with the place of its call, unless it ends the query for a reason that
-    /// has none.
+    /// What the function reports, with the place of its call.
     fn placed(&self, error: Error) -> Error {
-        match (error.code(), self.place) {
-            (
-                ErrorCode::TIMEOUT_EXCEEDED
-                | ErrorCode::QUERY_WAS_CANCELLED
-                | ErrorCode::MEMORY_LIMIT_EXCEEDED
-                | ErrorCode::LOGICAL_ERROR,
-                _,
-            )
-            | (_, None) => error,
-            (_, Some(place)) => error.at(place),
+        match self.place {
+            Some(place) if !error.is_of_run() => error.at(place),
+            _ => error,
         }
     }
 

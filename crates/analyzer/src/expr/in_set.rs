@@ -54,6 +54,16 @@ impl Resolver<'_> {
         }
         refuse_tuple_in_nothing(&left.data_type, right)?;
         let left_is_null = *left.data_type.base() == DataType::Nothing;
+        if (null_matches || null_is_no_member)
+            && let Some(items) = self.set_of_row(&left.data_type, right)?
+        {
+            let found = self.member_of_row(&left, items, true)?;
+            return if negated {
+                self.not(vec![found])
+            } else {
+                Ok(found)
+            };
+        }
         if left_is_null && null_is_no_member {
             return literal::unsigned(u64::from(negated));
         }
@@ -73,7 +83,7 @@ impl Resolver<'_> {
             && !null_is_no_member
             && let Some(items) = self.set_of_row(&as_type, right)?
         {
-            let found = self.member_of_row(&left, items)?;
+            let found = self.member_of_row(&left, items, false)?;
             return if negated {
                 self.not(vec![found])
             } else {

@@ -33,6 +33,11 @@ impl Mentions {
         self.0.extend(Mentioned::of(expr).map(|what| (what, span)));
     }
 
+    /// Adds those of other clauses.
+    pub(crate) fn append(&mut self, mut others: Self) {
+        self.0.append(&mut others.0);
+    }
+
     /// The first place of `wanted` within a part of the text.
     pub(crate) fn first(&self, wanted: &Mentioned, within: Span) -> Option<Span> {
         let is_inside = |span: &Span| within.start <= span.start && span.end <= within.end;

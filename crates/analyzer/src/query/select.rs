@@ -86,6 +86,7 @@ impl Analyzer<'_> {
         resolver.rows = Some(&source.plan);
         let mut items = resolver.items(&select.columns)?;
         items.extend(domain.iter().flat_map(|d| d.items()));
+        let mut mentions = resolver.mentions.take();
         let mut conditions = Vec::new();
         for (clause, name) in [(&select.prewhere, "PREWHERE"), (&select.where_, "WHERE")] {
             if let Some(expr) = clause {
@@ -101,6 +102,8 @@ impl Analyzer<'_> {
             items = resolver.items(&select.columns)?;
             items.extend(domain.iter().flat_map(|d| d.items()));
         }
+        // What the clauses before say stands for nothing in those behind GROUP BY.
+        resolver.mentions.take();
         let condition =
             |e: &Option<ast::Expr>| e.as_ref().map(|e| resolver.condition(e)).transpose();
         let mut clauses = Clauses {
@@ -114,8 +117,10 @@ impl Analyzer<'_> {
             late_array_joins: Vec::new(),
             late_subqueries: Vec::new(),
             domain: domain.iter().flat_map(|d| d.exprs()).collect(),
-            mentions: resolver.mentions.take(),
+            mentions: Mentions::default(),
         };
+        mentions.append(resolver.mentions.take());
+        clauses.mentions = mentions;
         let array_joins = resolver.array_joins.take();
         // Rows that are left out or repeated would make other totals.
         let of_source = source
