@@ -43,6 +43,10 @@ impl Resolver<'_> {
             name,
             "notIn" | "globalNotIn" | "notNullIn" | "globalNotNullIn"
         );
+        let not_if = |negated, found| match negated {
+            true => self.not(vec![found]),
+            false => Ok(found),
+        };
         let named = self.analyzer.named_by_parameters(right)?;
         let right = named.as_ref().unwrap_or(right);
         let left = self.resolve(left)?;
@@ -57,12 +61,7 @@ impl Resolver<'_> {
         if (null_matches || null_is_no_member)
             && let Some(items) = self.set_of_row(&left.data_type, right)?
         {
-            let found = self.member_of_row(&left, items, true)?;
-            return if negated {
-                self.not(vec![found])
-            } else {
-                Ok(found)
-            };
+            return not_if(negated, self.member_of_row(&left, items, true)?);
         }
         if left_is_null && null_is_no_member {
             return literal::unsigned(u64::from(negated));
@@ -83,12 +82,7 @@ impl Resolver<'_> {
             && !null_is_no_member
             && let Some(items) = self.set_of_row(&as_type, right)?
         {
-            let found = self.member_of_row(&left, items, false)?;
-            return if negated {
-                self.not(vec![found])
-            } else {
-                Ok(found)
-            };
+            return not_if(negated, self.member_of_row(&left, items, false)?);
         }
         let values = self.set_values(&as_type, right)?;
         self.check_size(&values)?;
@@ -106,11 +100,7 @@ impl Resolver<'_> {
             result = fold_if(constant, Typed::new(Expr::Case(case), DataType::UInt8))?;
         }
         let result = like_argument(&as_type, result);
-        if negated {
-            self.not(vec![result])
-        } else {
-            Ok(result)
-        }
+        not_if(negated, result)
     }
 
     /// The elements of `[]` are of no type, which no written value has.

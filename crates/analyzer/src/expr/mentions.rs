@@ -33,9 +33,10 @@ impl Mentions {
         self.0.extend(Mentioned::of(expr).map(|what| (what, span)));
     }
 
-    /// Adds those of other clauses.
-    pub(crate) fn append(&mut self, mut others: Self) {
+    /// These, and those of other clauses.
+    pub(crate) fn with(mut self, mut others: Self) -> Self {
         self.0.append(&mut others.0);
+        self
     }
 
     /// The first place of `wanted` within a part of the text.

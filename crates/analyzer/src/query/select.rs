@@ -84,9 +84,12 @@ impl Analyzer<'_> {
         let mut resolver = Resolver::new(self, &outer, &source.scope, &aliases);
         resolver.windows = &select.windows;
         resolver.rows = Some(&source.plan);
-        let mut items = resolver.items(&select.columns)?;
-        items.extend(domain.iter().flat_map(|d| d.items()));
-        let mut mentions = resolver.mentions.take();
+        let with_domain = |mut items: Vec<Item>| {
+            items.extend(domain.iter().flat_map(|d| d.items()));
+            items
+        };
+        let mut items = with_domain(resolver.items(&select.columns)?);
+        let mentions = resolver.mentions.take();
         let mut conditions = Vec::new();
         for (clause, name) in [(&select.prewhere, "PREWHERE"), (&select.where_, "WHERE")] {
             if let Some(expr) = clause {
@@ -99,8 +102,7 @@ impl Analyzer<'_> {
             && self.flag("group_by_use_nulls")
         {
             resolver.make_nullable(grouping.keys.iter().map(|k| k.expr.clone()).collect());
-            items = resolver.items(&select.columns)?;
-            items.extend(domain.iter().flat_map(|d| d.items()));
+            items = with_domain(resolver.items(&select.columns)?);
         }
         // What the clauses before say stands for nothing in those behind GROUP BY.
         resolver.mentions.take();
@@ -117,10 +119,8 @@ impl Analyzer<'_> {
             late_array_joins: Vec::new(),
             late_subqueries: Vec::new(),
             domain: domain.iter().flat_map(|d| d.exprs()).collect(),
-            mentions: Mentions::default(),
+            mentions: mentions.with(resolver.mentions.take()),
         };
-        mentions.append(resolver.mentions.take());
-        clauses.mentions = mentions;
         let array_joins = resolver.array_joins.take();
         // Rows that are left out or repeated would make other totals.
         let of_source = source
