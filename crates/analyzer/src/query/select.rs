@@ -67,7 +67,8 @@ impl Clauses {
 
 impl Analyzer<'_> {
     pub(crate) fn select(&self, select: &ast::Select, outer: &Outer) -> Result<Planned> {
-        let planned = self.steps(select, outer);
+        let checked = super::from::check_prewhere(self.environment, select);
+        let planned = checked.and_then(|()| self.steps(select, outer));
         planned.map_err(|e| self.placed(e, select.span))
     }
 
@@ -76,7 +77,6 @@ impl Analyzer<'_> {
         let domain = outer.take_domain();
         let outer = outer.with_items(select)?;
         let aliases = Aliases::of_select(select)?;
-        super::from::check_prewhere(self.environment, select)?;
         let mut source = self.from(select, (&outer, domain.as_deref()), &aliases)?;
         if let Some(domain) = &domain {
             source = domain.crossed(source, select)?;

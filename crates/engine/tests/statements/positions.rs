@@ -269,6 +269,10 @@ fn faults_of_definitions_have_a_place() {
     ] {
         check_marked(ON_DISK, marked, start);
     }
+}
+
+#[test]
+fn faults_of_new_tables_have_a_place() {
     for (marked, start) in [
         (
             "CREATE TABLE t (a UInt8, ^a Int8) ENGINE = Memory",
