@@ -9,6 +9,7 @@
 //! | [`query`] | SELECT and its clauses, set operations: the shape of the plan |
 //! | [`constants`] | constants that take long |
 //! | [`expr`] | expressions: identifiers, functions, casts, IN, lambdas, aggregates, windows |
+//! | `place` | where in the text an expression stands, for errors |
 //! | [`scope`] | columns in sight, and finding them by name |
 //! | [`plan`] | the plan's nodes that DataFusion does not have |
 //! | [`typed`] | an expression with its type and constant |
@@ -19,6 +20,7 @@
 pub mod constants;
 pub mod environment;
 pub mod expr;
+mod place;
 pub mod plan;
 pub mod query;
 pub mod scope;

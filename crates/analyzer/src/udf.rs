@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use basalt_error::{Error, ErrorCode};
+use basalt_error::{Error, ErrorCode, Position};
 use basalt_functions::{BoundFunction, Column, Purity};
 use basalt_types::DataType;
 use datafusion::arrow::array::ArrayRef;
@@ -17,6 +17,7 @@ use datafusion::logical_expr::{
     TypeSignature, Volatility,
 };
 
+use crate::place;
 use crate::typed::{into_plan_error, size_bytes};
 
 /// Longer names of calls stand for themselves as a hash.
@@ -40,6 +41,8 @@ pub struct FunctionUdf {
     /// Name of the call's column where a plan gives it none.
     schema_name: String,
     bound: BoundFunction,
+    /// Where the call stands in the query's text.
+    place: Option<Position>,
     signature: Signature,
 }
 
@@ -66,6 +69,14 @@ impl FunctionUdf {
     /// Names the function and the types that it is bound to.
     pub fn key(&self) -> &str {
         &self.key
+    }
+
+    /// What the function reports, with the place of its call.
+    fn placed(&self, error: Error) -> Error {
+        match self.place {
+            Some(place) if !error.is_of_run() => error.at(place),
+            _ => error,
+        }
     }
 
     /// Type of the argument of a function that was called with one.
@@ -98,6 +109,7 @@ pub fn call(key: String, bound: BoundFunction, args: Vec<Expr>) -> Expr {
         key,
         schema_name,
         bound,
+        place: place::current(),
         signature,
     });
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(udf), args))
@@ -116,6 +128,7 @@ pub(crate) fn large_constant(folded: &Expr, array: ArrayRef, data_type: DataType
         schema_name: key.clone(),
         key,
         bound: BoundFunction::from_parts(LARGE_CONSTANT, data_type, Arc::new(value)),
+        place: None,
         signature: any_arguments(Volatility::Volatile),
     });
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(udf), Vec::new()))
@@ -231,16 +244,16 @@ impl ScalarUDFImpl for FunctionUdf {
                 ColumnarValue::Scalar(scalar) => Column::constant(scalar.to_array()?),
             });
         }
+        let call = |num_rows| {
+            let called = self.bound.call(&columns, num_rows);
+            called.map_err(|e| into_plan_error(self.placed(e)))
+        };
         if all_constant {
-            let array = self.bound.call(&columns, 1).map_err(into_plan_error)?;
+            let array = call(1)?;
             return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
                 &array, 0,
             )?));
         }
-        let array = self
-            .bound
-            .call(&columns, args.number_rows)
-            .map_err(into_plan_error)?;
-        Ok(ColumnarValue::Array(array))
+        Ok(ColumnarValue::Array(call(args.number_rows)?))
     }
 }

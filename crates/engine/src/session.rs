@@ -299,6 +299,28 @@ pub(crate) struct RunningQuery<'a> {
     pub(crate) query_id: String,
 }
 
+impl RunningQuery<'_> {
+    /// The error with the place in the text that it is about, unless it has one or is about none.
+    pub(crate) fn placed(&self, error: Error, span: ast::Span) -> Error {
+        let is_somewhere = span.end > 0 && span.end as usize <= self.text.len();
+        if error.position().is_some() || error.is_of_run() || !is_somewhere {
+            return error;
+        }
+        error.at(basalt_parser::position_of(self.text, span.start as usize))
+    }
+
+    /// The same query for what was parsed from another text, like the statement that made a table: its
+    /// places are none in the text of this one.
+    pub(crate) fn of_other_text(&self) -> RunningQuery<'_> {
+        RunningQuery {
+            text: b"",
+            execution: self.execution.clone(),
+            query_id: self.query_id.clone(),
+            ..*self
+        }
+    }
+}
+
 /// An identifier in the form of a UUID, distinct for each statement of the process.
 fn new_query_id() -> String {
     let now = SystemTime::now()

@@ -68,6 +68,18 @@ impl Error {
         self
     }
 
+    /// Whether the query ended for a reason that is nowhere in its text: its time, its memory, a fault of
+    /// ours.
+    pub fn is_of_run(&self) -> bool {
+        matches!(
+            self.code(),
+            ErrorCode::TIMEOUT_EXCEEDED
+                | ErrorCode::QUERY_WAS_CANCELLED
+                | ErrorCode::MEMORY_LIMIT_EXCEEDED
+                | ErrorCode::LOGICAL_ERROR
+        )
+    }
+
     /// The code that programs check.
     pub fn code(&self) -> ErrorCode {
         self.inner.code

@@ -30,5 +30,5 @@ pub use format::{format_data_type, format_expr, format_one_line, format_statemen
 pub use parser::{max_depth, use_stack};
 pub use script::{
     Parsed, Statements, is_incomplete, parse_data_type, parse_expr, parse_statement,
-    parse_statements, parse_structure, position_of,
+    parse_statements, parse_structure, position_behind, position_of,
 };

@@ -230,20 +230,32 @@ pub fn parse_structure(text: impl AsRef<[u8]>) -> Result<Vec<crate::ast::ColumnD
 
 /// Line and column of byte `offset` of `text`, both from 1; columns count characters.
 pub fn position_of(text: &[u8], offset: usize) -> Position {
-    let before = text.get(..offset.min(text.len())).unwrap_or_default();
-    let line_start = before
-        .iter()
-        .rposition(|b| *b == b'\n')
-        .map_or(0, |at| at + 1);
-    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let line = count(before.iter().filter(|b| **b == b'\n').count() + 1);
-    let characters = before[line_start..]
+    position_behind(text, (0, START), offset)
+}
+
+/// The place of the first byte of a text.
+const START: Position = Position { line: 1, column: 1 };
+
+/// As [`position_of`], counted on from a place that is known, if it stands before.
+pub fn position_behind(text: &[u8], known: (usize, Position), offset: usize) -> Position {
+    let offset = offset.min(text.len());
+    let (from, place) = if known.0 <= offset { known } else { (0, START) };
+    let between = text.get(from..offset).unwrap_or_default();
+    let line_start = between.iter().rposition(|b| *b == b'\n').map(|at| at + 1);
+    let lines = between.iter().filter(|b| **b == b'\n').count();
+    let characters = between[line_start.unwrap_or(0)..]
         .iter()
         .filter(|b| **b & 0xc0 != 0x80)
         .count();
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let before = if line_start.is_some() {
+        1
+    } else {
+        place.column
+    };
     Position {
-        line,
-        column: count(characters + 1),
+        line: place.line.saturating_add(count(lines)),
+        column: before.saturating_add(count(characters)),
     }
 }
 

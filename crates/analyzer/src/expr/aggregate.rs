@@ -287,15 +287,29 @@ pub(crate) fn forbid_aggregates(expr: &Expr, clause: &str) -> Result<()> {
     if has_aggregate(expr) {
         return Err(Error::new(
             ErrorCode::ILLEGAL_AGGREGATION,
-            format!("Use HAVING: an aggregate function is found in {clause}"),
+            format!(
+                "{}: an aggregate function is found in {clause}",
+                instead(clause, "Use HAVING")
+            ),
         ));
     }
     let has_window = expr.exists(|e| Ok(matches!(e, Expr::WindowFunction(_))));
     if has_window.unwrap_or(false) {
         return Err(Error::new(
             ErrorCode::ILLEGAL_AGGREGATION,
-            format!("Use QUALIFY: a window function is found in {clause}"),
+            format!(
+                "{}: a window function is found in {clause}",
+                instead(clause, "Use QUALIFY")
+            ),
         ));
     }
     Ok(())
+}
+
+/// What to do instead of what a clause does not take: `filter` where it filters rows.
+fn instead<'a>(clause: &str, filter: &'a str) -> &'a str {
+    match clause {
+        "WHERE" | "PREWHERE" => filter,
+        _ => "Compute it in a subquery",
+    }
 }

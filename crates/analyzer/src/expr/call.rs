@@ -45,10 +45,13 @@ impl Resolver<'_> {
             }
         }
         if let Some(ExprKind::Lambda(lambda)) = self.aliases.get(&f.name).map(|e| &e.kind) {
-            return self.sql_function_call(&f.name, lambda, &f.args);
+            let frame = self.arguments_of(&f.name, lambda, &f.args)?;
+            return self.with_frame(frame, || self.resolve(&lambda.body));
         }
         if let Some(lambda) = self.analyzer.environment.sql_function(&f.name) {
-            return self.sql_function_call(&f.name, &lambda, &f.args);
+            let frame = self.arguments_of(&f.name, &lambda, &f.args)?;
+            let body = || self.analyzer.elsewhere(|| self.resolve(&lambda.body));
+            return self.with_frame(frame, body);
         }
         if f.params.is_some() && registry::find_scalar(&f.name).is_some() {
             return Err(Error::new(
@@ -220,13 +223,13 @@ impl Resolver<'_> {
         Some(Cow::Owned(ast::Lambda { params, body }))
     }
 
-    /// A function made by CREATE FUNCTION: its body with the arguments in place.
-    fn sql_function_call(
+    /// The arguments of a lambda with a name, by its parameters.
+    fn arguments_of(
         &self,
         name: &str,
         lambda: &ast::Lambda,
         args: &[ast::Expr],
-    ) -> Result<Typed> {
+    ) -> Result<Vec<(String, Typed)>> {
         if lambda.params.len() != args.len() {
             return Err(Error::new(
                 ErrorCode::BAD_ARGUMENTS,
@@ -238,8 +241,7 @@ impl Resolver<'_> {
             ));
         }
         let args = self.resolve_all(args)?;
-        let frame = lambda.params.iter().cloned().zip(args).collect();
-        self.with_frame(frame, || self.resolve(&lambda.body))
+        Ok(lambda.params.iter().cloned().zip(args).collect())
     }
 
     /// `arrayJoin(x)`: a column of its own, the same for the same argument.

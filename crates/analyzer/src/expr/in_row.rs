@@ -7,13 +7,24 @@ use super::{Resolver, literal};
 use crate::Typed;
 
 impl Resolver<'_> {
-    /// Whether `left` is one of `items`; a NULL among them is equal to nothing.
-    pub(super) fn member_of_row(&self, left: &Typed, items: Vec<Typed>) -> Result<Typed> {
+    /// Whether `left` is one of `items`; a NULL among them is equal to NULL if `null_matches`, else to
+    /// nothing.
+    pub(super) fn member_of_row(
+        &self,
+        left: &Typed,
+        items: Vec<Typed>,
+        null_matches: bool,
+    ) -> Result<Typed> {
         let mut found = Vec::with_capacity(items.len());
         for item in items {
             let is_array = matches!(item.data_type.base(), DataType::Array(_));
             if is_array && !matches!(left.data_type.base(), DataType::Array(_)) {
                 found.push(self.call_by_name("has", vec![item, left.clone()])?);
+                continue;
+            }
+            if null_matches {
+                let equal = vec![left.clone(), item];
+                found.push(self.call_by_name("isNotDistinctFrom", equal)?);
                 continue;
             }
             let may_be_null = item.data_type.is_nullable();

@@ -43,6 +43,10 @@ impl Resolver<'_> {
             name,
             "notIn" | "globalNotIn" | "notNullIn" | "globalNotNullIn"
         );
+        let not_if = |negated, found| match negated {
+            true => self.not(vec![found]),
+            false => Ok(found),
+        };
         let named = self.analyzer.named_by_parameters(right)?;
         let right = named.as_ref().unwrap_or(right);
         let left = self.resolve(left)?;
@@ -54,6 +58,11 @@ impl Resolver<'_> {
         }
         refuse_tuple_in_nothing(&left.data_type, right)?;
         let left_is_null = *left.data_type.base() == DataType::Nothing;
+        if (null_matches || null_is_no_member)
+            && let Some(items) = self.set_of_row(&left.data_type, right)?
+        {
+            return not_if(negated, self.member_of_row(&left, items, true)?);
+        }
         if left_is_null && null_is_no_member {
             return literal::unsigned(u64::from(negated));
         }
@@ -73,12 +82,7 @@ impl Resolver<'_> {
             && !null_is_no_member
             && let Some(items) = self.set_of_row(&as_type, right)?
         {
-            let found = self.member_of_row(&left, items)?;
-            return if negated {
-                self.not(vec![found])
-            } else {
-                Ok(found)
-            };
+            return not_if(negated, self.member_of_row(&left, items, false)?);
         }
         let values = self.set_values(&as_type, right)?;
         self.check_size(&values)?;
@@ -96,11 +100,7 @@ impl Resolver<'_> {
             result = fold_if(constant, Typed::new(Expr::Case(case), DataType::UInt8))?;
         }
         let result = like_argument(&as_type, result);
-        if negated {
-            self.not(vec![result])
-        } else {
-            Ok(result)
-        }
+        not_if(negated, result)
     }
 
     /// The elements of `[]` are of no type, which no written value has.

@@ -22,6 +22,7 @@
 //! | [`window`] | window functions |
 //! | [`matcher`] | `*`, `t.*`, `COLUMNS(…)` and their transformers |
 //! | `matcher_of_tuple` | `t.*` of a tuple |
+//! | `mentions` | where columns and aggregate functions stand |
 //! | [`subquery`] | scalar subqueries and EXISTS |
 
 pub mod aggregate;
@@ -38,6 +39,7 @@ pub mod lambda;
 pub mod literal;
 pub mod matcher;
 mod matcher_of_tuple;
+mod mentions;
 pub mod native;
 mod nested;
 mod normalize_query;
@@ -48,13 +50,14 @@ pub(crate) mod value_set;
 pub mod window;
 mod window_frame;
 
+pub(crate) use mentions::{Mentioned, Mentions};
 pub use special::SPECIAL_FUNCTIONS;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use basalt_error::{Error, ErrorCode, Position, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ExprKind};
 use basalt_types::{ColumnBuilder, DataType};
 use datafusion::logical_expr::{Expr, LogicalPlan};
@@ -87,6 +90,8 @@ pub(crate) struct Resolver<'a> {
     /// The rows that the expressions are over; correlated subqueries need them.
     pub(crate) rows: Option<&'a LogicalPlan>,
     pub(crate) correlated: RefCell<Vec<CorrelatedSubquery>>,
+    /// Where columns and aggregate functions stand.
+    pub(crate) mentions: RefCell<Mentions>,
     state: RefCell<State>,
 }
 
@@ -137,6 +142,7 @@ impl<'a> Resolver<'a> {
             nullable_keys: Vec::new(),
             rows: None,
             correlated: RefCell::default(),
+            mentions: RefCell::default(),
             state: RefCell::default(),
         }
     }
@@ -167,13 +173,17 @@ impl<'a> Resolver<'a> {
                 ));
             }
         }
+        let entered = self.analyzer.enter(expr.span);
         let mut result = self.resolve_kind(expr);
+        drop(entered);
         self.state.borrow_mut().depth -= 1;
         if let Ok(typed) = &mut result
             && self.state.borrow().aggregate_depth == 0
-            && self.nullable_keys.contains(&typed.expr)
         {
-            typed.data_type = typed.data_type.clone().to_nullable();
+            self.mentions.borrow_mut().note(&typed.expr, expr.span);
+            if self.nullable_keys.contains(&typed.expr) {
+                typed.data_type = typed.data_type.clone().to_nullable();
+            }
         }
         result.map_err(|e| self.analyzer.placed(e, expr.span))
     }
@@ -245,6 +255,24 @@ impl<'a> Resolver<'a> {
         predicate.map_err(|e| self.analyzer.placed(e, expr.span))
     }
 
+    /// As [`Resolver::condition`], of a clause that comes before aggregate functions.
+    ///
+    /// # Errors
+    /// As [`Resolver::condition`], and `ILLEGAL_AGGREGATION`.
+    pub(crate) fn condition_on_rows(&self, expr: &ast::Expr, clause: &str) -> Result<Expr> {
+        let condition = self.condition(expr)?;
+        aggregate::forbid_aggregates(&condition, clause)
+            .map_err(|e| self.at_aggregation(e, expr.span))?;
+        Ok(condition)
+    }
+
+    /// The error with the place of the aggregate function in a part of the query.
+    pub(crate) fn at_aggregation(&self, error: Error, part: ast::Span) -> Error {
+        let mentions = self.mentions.borrow();
+        let place = mentions.first(&Mentioned::Aggregation, part);
+        self.analyzer.placed(error, place.unwrap_or(part))
+    }
+
     pub(crate) fn parameter(&self, parameter: &ast::QueryParameter) -> Result<Typed> {
         let name = &parameter.name;
         let type_name = basalt_parser::format_data_type(&parameter.data_type);
@@ -313,31 +341,5 @@ fn has_map(data_type: &DataType) -> bool {
         DataType::Array(element) => has_map(element),
         DataType::Tuple(tuple) => tuple.types.iter().any(has_map),
         _ => false,
-    }
-}
-
-impl Analyzer<'_> {
-    /// The error with the place that it is about, unless it has one.
-    pub(crate) fn placed(&self, error: Error, span: ast::Span) -> Error {
-        match self.position(span) {
-            Some(position) => error.at(position),
-            None => error,
-        }
-    }
-
-    /// Line and column of a place in the query's text.
-    pub(crate) fn position(&self, span: ast::Span) -> Option<Position> {
-        let text = self.text.get(..span.start as usize)?;
-        let text = String::from_utf8_lossy(text);
-        if span.start == 0 && span.end == 0 {
-            return None;
-        }
-        let line = text.matches('\n').count() + 1;
-        let column = text.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
-        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Some(Position {
-            line: number(line),
-            column: number(column),
-        })
     }
 }

@@ -176,11 +176,13 @@ fn merged(plan: LogicalPlan, exprs: Vec<Expr>) -> PlanResult<(Arc<LogicalPlan>, 
     Ok((Arc::clone(&below.input), exprs))
 }
 
+/// Whether nothing is computed. Constants of subqueries are that in the query around them, too: some
+/// functions take another value for a constant than for a column (`array[0]`).
 fn is_renaming(expr: &Expr) -> bool {
+    let is_plain = |e: &Expr| matches!(e, Expr::Column(_) | Expr::Literal(..));
     match expr {
-        Expr::Column(_) => true,
-        Expr::Alias(alias) => alias.metadata.is_none() && matches!(*alias.expr, Expr::Column(_)),
-        _ => false,
+        Expr::Alias(alias) => alias.metadata.is_none() && is_plain(&alias.expr),
+        other => is_plain(other),
     }
 }
 

@@ -101,6 +101,7 @@ impl Domain {
         self.columns.iter().map(|c| Item {
             name: c.name.clone(),
             typed: c.typed(),
+            span: ast::Span::default(),
         })
     }
 

@@ -57,14 +57,15 @@ impl Analyzer<'_> {
             let scope = self.scope_of(columns, &types);
             let (outer, aliases) = (Outer::default(), inner_aliases(columns)?);
             let typed = Resolver::new(self, &outer, &scope, &aliases).resolve(default)?;
+            let at = |e| self.placed(e, default.span);
             if has_aggregate(&typed.expr) {
-                return Err(Error::new(
+                return Err(at(Error::new(
                     ErrorCode::ILLEGAL_AGGREGATION,
                     format!(
                         "Aggregate function in the default of column `{}`",
                         column.name
                     ),
-                ));
+                )));
             }
             let is_null = *typed.data_type.base() == DataType::Nothing;
             match &types[i] {
@@ -72,7 +73,9 @@ impl Analyzer<'_> {
                 Some(_) if is_null => {}
                 Some(data_type) => {
                     let cast = typed.cast_to(data_type, self);
-                    cast.map_err(|e| e.within(format!("In the default of `{}`", column.name)))?;
+                    let within =
+                        |e: Error| e.within(format!("In the default of `{}`", column.name));
+                    cast.map_err(|e| at(within(e)))?;
                 }
                 None => types[i] = Some(typed.data_type),
             }

@@ -82,13 +82,17 @@ impl Analyzer<'_> {
         outer: &Outer,
         domain: Option<&Domain>,
     ) -> Result<Source> {
-        check_modifiers(table)?;
         let at = |e: Error| self.placed(e, table.span);
+        check_modifiers(table).map_err(at)?;
+        // What goes wrong in the rows of a view does so at its name.
+        let _entered = self.enter(table.span);
         let mut source = match &table.source {
             TableSource::Table(name) if table.final_ => self.final_table(name).map_err(at)?,
             TableSource::Table(name) => self.named_table(name, outer).map_err(at)?,
             TableSource::Function(function) => self.table_function(function, outer).map_err(at)?,
-            TableSource::Subquery(query) => self.subquery_in_from(query, outer, domain)?,
+            TableSource::Subquery(query) => {
+                self.subquery_in_from(query, outer, domain).map_err(at)?
+            }
             TableSource::File(path) => {
                 let arg = ast::Expr::string(path).at(table.span);
                 let file = self.function_by_name("file", &[arg], outer);
@@ -105,7 +109,7 @@ impl Analyzer<'_> {
         }
         // As in ClickHouse, names for columns of a table or a table function mean nothing.
         if matches!(table.source, TableSource::Subquery(_)) {
-            rename(&mut source.scope, &table.column_aliases)?;
+            rename(&mut source.scope, &table.column_aliases).map_err(at)?;
         }
         Ok(source)
     }

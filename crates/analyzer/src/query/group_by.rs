@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::Span;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, GroupingSet, LogicalPlan, LogicalPlanBuilder, lit};
 
@@ -11,6 +12,7 @@ use super::grouping::Grouping;
 use super::grouping_id::{KeyColumn, grouping_value};
 use super::redundant_keys::{ReducedKeys, Rules};
 use super::select::{Clauses, replace};
+use crate::expr::{Mentioned, Mentions};
 use crate::plan::{KeyOverflow, RowLimit, StreamOperator, aggregate, project, stream_node};
 use crate::plan_error;
 use crate::typed::column;
@@ -54,7 +56,9 @@ impl Analyzer<'_> {
         outputs.extend(keys.iter().map(|k| k.internal.clone()));
         outputs.extend(plan.schema().fields().iter().map(|f| f.name().clone()));
         let calls: HashMap<&Expr, &String> = named.iter().map(|(a, name)| (a, name)).collect();
-        for expr in clauses.exprs_mut() {
+        let mentions = std::mem::take(&mut clauses.mentions);
+        let spans: Vec<Span> = clauses.items.iter().map(|i| i.span).collect();
+        for (i, expr) in clauses.exprs_mut().enumerate() {
             *expr = replace(expr.clone(), |e| {
                 if let Some(grouping) = grouping_value(e, &keys) {
                     return Some(grouping);
@@ -69,7 +73,10 @@ impl Analyzer<'_> {
                 };
                 Some(column(name))
             })?;
-            check_grouped(expr, &outputs)?;
+            if let Some(missing) = missing_of_groups(expr, &outputs) {
+                let place = place_of(&missing, &mentions, (&spans, i));
+                return Err(self.placed(not_grouped(&missing), place));
+            }
         }
         let totals = match (shared, rows) {
             (Some(groups), _) => {
@@ -226,27 +233,45 @@ pub(crate) fn collect_aggregates(clauses: &mut Clauses) -> Result<Vec<Expr>> {
     Ok(found)
 }
 
-/// Checks that an expression above GROUP BY uses only keys and aggregates.
-fn check_grouped(expr: &Expr, outputs: &HashSet<String>) -> Result<()> {
-    let columns = expr.column_refs();
-    let missing = columns.iter().find(|c| {
-        !outputs.contains(&c.name)
-            && !c.name.starts_with("arrayJoin_")
-            && !c.name.starts_with(super::correlated::PREFIX)
-    });
-    match missing {
-        None => Ok(()),
-        Some(column) => {
-            let name = column
-                .name
-                .rsplit_once('_')
-                .map_or(column.name.as_str(), |(n, _)| n);
-            Err(Error::new(
-                ErrorCode::NOT_AN_AGGREGATE,
-                format!(
-                    "Add `{name}` to GROUP BY or put it into an aggregate function: column `{name}` is not under aggregate function and not in GROUP BY keys"
-                ),
-            ))
+/// A column that an expression above GROUP BY uses, and that is neither a key nor an aggregate.
+fn missing_of_groups(expr: &Expr, outputs: &HashSet<String>) -> Option<String> {
+    let is_missing = |name: &String| {
+        !outputs.contains(name)
+            && !name.starts_with("arrayJoin_")
+            && !name.starts_with(super::correlated::PREFIX)
+    };
+    let mut missing = None;
+    // The closure never fails, and so neither does the walk.
+    let _ = expr.apply(|e| {
+        if let Expr::Column(column) = e
+            && is_missing(&column.name)
+        {
+            missing = Some(column.name.clone());
+            return Ok(TreeNodeRecursion::Stop);
         }
-    }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    missing
+}
+
+/// Where a column stands in the expression of that number: in an item of the select list or behind it.
+fn place_of(column: &str, mentions: &Mentions, (items, number): (&[Span], usize)) -> Span {
+    let column = Mentioned::Column(column.to_owned());
+    let part = items.get(number).copied().unwrap_or_else(|| Span {
+        start: items.iter().map(|item| item.end).max().unwrap_or(0),
+        end: u32::MAX,
+        parenthesised: false,
+    });
+    let item = items.get(number).copied().unwrap_or_default();
+    mentions.first(&column, part).unwrap_or(item)
+}
+
+fn not_grouped(column: &str) -> Error {
+    let name = column.rsplit_once('_').map_or(column, |(name, _)| name);
+    Error::new(
+        ErrorCode::NOT_AN_AGGREGATE,
+        format!(
+            "Add `{name}` to GROUP BY or put it into an aggregate function: column `{name}` is not under aggregate function and not in GROUP BY keys"
+        ),
+    )
 }

@@ -97,34 +97,35 @@ impl Analyzer<'_> {
     ) -> Result<Vec<Typed>> {
         let mut keys = Vec::with_capacity(exprs.len());
         for expr in exprs {
+            let at = |e: Error| self.placed(e, expr.span);
             let key = match expr.unaliased().as_u64() {
                 Some(position) if self.flag("enable_positional_arguments") => {
                     let item = usize::try_from(position)
                         .ok()
                         .and_then(|p| p.checked_sub(1));
                     let item = item.and_then(|i| items.get(i)).ok_or_else(|| {
-                        Error::new(
+                        at(Error::new(
                             ErrorCode::BAD_ARGUMENTS,
                             format!(
                                 "Position {position} in {clause} is out of bounds: SELECT has {} columns",
                                 items.len()
                             ),
-                        )
+                        ))
                     })?;
-                    item.typed.clone()
+                    vec![item.typed.clone()]
                 }
-                _ => {
-                    keys.extend(resolver.resolve_all(std::slice::from_ref(expr))?);
-                    continue;
-                }
+                _ => resolver
+                    .resolve_all(std::slice::from_ref(expr))
+                    .map_err(at)?,
             };
-            keys.push(key);
-        }
-        if clause == "GROUP BY" && keys.iter().any(|k| has_aggregate(&k.expr)) {
-            return Err(Error::new(
-                ErrorCode::ILLEGAL_AGGREGATION,
-                "An aggregate function is found in GROUP BY",
-            ));
+            if clause == "GROUP BY" && key.iter().any(|k| has_aggregate(&k.expr)) {
+                let e = Error::new(
+                    ErrorCode::ILLEGAL_AGGREGATION,
+                    "Group by columns, or aggregate in a query around: an aggregate function is found in GROUP BY",
+                );
+                return Err(resolver.at_aggregation(e, expr.span));
+            }
+            keys.extend(key);
         }
         Ok(keys)
     }

@@ -122,6 +122,16 @@ impl Analyzer<'_> {
                 ),
             ));
         }
+        // Defaults were written where the table was made.
+        self.elsewhere(|| self.insert_plan(source, given, targets))
+    }
+
+    fn insert_plan(
+        &self,
+        source: Planned,
+        given: &[String],
+        targets: &[TargetColumn<'_>],
+    ) -> Result<LogicalPlan> {
         let mut source = subquery_source(source);
         for (column, name) in source.scope.columns.iter_mut().zip(given) {
             column.name.clone_from(name);

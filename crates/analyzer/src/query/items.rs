@@ -1,7 +1,7 @@
 //! Resolves the select list: its expressions, and the names that users see.
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, ExprKind};
+use basalt_parser::ast::{self, ExprKind, Span};
 use basalt_parser::{column_name, column_names};
 use basalt_types::DataType;
 
@@ -15,6 +15,8 @@ pub(crate) struct Item {
     pub(crate) name: String,
     /// The expression.
     pub(crate) typed: Typed,
+    /// Where it stands.
+    pub(crate) span: Span,
 }
 
 impl Resolver<'_> {
@@ -29,6 +31,7 @@ impl Resolver<'_> {
                     items.push(Item {
                         name,
                         typed: matched.typed,
+                        span: expr.span,
                     });
                 }
                 continue;
@@ -44,7 +47,8 @@ impl Resolver<'_> {
                             argument.as_deref().unwrap_or_default()
                         ),
                     };
-                    items.push(Item { name, typed });
+                    let span = expr.span;
+                    items.push(Item { name, typed, span });
                 }
                 continue;
             }
@@ -57,7 +61,8 @@ impl Resolver<'_> {
                 plain.push((items.len(), position));
                 String::new()
             });
-            items.push(Item { name, typed });
+            let span = expr.span;
+            items.push(Item { name, typed, span });
         }
         if !plain.is_empty() {
             // Subqueries are numbered through the whole list.
@@ -67,11 +72,13 @@ impl Resolver<'_> {
                 items[item].name = std::mem::take(&mut names[position]);
             }
         }
-        if items.iter().any(|i| i.typed.data_type == DataType::Nothing) {
-            return Err(Error::new(
+        let of_nothing = |i: &&Item| i.typed.data_type == DataType::Nothing;
+        if let Some(item) = items.iter().find(of_nothing) {
+            let e = Error::new(
                 ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
                 "Cast the empty array to Array(T): a column cannot be of type Nothing",
-            ));
+            );
+            return Err(self.analyzer.placed(e, item.span));
         }
         if items.is_empty() {
             return Err(Error::new(

@@ -60,10 +60,11 @@ impl Analyzer<'_> {
                 ));
             }
             let on = sides.with_tuple_keys(on, &resolver)?;
-            let condition = resolver.condition(&on).map_err(|e| {
+            let condition = resolver.condition_on_rows(&on, "JOIN ON").map_err(|e| {
                 let wrong_type = e.code() == ErrorCode::ILLEGAL_TYPE_OF_COLUMN_FOR_FILTER;
                 if wrong_type {
-                    Error::new(ErrorCode::INVALID_JOIN_ON_EXPRESSION, e.message())
+                    let other = Error::new(ErrorCode::INVALID_JOIN_ON_EXPRESSION, e.message());
+                    e.position().into_iter().fold(other, Error::at)
                 } else {
                     e
                 }

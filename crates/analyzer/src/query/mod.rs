@@ -77,6 +77,7 @@ use datafusion::logical_expr::LogicalPlan;
 pub(crate) use outer::Outer;
 
 use crate::Environment;
+use crate::place::Places;
 
 /// A column of a query's result.
 #[derive(Clone, Debug)]
@@ -105,6 +106,7 @@ pub struct Analyzer<'a> {
     pub(crate) environment: &'a dyn Environment,
     /// All that was sent: the statement, and perhaps others around it.
     pub(crate) text: &'a [u8],
+    pub(crate) places: Places,
     next_id: Cell<u64>,
     depth: Cell<usize>,
     /// Expressions resolved so far, those behind an alias each time that it is used.
@@ -124,6 +126,7 @@ impl<'a> Analyzer<'a> {
         Self {
             environment,
             text,
+            places: Places::default(),
             next_id: Cell::new(0),
             depth: Cell::new(0),
             expanded: Cell::new(0),

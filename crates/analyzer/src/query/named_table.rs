@@ -118,7 +118,10 @@ impl Analyzer<'_> {
     pub(super) fn entry(&self, entry: TableEntry, name: &str) -> Result<Source> {
         match entry {
             TableEntry::Table { provider, columns } => self.scan(name, provider, columns),
-            TableEntry::View(query) => Ok(subquery_source(self.query(&query, &Outer::default())?)),
+            TableEntry::View(query) => {
+                let planned = self.elsewhere(|| self.query(&query, &Outer::default()));
+                Ok(subquery_source(planned?))
+            }
         }
     }
 
@@ -187,7 +190,8 @@ impl Analyzer<'_> {
             exprs.push(match &column.alias {
                 None => crate::typed::column(&in_scope.internal),
                 Some(expr) => {
-                    let typed = resolver.resolve(expr)?.cast_to(&column.data_type, self)?;
+                    let typed = self.elsewhere(|| resolver.resolve(expr))?;
+                    let typed = typed.cast_to(&column.data_type, self)?;
                     typed.expr.alias(&in_scope.internal)
                 }
             });

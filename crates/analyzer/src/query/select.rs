@@ -16,9 +16,9 @@ use super::items::Item;
 use super::limit::RowBounds;
 use super::with_fill::FillConstants;
 use super::{Analyzer, Outer, Planned};
-use crate::expr::aggregate::{forbid_aggregates, has_aggregate};
+use crate::expr::aggregate::has_aggregate;
 use crate::expr::aliases::Aliases;
-use crate::expr::{ArrayJoinCall, Resolver};
+use crate::expr::{ArrayJoinCall, Mentions, Resolver};
 use crate::plan::filter;
 use crate::plan_error;
 
@@ -38,6 +38,8 @@ pub(crate) struct Clauses {
     pub(crate) late_subqueries: Vec<CorrelatedSubquery>,
     /// Columns of the query around that this one is computed for.
     pub(crate) domain: Vec<Expr>,
+    /// Where the clauses have their columns.
+    pub(crate) mentions: Mentions,
 }
 
 impl Clauses {
@@ -65,11 +67,16 @@ impl Clauses {
 
 impl Analyzer<'_> {
     pub(crate) fn select(&self, select: &ast::Select, outer: &Outer) -> Result<Planned> {
+        let checked = super::from::check_prewhere(self.environment, select);
+        let planned = checked.and_then(|()| self.steps(select, outer));
+        planned.map_err(|e| self.placed(e, select.span))
+    }
+
+    fn steps(&self, select: &ast::Select, outer: &Outer) -> Result<Planned> {
         let mut outer = outer.clone();
         let domain = outer.take_domain();
         let outer = outer.with_items(select)?;
         let aliases = Aliases::of_select(select)?;
-        super::from::check_prewhere(self.environment, select)?;
         let mut source = self.from(select, (&outer, domain.as_deref()), &aliases)?;
         if let Some(domain) = &domain {
             source = domain.crossed(source, select)?;
@@ -77,14 +84,16 @@ impl Analyzer<'_> {
         let mut resolver = Resolver::new(self, &outer, &source.scope, &aliases);
         resolver.windows = &select.windows;
         resolver.rows = Some(&source.plan);
-        let mut items = resolver.items(&select.columns)?;
-        items.extend(domain.iter().flat_map(|d| d.items()));
+        let with_domain = |mut items: Vec<Item>| {
+            items.extend(domain.iter().flat_map(|d| d.items()));
+            items
+        };
+        let mut items = with_domain(resolver.items(&select.columns)?);
+        let mentions = resolver.mentions.take();
         let mut conditions = Vec::new();
         for (clause, name) in [(&select.prewhere, "PREWHERE"), (&select.where_, "WHERE")] {
             if let Some(expr) = clause {
-                let condition = resolver.condition(expr)?;
-                forbid_aggregates(&condition, name)?;
-                conditions.push(condition);
+                conditions.push(resolver.condition_on_rows(expr, name)?);
             }
         }
         let mut grouping = self.grouping(&resolver, select, &items)?;
@@ -93,9 +102,10 @@ impl Analyzer<'_> {
             && self.flag("group_by_use_nulls")
         {
             resolver.make_nullable(grouping.keys.iter().map(|k| k.expr.clone()).collect());
-            items = resolver.items(&select.columns)?;
-            items.extend(domain.iter().flat_map(|d| d.items()));
+            items = with_domain(resolver.items(&select.columns)?);
         }
+        // What the clauses before say stands for nothing in those behind GROUP BY.
+        resolver.mentions.take();
         let condition =
             |e: &Option<ast::Expr>| e.as_ref().map(|e| resolver.condition(e)).transpose();
         let mut clauses = Clauses {
@@ -109,6 +119,7 @@ impl Analyzer<'_> {
             late_array_joins: Vec::new(),
             late_subqueries: Vec::new(),
             domain: domain.iter().flat_map(|d| d.exprs()).collect(),
+            mentions: mentions.with(resolver.mentions.take()),
         };
         let array_joins = resolver.array_joins.take();
         // Rows that are left out or repeated would make other totals.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{SetExpr, SetOperator};
+use basalt_error::{Error, ErrorCode, Result, counted};
+use basalt_parser::ast::{SetExpr, SetOperator, Span};
 use basalt_types::{DataType, supertype_or_variant};
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, Union};
 
@@ -36,12 +36,15 @@ impl Analyzer<'_> {
             .iter()
             .map(|b| self.set_expr(b, outer))
             .collect::<Result<_>>()?;
-        let columns = self.common_columns(operator, &planned)?;
+        let columns = self.common_columns(operator, &planned);
+        let columns = columns.map_err(|(e, i)| self.placed(e, place(&branches[i])))?;
         let mut plans = Vec::with_capacity(planned.len());
         for branch in planned {
             plans.push(self.aligned(branch, &columns)?);
         }
-        let plan = match self.drops_duplicates(operator)? {
+        let drops_duplicates = self.drops_duplicates(operator);
+        let second = branches.get(1).map(place).unwrap_or_default();
+        let plan = match drops_duplicates.map_err(|e| self.placed(e, second))? {
             Some(true) => self.at_most(union(plans, true)?, RowLimit::Distinct)?,
             Some(false) => union(plans, false)?,
             None => {
@@ -127,30 +130,34 @@ impl Analyzer<'_> {
             .find(|m| value.eq_ignore_ascii_case(m))
     }
 
-    /// The result's columns: names of the first branch, common types of all.
+    /// The result's columns: names of the first branch, common types of all; or the branch that does not
+    /// fit.
     fn common_columns(
         &self,
         operator: SetOperator,
         branches: &[Planned],
-    ) -> Result<Vec<OutputColumn>> {
+    ) -> Result<Vec<OutputColumn>, (Error, usize)> {
         let first = branches
             .first()
-            .ok_or_else(|| Error::bug("set operation without branches"))?;
+            .ok_or_else(|| (Error::bug("set operation without branches"), 0))?;
         let num_columns = first.columns.len();
-        if let Some(other) = branches.iter().find(|b| b.columns.len() != num_columns) {
+        let mut others = branches.iter().enumerate();
+        if let Some((i, other)) = others.find(|(_, b)| b.columns.len() != num_columns) {
             let code = match operator {
                 SetOperator::UnionDefault | SetOperator::UnionAll | SetOperator::UnionDistinct => {
                     ErrorCode::UNION_ALL_RESULT_STRUCTURES_MISMATCH
                 }
                 _ => ErrorCode::INTERSECT_OR_EXCEPT_RESULT_STRUCTURES_MISMATCH,
             };
-            return Err(Error::new(
+            let e = Error::new(
                 code,
                 format!(
-                    "Different number of columns in a set operation: {num_columns} and {}",
+                    "Select {}: different number of columns in a set operation, {num_columns} and {}",
+                    counted(num_columns, "column"),
                     other.columns.len()
                 ),
-            ));
+            );
+            return Err((e, i));
         }
         let mut columns = Vec::with_capacity(num_columns);
         for (i, column) in first.columns.iter().enumerate() {
@@ -159,7 +166,7 @@ impl Analyzer<'_> {
                 .map(|b| b.columns[i].data_type.clone())
                 .collect();
             let data_type = supertype_or_variant(&types)
-                .map_err(|e| e.within(format!("Column {} of a set operation", i + 1)))?;
+                .map_err(|e| (e.within(format!("Column {} of a set operation", i + 1)), 0))?;
             let internal = self.fresh(&column.name);
             columns.push(OutputColumn {
                 name: column.name.clone(),
@@ -178,6 +185,15 @@ impl Analyzer<'_> {
             exprs.push(typed.cast_to(&to.data_type, self)?.expr.alias(&to.internal));
         }
         project(branch.plan, exprs)
+    }
+}
+
+/// Where the first SELECT of a branch stands.
+fn place(branch: &SetExpr) -> Span {
+    match branch {
+        SetExpr::Select(select) => select.span,
+        SetExpr::Nested(inner) => place(inner),
+        SetExpr::Operation { branches, .. } => branches.first().map(place).unwrap_or_default(),
     }
 }
 

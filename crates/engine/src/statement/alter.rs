@@ -32,26 +32,39 @@ pub(crate) fn run(
     if alter.is_database {
         return Err(Error::not_implemented("ALTER DATABASE"));
     }
-    for command in &alter.commands {
-        let table = session.find_table(&alter.table)?;
-        let named = (&alter.table, table.as_ref());
-        match (&table.engine, command) {
-            (Engine::Memory(_) | Engine::MergeTree(_), AlterCommand::ModifyComment(comment)) => {
-                modify_comment(session, named, comment)?;
-            }
-            (Engine::Memory(memory), _) => alter_memory(session, query, (named, memory), command)?,
-            (Engine::MergeTree(_), _) => {
-                merge_tree::alter(session, query, (&alter.table, &table), command)?;
-            }
-            _ => {
-                return Err(Error::not_implemented(format!(
-                    "ALTER of a table with engine {}",
-                    table.engine.name()
-                )));
-            }
-        }
+    for step in &alter.commands {
+        let done = run_command(session, query, &alter.table, &step.command);
+        done.map_err(|e| query.placed(e, step.span))?;
     }
     Ok(Summary::default())
+}
+
+fn run_command(
+    session: &mut Session,
+    query: &RunningQuery<'_>,
+    name: &ObjectName,
+    command: &AlterCommand,
+) -> Result<()> {
+    let table = session
+        .find_table(name)
+        .map_err(|e| query.placed(e, name.span))?;
+    let named = (name, table.as_ref());
+    match (&table.engine, command) {
+        (Engine::Memory(_) | Engine::MergeTree(_), AlterCommand::ModifyComment(comment)) => {
+            modify_comment(session, named, comment)?;
+        }
+        (Engine::Memory(memory), _) => alter_memory(session, query, (named, memory), command)?,
+        (Engine::MergeTree(_), _) => {
+            merge_tree::alter(session, query, (name, &table), command)?;
+        }
+        _ => {
+            return Err(Error::not_implemented(format!(
+                "ALTER of a table with engine {}",
+                table.engine.name()
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn alter_memory(
@@ -66,7 +79,7 @@ fn alter_memory(
             partition: None,
             where_,
         } => {
-            let keep = Expr::call("not", vec![where_.clone().or_false()]);
+            let keep = Expr::call("not", vec![where_.clone().or_false()]).at(where_.span);
             let columns = columns_of(table).map(|c| Expr::column(&c.column.name));
             rewrite(
                 session,
@@ -131,7 +144,7 @@ pub(super) fn updated(
             None => old,
             Some((_, new)) => {
                 let new = new.clone().cast(&c.column.data_type);
-                Expr::call("if", vec![where_.clone().or_false(), new, old])
+                Expr::call("if", vec![where_.clone().or_false(), new, old]).at(where_.span)
             }
         }
     };

@@ -59,7 +59,7 @@ pub(super) fn altered_columns(
             Some(_) => return Err(taken(&column.name)),
             None => {
                 check_properties("ADD COLUMN", column)?;
-                let at = place(table, position.as_ref(), columns.len())?;
+                let at = place(query, table, position.as_ref(), columns.len())?;
                 let added =
                     declared_columns(session, query, std::slice::from_ref(column), &table.columns)?;
                 columns.splice(at..at, added.into_iter().map(Altered::new));
@@ -206,18 +206,27 @@ fn modify(
     Ok(())
 }
 
-fn place(table: &Table, position: Option<&ColumnPosition>, end: usize) -> Result<usize> {
+fn place(
+    query: &RunningQuery<'_>,
+    table: &Table,
+    position: Option<&ColumnPosition>,
+    end: usize,
+) -> Result<usize> {
     match position {
         None => Ok(end),
         Some(ColumnPosition::First) => Ok(0),
-        Some(ColumnPosition::After(name)) => {
+        Some(ColumnPosition::After(name, span)) => {
             let mut all = table.columns.iter();
             let at = all.position(|c| c.column.name == *name);
             at.map(|at| at + 1).ok_or_else(|| {
-                Error::new(
+                let e = Error::new(
                     ErrorCode::NO_SUCH_COLUMN_IN_TABLE,
-                    format!("Cannot find column `{name}` to insert after"),
-                )
+                    format!(
+                        "{}Cannot find column `{name}` to insert after",
+                        hint(table, name)
+                    ),
+                );
+                query.placed(e, *span)
             })
         }
     }
@@ -252,11 +261,17 @@ fn taken(column: &str) -> Error {
 }
 
 fn missing(table: &Table, column: &str) -> Error {
-    let names = table.columns.iter().map(|c| c.column.name.as_str());
-    let near = basalt_functions::registry::nearest(column, names);
-    let hint = near.first().map(|n| format!("Maybe you meant `{n}`? "));
     Error::new(
         ErrorCode::NOT_FOUND_COLUMN_IN_BLOCK,
-        format!("{}Cannot find column `{column}`", hint.unwrap_or_default()),
+        format!("{}Cannot find column `{column}`", hint(table, column)),
     )
+}
+
+/// The name that was meant, or all there are.
+fn hint(table: &Table, column: &str) -> String {
+    let names = || table.columns.iter().map(|c| c.column.name.as_str());
+    match basalt_functions::registry::nearest(column, names()).first() {
+        Some(near) => format!("Maybe you meant `{near}`? "),
+        None => String::new(),
+    }
 }

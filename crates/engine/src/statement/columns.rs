@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use basalt_analyzer::{Analyzer, DeclaredColumn, TableColumn};
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, ColumnDef, DefaultKind, ExprKind};
+use basalt_parser::ast::{self, ColumnDef, DefaultKind, ExprKind, Span};
 use basalt_types::DataType;
 
 use super::create::text;
@@ -162,31 +162,50 @@ pub(super) fn codec_text(codec: &[ast::Expr]) -> String {
 }
 
 /// Refuses columns that no table can have.
-pub(super) fn check_columns(columns: &[ColumnDefinition], settings: &Settings) -> Result<()> {
+///
+/// # Errors
+/// What is wrong with one, at its place in `spans`, if it has one.
+pub(super) fn check_columns(
+    query: &RunningQuery<'_>,
+    columns: &[ColumnDefinition],
+    spans: &[Span],
+) -> Result<()> {
     let mut names = HashSet::with_capacity(columns.len());
-    for column in columns {
-        let name = &column.column.name;
-        if !names.insert(name) {
-            return Err(Error::new(
-                ErrorCode::ILLEGAL_COLUMN,
-                format!("Column `{name}` is declared twice"),
-            ));
-        }
-        if *column.column.data_type.base() == DataType::Nothing {
-            return Err(Error::new(
-                ErrorCode::DATA_TYPE_CANNOT_BE_USED_IN_TABLES,
-                format!(
-                    "Cast column `{name}` to a type: values of type {} cannot be stored",
-                    column.column.data_type
-                ),
-            ));
-        }
-        check_codec(column)?;
-        if !settings.flag("allow_suspicious_low_cardinality_types") {
-            check_dictionaries(&column.column.data_type)?;
-        }
+    for (i, column) in columns.iter().enumerate() {
+        let is_new = names.insert(column.column.name.as_str());
+        check_column(column, is_new, query.settings)
+            .map_err(|e| query.placed(e, spans.get(i).copied().unwrap_or_default()))?;
     }
     Ok(())
+}
+
+fn check_column(column: &ColumnDefinition, is_new: bool, settings: &Settings) -> Result<()> {
+    let name = &column.column.name;
+    if !is_new {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_COLUMN,
+            format!("Name it differently: column `{name}` is declared twice"),
+        ));
+    }
+    if *column.column.data_type.base() == DataType::Nothing {
+        return Err(Error::new(
+            ErrorCode::DATA_TYPE_CANNOT_BE_USED_IN_TABLES,
+            format!(
+                "Cast column `{name}` to a type: values of type {} cannot be stored",
+                column.column.data_type
+            ),
+        ));
+    }
+    check_codec(column)?;
+    if !settings.flag("allow_suspicious_low_cardinality_types") {
+        check_dictionaries(&column.column.data_type)?;
+    }
+    Ok(())
+}
+
+/// Where the columns stand that a statement declares, those of a Nested each.
+pub(super) fn places(columns: &[ColumnDef]) -> Vec<Span> {
+    flattened(columns).iter().map(|c| c.span).collect()
 }
 
 /// Dictionaries of numbers are larger than the numbers.

@@ -7,7 +7,7 @@ use basalt_analyzer::{OutputColumn, TableColumn};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ColumnDef, CreateTable, Statement};
 
-use super::columns::{check_columns, declared_columns, stored};
+use super::columns::{self, check_columns, declared_columns, stored};
 use super::dependencies::check_no_cycle;
 use super::{merge_tree, query, table_engine, table_of_function};
 use crate::catalog::{ColumnDefinition, Engine, Table, already_exists};
@@ -46,10 +46,13 @@ pub(crate) fn table(
         }
         _ => columns_like(session, query, create)?,
     };
-    check_columns(&columns, query.settings)?;
+    let declared = create.schema.as_ref().map(|s| columns::places(&s.columns));
+    check_columns(query, &columns, &declared.unwrap_or_default())?;
     // Before the query runs: what it takes long for is not to be thrown away.
     check_absent(session, create)?;
-    let engine = table_engine::engine(session, query, create, &columns)?;
+    let engine = table_engine::engine(session, query, create, &columns);
+    let place = create.storage.engine.as_ref().map(|e| e.span);
+    let engine = engine.map_err(|e| query.placed(e, place.unwrap_or(create.name.span)))?;
     if matches!(engine, Engine::MergeTree(_)) {
         for column in &mut columns {
             column.codec = merge_tree::full_codec(column);

@@ -92,7 +92,7 @@ impl basalt_formats::Evaluator for ValueEvaluator {
             temporary: &self.temporary,
             execution: self.execution.clone(),
         };
-        let (value, from) = Analyzer::new(&environment, expression.as_bytes()).constant(&expr)?;
+        let (value, from) = Analyzer::new(&environment, b"").constant(&expr)?;
         let typed = Typed::constant(value, from)?;
         let converted = cast(typed, data_type, CastMode::Normal, &self.context)?;
         converted

@@ -64,7 +64,7 @@ pub(super) fn source(
     table: &Table,
     io: Io<'_>,
 ) -> Result<(Planned, Vec<String>)> {
-    let mut given = given_columns(table, insert.columns.as_deref())?;
+    let mut given = given_columns(query, table, insert.columns.as_deref())?;
     match &insert.source {
         InsertSource::Query(select) => Ok((query::plan(session, query, select)?, given)),
         InsertSource::Format { name: format, span } => {
@@ -100,7 +100,11 @@ pub(super) fn source(
 }
 
 /// Names of the columns that the INSERT gives, in its order.
-pub(super) fn given_columns(table: &Table, columns: Option<&[ast::Expr]>) -> Result<Vec<String>> {
+pub(super) fn given_columns(
+    query: &RunningQuery<'_>,
+    table: &Table,
+    columns: Option<&[ast::Expr]>,
+) -> Result<Vec<String>> {
     let insertable = |c: &&ColumnDefinition| {
         let kind = c.default.as_ref().map(|d| d.kind);
         !matches!(kind, Some(DefaultKind::Materialized | DefaultKind::Alias))
@@ -116,10 +120,11 @@ pub(super) fn given_columns(table: &Table, columns: Option<&[ast::Expr]>) -> Res
         let plain = table.columns.iter().filter(|c| !c.column.hidden);
         return Ok(plain.map(|c| c.column.name.clone()).collect());
     };
-    let mut names: Vec<String> = Vec::new();
+    let mut names: Vec<(String, ast::Span)> = Vec::new();
     for column in columns {
+        let span = column.span;
         match &column.kind {
-            ExprKind::Identifier(parts) => names.push(parts.join(".")),
+            ExprKind::Identifier(parts) => names.push((parts.join("."), span)),
             ExprKind::Matcher(matcher) => {
                 let mut matched: Vec<String> = all().collect();
                 for transformer in &matcher.transformers {
@@ -128,22 +133,21 @@ pub(super) fn given_columns(table: &Table, columns: Option<&[ast::Expr]>) -> Res
                     };
                     matched.retain(|n| !columns.iter().any(|c| c.last() == Some(n)));
                 }
-                names.extend(matched);
+                names.extend(matched.into_iter().map(|name| (name, span)));
             }
             _ => {
-                return Err(Error::new(
-                    ErrorCode::BAD_ARGUMENTS,
-                    "INSERT takes names of columns",
-                ));
+                let e = Error::new(ErrorCode::BAD_ARGUMENTS, "INSERT takes names of columns");
+                return Err(query.placed(e, span));
             }
         }
     }
     let by_name = columns_by_name(table);
     let mut taken = HashSet::with_capacity(names.len());
-    for name in &names {
+    for (name, span) in &names {
+        let at = |e: Error| query.placed(e, *span);
         let column = match by_name.get(name.as_str()) {
             Some(column) => *column,
-            None => column_of(table, name)?,
+            None => column_of(table, name).map_err(at)?,
         };
         if !insertable(&column) {
             let code = if column.column.alias.is_some() {
@@ -151,19 +155,19 @@ pub(super) fn given_columns(table: &Table, columns: Option<&[ast::Expr]>) -> Res
             } else {
                 ErrorCode::ILLEGAL_COLUMN
             };
-            return Err(Error::new(
+            return Err(at(Error::new(
                 code,
                 format!("Leave it out: cannot insert column `{name}`, it is computed"),
-            ));
+            )));
         }
         if !taken.insert(name) {
-            return Err(Error::new(
+            return Err(at(Error::new(
                 ErrorCode::DUPLICATE_COLUMN,
-                format!("Column `{name}` stands twice in the INSERT"),
-            ));
+                format!("Leave it out: column `{name}` stands twice in the INSERT"),
+            )));
         }
     }
-    Ok(names)
+    Ok(names.into_iter().map(|(name, _)| name).collect())
 }
 
 fn columns_by_name(table: &Table) -> HashMap<&str, &ColumnDefinition> {

@@ -23,7 +23,7 @@ fn target(
                 query.text,
                 f.span.start as usize,
             )),
-            None => e,
+            None => query.placed(e, function.span),
         }
     })
 }
@@ -54,7 +54,7 @@ pub(super) fn into_function(
             let columns = planned.columns.iter();
             let header = columns.map(|c| (c.name.clone(), c.data_type.clone()));
             let table = insert_file::table_of(&header.collect());
-            let given = given_columns(&table, insert.columns.as_deref())?;
+            let given = given_columns(query, &table, insert.columns.as_deref())?;
             (table, (planned, given))
         }
         (None, InsertSource::Format { .. }) => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use basalt_error::Result;
 use basalt_functions::StringColumn;
-use basalt_parser::ast::Kill;
+use basalt_parser::ast::{self, Kill};
 use basalt_types::DataType;
 
 use super::query;
@@ -25,11 +25,10 @@ pub(crate) fn run(
     if kill.mutation {
         return Ok(Summary::default());
     }
-    let text = format!(
-        "SELECT query_id, user, query FROM system.processes WHERE {}",
-        basalt_parser::format_expr(&kill.where_)
-    );
-    let select = query::parse_query(&text)?;
+    let mut select = query::parse_query("SELECT query_id, user, query FROM system.processes")?;
+    if let ast::SetExpr::Select(select) = &mut select.body {
+        select.where_ = Some(kill.where_.clone());
+    }
     let planned = query::plan(session, query, &select)?;
     let batches = query.execution.collect(&planned.plan)?;
     let mut columns: [Vec<Vec<u8>>; 3] = Default::default();

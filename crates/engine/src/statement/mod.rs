@@ -82,9 +82,17 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
     let place = place(&query.parsed.statement)
         .map(|span| basalt_parser::position_of(query.text, span.start as usize));
     let start = basalt_parser::position_of(query.text, query.parsed.span.start);
+    let reads_rows = reads_rows(&query.parsed.statement);
     let summary = dispatch(session, query, io).map_err(|e| match (e.code(), place) {
-        (ErrorCode::UNKNOWN_TABLE | ErrorCode::UNKNOWN_DATABASE, Some(place)) => e.at(place),
+        (
+            ErrorCode::UNKNOWN_TABLE
+            | ErrorCode::UNKNOWN_DATABASE
+            | ErrorCode::NUMBER_OF_COLUMNS_DOESNT_MATCH,
+            Some(place),
+        ) => e.at(place),
         (ErrorCode::NOT_IMPLEMENTED, _) => e.at(start),
+        // Of rows that are read, any may be at fault.
+        (_, Some(place)) if !reads_rows && !e.is_of_run() => e.at(place),
         _ => e,
     })?;
     if defines {
@@ -170,6 +178,15 @@ fn writes_to_disk(session: &Session, statement: &Statement) -> bool {
     table.is_ok_and(|table| table.merge_tree().is_some())
 }
 
+/// Whether a statement reads rows from elsewhere.
+fn reads_rows(statement: &Statement) -> bool {
+    match statement {
+        Statement::Insert(_) => true,
+        Statement::CreateTable(create) => create.query.is_some(),
+        _ => false,
+    }
+}
+
 /// Where the name stands that a statement is about.
 fn place(statement: &Statement) -> Option<ast::Span> {
     let name = match statement {
@@ -179,6 +196,7 @@ fn place(statement: &Statement) -> Option<ast::Span> {
         },
         Statement::CreateTable(create) => &create.name,
         Statement::CreateView(create) => &create.name,
+        Statement::CreateDatabase(create) => &create.name,
         Statement::Drop(drop) => drop.names.first()?,
         Statement::Truncate(truncate) => &truncate.name,
         Statement::Rename(rename) => &rename.pairs.first()?.from,

@@ -41,7 +41,7 @@ pub(super) fn table(
         select = cast_to(&select, declared)?;
         declared_columns(session, query, declared, &[])?
     };
-    check_columns(&columns, query.settings)?;
+    check_columns(query, &columns, &[])?;
     let engine = Engine::Function(Arc::new(FunctionTable {
         function,
         query: Arc::new(select),

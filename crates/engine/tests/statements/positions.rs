@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::{Folder, run_alone};
+use basalt_engine::{Database, Session};
+
+use crate::{Folder, run, run_alone};
 
 fn check(sql: &str, place: &str, start: &str) {
     let error = run_alone(sql).expect_err(sql);
@@ -118,5 +120,197 @@ fn the_first_wrong_row_of_a_file_is_named() {
             error.contains("(at row 310001"),
             "{threads} threads: {error}"
         );
+    }
+}
+
+/// The mark `^` stands before what an error is about; `prelude` runs before.
+fn check_marked(prelude: &str, marked: &str, start: &str) {
+    let database = Database::in_memory().expect("a database");
+    let mut session = Session::new(&database);
+    if !prelude.is_empty() {
+        run(&mut session, prelude).expect(prelude);
+    }
+    let (before, behind) = marked.split_once('^').expect(marked);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    let sql = format!("{before}{behind}");
+    let error = run(&mut session, &sql).expect_err(&sql);
+    let place = format!("(line {line}, column {column})");
+    assert!(error.contains(&place), "{marked}: {error}");
+    let message = error.split_once("DB::Exception: ").expect(&sql).1;
+    assert!(message.starts_with(start), "{sql}: {error}");
+}
+
+#[test]
+fn faults_of_expressions_have_the_place_of_the_innermost() {
+    for (marked, start) in [
+        ("SELECT 1,\n  length(^upper(1))", ""),
+        ("SELECT 1 + (SELECT ^intDiv(1, 0))", ""),
+        ("SELECT 1, ^intDiv(number, 0) FROM numbers(3)", ""),
+        ("SELECT 2 * ^[number][0] FROM numbers(3)", ""),
+        ("SELECT max(^intDiv(1, number)) FROM numbers(3)", ""),
+        ("SELECT arrayMap(x -> ^x % 0, [number]) FROM numbers(3)", ""),
+        (
+            "SELECT number FROM numbers(3) WHERE ^throwIf(number = 2)",
+            "",
+        ),
+        ("SELECT ^x + 'a' AS y FROM (SELECT 1 AS x)", ""),
+    ] {
+        check_marked("", marked, start);
+    }
+}
+
+#[test]
+fn aggregates_and_columns_in_wrong_clauses_have_a_place() {
+    for (marked, start) in [
+        (
+            "SELECT number FROM numbers(3) WHERE 1 AND ^sum(number) > 1",
+            "Use HAVING",
+        ),
+        (
+            "SELECT sum(number) AS s FROM numbers(3) WHERE ^s > 1",
+            "Use HAVING",
+        ),
+        (
+            "SELECT 1 FROM numbers(3) WHERE ^row_number() OVER () = 1",
+            "Use QUALIFY",
+        ),
+        (
+            "SELECT 1 FROM numbers(3) GROUP BY 1 + ^sum(number)",
+            "Group by",
+        ),
+        (
+            "SELECT 1 FROM numbers(3) AS a JOIN numbers(3) AS b ON a.number = ^sum(b.number)",
+            "Compute it in a subquery",
+        ),
+        ("SELECT count(),\n ^number FROM numbers(3)", "Add `number`"),
+        (
+            "SELECT sum(number), 1 + ^number FROM numbers(3) GROUP BY number % 2",
+            "Add `number`",
+        ),
+        (
+            "SELECT sum(number) FROM numbers(3) GROUP BY number % 2 HAVING ^number > 1",
+            "Add `number`",
+        ),
+        (
+            "SELECT sum(number) FROM numbers(3) GROUP BY number % 2 ORDER BY ^number",
+            "Add `number`",
+        ),
+        (
+            "SELECT ^* FROM numbers(3) GROUP BY number % 2",
+            "Add `number`",
+        ),
+        ("SELECT number FROM numbers(3) GROUP BY ^7", ""),
+        ("SELECT number FROM numbers(3) ORDER BY ^7", ""),
+        ("SELECT 1 UNION ALL ^SELECT 1, 2", "Select 1 column"),
+        ("SELECT 1 UNION ^SELECT 2", "Write UNION ALL"),
+        ("SELECT 1 EXCEPT (^SELECT 1, 2)", "Select 1 column"),
+    ] {
+        check_marked("", marked, start);
+    }
+}
+
+/// What was written in another text has the place of its name.
+#[test]
+fn faults_in_views_and_functions_have_the_place_of_the_call() {
+    for (prelude, marked) in [
+        (
+            "CREATE VIEW v AS SELECT 1,                intDiv(1, number) AS x FROM numbers(3)",
+            "SELECT x FROM ^v",
+        ),
+        (
+            "CREATE FUNCTION f AS x ->                          intDiv(x, 0)",
+            "SELECT 1, ^f(number) FROM numbers(2)",
+        ),
+        (
+            "CREATE FUNCTION f AS x ->                          length(x)",
+            "SELECT 1, ^f(1)",
+        ),
+    ] {
+        check_marked(prelude, marked, "");
+    }
+}
+
+#[test]
+fn faults_of_definitions_have_a_place() {
+    const TABLE: &str = "CREATE TABLE t (a UInt8, b String) ENGINE = Memory";
+    const ON_DISK: &str = "CREATE TABLE t (a UInt8, b String) ENGINE = MergeTree ORDER BY a";
+    for (marked, start) in [
+        ("ALTER TABLE t DROP COLUMN ^bb", "Maybe you meant `b`?"),
+        ("ALTER TABLE t DROP COLUMN b, DROP COLUMN ^c", ""),
+        (
+            "ALTER TABLE t ADD COLUMN IF NOT EXISTS c UInt8 AFTER ^aa",
+            "Maybe you meant `a`?",
+        ),
+        ("ALTER TABLE t ADD COLUMN ^a UInt8", "Choose another name"),
+        ("ALTER TABLE t MODIFY COLUMN ^c UInt8", ""),
+        ("ALTER TABLE t RENAME COLUMN ^c TO d", ""),
+        ("ALTER TABLE t COMMENT COLUMN ^c 'x'", ""),
+        ("ALTER TABLE t UPDATE ^c = 1 WHERE 1", ""),
+        ("ALTER TABLE t UPDATE b = 'x' WHERE ^nosuch", ""),
+        ("ALTER TABLE t DELETE WHERE 1 AND ^nosuch", ""),
+        ("INSERT INTO t (a, ^c) VALUES (1)", ""),
+        ("INSERT INTO t (a, ^a) VALUES (1)", "Leave it out"),
+        ("INSERT INTO ^t (a, b) SELECT 1", ""),
+        ("DROP VIEW ^t", "Use DROP TABLE"),
+        (
+            "CREATE TABLE ^t (a UInt8) ENGINE = Memory",
+            "Add IF NOT EXISTS",
+        ),
+    ] {
+        check_marked(TABLE, marked, start);
+        check_marked(ON_DISK, marked, start);
+    }
+    for (marked, start) in [
+        ("ALTER TABLE t DROP COLUMN ^a", "Leave it as it is"),
+        ("ALTER TABLE t MODIFY COLUMN ^a String", "Leave it as it is"),
+        ("ALTER TABLE t MODIFY SETTING ^nosuch = 1", "Leave it out"),
+        ("ALTER TABLE t DROP INDEX ^nosuch", ""),
+    ] {
+        check_marked(ON_DISK, marked, start);
+    }
+}
+
+#[test]
+fn faults_of_new_tables_have_a_place() {
+    for (marked, start) in [
+        (
+            "CREATE TABLE t (a UInt8, ^a Int8) ENGINE = Memory",
+            "Name it differently",
+        ),
+        ("CREATE TABLE t (a UInt8 DEFAULT ^'x') ENGINE = Memory", ""),
+        (
+            "CREATE TABLE t (b Int8, ^a UInt8 CODEC(Foo)) ENGINE = Memory",
+            "",
+        ),
+        (
+            "CREATE TABLE t (a UInt8) ENGINE = ^Memory(1)",
+            "Write ENGINE = Memory",
+        ),
+        (
+            "CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a PRIMARY KEY ^b",
+            "",
+        ),
+        (
+            "CREATE TABLE t (a Nullable(Int8)) ENGINE = MergeTree ORDER BY ^a",
+            "Add SETTINGS",
+        ),
+        (
+            "CREATE TABLE t (a Int8) ENGINE = MergeTree ORDER BY a TTL ^a",
+            "",
+        ),
+        (
+            "CREATE TABLE t (a Int8) ENGINE = MergeTree ORDER BY a SETTINGS ^x = 1",
+            "Leave it out",
+        ),
+        (
+            "CREATE TABLE t (a Int8, INDEX i ^b TYPE minmax) ENGINE = MergeTree ORDER BY a",
+            "",
+        ),
+        ("CREATE DATABASE ^default", "Add IF NOT EXISTS"),
+        ("KILL QUERY WHERE ^nosuch = 1", ""),
+        ("EXPLAIN PLAN ^nosuch = 1 SELECT 1", ""),
+    ] {
+        check_marked("", marked, start);
     }
 }

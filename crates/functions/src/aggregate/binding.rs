@@ -11,7 +11,8 @@ use basalt_types::DataType;
 
 use super::combinators::{self, Combinator, nullable};
 use super::{
-    AggregateCall, AggregateFunction, AggregateNulls, Aggregator, BoundAggregate, Groups, Shortcut,
+    AggregateCall, AggregateFunction, AggregateNulls, Aggregator, BoundAggregate, Groups,
+    OnlyNulls, Shortcut,
 };
 use crate::Arg;
 
@@ -181,19 +182,9 @@ fn bind_function(
     })
 }
 
-/// Whether a function of no values is 0, not NULL.
-fn is_count(function: &AggregateFunction) -> bool {
-    let is_named = ["count", "regr_count"].contains(&function.name);
-    function.nulls == AggregateNulls::SkipNotNull && (is_named || function.name.starts_with("uniq"))
-}
-
-/// Checks the number of arguments of functions that are asked for a result though all is NULL.
+/// What is wrong with a call that has only NULLs, where that matters.
 fn check_nothing(function: &AggregateFunction, call: &AggregateCall<'_>) -> Result<()> {
-    if function.name.starts_with("quantiles") {
-        return Err(call.illegal_type(0));
-    }
-    let refuses = function.name.starts_with("deltaSum");
-    if is_count(function) || refuses {
+    if matches!(function.only_nulls, OnlyNulls::Zero | OnlyNulls::Refused) {
         call.expect_params(0..=function.max_params)?;
         let numbers = vec![DataType::UInt8; call.types.len()];
         (function.resolve)(&AggregateCall {
@@ -201,15 +192,15 @@ fn check_nothing(function: &AggregateFunction, call: &AggregateCall<'_>) -> Resu
             ..*call
         })?;
     }
-    match refuses {
-        true => Err(call.illegal_type(0)),
-        false => Ok(()),
+    match function.only_nulls {
+        OnlyNulls::Null | OnlyNulls::Zero => Ok(()),
+        OnlyNulls::Refused | OnlyNulls::RefusedFirst => Err(call.illegal_type(0)),
     }
 }
 
 /// Only NULLs ever come: counts are 0, all else is NULL.
 fn of_nothing(function: &AggregateFunction) -> BoundAggregate {
-    let counts = is_count(function);
+    let counts = function.only_nulls == OnlyNulls::Zero;
     let return_type = if counts {
         DataType::UInt64
     } else {

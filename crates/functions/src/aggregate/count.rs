@@ -11,7 +11,8 @@ use basalt_types::DataType;
 use super::rows::Rows;
 use super::values::{column, primitive};
 use super::{
-    AggregateCall, AggregateFunction, AggregateNulls, Aggregator, BoundAggregate, Groups, Shortcut,
+    AggregateCall, AggregateFunction, AggregateNulls, Aggregator, BoundAggregate, Groups,
+    OnlyNulls, Shortcut,
 };
 
 /// The functions of this family.
@@ -19,6 +20,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[AggregateFunction {
     name: "count",
     case_insensitive: true,
     nulls: AggregateNulls::SkipNotNull,
+    only_nulls: OnlyNulls::Zero,
     syntax: "count([x])",
     description: "Number of rows, or of those in which x is not NULL.",
     resolve,

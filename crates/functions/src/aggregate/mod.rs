@@ -129,6 +129,19 @@ pub enum AggregateNulls {
     Own,
 }
 
+/// What a call of an aggregate function is if, by its type, an argument is NULL in all rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnlyNulls {
+    /// NULL, whatever the other arguments are.
+    Null,
+    /// 0, if the call is right but for the type: it counts values.
+    Zero,
+    /// An error of the type, if the call is right but for it.
+    Refused,
+    /// An error of the type, whatever else is wrong.
+    RefusedFirst,
+}
+
 /// The entry of an aggregate function.
 #[derive(Debug)]
 pub struct AggregateFunction {
@@ -140,6 +153,8 @@ pub struct AggregateFunction {
     pub case_insensitive: bool,
     /// What it does with NULL.
     pub nulls: AggregateNulls,
+    /// What it makes of arguments that are nothing but NULL, unless it sees NULLs itself.
+    pub only_nulls: OnlyNulls,
     /// Most parameters that it takes in the first brackets.
     pub max_params: usize,
     /// How to call it.
@@ -157,6 +172,7 @@ impl AggregateFunction {
         aliases: &[],
         case_insensitive: false,
         nulls: AggregateNulls::Skip,
+        only_nulls: OnlyNulls::Null,
         max_params: 0,
         syntax: "",
         description: "",

@@ -51,6 +51,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
         syntax: "approx_top_k(N[, reserved])(x)",
         description: "The approximately most frequent values with their counts and errors.",
         resolve: |call| resolve(call, false, true),
+        ..AggregateFunction::BASE
     },
     AggregateFunction {
         name: "approx_top_sum",

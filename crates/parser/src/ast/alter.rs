@@ -1,5 +1,6 @@
 //! Describes ALTER TABLE.
 
+use super::Span;
 use super::administration::TokenStatement;
 use super::create::{ColumnDef, Constraint, IndexDef, ProjectionDef, TtlItem};
 use super::expr::Expr;
@@ -17,9 +18,18 @@ pub struct Alter {
     /// `ON CLUSTER`
     pub cluster: Option<String>,
     /// One or more commands.
-    pub commands: Vec<AlterCommand>,
+    pub commands: Vec<AlterStep>,
     /// `FORMAT`, `SETTINGS`
     pub output: OutputOptions,
+}
+
+/// A command of ALTER TABLE in its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterStep {
+    /// What to do.
+    pub command: AlterCommand,
+    /// Where the name or expression stands that it is about.
+    pub span: Span,
 }
 
 /// A command of ALTER TABLE.
@@ -294,5 +304,5 @@ pub enum ColumnPosition {
     /// `FIRST`
     First,
     /// `AFTER name`
-    After(String),
+    After(String, Span),
 }

@@ -35,7 +35,8 @@ impl Expr {
 
     /// The condition, false where it is NULL.
     pub fn or_false(self) -> Expr {
-        Expr::call("ifNull", vec![self, Expr::literal(Literal::UInt(0))])
+        let span = self.span;
+        Expr::call("ifNull", vec![self, Expr::literal(Literal::UInt(0))]).at(span)
     }
 
     /// The same at a place; what it is made of keeps its own.

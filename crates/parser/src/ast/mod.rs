@@ -32,8 +32,8 @@ pub mod view;
 
 pub use administration::{Check, Kill, Optimize, SystemCommand, TokenStatement};
 pub use alter::{
-    Alter, AlterCommand, ColumnPosition, ElementAction, ElementKind, MoveTarget, Partition,
-    PartitionAction, Statistics,
+    Alter, AlterCommand, AlterStep, ColumnPosition, ElementAction, ElementKind, MoveTarget,
+    Partition, PartitionAction, Statistics,
 };
 pub use create::{
     ColumnDef, ColumnDefault, Constraint, ConstraintKind, CreateDatabase, CreateFunction,

@@ -16,7 +16,12 @@ pub(super) fn alter(a: &Alter) -> Node {
     } else {
         alter_command
     };
-    let commands = Node::list(a.commands.iter().map(command).collect());
+    let commands = Node::list(
+        a.commands
+            .iter()
+            .map(|step| command(&step.command))
+            .collect(),
+    );
     let mut children = vec![commands];
     children.extend(names(&a.table));
     let name = match a.is_database {
@@ -280,7 +285,7 @@ fn in_partition(which: Option<&Partition>) -> Vec<Node> {
 /// An element and the name of the one before it.
 fn placed(element: Node, position: Option<&ColumnPosition>) -> Vec<Node> {
     let mut nodes = vec![element];
-    if let Some(ColumnPosition::After(name)) = position {
+    if let Some(ColumnPosition::After(name, _)) = position {
         nodes.push(identifier(name));
     }
     nodes

@@ -18,11 +18,11 @@ impl Writer {
         self.object_name(&alter.table);
         self.cluster(alter.cluster.as_deref());
         self.indented(|w| {
-            for (i, command) in alter.commands.iter().enumerate() {
+            for (i, step) in alter.commands.iter().enumerate() {
                 w.put_if(i > 0, ",");
                 w.line();
                 w.put("(");
-                w.alter_command(command);
+                w.alter_command(&step.command);
                 w.put(")");
             }
         });
@@ -138,7 +138,7 @@ impl Writer {
     fn position(&mut self, position: Option<&ColumnPosition>) {
         match position {
             Some(ColumnPosition::First) => self.put(" FIRST "),
-            Some(ColumnPosition::After(name)) => {
+            Some(ColumnPosition::After(name, _)) => {
                 self.put(" AFTER ");
                 self.dotted(name);
             }

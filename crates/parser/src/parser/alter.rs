@@ -4,8 +4,8 @@ use basalt_error::Result;
 
 use super::Parser;
 use crate::ast::{
-    Alter, AlterCommand, ColumnDef, ColumnPosition, ElementAction, ElementKind, MoveTarget,
-    Partition, PartitionAction, Statement, Statistics, TokenStatement,
+    Alter, AlterCommand, AlterStep, ColumnDef, ColumnPosition, ElementAction, ElementKind,
+    MoveTarget, Partition, PartitionAction, Span, Statement, Statistics, TokenStatement,
 };
 use crate::lexer::TokenKind as K;
 
@@ -128,9 +128,10 @@ impl Parser<'_> {
     }
 
     /// A command, perhaps in parentheses.
-    fn alter_command(&mut self) -> Result<AlterCommand> {
+    fn alter_command(&mut self) -> Result<AlterStep> {
         let in_parentheses = self.symbol(K::OpenRound);
         let found = COMMANDS.iter().find(|(words, _)| self.keyword(words));
+        let span = self.behind_condition();
         let command = match found {
             Some((_, parse)) => parse(self)?,
             None if self.is_word(0, "MODIFY") && self.at_security(1) => {
@@ -142,7 +143,16 @@ impl Parser<'_> {
         if in_parentheses {
             self.expect_symbol(K::CloseRound)?;
         }
-        Ok(command)
+        Ok(AlterStep { command, span })
+    }
+
+    /// The next token, behind `IF EXISTS` and `IF NOT EXISTS`.
+    fn behind_condition(&mut self) -> Span {
+        let conditions = [("IF EXISTS", 2), ("IF NOT EXISTS", 3)];
+        let found = conditions
+            .into_iter()
+            .find(|(words, _)| self.peek_keyword(words));
+        self.token(found.map_or(0, |(_, words)| words)).span
     }
 
     fn token_command(&mut self) -> Result<AlterCommand> {
@@ -160,8 +170,9 @@ impl Parser<'_> {
             return Ok(Some(ColumnPosition::First));
         }
         if self.keyword("AFTER") {
+            let start = self.start_span();
             let name = self.compound_identifier("column")?.join(".");
-            return Ok(Some(ColumnPosition::After(name)));
+            return Ok(Some(ColumnPosition::After(name, self.span_from(start))));
         }
         Ok(None)
     }

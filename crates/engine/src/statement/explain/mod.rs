@@ -15,7 +15,7 @@ use arrow::array::{ArrayRef, UInt64Array};
 use basalt_analyzer::{Analyzer, TableEntry};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::scan::{MergeTreeTable, SourceTable};
-use basalt_parser::ast::{Explain, ExplainKind, ExprKind, Literal, Statement};
+use basalt_parser::ast::{Explain, ExplainKind, ExprKind, Literal, Setting, Span, Statement};
 use basalt_types::DataType;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::datasource::source_as_provider;
@@ -35,7 +35,7 @@ pub(crate) fn run(
     explain: &Explain,
     io: Io<'_>,
 ) -> Result<Summary> {
-    check_settings(explain)?;
+    check_settings(explain).map_err(|(e, span)| query.placed(e, span))?;
     match (explain.kind, explain.statement.as_deref()) {
         (ExplainKind::Estimate, Some(statement)) => {
             estimate(session, query, explain, statement, io)
@@ -57,7 +57,7 @@ pub(crate) fn run(
 /// # Errors
 /// What is wrong with the query, `NOT_IMPLEMENTED` for kinds that only stand alone.
 pub(crate) fn table(environment: &QueryEnvironment<'_>, explain: &Explain) -> Result<TableEntry> {
-    check_settings(explain)?;
+    check_settings(explain).map_err(|(e, _)| e)?;
     match explain.kind {
         ExplainKind::Analyze => Err(Error::not_implemented("EXPLAIN ANALYZE in FROM")),
         ExplainKind::Estimate => {
@@ -197,35 +197,38 @@ fn settings_of(kind: ExplainKind) -> &'static [&'static str] {
     }
 }
 
-fn check_settings(explain: &Explain) -> Result<()> {
+fn check_settings(explain: &Explain) -> Result<(), (Error, Span)> {
+    let check = |setting| check_setting(explain, setting).map_err(|e| (e, setting.span));
+    explain.settings.iter().try_for_each(check)
+}
+
+fn check_setting(explain: &Explain, setting: &Setting) -> Result<()> {
     let known = settings_of(explain.kind);
-    for setting in &explain.settings {
-        let name = setting.name.as_str();
-        if !known.contains(&name) {
-            let near = basalt_functions::registry::nearest(name, known.iter().copied());
-            let hint = near.first().map(|n| format!("Maybe you meant {n}? "));
-            let text = format!(
-                "{}Unknown setting {name} of this EXPLAIN, which has {}",
-                hint.unwrap_or_default(),
-                known.join(", ")
-            );
-            return Err(Error::new(ErrorCode::UNKNOWN_SETTING, text));
-        }
-        let value = setting.value.as_ref().map(|v| &v.kind);
-        if !matches!(
-            value,
-            None | Some(ExprKind::Literal(Literal::UInt(0 | 1) | Literal::Bool(_)))
-        ) {
-            return Err(Error::new(
-                ErrorCode::INVALID_SETTING_VALUE,
-                format!("Give {name} 0 or 1"),
-            ));
-        }
-        if name == "graph" && is_set(explain, name) == Some(true) {
-            return Err(Error::not_implemented(format!(
-                "Leave it out: {name} = 1 of this EXPLAIN"
-            )));
-        }
+    let name = setting.name.as_str();
+    if !known.contains(&name) {
+        let near = basalt_functions::registry::nearest(name, known.iter().copied());
+        let hint = near.first().map(|n| format!("Maybe you meant {n}? "));
+        let text = format!(
+            "{}Unknown setting {name} of this EXPLAIN, which has {}",
+            hint.unwrap_or_default(),
+            known.join(", ")
+        );
+        return Err(Error::new(ErrorCode::UNKNOWN_SETTING, text));
+    }
+    let value = setting.value.as_ref().map(|v| &v.kind);
+    if !matches!(
+        value,
+        None | Some(ExprKind::Literal(Literal::UInt(0 | 1) | Literal::Bool(_)))
+    ) {
+        return Err(Error::new(
+            ErrorCode::INVALID_SETTING_VALUE,
+            format!("Give {name} 0 or 1"),
+        ));
+    }
+    if name == "graph" && is_set(explain, name) == Some(true) {
+        return Err(Error::not_implemented(format!(
+            "Leave it out: {name} = 1 of this EXPLAIN"
+        )));
     }
     Ok(())
 }

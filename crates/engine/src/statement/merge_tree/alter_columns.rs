@@ -35,12 +35,13 @@ pub(in crate::statement) fn replace(
     let old = old.ok_or_else(|| Error::bug("an ALTER of a table that has no parts"))?;
     check_keys(&old, table, &altered)?;
     let mut columns: Vec<ColumnDefinition> = altered.iter().map(|a| a.definition.clone()).collect();
-    check_columns(&columns, query.settings)?;
+    check_columns(query, &columns, &[])?;
     for column in &mut columns {
         column.codec = full_codec(column);
     }
     let create = changed_statement(table, &columns, change)?;
-    let Engine::MergeTree(new) = super::engine(session, query, &create, &columns)? else {
+    let Engine::MergeTree(new) = super::engine(session, &query.of_other_text(), &create, &columns)?
+    else {
         return Err(Error::bug("an ALTER that changed the engine"));
     };
     let changed_table = Table {

@@ -5,6 +5,8 @@ use basalt_parser::ast::{Expr, ExprKind, IndexDef, Literal};
 use basalt_storage::Layout;
 use basalt_storage::merge_tree::{Index, IndexKind};
 
+use crate::session::RunningQuery;
+
 /// False answers of a Bloom filter without an argument.
 const DEFAULT_SHARE: f64 = 0.025;
 
@@ -19,20 +21,27 @@ const UNKNOWN: [&str; 6] = [
 ];
 
 /// The indexes that a statement declares.
-pub(super) fn indexes(declared: &[IndexDef], layout: &Layout) -> Result<Vec<Index>> {
+pub(super) fn indexes(
+    query: &RunningQuery<'_>,
+    declared: &[IndexDef],
+    layout: &Layout,
+) -> Result<Vec<Index>> {
     for (i, index) in declared.iter().enumerate() {
         if declared[..i].iter().any(|other| other.name == index.name) {
-            return Err(Error::new(
+            let e = Error::new(
                 ErrorCode::ILLEGAL_INDEX,
                 format!("Use another name: there is an index {} already", index.name),
-            ));
+            );
+            return Err(query.placed(e, index.expr.span));
         }
     }
     let index = |declared: &IndexDef| {
+        let column = column(declared, layout);
+        let kind = || kind(declared).map_err(|e| query.placed(e, declared.index_type.span));
         Ok(Index {
             name: declared.name.clone(),
-            column: column(declared, layout)?,
-            kind: kind(declared)?,
+            column: column.map_err(|e| query.placed(e, declared.expr.span))?,
+            kind: kind()?,
         })
     };
     declared.iter().map(index).collect()

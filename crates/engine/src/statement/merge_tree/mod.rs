@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, CreateTable, Expr, ExprKind, Literal};
+use basalt_parser::ast::{self, CreateTable, Expr, ExprKind, Literal, Span};
 use basalt_storage::{ColumnCodec, Layout, MergeTree, Options, StoredColumn};
 
 pub(super) use alter::{alter, checked};
@@ -70,9 +70,10 @@ pub(super) fn engine(
     columns: &[ColumnDefinition],
 ) -> Result<Engine> {
     check_clauses(create)?;
-    let options = options::options(&create.storage.settings)?;
+    let options = options::options(query, &create.storage.settings)?;
     let kind = Kind::of(create);
-    let keys = keys::keys(create)?;
+    let places = Places::of(create);
+    let keys = keys::keys(create).map_err(|e| query.placed(e, places.primary_key))?;
     let mut layout = Layout::default();
     for column in stored(columns) {
         let data_type = column.column.data_type.clone();
@@ -113,11 +114,11 @@ pub(super) fn engine(
     let ttl = ttl::exprs(&create.storage.ttl)?;
     let ttl = ttl.iter().map(&mut place).collect::<Result<Vec<_>>>()?;
     (layout.sorting_key, layout.partition_key) = (sorting_key, partition_key);
-    ttl::check(&layout, &ttl)?;
+    ttl::check(&layout, &ttl).map_err(|e| query.placed(e, places.ttl))?;
     layout.ttl = ttl;
     let declared = create.schema.as_ref().map(|s| s.indexes.as_slice());
-    layout.indexes = indexes::indexes(declared.unwrap_or_default(), &layout)?;
-    keys::check_key_types(create, &layout)?;
+    layout.indexes = indexes::indexes(query, declared.unwrap_or_default(), &layout)?;
+    keys::check_key_types(create, &layout).map_err(|e| query.placed(e, places.sorting_key))?;
     layout.combine = kind::combine(kind, create, columns, &layout)?;
     let (uuid, storage) = storage(session, create, layout, options)?;
     Ok(Engine::MergeTree(Arc::new(MergeTreeTable {
@@ -128,6 +129,29 @@ pub(super) fn engine(
         keys,
         mutations: Mutations::default(),
     })))
+}
+
+/// Where the clauses of a table stand in the text.
+#[derive(Default)]
+struct Places {
+    sorting_key: Span,
+    primary_key: Span,
+    ttl: Span,
+}
+
+impl Places {
+    fn of(create: &CreateTable) -> Self {
+        let storage = &create.storage;
+        let sorting_key = storage.order_by.iter().flatten().next();
+        let sorting_key = sorting_key.map_or_else(Span::default, |item| item.expr.span);
+        let primary_key = storage.primary_key.as_ref().map(|e| e.span);
+        let ttl = storage.ttl.first().map(|item| item.expr.span);
+        Self {
+            sorting_key,
+            primary_key: primary_key.unwrap_or(sorting_key),
+            ttl: ttl.unwrap_or_default(),
+        }
+    }
 }
 
 /// The place of the table's parts.
@@ -212,7 +236,7 @@ pub(super) fn complete(create: &mut CreateTable) {
     let storage = &mut create.storage;
     create.uuid = None;
     if storage.order_by.is_none() {
-        let nothing = Expr::new(ExprKind::Tuple(Vec::new()), ast::Span::default());
+        let nothing = Expr::new(ExprKind::Tuple(Vec::new()), Span::default());
         let expr = storage.primary_key.clone().unwrap_or(nothing);
         storage.order_by = Some(vec![ast::OrderItem {
             expr,
@@ -231,7 +255,7 @@ pub(super) fn complete(create: &mut CreateTable) {
             is_flag: false,
             name: "index_granularity".to_owned(),
             value: Some(Expr::literal(Literal::UInt(8192))),
-            span: ast::Span::default(),
+            span: Span::default(),
         });
     }
 }

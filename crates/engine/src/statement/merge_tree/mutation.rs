@@ -35,7 +35,8 @@ pub(in crate::statement) fn delete(
         table,
         on_disk,
     };
-    let keep = [Expr::call("not", vec![where_.clone().or_false()])];
+    let keep = [Expr::call("not", vec![where_.clone().or_false()]).at(where_.span)];
+    check(session, query, name, &keep)?;
     let given = ["keep".to_owned()];
     let target = TargetColumn {
         name: "keep",
@@ -76,6 +77,17 @@ pub(in crate::statement) fn delete(
     )
 }
 
+/// Finds what is wrong with expressions over a table, also if it has no rows.
+fn check(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    name: &ObjectName,
+    exprs: &[Expr],
+) -> Result<()> {
+    let select = alter::select(name, exprs.to_vec(), None);
+    crate::statement::query::plan(session, query, &select).map(|_| ())
+}
+
 /// Gives columns other values in the rows that fulfil a condition.
 pub(in crate::statement) fn update(
     session: &mut Session,
@@ -88,6 +100,7 @@ pub(in crate::statement) fn update(
     check_assignments(table, on_disk, assignments)?;
     let partition = meant(session, query, on_disk, partition)?;
     let exprs = alter::updated(table, assignments, where_)?;
+    check(session, query, name, &exprs)?;
     let given: Vec<String> = alter::columns_of(table)
         .map(|c| c.column.name.clone())
         .collect();

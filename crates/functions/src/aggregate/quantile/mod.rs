@@ -11,7 +11,7 @@ use basalt_types::physical::item_field;
 use super::defaults::bug;
 use super::row_log::list_of;
 use super::values::{column, primitive};
-use super::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate};
+use super::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate, OnlyNulls};
 
 mod bfloat16;
 mod deterministic;
@@ -53,6 +53,7 @@ const fn many(
     AggregateFunction {
         name,
         nulls: AggregateNulls::SkipNotNull,
+        only_nulls: OnlyNulls::RefusedFirst,
         max_params: usize::MAX,
         syntax: "(level, ...)(x)",
         description,
@@ -177,6 +178,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     ),
     AggregateFunction {
         nulls: AggregateNulls::SkipNotNull,
+        only_nulls: OnlyNulls::RefusedFirst,
         ..sketched(
             "quantilesGK",
             &[],
@@ -192,6 +194,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     ),
     AggregateFunction {
         nulls: AggregateNulls::SkipNotNull,
+        only_nulls: OnlyNulls::RefusedFirst,
         ..sketched(
             "quantilesDD",
             &[],

@@ -15,13 +15,16 @@ use crate::aggregate::row_log::Sealed;
 use crate::aggregate::values::{
     Primitive, PrimitiveVisitor, primitive, primitive_array, to_floats, visit_primitive,
 };
-use crate::aggregate::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate};
+use crate::aggregate::{
+    AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate, OnlyNulls,
+};
 
 /// The functions of this file.
 pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     AggregateFunction {
         name: "deltaSum",
         nulls: AggregateNulls::SkipNotNull,
+        only_nulls: OnlyNulls::Refused,
         syntax: "deltaSum(x)",
         description: "Sum of the differences between neighbours that are positive.",
         resolve: |call| resolve_delta(call, 1),
@@ -30,6 +33,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     AggregateFunction {
         name: "deltaSumTimestamp",
         nulls: AggregateNulls::SkipNotNull,
+        only_nulls: OnlyNulls::Refused,
         syntax: "deltaSumTimestamp(x, timestamp)",
         description: "As deltaSum, in the order of the timestamps.",
         resolve: |call| resolve_delta(call, 2),

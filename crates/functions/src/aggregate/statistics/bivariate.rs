@@ -6,7 +6,9 @@ use basalt_error::Result;
 use basalt_types::{DataType, TupleType};
 
 use super::moments::{Finish, Moments, bind_as, bind_number, check};
-use crate::aggregate::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate};
+use crate::aggregate::{
+    AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate, OnlyNulls,
+};
 
 /// One entry of [`FUNCTIONS`].
 const fn entry(
@@ -146,6 +148,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     ),
     AggregateFunction {
         nulls: AggregateNulls::SkipNotNull,
+        only_nulls: OnlyNulls::Zero,
         ..any_case("regr_count", "Number of pairs.", |call| {
             check(call, 2)?;
             Ok(bind_as::<Swapped, 6>(DataType::UInt64, 2, |m| [m[0], 0.0]))

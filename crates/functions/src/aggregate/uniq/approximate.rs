@@ -11,13 +11,16 @@ use super::hyper_log_log::{Counter, Shape};
 use super::sampled::SampledSet;
 use crate::aggregate::grouped::{ByteReader, StateFunction, bind_grouped};
 use crate::aggregate::rows::Rows;
-use crate::aggregate::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate};
+use crate::aggregate::{
+    AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate, OnlyNulls,
+};
 
 /// The functions of this file.
 pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     AggregateFunction {
         name: "uniq",
         nulls: AggregateNulls::SkipNotNull,
+        only_nulls: OnlyNulls::Zero,
         syntax: "uniq(x[, ...])",
         description: "Approximate number of distinct values, exact up to 65536.",
         resolve: |call| {
@@ -29,6 +32,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     AggregateFunction {
         name: "uniqHLL12",
         nulls: AggregateNulls::SkipNotNull,
+        only_nulls: OnlyNulls::Zero,
         syntax: "uniqHLL12(x[, ...])",
         description: "Approximate number of distinct values by HyperLogLog with 4096 cells.",
         resolve: resolve_hll12,
@@ -53,6 +57,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     AggregateFunction {
         name: "uniqUpTo",
         nulls: AggregateNulls::SkipNotNull,
+        only_nulls: OnlyNulls::Zero,
         max_params: 1,
         syntax: "uniqUpTo(N)(x[, ...])",
         description: "Number of distinct values if at most N, else N + 1.",

@@ -14,7 +14,8 @@ use crate::aggregate::row_keys::{SetKey, bytes_key, key_bytes, row_keys};
 use crate::aggregate::rows::Rows;
 use crate::aggregate::values::{Primitive, PrimitiveVisitor, Value, primitive, visit_primitive};
 use crate::aggregate::{
-    AggregateCall, AggregateFunction, AggregateNulls, Aggregator, BoundAggregate, Groups, Shortcut,
+    AggregateCall, AggregateFunction, AggregateNulls, Aggregator, BoundAggregate, Groups,
+    OnlyNulls, Shortcut,
 };
 
 /// The functions of this family.
@@ -22,6 +23,7 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[AggregateFunction {
     name: "uniqExact",
     aliases: &["countDistinct"],
     nulls: AggregateNulls::SkipNotNull,
+    only_nulls: OnlyNulls::Zero,
     syntax: "uniqExact(x[, ...])",
     description: "Exact number of distinct values (or combinations of values).",
     resolve,

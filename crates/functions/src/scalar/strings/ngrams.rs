@@ -59,8 +59,8 @@ functions! {
 const MAX_BYTES: usize = 1 << 15;
 
 fn resolve(call: &Call<'_>, mode: Mode) -> Result<Resolved> {
-    (0..call.args.len().min(2))
-        .try_for_each(|idx| call.expect_type(idx, |t| *t == DataType::String))?;
+    call.expect_args(2..=2)?;
+    (0..2).try_for_each(|idx| call.expect_type(idx, |t| *t == DataType::String))?;
     two_strings_to_number::<Float32Type>(call, DataType::Float32, move |haystack, needle| {
         if needle.len() > MAX_BYTES {
             return Err(Error::new(

@@ -138,8 +138,12 @@ fn target(call: &Call<'_>, name: &str, mode: CastMode) -> Result<Target> {
         name.starts_with("DateTime") || (name.starts_with("Date") && mode != CastMode::OrDefault);
     let zone_at = takes_zone.then_some(own);
     let default = own + usize::from(takes_zone);
-    let soft = mode != CastMode::Normal;
-    let least = if name == "DateTime64" && soft { 1 } else { own };
+    let has_scale = matches!(mode, CastMode::Normal | CastMode::OrDefault);
+    let least = if name == "DateTime64" && !has_scale {
+        1
+    } else {
+        own
+    };
     call.expect_args(least..=default + usize::from(mode == CastMode::OrDefault))?;
     let zone = match zone_at {
         Some(at) if call.args.len() > at => Some(parse_time_zone(&call.constant_str(at)?)?),
@@ -204,6 +208,10 @@ fn all_null() -> Result<Resolved> {
 
 fn conversion(call: &Call<'_>) -> Result<Resolved> {
     let (name, mode) = target_and_mode(call.name);
+    if name == "Bool" {
+        // The others of one argument count theirs behind NULLs.
+        call.expect_args(1..=1)?;
+    }
     if mode != CastMode::OrDefault && has_null_option(call) {
         return all_null();
     }
