@@ -179,6 +179,10 @@ impl Analyzer<'_> {
             let limit = self.size_limit(RowLimit::Sort);
             let (below, above) = around_sort(limit, clauses.bounds.num_sorted(select));
             plan = limited_to(plan, below)?;
+            let mut as_sorted = items.clone();
+            if select.distinct == Distinct::All {
+                (plan, as_sorted) = keys_as_sorted(plan, &items, &names)?;
+            }
             let sorts = order_by.into_iter().map(|(name, s)| SortExpr {
                 expr: order_key(&name, &plan),
                 ..s
@@ -189,6 +193,9 @@ impl Analyzer<'_> {
             let sorted = LogicalPlanBuilder::from(plan).sort_with_limit(sorts, kept);
             plan = sorted.and_then(|b| b.build()).map_err(plan_error)?;
             plan = limited_to(plan, above)?;
+            if as_sorted != items {
+                plan = first_of_each(plan, &as_sorted)?;
+            }
             let shown = shown_scope(&clauses.items, &items);
             plan = self.with_fill(plan, (select, outer), &names, (&shown, &clauses.fills))?;
         }
@@ -375,6 +382,35 @@ pub(crate) fn distinct(plan: LogicalPlan) -> Result<LogicalPlan> {
         .distinct()
         .and_then(|b| b.build())
         .map_err(plan_error)
+}
+
+/// The plan with keys by which its rows differ once they are sorted, where of those that they are
+/// sorted by only the place in that order counts: zeros of both signs are sorted as one value.
+fn keys_as_sorted(
+    plan: LogicalPlan,
+    keys: &[String],
+    sorted_by: &[String],
+) -> Result<(LogicalPlan, Vec<String>)> {
+    let columns = plan.schema().fields().iter().map(|f| column(f.name()));
+    let mut exprs: Vec<Expr> = columns.collect();
+    let num_columns = exprs.len();
+    let mut names = Vec::with_capacity(keys.len());
+    for key in keys {
+        let as_sorted = order_key(key, &plan);
+        if !sorted_by.contains(key) || as_sorted == column(key) {
+            names.push(key.clone());
+            continue;
+        }
+        let name = format!("{key} as sorted");
+        if !names.contains(&name) {
+            exprs.push(as_sorted.alias(name.as_str()));
+            names.push(name);
+        }
+    }
+    if exprs.len() == num_columns {
+        return Ok((plan, keys.to_vec()));
+    }
+    Ok((project(plan, exprs)?, names))
 }
 
 /// The plan under a limit, if there is one.

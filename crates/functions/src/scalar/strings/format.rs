@@ -23,7 +23,7 @@ enum Piece {
 }
 
 fn resolve_format(call: &Call<'_>) -> Result<Resolved> {
-    call.expect_args(1..=usize::MAX)?;
+    call.expect_args(2..=usize::MAX)?;
     let pieces = parse_pattern(&call.constant_bytes(0)?, call.args.len() - 1)?;
     let texts = Texts::new(call, &call.args[1..])?;
     Resolved::new(DataType::String, move |columns, num_rows| {
