@@ -176,23 +176,11 @@ impl Analyzer<'_> {
         };
         let names: Vec<String> = order_by.iter().map(|(name, _)| name.clone()).collect();
         if !order_by.is_empty() {
-            let limit = self.size_limit(RowLimit::Sort);
-            let (below, above) = around_sort(limit, clauses.bounds.num_sorted(select));
-            plan = limited_to(plan, below)?;
             let mut as_sorted = items.clone();
             if select.distinct == Distinct::All {
                 (plan, as_sorted) = keys_as_sorted(plan, &items, &names)?;
             }
-            let sorts = order_by.into_iter().map(|(name, s)| SortExpr {
-                expr: order_key(&name, &plan),
-                ..s
-            });
-            let sorts: Vec<_> = sorts.collect();
-            let kept = above.and(clauses.bounds.num_sorted(select));
-            let kept = kept.and_then(|num_rows| usize::try_from(num_rows).ok());
-            let sorted = LogicalPlanBuilder::from(plan).sort_with_limit(sorts, kept);
-            plan = sorted.and_then(|b| b.build()).map_err(plan_error)?;
-            plan = limited_to(plan, above)?;
+            plan = self.sorted(plan, order_by, clauses.bounds.num_sorted(select))?;
             if as_sorted != items {
                 plan = first_of_each(plan, &as_sorted)?;
             }
@@ -201,6 +189,26 @@ impl Analyzer<'_> {
         }
         plan = self.limits(plan, select, (names, limit_by, domain), clauses.bounds)?;
         self.final_projection(plan, clauses.items, items)
+    }
+
+    /// The rows in order, of which as many are kept as a number says.
+    fn sorted(
+        &self,
+        mut plan: LogicalPlan,
+        order_by: Vec<(String, SortExpr)>,
+        num_sorted: Option<u64>,
+    ) -> Result<LogicalPlan> {
+        let (below, above) = around_sort(self.size_limit(RowLimit::Sort), num_sorted);
+        plan = limited_to(plan, below)?;
+        let sorts = order_by.into_iter().map(|(name, s)| SortExpr {
+            expr: order_key(&name, &plan),
+            ..s
+        });
+        let sorts: Vec<_> = sorts.collect();
+        let kept = above.and(num_sorted);
+        let kept = kept.and_then(|num_rows| usize::try_from(num_rows).ok());
+        let sorted = LogicalPlanBuilder::from(plan).sort_with_limit(sorts, kept);
+        limited_to(sorted.and_then(|b| b.build()).map_err(plan_error)?, above)
     }
 
     /// The plan under a limit that a setting sets.
