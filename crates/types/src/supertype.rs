@@ -94,6 +94,12 @@ fn common_of_two(a: &DataType, b: &DataType) -> Option<DataType> {
         _ if a.is_string() && b.is_string() => Some(T::String),
         _ if a.is_enum() && b.is_string() || a.is_string() && b.is_enum() => Some(T::String),
         _ if a.is_enum() && b.is_enum() => common_number(&integer_of(a), &integer_of(b), false),
+        _ if a.is_enum() && (b.is_integer() || b.is_float()) => {
+            common_number(&integer_of(a), b, false)
+        }
+        _ if b.is_enum() && (a.is_integer() || a.is_float()) => {
+            common_number(a, &integer_of(b), false)
+        }
         _ if a.is_date_or_time() && b.is_date_or_time() => common_time(a, b),
         _ if a.is_number() && b.is_number() => common_number(a, b, false),
         _ => None,
@@ -271,6 +277,10 @@ mod tests {
         check(&["Decimal(9, 2)", "UInt8"], "Decimal(9, 2)");
         check(&["Decimal(9, 2)", "Decimal(18, 4)"], "Decimal(18, 4)");
         check(&["IntervalDay", "IntervalHour"], "IntervalHour");
+        check(&["Enum8('a' = 1)", "UInt8"], "Int16");
+        check(&["Bool", "Enum16('a' = 1)"], "Int16");
+        check(&["Enum8('a' = 1)", "UInt64"], "386");
+        check(&["Enum8('a' = 1)", "Decimal(9, 2)"], "386");
         check(
             &["Map(String, UInt8)", "Map(String, UInt16)"],
             "Map(String, UInt16)",

@@ -23,8 +23,12 @@ use super::native::like_argument;
 use super::subquery::Subquery;
 use super::value_set::ValueSet;
 use super::{Resolver, literal};
-use crate::plan::{KeyOverflow, RowLimit, StreamOperator, stream_node, table_bytes, text_bytes};
-use crate::query::Planned;
+use crate::plan::{
+    KeyOverflow, RowLimit, StreamOperator, project, stream_node, table_bytes, text_bytes,
+};
+use crate::query::{OutputColumn, Planned};
+use crate::scope::ScopeColumn;
+use crate::typed::column;
 use crate::{Typed, plan_error, udf};
 
 /// Up to here a set is a list that DataFusion's optimizer and the scan see through.
@@ -196,7 +200,10 @@ impl Resolver<'_> {
                 let name = right
                     .as_object_name()
                     .ok_or_else(|| Error::bug("table name"))?;
-                let planned = self.analyzer.whole_table(&name, self.outer)?;
+                let planned = match self.rows_around(&parts_of(&name))? {
+                    Some(planned) => planned,
+                    None => self.analyzer.whole_table(&name, self.outer)?,
+                };
                 return self
                     .convert_rows(self.rows_of(self.with_few_values(planned)?, None)?, wanted);
             }
@@ -286,13 +293,43 @@ impl Resolver<'_> {
         let Some(name) = expr.as_object_name() else {
             return false;
         };
-        let parts: Vec<String> = name.database.iter().chain([&name.name]).cloned().collect();
+        let parts = parts_of(&name);
         let known_name = self.names.has(&parts)
             || self.aliases.get(&name.name).is_some()
             || self.outer.expression(&name.name).is_some();
         !known_name
             && (self.outer.subquery(&name.name).is_some()
+                || self.is_around(&parts)
                 || self.analyzer.environment.table(&name).is_ok())
+    }
+
+    /// Whether the query is over the rows of one table, of that name.
+    fn is_around(&self, parts: &[String]) -> bool {
+        let columns = &self.scope.columns;
+        let is_of_table = |c: &ScopeColumn| c.qualifier.ends_with(parts);
+        self.rows.is_some() && !columns.is_empty() && columns.iter().all(is_of_table)
+    }
+
+    /// The rows that the query is over, if they are those of the table of that name.
+    fn rows_around(&self, parts: &[String]) -> Result<Option<Planned>> {
+        let Some(rows) = self.rows.filter(|_| self.is_around(parts)) else {
+            return Ok(None);
+        };
+        let shown = self.scope.columns.iter().filter(|c| c.is_shown());
+        let columns: Vec<OutputColumn> = shown
+            .map(|c| OutputColumn {
+                name: c.name.clone(),
+                internal: c.internal.clone(),
+                data_type: c.data_type.clone(),
+            })
+            .collect();
+        let exprs = columns.iter().map(|c| column(&c.internal)).collect();
+        let plan = project(rows.clone(), exprs)?;
+        Ok(Some(Planned {
+            plan,
+            columns,
+            totals: None,
+        }))
     }
 
     /// Rows of a subquery: one column is the value, several are a tuple.
@@ -439,6 +476,10 @@ fn is_listable(base: &DataType) -> bool {
             base,
             DataType::String | DataType::Date | DataType::DateTime(_)
         )
+}
+
+fn parts_of(name: &ast::ObjectName) -> Vec<String> {
+    name.database.iter().chain([&name.name]).cloned().collect()
 }
 
 fn without_nulls(array: &ArrayRef) -> Result<ArrayRef> {

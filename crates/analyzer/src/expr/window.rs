@@ -2,7 +2,7 @@
 
 use basalt_error::{Error, ErrorCode, Result, counted};
 use basalt_functions::aggregate::is_aggregate;
-use basalt_parser::ast::{self, WindowRef, WindowSpec};
+use basalt_parser::ast::{self, FrameUnit, WindowFrame, WindowRef, WindowSpec};
 use basalt_types::{DataType, least_supertype};
 use datafusion::logical_expr::{Expr, SortExpr};
 
@@ -28,6 +28,26 @@ enum FrameRule {
     Any,
     /// Only the whole partition, which is also what it gets without a frame.
     Whole,
+    /// As `Whole`, in RANGE or GROUPS.
+    WholeInPeers,
+    /// None, which is the whole partition.
+    Unwritten,
+}
+
+impl FrameRule {
+    /// The frame that a function of this rule has, if it takes the written one.
+    fn taken(self, written: Option<&WindowFrame>, frame: Frame) -> Option<Frame> {
+        let takes = match self {
+            FrameRule::Any => return Some(frame),
+            FrameRule::Whole => written.is_none() || is_whole(&frame),
+            FrameRule::WholeInPeers => {
+                let in_peers = written.is_none_or(|w| w.unit != FrameUnit::Rows);
+                in_peers && (written.is_none() || is_whole(&frame))
+            }
+            FrameRule::Unwritten => written.is_none(),
+        };
+        takes.then_some(Frame::WHOLE)
+    }
 }
 
 impl Resolver<'_> {
@@ -80,16 +100,13 @@ impl Resolver<'_> {
             keys.push(key);
         }
         let frame = self.frame(spec, &keys)?;
-        let frame = match definition.frame {
-            FrameRule::Any => frame,
-            FrameRule::Whole if spec.frame.is_none() || is_whole(&frame) => Frame::WHOLE,
-            FrameRule::Whole => {
-                return Err(bad_arguments(format!(
-                    "Leave the frame out: function {} is always over the whole partition",
-                    f.name
-                )));
-            }
-        };
+        let frame = definition.frame.taken(spec.frame.as_ref(), frame);
+        let frame = frame.ok_or_else(|| {
+            bad_arguments(format!(
+                "Leave the frame out: function {} is always over the whole partition",
+                f.name
+            ))
+        })?;
         if let (crate::plan::Unit::Range(Some(_)), Some(key)) = (&frame.unit, keys.first()) {
             definition.args.push(key.expr.clone());
         }
@@ -136,7 +153,8 @@ impl Resolver<'_> {
     fn definition(&self, f: &ast::Function, spec: &WindowSpec) -> Result<Definition> {
         let lower = f.name.to_ascii_lowercase();
         if let Some(definition) = ranking(&lower) {
-            if lower != "row_number" {
+            let ignores_args = lower == "row_number" || definition.frame == FrameRule::WholeInPeers;
+            if !ignores_args {
                 expect_args(f, 0..=0)?;
             }
             return Ok(definition);
@@ -226,7 +244,7 @@ impl Resolver<'_> {
             }
         };
         let frame = match lower {
-            "lag" | "lead" => FrameRule::Whole,
+            "lag" | "lead" => FrameRule::Unwritten,
             _ => FrameRule::Any,
         };
         Ok(Definition {
@@ -343,8 +361,8 @@ fn ranking(lower: &str) -> Option<Definition> {
         "row_number" => (RowNumber, DataType::UInt64, FrameRule::Any),
         "rank" => (Rank, DataType::UInt64, FrameRule::Any),
         "dense_rank" | "denserank" => (DenseRank, DataType::UInt64, FrameRule::Any),
-        "percent_rank" | "percentrank" => (PercentRank, DataType::Float64, FrameRule::Whole),
-        "cume_dist" => (CumeDist, DataType::Float64, FrameRule::Whole),
+        "percent_rank" | "percentrank" => (PercentRank, DataType::Float64, FrameRule::WholeInPeers),
+        "cume_dist" => (CumeDist, DataType::Float64, FrameRule::WholeInPeers),
         _ => return None,
     };
     Some(Definition {

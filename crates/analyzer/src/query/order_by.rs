@@ -176,24 +176,39 @@ impl Analyzer<'_> {
         };
         let names: Vec<String> = order_by.iter().map(|(name, _)| name.clone()).collect();
         if !order_by.is_empty() {
-            let limit = self.size_limit(RowLimit::Sort);
-            let (below, above) = around_sort(limit, clauses.bounds.num_sorted(select));
-            plan = limited_to(plan, below)?;
-            let sorts = order_by.into_iter().map(|(name, s)| SortExpr {
-                expr: order_key(&name, &plan),
-                ..s
-            });
-            let sorts: Vec<_> = sorts.collect();
-            let kept = above.and(clauses.bounds.num_sorted(select));
-            let kept = kept.and_then(|num_rows| usize::try_from(num_rows).ok());
-            let sorted = LogicalPlanBuilder::from(plan).sort_with_limit(sorts, kept);
-            plan = sorted.and_then(|b| b.build()).map_err(plan_error)?;
-            plan = limited_to(plan, above)?;
+            let mut as_sorted = items.clone();
+            if select.distinct == Distinct::All {
+                (plan, as_sorted) = keys_as_sorted(plan, &items, &names)?;
+            }
+            plan = self.sorted(plan, order_by, clauses.bounds.num_sorted(select))?;
+            if as_sorted != items {
+                plan = first_of_each(plan, &as_sorted)?;
+            }
             let shown = shown_scope(&clauses.items, &items);
             plan = self.with_fill(plan, (select, outer), &names, (&shown, &clauses.fills))?;
         }
         plan = self.limits(plan, select, (names, limit_by, domain), clauses.bounds)?;
         self.final_projection(plan, clauses.items, items)
+    }
+
+    /// The rows in order, of which as many are kept as a number says.
+    fn sorted(
+        &self,
+        mut plan: LogicalPlan,
+        order_by: Vec<(String, SortExpr)>,
+        num_sorted: Option<u64>,
+    ) -> Result<LogicalPlan> {
+        let (below, above) = around_sort(self.size_limit(RowLimit::Sort), num_sorted);
+        plan = limited_to(plan, below)?;
+        let sorts = order_by.into_iter().map(|(name, s)| SortExpr {
+            expr: order_key(&name, &plan),
+            ..s
+        });
+        let sorts: Vec<_> = sorts.collect();
+        let kept = above.and(num_sorted);
+        let kept = kept.and_then(|num_rows| usize::try_from(num_rows).ok());
+        let sorted = LogicalPlanBuilder::from(plan).sort_with_limit(sorts, kept);
+        limited_to(sorted.and_then(|b| b.build()).map_err(plan_error)?, above)
     }
 
     /// The plan under a limit that a setting sets.
@@ -375,6 +390,35 @@ pub(crate) fn distinct(plan: LogicalPlan) -> Result<LogicalPlan> {
         .distinct()
         .and_then(|b| b.build())
         .map_err(plan_error)
+}
+
+/// The plan with keys by which its rows differ once they are sorted, where of those that they are
+/// sorted by only the place in that order counts: zeros of both signs are sorted as one value.
+fn keys_as_sorted(
+    plan: LogicalPlan,
+    keys: &[String],
+    sorted_by: &[String],
+) -> Result<(LogicalPlan, Vec<String>)> {
+    let columns = plan.schema().fields().iter().map(|f| column(f.name()));
+    let mut exprs: Vec<Expr> = columns.collect();
+    let num_columns = exprs.len();
+    let mut names = Vec::with_capacity(keys.len());
+    for key in keys {
+        let as_sorted = order_key(key, &plan);
+        if !sorted_by.contains(key) || as_sorted == column(key) {
+            names.push(key.clone());
+            continue;
+        }
+        let name = format!("{key} as sorted");
+        if !names.contains(&name) {
+            exprs.push(as_sorted.alias(name.as_str()));
+            names.push(name);
+        }
+    }
+    if exprs.len() == num_columns {
+        return Ok((plan, keys.to_vec()));
+    }
+    Ok((project(plan, exprs)?, names))
 }
 
 /// The plan under a limit, if there is one.

@@ -48,6 +48,15 @@ pub(crate) fn unit_of(word: &str) -> Option<&'static str> {
         .map(|(unit, _)| *unit)
 }
 
+/// Whether a quoted string holds a number and nothing else.
+fn is_number(quoted: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(&crate::lexer::decode_quoted(quoted)).into_owned();
+    let text = text.trim();
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let starts_well = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    starts_well && digits.parse::<f64>().is_ok()
+}
+
 impl Parser<'_> {
     /// `INTERVAL n unit`, `INTERVAL '1 day 2 hours'`; `None` if `interval` is just a name.
     pub(super) fn interval(&mut self, start: Span) -> Result<Option<Expr>> {
@@ -70,7 +79,8 @@ impl Parser<'_> {
             let bytes = self.token_text(0);
             let followed_by_unit = self.token(1).kind == K::Word
                 && unit_of(&String::from_utf8_lossy(self.token_text(1))).is_some();
-            if !followed_by_unit {
+            let is_compound = followed_by_unit && self.is_word(2, "TO");
+            if !is_compound && !is_number(bytes) {
                 return self.interval_string(bytes, start);
             }
         }

@@ -237,10 +237,7 @@ impl Parser<'_> {
             Some(0) => "trimBoth",
             Some(1) => "trimLeft",
             Some(_) => "trimRight",
-            None => {
-                let args = self.items_until(K::CloseRound)?;
-                return Ok(Some(self.call_expr("trimBoth", args, start)));
-            }
+            None => return self.arguments_of("trimBoth", start).map(Some),
         };
         let what = self.expr()?;
         self.expect_keyword("FROM")?;
@@ -251,8 +248,16 @@ impl Parser<'_> {
 
     fn renamed(&mut self, function: &str, start: Span) -> Result<Option<Expr>> {
         self.expect_symbol(K::OpenRound)?;
+        self.arguments_of(function, start).map(Some)
+    }
+
+    /// The rest of a call, which has at least one argument.
+    fn arguments_of(&mut self, function: &str, start: Span) -> Result<Expr> {
+        if self.kind() == K::CloseRound {
+            return self.fail("an argument");
+        }
         let args = self.items_until(K::CloseRound)?;
-        Ok(Some(self.call_expr(function, args, start)))
+        Ok(self.call_expr(function, args, start))
     }
 
     /// `SUBSTRING(a FROM b [FOR c])`
@@ -260,7 +265,7 @@ impl Parser<'_> {
         self.expect_symbol(K::OpenRound)?;
         let mut args = vec![self.aliased_expr()?];
         if !self.keyword("FROM") {
-            return self.rest_of_call(args, start).map(Some);
+            return self.longer_call(args, start).map(Some);
         }
         args.push(self.expr()?);
         if self.keyword("FOR") {
@@ -284,7 +289,15 @@ impl Parser<'_> {
                 self.expect_symbol(K::CloseRound)?;
                 Ok(Some(self.call_expr("position", args, start)))
             }
-            _ => self.rest_of_call(vec![first], start).map(Some),
+            _ => self.longer_call(vec![first], start).map(Some),
+        }
+    }
+
+    /// As [`Self::rest_of_call`], of a function whose first argument is not its last one.
+    fn longer_call(&mut self, args: Vec<Expr>, start: Span) -> Result<Expr> {
+        match self.peek_symbol(K::Comma) {
+            true => self.rest_of_call(args, start),
+            false => self.fail("`,`"),
         }
     }
 

@@ -5,9 +5,9 @@ mod set;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, UInt64Array};
-use arrow::datatypes::DataType as ArrowType;
-use basalt_error::Result;
+use arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, PrimitiveArray};
+use arrow::datatypes::{ArrowNativeType, DataType as ArrowType};
+use basalt_error::{Error, Result};
 use basalt_types::{AggregateType, DataType};
 
 use super::combinators::state::StateCodec;
@@ -133,7 +133,7 @@ fn resolve(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     call.expect_args(1..=1)?;
     call.expect_type(0, DataType::is_integer)?;
     let number = call.types[0].clone();
-    Ok(bind_grouped(DataType::UInt64, GroupBitmap { number }))
+    Ok(bind_grouped(counter_type(&number), GroupBitmap { number }))
 }
 
 #[derive(Debug)]
@@ -161,8 +161,30 @@ impl PrimitiveVisitor for Insert<'_> {
     }
 }
 
-fn lengths(sets: impl Iterator<Item = usize>) -> ArrayRef {
-    Arc::new(UInt64Array::from_iter_values(sets.map(|len| len as u64)))
+/// The type of the number of members: that of the members themselves, in which it may wrap.
+fn counter_type(number: &DataType) -> DataType {
+    match number.base() {
+        DataType::Bool => DataType::UInt8,
+        number => number.clone(),
+    }
+}
+
+/// Numbers of members in the type that counts them.
+struct Lengths<'a>(&'a [usize]);
+
+impl PrimitiveVisitor for Lengths<'_> {
+    type Output = ArrayRef;
+
+    fn visit<T: Primitive>(self) -> ArrayRef {
+        let lengths = self.0.iter().map(|len| T::Native::usize_as(*len));
+        Arc::new(PrimitiveArray::<T>::from_iter_values(lengths))
+    }
+}
+
+fn lengths(number: &DataType, sets: impl Iterator<Item = usize>) -> Result<ArrayRef> {
+    let lengths: Vec<usize> = sets.collect();
+    let arrow = counter_type(number).physical();
+    visit_primitive(&arrow, Lengths(&lengths)).ok_or_else(|| Error::bug("type of a bitmap"))
 }
 
 impl StateFunction for GroupBitmap {
@@ -203,7 +225,7 @@ impl StateFunction for GroupBitmap {
     }
 
     fn finish(&self, states: &mut [Bitmap]) -> Result<ArrayRef> {
-        Ok(lengths(states.iter().map(Bitmap::len)))
+        lengths(&self.number, states.iter().map(Bitmap::len))
     }
 }
 
@@ -212,14 +234,17 @@ fn resolve_sets(
     combine: fn(&mut Bitmap, &Bitmap),
 ) -> Result<BoundAggregate> {
     call.expect_args(1..=1)?;
-    call.expect_type(0, |t| number_type(t).is_some())?;
-    Ok(bind_grouped(DataType::UInt64, CombineBitmaps { combine }))
+    let number = call.types.first().and_then(number_type);
+    let number = number.ok_or_else(|| call.illegal_type(0))?.clone();
+    let combined = CombineBitmaps { combine, number };
+    Ok(bind_grouped(counter_type(&combined.number), combined))
 }
 
 /// Combines whole sets; the state is `None` before the first one.
 #[derive(Debug)]
 struct CombineBitmaps {
     combine: fn(&mut Bitmap, &Bitmap),
+    number: DataType,
 }
 
 impl CombineBitmaps {
@@ -273,6 +298,7 @@ impl StateFunction for CombineBitmaps {
 
     fn finish(&self, states: &mut [Option<Bitmap>]) -> Result<ArrayRef> {
         let sets = states.iter();
-        Ok(lengths(sets.map(|s| s.as_ref().map_or(0, Bitmap::len))))
+        let sizes = sets.map(|s| s.as_ref().map_or(0, Bitmap::len));
+        lengths(&self.number, sizes)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use basalt_error::Result;
 use basalt_types::{DataType, TupleType};
 
-use super::moments::{Finish, Moments, bind_as, bind_number, check};
+use super::moments::{Finish, Moments, bind_as, bind_number, check, refuse_decimals};
 use crate::aggregate::{
     AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate, OnlyNulls,
 };
@@ -210,6 +210,7 @@ fn stable(call: &AggregateCall<'_>, finish: Finish<6>) -> Result<BoundAggregate>
 /// The functions of SQL's standard have y first.
 fn regression(call: &AggregateCall<'_>, finish: Finish<6>) -> Result<BoundAggregate> {
     check(call, 2)?;
+    refuse_decimals(call)?;
     Ok(bind_as::<Swapped, 6>(DataType::Float64, 2, finish))
 }
 

@@ -36,6 +36,9 @@ pub(super) fn bind_number<M: Moments<N>, const N: usize>(
     finish: Finish<N>,
 ) -> Result<BoundAggregate> {
     check(call, num_args)?;
+    if num_args == 2 {
+        refuse_decimals(call)?;
+    }
     let single = call.types.iter().all(|t| *t == DataType::Float32);
     let return_type = if single {
         DataType::Float32
@@ -51,6 +54,11 @@ pub(super) fn check(call: &AggregateCall<'_>, num_args: usize) -> Result<()> {
     (0..num_args).try_for_each(|idx| {
         call.expect_type(idx, |t| t.is_number() || (num_args == 1 && t.is_enum()))
     })
+}
+
+/// The sums of pairs are of floats and integers only, unlike their stable forms.
+pub(super) fn refuse_decimals(call: &AggregateCall<'_>) -> Result<()> {
+    (0..call.types.len()).try_for_each(|idx| call.expect_type(idx, |t| !t.is_decimal()))
 }
 
 /// Binds a function with a result of type `return_type`.

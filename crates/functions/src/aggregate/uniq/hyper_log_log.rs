@@ -3,6 +3,7 @@
 use basalt_error::Result;
 use hashbrown::HashTable;
 
+use super::bias::bias;
 use crate::aggregate::grouped::{ByteReader, damaged};
 use crate::aggregate::row_keys::mix;
 
@@ -136,6 +137,12 @@ fn raise(cells: &mut [u8], shape: Shape, hash: u64) {
     *cell = (*cell).max(rank);
 }
 
+/// Number of cells for which the bias is known.
+const BIASED_CELLS: usize = 1 << 17;
+
+/// Up to here counting the empty ones of so many cells is better than the estimate without bias.
+const LINEAR_BELOW: f64 = 177_700.0;
+
 fn estimate(cells: &[u8]) -> u64 {
     let num_cells = cells.len() as f64;
     let mut of_rank = [0u32; 65];
@@ -149,10 +156,15 @@ fn estimate(cells: &[u8]) -> u64 {
         .sum();
     let alpha = 0.7213 / (1.0 + 1.079 / num_cells);
     let raw = alpha * num_cells * num_cells / sum;
-    let zeros = f64::from(of_rank[0]);
-    if zeros > 0.0 && raw <= 2.5 * num_cells {
-        (num_cells * (num_cells.ln() - zeros.ln())).round() as u64
-    } else {
-        raw.round() as u64
-    }
+    let linear = match of_rank[0] {
+        0 => None,
+        zeros => Some(num_cells * (num_cells.ln() - f64::from(zeros).ln())),
+    };
+    let corrected = match linear {
+        Some(linear) if cells.len() == BIASED_CELLS && linear < LINEAR_BELOW => linear,
+        _ if cells.len() == BIASED_CELLS => raw - bias(raw),
+        Some(linear) if raw <= 2.5 * num_cells => linear,
+        _ => raw,
+    };
+    corrected.round() as u64
 }

@@ -5,6 +5,7 @@
 use super::AggregateFunction;
 
 mod approximate;
+mod bias;
 mod exact;
 mod hashes;
 mod hyper_log_log;

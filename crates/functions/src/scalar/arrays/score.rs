@@ -49,11 +49,12 @@ fn resolve_auc(call: &Call<'_>) -> Result<Resolved> {
     resolve_scores(call, move |examples| area(examples, as_share))
 }
 
-/// Checks that the two first arguments are arrays of numbers.
+/// Checks that the two first arguments are arrays of numbers, the labels of enums, too.
 fn expect_examples(call: &Call<'_>) -> Result<()> {
     for idx in 0..2 {
         let element = element_type(call, idx)?;
-        if element.is_nullable() || !(element.is_number() || element.is_enum()) {
+        let is_number = element.is_integer() || element.is_float();
+        if element.is_nullable() || !(is_number || (idx == 1 && element.is_enum())) {
             return Err(call.illegal_type(idx));
         }
     }
@@ -76,6 +77,10 @@ fn resolve_scores(
                 return Err(bad_arguments("Scores and labels must be equally many"));
             }
             let pairs = score_values[scores.range(row)].iter().copied();
+            if pairs.clone().any(f64::is_nan) {
+                areas.push(f64::NAN);
+                continue;
+            }
             let labels = label_values[labels.range(row)].iter().map(|l| *l > 0.0);
             areas.push(area(pairs.zip(labels).collect()));
         }
@@ -121,6 +126,12 @@ fn precision_area(mut examples: Vec<(f64, bool)>) -> f64 {
 
 fn resolve_gini(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(2..=2)?;
+    if (0..2).any(|idx| element_type(call, idx).is_ok_and(DataType::is_decimal)) {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_COLUMN,
+            format!("Function {} takes no decimals", call.name),
+        ));
+    }
     expect_examples(call)?;
     let tuple = DataType::tuple(vec![DataType::Float64; 3]);
     let physical = tuple.physical();

@@ -395,16 +395,18 @@ fn check_null_if(call: &Call<'_>, first: &DataType) -> Result<()> {
             .as_ref()
             .is_some_and(|c| c.is_null(0))
     };
-    if is_text(first) != is_text(second) && !is_null(0) && !is_null(1) {
-        least_supertype(&[first.clone(), second.clone()])?;
-    }
-    match first {
-        DataType::Array(_) | DataType::Map(..) | DataType::Variant(_) => Err(Error::new(
+    if let DataType::Array(_) | DataType::Map(..) | DataType::Variant(_) = first {
+        return Err(Error::new(
             ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
             format!("Nested type {first} cannot be inside Nullable type"),
-        )),
-        _ => Ok(()),
+        ));
     }
+    let both = [first, second];
+    let has_string = both.iter().any(|t| t.is_string());
+    if has_string && !both.iter().all(|t| is_text(t)) && !is_null(0) && !is_null(1) {
+        least_supertype(&[first.clone(), second.clone()])?;
+    }
+    Ok(())
 }
 
 /// Folds the arguments; the first of two stays if `keeps(first, second)` holds.

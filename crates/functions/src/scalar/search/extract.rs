@@ -113,6 +113,8 @@ fn matches_of<'a>(regexp: &'a Regexp, value: &'a [u8]) -> impl Iterator<Item = R
 }
 
 fn resolve_extract(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(2..=2)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     let regexp = constant_regexp(call)?;
     let has_groups = regexp.num_groups() > 0;
     Resolved::new(DataType::String, move |columns, num_rows| {
@@ -129,6 +131,8 @@ fn resolve_extract(call: &Call<'_>) -> Result<Resolved> {
 }
 
 fn resolve_all(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(2..=2)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     let regexp = constant_regexp(call)?;
     let has_groups = regexp.num_groups() > 0;
     let return_type = DataType::array(DataType::String);

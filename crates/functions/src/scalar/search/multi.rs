@@ -13,7 +13,7 @@ use regex::bytes::{RegexSet, RegexSetBuilder};
 use super::fold::Mode;
 use super::regexp::translate;
 use crate::scalar::strings::output::{list_of, offset_of};
-use crate::scalar::strings::shapes::{bad_arguments, is_text, number_rows, text_column};
+use crate::scalar::strings::shapes::{bad_arguments, number_rows, text_column};
 use crate::scalar::strings::utf8::count_chars;
 use crate::{Call, Column, Resolved, ScalarFunction, StringColumn};
 
@@ -213,7 +213,7 @@ impl Needles {
 
 fn expect_list_of_strings(call: &Call<'_>) -> Result<()> {
     call.expect_args(2..=2)?;
-    call.expect_type(0, is_text)?;
+    call.expect_type(0, |t| *t == DataType::String || t.is_enum())?;
     call.expect_type(
         1,
         |t| matches!(t, DataType::Array(e) if e.is_string() && !e.is_nullable()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::UInt8Array;
 use arrow::datatypes::UInt8Type;
-use basalt_error::Result;
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use memchr::memmem::Finder;
 
@@ -86,6 +86,12 @@ fn is_separator(byte: u8) -> bool {
 fn resolve_token(call: &Call<'_>, mode: Mode, or_null: bool) -> Result<Resolved> {
     call.expect_args(2..=2)?;
     call.expect_type(0, is_text)?;
+    if matches!(call.data_type(0), DataType::FixedString(_)) {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_COLUMN,
+            format!("Function {} takes no FixedString to search in", call.name),
+        ));
+    }
     let token = mode.folded(&call.constant_bytes(1)?);
     let return_type = if or_null {
         DataType::UInt8.to_nullable()
@@ -127,7 +133,7 @@ fn has_token(haystack: &[u8], finder: &Finder<'_>) -> bool {
 
 fn resolve_subsequence(call: &Call<'_>, mode: Mode) -> Result<Resolved> {
     call.expect_args(2..=2)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     call.expect_type(1, DataType::is_string)?;
     Resolved::new(DataType::UInt8, move |columns, num_rows| {
         let (haystacks, needles) = (columns[0].strings()?, columns[1].strings()?);

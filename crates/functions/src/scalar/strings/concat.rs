@@ -147,6 +147,8 @@ fn resolve_array(call: &Call<'_>) -> Result<Resolved> {
         });
     }
     let texts = Texts::new(call, &[Arg::new(element.as_ref().clone())])?;
+    // As where they are cast to String, and unlike in `concat`, the zeros behind them go.
+    let is_padded = matches!(element.base(), DataType::FixedString(_));
     Resolved::new(DataType::String, move |columns, num_rows| {
         let lists = columns[0].array.as_list::<i32>();
         let elements = texts.columns(&[Column::new(Arc::clone(lists.values()))])?;
@@ -166,7 +168,9 @@ fn resolve_array(call: &Call<'_>) -> Result<Resolved> {
                 if !std::mem::take(&mut is_first) {
                     out.extend_from_slice(&separator);
                 }
-                out.extend_from_slice(strings.value(i));
+                let value = strings.value(i);
+                let padding = value.iter().rev().take_while(|b| is_padded && **b == 0);
+                out.extend_from_slice(&value[..value.len() - padding.count()]);
             }
             Ok(())
         })

@@ -74,7 +74,7 @@ fn repetitions(count: i64) -> Result<usize> {
 
 fn resolve_repeat(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(2..=2)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     call.expect_type(1, DataType::is_integer)?;
     Resolved::new(DataType::String, move |columns, num_rows| {
         let (strings, counts) = (columns[0].strings()?, Ints::new(&columns[1])?);

@@ -129,7 +129,11 @@ fn resolve_cut(
     cut: Cut,
 ) -> Result<Resolved> {
     call.expect_args(num_args)?;
-    call.expect_type(0, is_text)?;
+    let takes = match unit {
+        Unit::Bytes => is_text,
+        Unit::Chars => |t: &DataType| *t == DataType::String,
+    };
+    call.expect_type(0, takes)?;
     for idx in 1..call.args.len() {
         call.expect_type(idx, |t| t.is_integer() || t.is_float())?;
     }
@@ -152,7 +156,7 @@ fn resolve_cut(
 
 fn resolve_index(call: &Call<'_>, unit: Unit) -> Result<Resolved> {
     call.expect_args(3..=3)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     call.expect_type(2, DataType::is_integer)?;
     let delimiter = call.constant_bytes(1)?;
     let is_one = match unit {

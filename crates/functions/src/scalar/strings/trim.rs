@@ -104,7 +104,7 @@ fn first_line(bytes: &[u8]) -> Range<usize> {
 
 fn resolve_append(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(2..=2)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     let [last] = call.constant_bytes(1)?[..] else {
         return Err(bad_arguments(format!(
             "Second argument of function {} must be a one-character string",

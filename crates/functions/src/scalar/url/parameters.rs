@@ -110,7 +110,7 @@ fn find_parameter(url: &[u8], name: &[u8]) -> Option<Range<usize>> {
 
 fn resolve_parameter(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(2..=2)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     call.expect_type(1, DataType::is_string)?;
     Resolved::new(DataType::String, move |columns, num_rows| {
         let names = columns[1].strings()?;
@@ -124,7 +124,7 @@ fn resolve_parameter(call: &Call<'_>) -> Result<Resolved> {
 
 fn resolve_cut(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(2..=2)?;
-    call.expect_type(0, DataType::is_string)?;
+    call.expect_type(0, |t| *t == DataType::String)?;
     call.expect_type(1, |t| match t {
         DataType::Array(element) => **element == DataType::String,
         t => t.is_string(),

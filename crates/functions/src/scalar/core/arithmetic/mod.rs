@@ -85,6 +85,9 @@ pub(crate) fn resolve_binary(op: BinaryOp, args: &[Arg], context: &Context) -> R
     if let Some(resolved) = nested::resolve(op, args, context)? {
         return Ok(resolved);
     }
+    if is_address_with_other(a, b) {
+        return Err(illegal_types(op, a, b));
+    }
     if let Some(resolved) = states::resolve(op, args, context)? {
         return Ok(resolved);
     }
@@ -108,6 +111,12 @@ pub(crate) fn resolve_binary(op: BinaryOp, args: &[Arg], context: &Context) -> R
     resolved.ok_or_else(|| illegal_types(op, a, b))
 }
 
+/// Addresses are computed with as integers, and only with integers.
+fn is_address_with_other(a: &DataType, b: &DataType) -> bool {
+    let is_other = |t: &DataType| !t.is_integer() && *t != DataType::Ipv4;
+    (*a == DataType::Ipv4 && is_other(b)) || (*b == DataType::Ipv4 && is_other(a))
+}
+
 fn illegal_types(op: BinaryOp, a: &DataType, b: &DataType) -> Error {
     let name = FUNCTIONS
         .iter()
@@ -129,8 +138,11 @@ fn or_null(call: &Call<'_>) -> Result<Resolved> {
         "moduloOrNull" => BinaryOp::ModuloOrZero,
         _ => BinaryOp::PositiveModulo,
     };
-    call.expect_type(0, |t| t.is_integer() || t.is_float())?;
-    call.expect_type(1, |t| t.is_integer() || t.is_float())?;
+    for idx in 0..2 {
+        call.expect_type(idx, |t| {
+            t.is_integer() || t.is_float() || *t == DataType::Ipv4
+        })?;
+    }
     let resolved = resolve_binary(op, call.args, call.context)?;
     let eval = resolved.eval;
     Resolved::new(
@@ -163,6 +175,7 @@ fn square(call: &Call<'_>) -> Result<Resolved> {
 /// The remainder in the signed or unsigned type of the divisor's size, where it may wrap.
 fn modulo_legacy(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(2..=2)?;
+    call.expect_type(0, |t| !matches!(t, DataType::Array(_) | DataType::Tuple(_)))?;
     let remainder = resolve_binary(BinaryOp::Modulo, call.args, call.context)?;
     let (dividend, divisor) = (call.data_type(0), call.data_type(1));
     if !dividend.is_integer() || !divisor.is_integer() {

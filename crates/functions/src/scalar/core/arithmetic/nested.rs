@@ -54,7 +54,7 @@ pub(super) fn resolve(op: BinaryOp, args: &[Arg], context: &Context) -> Result<O
 fn takes_scalar(op: BinaryOp) -> bool {
     !matches!(
         op,
-        BinaryOp::Plus | BinaryOp::Minus | BinaryOp::Gcd | BinaryOp::Lcm
+        BinaryOp::Plus | BinaryOp::Minus | BinaryOp::ModuloOrZero | BinaryOp::Gcd | BinaryOp::Lcm
     )
 }
 

@@ -9,7 +9,7 @@ use super::named::or_default;
 use super::{CastMode, cast_function, implicit_cast, intervals, named, strict_cast};
 use crate::function::with_nulls;
 use crate::scalar::arrays::integers::Integers;
-use crate::{BoundFunction, Call, Column, Context, Nulls, Resolved, ScalarFunction};
+use crate::{Arg, BoundFunction, Call, Column, Context, Nulls, Resolved, ScalarFunction};
 
 /// One function `toX`: the type by its name, what becomes of values that do not convert.
 macro_rules! conversion {
@@ -192,10 +192,25 @@ fn decimal(call: &Call<'_>, name: &str) -> Result<DataType> {
     Ok(DataType::Decimal { precision, scale })
 }
 
+/// Whether an argument can only be NULL.
+fn is_null(arg: &Arg) -> bool {
+    arg.data_type.is_nullable() && *arg.data_type.base() == DataType::Nothing
+}
+
 /// NULL as an argument behind the value makes NULL of every value.
 fn has_null_option(call: &Call<'_>) -> bool {
-    let mut options = call.args.iter().skip(1);
-    options.any(|a| a.data_type.is_nullable() && *a.data_type.base() == DataType::Nothing)
+    call.args.iter().skip(1).any(is_null)
+}
+
+/// The first argument behind the value is a constant, even a NULL.
+fn expect_constant_null(call: &Call<'_>) -> Result<()> {
+    match call.args.get(1) {
+        Some(option) if is_null(option) && option.constant.is_none() => Err(Error::new(
+            ErrorCode::ILLEGAL_COLUMN,
+            format!("Argument 2 of function {} must be a constant", call.name),
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn all_null() -> Result<Resolved> {
@@ -213,6 +228,7 @@ fn conversion(call: &Call<'_>) -> Result<Resolved> {
         call.expect_args(1..=1)?;
     }
     if mode != CastMode::OrDefault && has_null_option(call) {
+        expect_constant_null(call)?;
         return all_null();
     }
     let reads_text = matches!(mode, CastMode::TextOrNull | CastMode::OrZero);
@@ -370,6 +386,7 @@ fn to_string(call: &Call<'_>) -> Result<Resolved> {
 fn to_fixed_string(call: &Call<'_>) -> Result<Resolved> {
     call.expect_args(2..=2)?;
     if has_null_option(call) {
+        expect_constant_null(call)?;
         return all_null();
     }
     let size = call

@@ -27,11 +27,10 @@ pub(super) fn cast(from: &DataType, to: &DataType, how: How) -> Result<BaseCast>
                 super::super::defaults::default_array(&to, array.len())
             }))
         }
-        (DataType::Map(k, v), DataType::Array(pair)) => array(
-            &DataType::tuple(vec![k.as_ref().clone(), v.as_ref().clone()]),
-            pair,
-            how,
-        ),
+        (DataType::Map(k, v), DataType::Array(pair)) => {
+            let entry = DataType::tuple(vec![k.as_ref().clone(), v.as_ref().clone()]);
+            list_of_entries(&entry, pair, how)
+        }
         (DataType::Tuple(lists), DataType::Map(k, v)) => map_of_lists(lists, (k, v), how),
         (_, DataType::Array(_)) => Err(mismatch(
             "CAST AS Array can only be performed between same-dimensional Array, Map or String types",
@@ -89,6 +88,19 @@ fn array(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
     Ok(Arc::new(move |array, _| {
         let list = array.as_list::<i32>();
         list_of(list, &item, element(&flat(list))?)
+    }))
+}
+
+/// A map to a list: its entries are no tuples for Arrow even where they are of the same type.
+fn list_of_entries(entry: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
+    let (DataType::Tuple(from), DataType::Tuple(pair)) = (entry, to) else {
+        return array(entry, to, how);
+    };
+    let element = tuple(from, pair, (entry, to), how)?;
+    let item = item_field(to);
+    Ok(Arc::new(move |array, failures| {
+        let list = array.as_list::<i32>();
+        list_of(list, &item, element(&flat(list), failures)?)
     }))
 }
 

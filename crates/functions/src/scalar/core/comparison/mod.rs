@@ -316,14 +316,19 @@ pub fn read_constant(
         "Cannot convert string '{}' to type {data_type}",
         String::from_utf8_lossy(bytes)
     );
-    let keeps_code = matches!(
-        e.code(),
-        ErrorCode::CANNOT_PARSE_DATE
-            | ErrorCode::CANNOT_PARSE_DATETIME
-            | ErrorCode::CANNOT_PARSE_UUID
-            | ErrorCode::CANNOT_PARSE_IPV4
-            | ErrorCode::CANNOT_PARSE_IPV6
+    let is_nested = matches!(
+        data_type,
+        DataType::Array(_) | DataType::Tuple(_) | DataType::Map(..)
     );
+    let keeps_code = is_nested
+        || matches!(
+            e.code(),
+            ErrorCode::CANNOT_PARSE_DATE
+                | ErrorCode::CANNOT_PARSE_DATETIME
+                | ErrorCode::CANNOT_PARSE_UUID
+                | ErrorCode::CANNOT_PARSE_IPV4
+                | ErrorCode::CANNOT_PARSE_IPV6
+        );
     Err(if keeps_code {
         e.within(message)
     } else {

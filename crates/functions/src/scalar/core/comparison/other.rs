@@ -151,6 +151,9 @@ pub(super) fn nested(
     let Ok(common) = least_supertype(&[a.clone(), b.clone()]) else {
         return Ok(None);
     };
+    if differ_in_variants(a, b) {
+        return Ok(None);
+    }
     let (cast_a, cast_b) = (
         array_cast(a, &common, context)?,
         array_cast(b, &common, context)?,
@@ -170,6 +173,18 @@ pub(super) fn nested(
                 .collect::<Vec<u8>>(),
         ))
     })))
+}
+
+/// Whether elements of one array or map are of a Variant, and those of the other are not.
+fn differ_in_variants(a: &DataType, b: &DataType) -> bool {
+    let is_variant = |t: &DataType| matches!(t, DataType::Variant(_));
+    match (a, b) {
+        (DataType::Array(x), DataType::Array(y)) => differ_in_variants(x, y),
+        (DataType::Map(k1, v1), DataType::Map(k2, v2)) => {
+            differ_in_variants(k1, k2) || differ_in_variants(v1, v2)
+        }
+        _ => is_variant(a) != is_variant(b),
+    }
 }
 
 /// Whether a tuple has elements that may be NULL.
