@@ -185,10 +185,15 @@ impl RowParser for TsvRows {
             }
             return Ok(text.len() - cursor.rest().len());
         }
-        self.map = FieldMap::by_names(&take_line(&mut cursor, self.is_raw, self.allow_crlf)?, target)?;
+        self.map = FieldMap::by_names(
+            &take_line(&mut cursor, self.is_raw, self.allow_crlf)?,
+            target,
+        )?;
         if self.header == Header::NamesAndTypes {
-            self.map
-                .check_types(&take_line(&mut cursor, self.is_raw, self.allow_crlf)?, target)?;
+            self.map.check_types(
+                &take_line(&mut cursor, self.is_raw, self.allow_crlf)?,
+                target,
+            )?;
         }
         Ok(text.len() - cursor.rest().len())
     }
