@@ -15,7 +15,7 @@ use basalt_exec::rule::SwapOperators;
 use basalt_exec::{
     PlanFiles, QueryControl, StreamPlanner, compile, memory, optimizer, report, sort,
 };
-use basalt_profile::Accounted;
+use basalt_profile::{Accounted, check_limit};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::DiskManager;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, UnboundedMemoryPool};
@@ -216,7 +216,10 @@ impl Execution {
                     }
                 };
                 while let Some(batch) = stream.next().await {
-                    if sender.send(batch.map_err(plan_error)).await.is_err() {
+                    // Here and not by who receives it: that is some batches later.
+                    let batch = batch.map_err(plan_error);
+                    let batch = batch.and_then(|b| check_limit().map(|()| b));
+                    if sender.send(batch).await.is_err() {
                         return;
                     }
                 }

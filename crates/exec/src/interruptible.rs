@@ -16,7 +16,7 @@ use basalt_analyzer::into_plan_error;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::internal_err;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
@@ -26,7 +26,7 @@ use datafusion::physical_plan::joins::{
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
-use futures::StreamExt;
+use futures::{StreamExt, stream};
 
 use crate::QueryControl;
 use crate::one_input::{ReadExec, Reading};
@@ -53,6 +53,22 @@ impl InterruptibleJoins {
             filter.column_indices().to_vec(),
             Arc::clone(filter.schema()),
         )
+    }
+
+    /// A join that copies each row of its left side for every row of a batch of the right one: in a query
+    /// with a limit of memory, these batches are short if the copies may be long.
+    fn in_short_batches(&self, node: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+        let Some(join) = node.downcast_ref::<CrossJoinExec>() else {
+            return node;
+        };
+        let left = join.left().schema();
+        let is_wide = |field: &FieldRef| field.data_type().primitive_width().is_none();
+        if self.control.account().is_nobody() || !left.fields().iter().any(is_wide) {
+            return node;
+        }
+        let right = ReadExec::new(Arc::clone(join.right()), ShortBatches);
+        let left = Arc::clone(join.left());
+        Arc::new(CrossJoinExec::new(left, Arc::new(right)))
     }
 
     fn join(&self, node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
@@ -83,6 +99,7 @@ impl PhysicalOptimizerRule for InterruptibleJoins {
             if !is_join(&node) {
                 return Ok(Transformed::no(node));
             }
+            let node = self.in_short_batches(node);
             let join = self.join(&node)?.unwrap_or(node);
             let reading = UntilEnd(Arc::clone(&self.control));
             Ok(Transformed::yes(Arc::new(ReadExec::new(join, reading)) as _))
@@ -101,6 +118,44 @@ impl PhysicalOptimizerRule for InterruptibleJoins {
 
 fn is_join(node: &Arc<dyn ExecutionPlan>) -> bool {
     node.is::<HashJoinExec>() || node.is::<NestedLoopJoinExec>() || node.is::<CrossJoinExec>()
+}
+
+/// Rows of a short batch.
+const SHORT_ROWS: usize = 512;
+
+/// Cuts batches.
+#[derive(Debug)]
+struct ShortBatches;
+
+impl Reading for ShortBatches {
+    const NAME: &'static str = "ShortBatchesExec";
+
+    fn anew(&self) -> Self {
+        Self
+    }
+
+    fn read(
+        &self,
+        batches: SendableRecordBatchStream,
+        _partition: usize,
+    ) -> SendableRecordBatchStream {
+        let schema = batches.schema();
+        let cut = |batch: Result<RecordBatch>| {
+            let (batch, num_rows) = match batch {
+                Ok(batch) => {
+                    let num_rows = batch.num_rows();
+                    (Ok(batch), num_rows)
+                }
+                Err(e) => (Err(Arc::new(e)), 1),
+            };
+            let starts = (0..num_rows).step_by(SHORT_ROWS);
+            stream::iter(starts.map(move |start| match &batch {
+                Ok(batch) => Ok(batch.slice(start, SHORT_ROWS.min(num_rows - start))),
+                Err(e) => Err(DataFusionError::Shared(Arc::clone(e))),
+            }))
+        };
+        Box::pin(RecordBatchStreamAdapter::new(schema, batches.flat_map(cut)))
+    }
 }
 
 /// Fails at the next batch when its query must end.

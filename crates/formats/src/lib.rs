@@ -25,7 +25,7 @@ pub use input::{
     BlockReader, Conversion, Converter, Evaluator, Extras, count_rows, header_len, input,
     input_with, omitted_name, split_rows,
 };
-pub use output::{RowSink, Statistics, output};
+pub use output::{RowSink, Statistics, output, write_in_pieces};
 pub use registry::{FORMATS, FormatEntry, from_file_extension, lookup};
 pub use settings::FormatSettings;
 

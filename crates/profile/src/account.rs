@@ -117,27 +117,57 @@ impl Overdraft {
 pub fn check_limit() -> Result<()> {
     match OWNER.get() {
         NOBODY => Ok(()),
-        owner => overdraft_of(owner).map_or(Ok(()), |overdraft| Err(overdraft.error())),
+        owner => checked(owner, 0),
     }
+}
+
+/// Checks whether the query that this thread works for would hold more than it may, were that many bytes
+/// taken at once. Whoever makes a large buffer asks before: behind it is too late.
+///
+/// # Errors
+/// `MEMORY_LIMIT_EXCEEDED`.
+#[inline]
+pub fn check_room(bytes: usize) -> Result<()> {
+    match OWNER.get() {
+        NOBODY => Ok(()),
+        owner => checked(owner, bytes),
+    }
+}
+
+/// Bytes that the query that this thread works for may take up to its limit, slack not included;
+/// `usize::MAX` if it has none.
+pub fn room_bytes() -> usize {
+    match OWNER.get() {
+        NOBODY => usize::MAX,
+        owner => match ACCOUNTS[owner].limit_bytes.load(Ordering::Relaxed) {
+            usize::MAX => usize::MAX,
+            limit_bytes => limit_bytes.saturating_sub(held_bytes_of(owner)),
+        },
+    }
+}
+
+fn held_bytes_of(owner: usize) -> usize {
+    let held_bytes = ACCOUNTS[owner].held_bytes.load(Ordering::Relaxed);
+    usize::try_from(held_bytes).unwrap_or(0)
 }
 
 #[inline]
-fn overdraft_of(owner: usize) -> Option<Overdraft> {
+fn checked(owner: usize, more_bytes: usize) -> Result<()> {
     let limit_bytes = ACCOUNTS[owner].limit_bytes.load(Ordering::Relaxed);
-    let held_bytes = ACCOUNTS[owner].held_bytes.load(Ordering::Relaxed);
-    let held_bytes = usize::try_from(held_bytes).unwrap_or(0);
+    let held_bytes = held_bytes_of(owner).saturating_add(more_bytes);
     if held_bytes <= limit_bytes {
-        return None;
+        return Ok(());
     }
-    confirmed(Overdraft {
+    let overdraft = Overdraft {
         held_bytes,
         limit_bytes,
-    })
+    };
+    confirmed(overdraft, more_bytes).map_or(Ok(()), |overdraft| Err(overdraft.error()))
 }
 
-/// The overdraft, if it is beyond the slack and the process really uses so much.
+/// The overdraft, if it is beyond the slack and the process really uses so much, or would.
 #[cold]
-fn confirmed(overdraft: Overdraft) -> Option<Overdraft> {
+fn confirmed(overdraft: Overdraft, more_bytes: usize) -> Option<Overdraft> {
     let Overdraft {
         held_bytes,
         limit_bytes,
@@ -151,7 +181,8 @@ fn confirmed(overdraft: Overdraft) -> Option<Overdraft> {
     }
     // Tables that grow hold memory that nobody has touched; what the process uses is more than that of
     // the query, and so the last word only if it is little.
-    if resident_bytes().is_none_or(|bytes| bytes > most_bytes as u64) {
+    let more_bytes = more_bytes as u64;
+    if resident_bytes().is_none_or(|bytes| bytes.saturating_add(more_bytes) > most_bytes as u64) {
         return Some(overdraft);
     }
     DENIED.set(held_bytes);
@@ -220,11 +251,10 @@ impl Account {
 
     /// Bytes taken and not freed by those who work for this account, but for what threads hold back.
     pub fn held_bytes(&self) -> usize {
-        let held_bytes = ACCOUNTS[self.0].held_bytes.load(Ordering::Relaxed);
         if self.is_nobody() {
             return 0;
         }
-        usize::try_from(held_bytes).unwrap_or(0)
+        held_bytes_of(self.0)
     }
 
     /// Checks whether the query holds a quarter more than its limit, 16 MiB at least.
@@ -234,7 +264,7 @@ impl Account {
     pub fn check_limit(&self) -> Result<()> {
         match self.0 {
             NOBODY => Ok(()),
-            owner => overdraft_of(owner).map_or(Ok(()), |overdraft| Err(overdraft.error())),
+            owner => checked(owner, 0),
         }
     }
 

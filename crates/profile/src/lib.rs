@@ -9,6 +9,7 @@
 //! | [`account`] | what each query holds, and which query a thread works for |
 //! | [`counting`] | the allocator that tells the accounts |
 //! | [`resident`] | what the process really uses |
+//! | [`room`] | buffers that ask before they grow |
 //! | [`task`] | futures that work for a query on whatever thread |
 
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -16,9 +17,11 @@
 pub mod account;
 pub mod counting;
 pub mod resident;
+pub mod room;
 pub mod task;
 
-pub use account::{Account, Entered, check_limit, thread_bytes};
+pub use account::{Account, Entered, check_limit, check_room, room_bytes, thread_bytes};
 pub use counting::Counting;
 pub use resident::resident_bytes;
+pub use room::{read_behind, reserve};
 pub use task::Accounted;

@@ -13,6 +13,7 @@
 //! | [`calendar`] | days, civil dates and time zones |
 //! | [`text`] | values as text, out and in |
 //! | [`variant`] | the arrays of `Variant` |
+//! | [`value_bytes`] | the memory that values take |
 //! | [`states`] | what formats must know of the bytes of states |
 
 #![forbid(unsafe_code)]
@@ -28,6 +29,7 @@ pub mod supertype;
 pub mod text;
 mod type_name;
 mod type_parameters;
+pub mod value_bytes;
 pub mod variant;
 
 pub use builder::ColumnBuilder;
@@ -36,3 +38,4 @@ pub use data_type::DataType;
 pub use parse::parse_data_type;
 pub use supertype::{least_supertype, supertype_or_variant};
 pub use type_parameters::{AggregateType, EnumType, IntervalUnit, TupleType};
+pub use value_bytes::{array_bytes, values_bytes};

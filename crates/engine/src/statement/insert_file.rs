@@ -10,7 +10,7 @@ use arrow::array::RecordBatch;
 use basalt_analyzer::TableColumn;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_formats::registry::Kind;
-use basalt_formats::{FormatEntry, RowSink, Statistics};
+use basalt_formats::{FormatEntry, RowSink, Statistics, write_in_pieces};
 use basalt_parser::ast::{self, ExprKind};
 use basalt_types::parse::parse_structure;
 
@@ -176,8 +176,8 @@ impl FileWriter {
 
     /// Writes rows, through a buffer that may serve several writers.
     pub(super) fn write(&mut self, batch: &RecordBatch, buffer: &mut Vec<u8>) -> Result<()> {
-        self.sink.write_batch(batch, buffer)?;
-        self.flush(buffer)
+        let file = &mut self.file;
+        write_in_pieces(self.sink.as_mut(), batch, buffer, |bytes| send(bytes, file))
     }
 
     /// Bytes of rows that wait for the end of the file, or of a part of it.
@@ -185,25 +185,26 @@ impl FileWriter {
         self.sink.kept_bytes()
     }
 
-    fn flush(&mut self, buffer: &mut Vec<u8>) -> Result<()> {
-        if let Some((_, file)) = &mut self.file {
-            file.write_all(buffer)?;
-        }
-        buffer.clear();
-        Ok(())
-    }
-
     /// Writes the rest; the file is there when it is committed.
     pub(super) fn finish(mut self) -> Result<Option<WholeFile>> {
         let mut buffer = Vec::new();
         self.sink.finish(&Statistics::default(), &mut buffer)?;
-        self.flush(&mut buffer)?;
+        send(&mut buffer, &mut self.file)?;
         let Some((whole, file)) = self.file.take() else {
             return Ok(None);
         };
         file.finish()?;
         Ok(Some(whole))
     }
+}
+
+/// Writes bytes to a file, unless it has ended.
+fn send(bytes: &mut Vec<u8>, file: &mut Option<(WholeFile, Box<dyn Encoder>)>) -> Result<()> {
+    if let Some((_, file)) = file {
+        file.write_all(bytes)?;
+    }
+    bytes.clear();
+    Ok(())
 }
 
 /// The format of the same rows without names and types before them.

@@ -8,7 +8,7 @@ use arrow::array::{ArrayRef, BinaryViewArray, RecordBatch, UInt8Array};
 use arrow::datatypes::Schema;
 use basalt_analyzer::plan::batch_bytes;
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_formats::{RowSink, Statistics};
+use basalt_formats::{RowSink, Statistics, write_in_pieces};
 use basalt_parser::ast::{IntoOutfile, OutputOptions};
 use basalt_types::DataType;
 
@@ -130,8 +130,15 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.summary.result_rows += batch.num_rows() as u64;
-        self.sink.write_batch(batch, &mut self.buffer)?;
-        self.flush()
+        let Self {
+            sink, buffer, file, ..
+        } = self;
+        let out = self.to_out.then_some(&mut *self.out);
+        let mut output = (file.as_mut().map(|(_, file)| file), out);
+        write_in_pieces(sink.as_mut(), batch, buffer, |bytes| {
+            let (file, out) = &mut output;
+            send(bytes, file.as_deref_mut(), out.as_deref_mut())
+        })
     }
 
     /// Writes the row of WITH TOTALS.
@@ -166,15 +173,26 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        if let Some((_, file)) = &mut self.file {
-            file.write_all(&self.buffer).map_err(cannot_write)?;
-        }
-        if self.to_out {
-            self.out.write_all(&self.buffer).map_err(cannot_write)?;
-        }
-        self.buffer.clear();
-        Ok(())
+        let file = self.file.as_mut().map(|(_, file)| file);
+        let out = self.to_out.then_some(&mut *self.out);
+        send(&mut self.buffer, file, out)
     }
+}
+
+/// Writes bytes to where a result goes.
+fn send(
+    bytes: &mut Vec<u8>,
+    file: Option<&mut Box<dyn compression::Encoder>>,
+    out: Option<&mut (dyn Write + '_)>,
+) -> Result<()> {
+    if let Some(file) = file {
+        file.write_all(bytes).map_err(cannot_write)?;
+    }
+    if let Some(out) = out {
+        out.write_all(bytes).map_err(cannot_write)?;
+    }
+    bytes.clear();
+    Ok(())
 }
 
 fn cannot_write(e: std::io::Error) -> Error {

@@ -1,12 +1,13 @@
 //! Cuts text files between rows into parts, and keeps those that are being read.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{BufRead, Cursor, Read};
+use std::io::{BufRead, Cursor};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use basalt_error::Result;
 use basalt_formats::{FormatEntry, FormatSettings, count_rows, header_len, split_rows};
+use basalt_profile::read_behind;
 use basalt_types::DataType;
 
 use super::compression;
@@ -210,13 +211,9 @@ impl Splitter {
         if self.is_at_end || self.rest.len() >= target {
             return Ok(());
         }
-        let missing = (target - self.rest.len()) as u64;
-        let read = self
-            .source
-            .by_ref()
-            .take(missing)
-            .read_to_end(&mut self.rest)?;
-        self.is_at_end = (read as u64) < missing;
+        let missing = target - self.rest.len();
+        let read = read_behind(&mut self.source, &mut self.rest, missing)?;
+        self.is_at_end = read < missing;
         Ok(())
     }
 

@@ -42,7 +42,7 @@ pub(super) fn separated(
         Ok((texts.collect::<Result<Vec<_>>>()?, types.collect()))
     };
     let detect = settings.input_format_custom_detect_header;
-    infer_lines(sample, cursor, header, detect, &line)
+    infer_lines(sample, cursor, header, (detect, false), &line)
 }
 
 /// The columns of Regexp.

@@ -11,6 +11,8 @@ pub(super) struct Found {
     pub(super) names: Option<Vec<Vec<u8>>>,
     /// Per column; `Nothing` where only NULLs were seen.
     pub(super) types: Vec<DataType>,
+    /// Whether rows may have more or fewer values than others.
+    allows_any_number: bool,
 }
 
 impl Found {
@@ -18,7 +20,26 @@ impl Found {
         Self {
             names,
             types: Vec::new(),
+            allows_any_number: false,
         }
+    }
+
+    /// The same, of rows that may have more or fewer values than others, if that is allowed.
+    pub(super) fn of_any_number(self, allows_any_number: bool) -> Self {
+        Self {
+            allows_any_number,
+            ..self
+        }
+    }
+
+    /// What has found nothing yet, of rows that are like these.
+    pub(super) fn like(&self) -> Self {
+        Self::new(None).of_any_number(self.allows_any_number)
+    }
+
+    /// Whether the rows so far may stand below a header of so many names.
+    pub(super) fn has_columns(&self, num_names: usize) -> bool {
+        self.types.len() == num_names || self.allows_any_number
     }
 
     /// Merges the types of a row of texts.
@@ -36,14 +57,15 @@ impl Found {
             self.types = row;
             return Ok(());
         }
-        if self.types.len() != row.len() {
+        if self.types.len() != row.len() && !self.allows_any_number {
             let (rows, columns) = (row.len(), self.types.len());
             return Err(Error::new(
                 ErrorCode::INCORRECT_DATA,
                 format!("Rows have different amount of values: {rows} after {columns}"),
             ));
         }
-        for (known, new) in self.types.iter_mut().zip(row) {
+        let mut row = row.into_iter();
+        for (known, new) in self.types.iter_mut().zip(row.by_ref()) {
             *known = merge(known, &new).ok_or_else(|| {
                 Error::new(
                     ErrorCode::TYPE_MISMATCH,
@@ -51,16 +73,21 @@ impl Found {
                 )
             })?;
         }
+        self.types.extend(row);
         Ok(())
     }
 
-    pub(super) fn finish(self) -> Result<Columns> {
+    pub(super) fn finish(mut self) -> Result<Columns> {
         let names = match self.names {
             Some(names) => names,
             None => (1..=self.types.len())
                 .map(|i| format!("c{i}").into_bytes())
                 .collect(),
         };
+        if self.allows_any_number && !self.types.is_empty() {
+            // Values behind the last name belong to no column.
+            self.types.resize(names.len(), DataType::String);
+        }
         let types = self.types;
         if types.is_empty() {
             return Err(Error::new(

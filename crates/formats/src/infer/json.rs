@@ -181,12 +181,15 @@ impl Arrays {
         let row = infer_elements(cursor, settings, 0)?;
         if self.types.is_empty() {
             self.types = row;
-        } else if self.types.len() == row.len() {
+        } else if self.types.len() == row.len()
+            || settings.input_format_json_compact_allow_variable_number_of_columns
+        {
             for (i, (known, new)) in self.types.iter_mut().zip(&row).enumerate() {
                 let merged = merge_value(known, new);
                 let name = || format!("c{}", i + 1);
                 *known = merged.ok_or_else(|| conflict_of(name().as_bytes(), known, new))?;
             }
+            self.types.extend(row.into_iter().skip(self.types.len()));
         } else {
             let (rows, columns) = (row.len(), self.types.len());
             return Err(Error::new(
@@ -200,11 +203,10 @@ impl Arrays {
 
     pub(super) fn finish(self, settings: &FormatSettings) -> Result<Columns> {
         check_known(self.types.iter(), settings)?;
-        Found {
-            names: self.names,
-            types: self.types,
-        }
-        .finish()
+        let any_number = settings.input_format_json_compact_allow_variable_number_of_columns;
+        let mut found = Found::new(self.names).of_any_number(any_number);
+        found.types = self.types;
+        found.finish()
     }
 }
 
@@ -262,10 +264,10 @@ pub(super) fn infer_value(
             Ok(DataType::Tuple(Arc::new(TupleType { types, names })))
         }
         Some(b'[') => {
-            let elements = infer_elements(cursor, settings, depth)?;
-            let merged = elements
-                .iter()
-                .try_fold(DataType::Nothing, |a, b| merge_value(&a, b));
+            let mut merged = Some(DataType::Nothing);
+            each_element(cursor, settings, depth, |element| {
+                merged = merged.take().and_then(|m| merge_value(&m, &element));
+            })?;
             Ok(DataType::array(merged.unwrap_or(DataType::String)))
         }
         _ => {
@@ -289,17 +291,28 @@ fn infer_elements(
     depth: u64,
 ) -> Result<Vec<DataType>> {
     let mut elements = Vec::new();
+    each_element(cursor, settings, depth, |element| elements.push(element))?;
+    Ok(elements)
+}
+
+/// Calls `f` with the type of each element of an array, which may be as many as the sample has bytes.
+fn each_element(
+    cursor: &mut Cursor<'_>,
+    settings: &FormatSettings,
+    depth: u64,
+    mut f: impl FnMut(DataType),
+) -> Result<()> {
     cursor.expect(b'[')?;
     cursor.skip_space();
     while !cursor.eat(b']') {
-        elements.push(infer_value(cursor, settings, depth + 1)?);
+        f(infer_value(cursor, settings, depth + 1)?);
         cursor.skip_space();
         if !cursor.eat(b',') && cursor.peek() != Some(b']') {
             return Err(expected("',' or ']'", cursor));
         }
         cursor.skip_space();
     }
-    Ok(elements)
+    Ok(())
 }
 
 /// Names and types of an object's members. Two of the same name are an error in a row; inside it the first

@@ -19,20 +19,22 @@ pub(super) fn infer_lines(
     sample: &Sample,
     mut cursor: Cursor<'_>,
     header: Header,
-    detect: bool,
+    (detect, allows_any_number): (bool, bool),
     line: TakeLine<'_>,
 ) -> Result<Columns> {
     if header == Header::NamesAndTypes {
         let names = line(&mut cursor)?.0;
         return typed(&names, &line(&mut cursor)?.0);
     }
-    let mut found = Found::new(None);
+    let mut found = Found::new(None).of_any_number(allows_any_number);
     if header == Header::Names {
         found.names = Some(line(&mut cursor)?.0);
     } else if detect {
         let mut ahead = cursor;
         let (names, first) = line(&mut ahead)?;
-        if first.iter().all(is_text) && are_not_all_texts(sample, ahead, line, first.len())? {
+        if first.iter().all(is_text)
+            && are_not_all_texts(sample, ahead, line, found.like(), first.len())?
+        {
             found.names = Some(names);
             cursor = ahead;
         }
@@ -55,14 +57,14 @@ fn are_not_all_texts(
     sample: &Sample,
     mut cursor: Cursor<'_>,
     line: TakeLine<'_>,
+    mut found: Found,
     columns: usize,
 ) -> Result<bool> {
-    let mut found = Found::new(None);
     let mut is_other = false;
     sample.rows(&mut cursor, |cursor| {
         found.add(line(cursor)?.1)?;
         let is_other_type = |t: &DataType| !is_text(t) && *t != DataType::Nothing;
-        is_other = found.types.len() == columns && found.types.iter().any(is_other_type);
+        is_other = found.has_columns(columns) && found.types.iter().any(is_other_type);
         if is_other || found.types.iter().all(is_text) {
             cursor.advance(cursor.rest().len());
         }

@@ -86,8 +86,8 @@ fn infer_without_hints(name: &str, source: Source, settings: &FormatSettings) ->
             format!("You must specify the structure: {name} does not tell its columns"),
         )),
         _ => {
-            let sample = Sample::read(source, settings)?;
-            let found = from_sample(format.kind, &sample, settings);
+            let find = |sample: &Sample| from_sample(format.kind, sample, settings);
+            let found = Sample::find(source, settings, find);
             let found = found.map(|columns| {
                 if settings.schema_inference_make_columns_nullable || has_types(format.kind) {
                     return columns;
@@ -186,13 +186,20 @@ fn typed(names: &[Vec<u8>], types: &[Vec<u8>]) -> Result<Columns> {
 
 fn infer_native(source: Source, settings: &FormatSettings) -> Result<Columns> {
     let mut bytes = native_bytes::Bytes::new(source);
-    let block = native::read_block(&mut bytes, settings.state_forms)?;
-    let (_, columns) = block.ok_or_else(|| {
+    let not_found = |what: &str| {
         Error::new(
             ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,
-            "The table structure cannot be extracted from an empty Native file",
+            format!("The table structure cannot be extracted from a Native format file: {what}"),
         )
+    };
+    let block = native::read_block(&mut bytes, settings.state_forms);
+    let block = block.map_err(|e| match e.code() {
+        ErrorCode::CANNOT_READ_ALL_DATA | ErrorCode::ATTEMPT_TO_READ_AFTER_EOF => {
+            not_found(e.message())
+        }
+        _ => e,
     })?;
+    let (_, columns) = block.ok_or_else(|| not_found("it is empty"))?;
     Ok(columns
         .into_iter()
         .map(|(name, data_type, _)| (name, data_type))

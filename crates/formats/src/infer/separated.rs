@@ -59,7 +59,10 @@ pub(super) fn infer_csv(
         sample,
         cursor,
         header,
-        settings.input_format_csv_detect_header,
+        (
+            settings.input_format_csv_detect_header,
+            settings.input_format_csv_allow_variable_number_of_columns,
+        ),
         &line,
     )
 }
@@ -111,7 +114,10 @@ pub(super) fn infer_tsv(
         sample,
         cursor,
         header,
-        settings.input_format_tsv_detect_header,
+        (
+            settings.input_format_tsv_detect_header,
+            settings.input_format_tsv_allow_variable_number_of_columns,
+        ),
         &line,
     )
 }

@@ -34,7 +34,9 @@ pub(super) fn infer_values(sample: &Sample, settings: &FormatSettings) -> Result
             }
         }
         cursor.expect(b')')?;
-        cursor.take_while(|b| b.is_ascii_whitespace() || b == b',');
+        cursor.skip_space();
+        cursor.eat(b',');
+        cursor.skip_space();
         if cursor.eat(b';') {
             cursor.advance(cursor.rest().len());
         }

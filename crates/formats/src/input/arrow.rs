@@ -1,6 +1,6 @@
 //! Reads Apache Arrow's file and stream formats and Apache Parquet.
 
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 
 use ::arrow::buffer::Buffer;
 use ::arrow::datatypes::SchemaRef;
@@ -52,7 +52,7 @@ fn columns_of(schema: &SchemaRef) -> Result<Columns> {
 
 fn read_all(mut source: Source) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    source.read_to_end(&mut bytes)?;
+    basalt_profile::read_behind(&mut source, &mut bytes, usize::MAX)?;
     Ok(bytes)
 }
 

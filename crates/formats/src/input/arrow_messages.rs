@@ -2,7 +2,6 @@
 //!
 //! A message is a word that says so, the length of its description, the description, and a body.
 
-use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -94,7 +93,8 @@ fn described_schema(described: &[u8]) -> Result<Schema<'_>> {
 }
 
 fn extend(source: &mut Source, len: u64, bytes: &mut Vec<u8>) -> Result<()> {
-    source.by_ref().take(len).read_to_end(bytes)?;
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    basalt_profile::read_behind(source, bytes, len)?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use ::arrow::record_batch::RecordBatch;
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_profile::{check_limit, read_behind};
 use basalt_types::builder::ColumnBuilder;
 use basalt_types::text::Cursor;
 
@@ -12,6 +13,9 @@ use super::json_document::{close_document, find_data};
 use super::json_rows::check_nothing_follows;
 use super::json_skip::skip_value;
 use super::{BlockReader, Source, Target};
+
+/// Values of a column after which is looked whether the query holds too much.
+const VALUES_BETWEEN_CHECKS: usize = 1 << 12;
 
 /// Where the columns stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,7 +56,7 @@ impl ColumnsReader {
 
     fn read_all(&mut self, mut source: Source) -> Result<()> {
         let mut bytes = Vec::new();
-        source.read_to_end(&mut bytes)?;
+        read_behind(&mut source, &mut bytes, usize::MAX)?;
         let mut cursor = Cursor::new(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
         let is_document = self.layout == Layout::Document && find_data(&mut cursor)?.is_some();
         loop {
@@ -164,8 +168,14 @@ fn read_column(
     cursor.expect(b'[')?;
     cursor.skip_space();
     while !cursor.eat(b']') {
-        reader.read(column, cursor)?;
-        next_element(cursor)?;
+        for _ in 0..VALUES_BETWEEN_CHECKS {
+            reader.read(column, cursor)?;
+            next_element(cursor)?;
+            if cursor.peek() == Some(b']') {
+                break;
+            }
+        }
+        check_limit()?;
     }
     let expected = *num_rows.get_or_insert(column.len());
     if expected != column.len() {

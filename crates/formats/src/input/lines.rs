@@ -1,9 +1,12 @@
 //! Reads TSKV, LineAsString, RawBLOB and One.
 
-use std::io::Read;
+use std::sync::Arc;
 
+use ::arrow::array::{ArrayRef, BinaryViewBuilder};
+use ::arrow::buffer::Buffer;
 use ::arrow::record_batch::RecordBatch;
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_profile::read_behind;
 use basalt_types::builder::ColumnBuilder;
 use basalt_types::text::Cursor;
 use basalt_types::text::escape::unescape;
@@ -169,11 +172,27 @@ impl BlockReader for BlobReader {
             return Ok(None);
         };
         let mut bytes = Vec::new();
-        source.read_to_end(&mut bytes)?;
-        let mut columns = self.target.builders(1)?;
-        columns.iter_mut().try_for_each(|c| c.append_raw(&bytes))?;
-        Ok(Some(self.target.finish(columns, 1)?))
+        read_behind(&mut source, &mut bytes, usize::MAX)?;
+        let omitted = vec![Vec::new(); self.target.tracked.len()];
+        let column = one_string(bytes)?;
+        Ok(Some(self.target.with_flags(vec![column], &omitted, 1)?))
     }
+}
+
+/// A column of one string, which keeps the bytes where they are.
+fn one_string(bytes: Vec<u8>) -> Result<ArrayRef> {
+    let too_long = |_| {
+        Error::new(
+            ErrorCode::TOO_LARGE_STRING_SIZE,
+            "Too large string size: a string has less than 4 GiB",
+        )
+    };
+    let len = u32::try_from(bytes.len()).map_err(too_long)?;
+    let mut column = BinaryViewBuilder::with_capacity(1);
+    let block = column.append_block(Buffer::from_vec(bytes));
+    let appended = column.try_append_view(block, 0, len);
+    appended.map_err(|e| Error::bug(e.to_string()))?;
+    Ok(Arc::new(column.finish()))
 }
 
 /// One row of defaults, whatever the source.

@@ -247,6 +247,10 @@ fn by_rows<R: rows::RowParser + 'static>(
 /// columns would take gigabytes for one row.
 const MAX_ROOM: usize = 1 << 22;
 
+/// Bytes of the memory that a query may still take, for each value that there is room for: a value takes
+/// up to 16, of one block of many.
+const ROOM_BYTES: usize = 256;
+
 /// The columns that a reader fills.
 pub(crate) struct Target {
     pub(crate) columns: Columns,
@@ -292,7 +296,8 @@ impl Target {
 
     /// Empty builders of all columns, with room for that many rows unless the columns are many.
     pub(crate) fn builders(&self, capacity: usize) -> Result<Vec<ColumnBuilder>> {
-        let capacity = capacity.min(MAX_ROOM / self.columns.len().max(1));
+        let most = (basalt_profile::room_bytes() / ROOM_BYTES).min(MAX_ROOM);
+        let capacity = capacity.min(most / self.columns.len().max(1));
         let options = self.settings.read_options();
         let builder = |(_, t): &(String, DataType)| {
             ColumnBuilder::with_options(&states_as_strings(t), capacity, &options)

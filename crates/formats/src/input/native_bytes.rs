@@ -1,12 +1,14 @@
 //! Takes a source's bytes in pieces.
 
-use std::io::Read;
-
 use basalt_error::Result;
+use basalt_profile::{check_room, read_behind};
 use basalt_types::states::StateForm;
 
 use super::Source;
 use super::binary::{after_eof, check_string_len, too_short};
+
+/// Bytes for which room is made before any of them is there.
+const FIRST_BYTES: usize = 1 << 20;
 
 /// The bytes of a source, taken in pieces.
 pub(crate) struct Bytes {
@@ -18,18 +20,18 @@ impl Bytes {
         Self { source }
     }
 
-    /// Reads exactly `len` bytes; nothing is allocated before they are there.
+    /// Reads exactly `len` bytes; not much is allocated before they are there.
     pub(super) fn take(&mut self, len: usize) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        self.source
-            .by_ref()
-            .take(len as u64)
-            .read_to_end(&mut bytes)?;
-        if bytes.len() < len {
-            Err(too_short())
-        } else {
-            Ok(bytes)
+        let mut bytes = Vec::with_capacity(len.min(FIRST_BYTES));
+        while bytes.len() < len {
+            let wanted = bytes.len().max(FIRST_BYTES).min(len - bytes.len());
+            check_room(bytes.len() + wanted)?;
+            bytes.reserve_exact(wanted);
+            if read_behind(&mut self.source, &mut bytes, wanted)? < wanted {
+                return Err(too_short());
+            }
         }
+        Ok(bytes)
     }
 
     pub(super) fn is_at_end(&mut self) -> Result<bool> {

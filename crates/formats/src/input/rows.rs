@@ -4,12 +4,12 @@
 //! read of it is taken back and it is read again with more bytes. So a parser sees plain slices
 //! and never a row in two parts.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use ::arrow::datatypes::Schema;
 use ::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use basalt_error::{Error, Result};
+use basalt_profile::{check_limit, check_room, read_behind, room_bytes};
 use basalt_types::builder::ColumnBuilder;
 
 use super::{BlockReader, Source, Target};
@@ -19,6 +19,10 @@ const READ_BYTES: usize = 1 << 20;
 
 /// Bytes of text after which a block ends, however few rows it has.
 const BLOCK_BYTES: u64 = 10 << 20;
+
+/// Bytes of text, and values of rows, after which is looked whether the query holds too much.
+const CHECKED_BYTES: u64 = 256 << 10;
+const CHECKED_VALUES: usize = 1 << 16;
 
 /// Bytes that stand behind the last row at most: totals, extremes and statistics of a document.
 const MAX_END_BYTES: usize = 64 << 20;
@@ -79,14 +83,14 @@ impl Buffer {
         self.bytes.drain(..self.start);
         self.position += self.start as u64;
         self.start = 0;
-        // A row longer than the buffer doubles it.
-        let wanted = READ_BYTES.max(self.bytes.len());
-        let len = self
-            .source
-            .by_ref()
-            .take(wanted as u64)
-            .read_to_end(&mut self.bytes)?;
+        // A row longer than the buffer doubles it, where there is room.
+        let wanted = self.bytes.len().min(room_bytes() / 4).max(READ_BYTES);
+        let len = read_behind(&mut self.source, &mut self.bytes, wanted)?;
         self.is_last = len == 0;
+        if self.bytes.len() > 2 * READ_BYTES {
+            // Its values will take about as much.
+            check_room(self.bytes.len())?;
+        }
         Ok(())
     }
 }
@@ -268,6 +272,34 @@ impl<P: RowParser> RowReader<P> {
     }
 }
 
+/// Says when it is time to look whether the query holds too much: rows may be short and take much.
+struct Pace {
+    rows_between: usize,
+    next_rows: usize,
+    next_byte: u64,
+}
+
+impl Pace {
+    fn new(num_columns: usize, first_byte: u64) -> Self {
+        let rows_between = (CHECKED_VALUES / num_columns.max(1)).max(1);
+        Self {
+            rows_between,
+            next_rows: rows_between,
+            next_byte: first_byte + CHECKED_BYTES,
+        }
+    }
+
+    #[inline]
+    fn check(&mut self, rows: usize, byte: u64) -> Result<()> {
+        if rows < self.next_rows && byte < self.next_byte {
+            return Ok(());
+        }
+        self.next_rows = rows + self.rows_between;
+        self.next_byte = byte + CHECKED_BYTES;
+        check_limit()
+    }
+}
+
 /// A batch of rows of no columns.
 fn without_columns(num_rows: usize) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
@@ -293,6 +325,7 @@ impl<P: RowParser> BlockReader for RowReader<P> {
         let mut columns = self.target.builders(max_rows)?;
         let mut rows = 0;
         let first_byte = self.buffer.first_byte();
+        let mut pace = Pace::new(columns.len(), first_byte);
         let is_short = |buffer: &Buffer| buffer.first_byte() - first_byte < BLOCK_BYTES;
         while rows < max_rows && (rows == 0 || is_short(&self.buffer)) {
             if !self.find_row()? {
@@ -301,6 +334,7 @@ impl<P: RowParser> BlockReader for RowReader<P> {
                 break;
             }
             rows += usize::from(self.read_row(&mut columns, rows)?);
+            pace.check(rows, self.buffer.first_byte())?;
         }
         if rows == 0 {
             return Ok(None);

@@ -221,6 +221,10 @@ impl JsonWriter {
 }
 
 impl Writer for JsonWriter {
+    fn is_by_rows(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, out: &mut Vec<u8>) -> Result<()> {
         out.extend_from_slice(b"{\n");
         write_meta(&self.header, &self.names, &self.options, out);

@@ -13,6 +13,7 @@ pub(super) struct Markdown {
     is_right: Vec<bool>,
     /// Whether a column's values have a backslash before each punctuation character.
     escapes: Vec<bool>,
+    null: Vec<u8>,
 }
 
 pub(super) fn writer(
@@ -31,6 +32,7 @@ pub(super) fn writer(
         names: header.iter().map(|(name, _)| name.clone()).collect(),
         is_right: header.iter().map(|(_, t)| is_right_aligned(t)).collect(),
         escapes: header.iter().map(|(_, t)| escapes && is_text(t)).collect(),
+        null: settings.format_tsv_null_representation.clone().into_bytes(),
     };
     RowWriter::new(layout, header, settings.text_options())
 }
@@ -65,7 +67,9 @@ impl Layout for Markdown {
         for (i, column) in columns.iter().enumerate() {
             out.extend_from_slice(if i > 0 { b" | " } else { b"" });
             let start = out.len();
-            if self.escapes[i] {
+            if column.is_null(row) {
+                out.extend_from_slice(&self.null);
+            } else if self.escapes[i] {
                 column.write(row, Style::Plain, out);
                 escape_special(start, out);
             } else {

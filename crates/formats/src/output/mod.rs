@@ -2,6 +2,7 @@
 //!
 //! | module | formats |
 //! |---|---|
+//! | [`pieces`] | large batches, piece by piece |
 //! | [`rows`] | the loop over rows that all text formats share |
 //! | [`separated`] | TabSeparated, CSV, LineAsString |
 //! | [`line`] | TSKV, Values, SQLInsert |
@@ -26,6 +27,7 @@ mod markdown;
 mod native;
 mod number_tip;
 mod parquet;
+mod pieces;
 mod pretty;
 mod row_binary;
 mod rows;
@@ -38,6 +40,8 @@ mod xml;
 use ::arrow::record_batch::RecordBatch;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
+
+pub use pieces::write_in_pieces;
 
 use crate::FormatSettings;
 use crate::registry::{Kind, lookup};
@@ -83,6 +87,9 @@ pub trait RowSink: Send {
 
     /// Bytes of rows that were written and are not in any `out` yet.
     fn kept_bytes(&self) -> usize;
+
+    /// Whether the same rows become the same bytes, however they are cut into batches.
+    fn is_by_rows(&self) -> bool;
 }
 
 /// What a format's writer implements; [`Begun`] makes a [`RowSink`] of it.
@@ -99,6 +106,9 @@ trait Writer: Send {
     fn end(&mut self, statistics: &Statistics, out: &mut Vec<u8>) -> Result<()>;
     fn kept_bytes(&self) -> usize {
         0
+    }
+    fn is_by_rows(&self) -> bool {
+        false
     }
 }
 
@@ -140,6 +150,10 @@ impl<W: Writer> RowSink for Begun<W> {
 
     fn kept_bytes(&self) -> usize {
         self.writer.kept_bytes()
+    }
+
+    fn is_by_rows(&self) -> bool {
+        self.writer.is_by_rows()
     }
 }
 

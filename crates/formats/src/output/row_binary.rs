@@ -45,6 +45,10 @@ impl RowBinaryWriter {
 }
 
 impl Writer for RowBinaryWriter {
+    fn is_by_rows(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, out: &mut Vec<u8>) -> Result<()> {
         if self.header >= Header::Names {
             write_varint(self.columns.len() as u64, out);

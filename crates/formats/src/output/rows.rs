@@ -63,6 +63,10 @@ pub(super) fn bind(
 }
 
 impl<L: Layout> Writer for RowWriter<L> {
+    fn is_by_rows(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, out: &mut Vec<u8>) -> Result<()> {
         self.layout.begin(out);
         Ok(())

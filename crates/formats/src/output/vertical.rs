@@ -154,6 +154,10 @@ impl VerticalWriter {
 }
 
 impl Writer for VerticalWriter {
+    fn is_by_rows(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, _out: &mut Vec<u8>) -> Result<()> {
         Ok(())
     }

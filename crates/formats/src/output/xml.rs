@@ -82,6 +82,10 @@ fn write_number(level: usize, name: &str, out: &mut Vec<u8>, write: impl FnOnce(
 }
 
 impl Writer for XmlWriter {
+    fn is_by_rows(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, out: &mut Vec<u8>) -> Result<()> {
         out.extend_from_slice(
             b"<?xml version='1.0' encoding='UTF-8' ?>\n<result>\n\t<meta>\n\t\t<columns>\n",

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
+use arrow::array::{ArrayRef, AsArray};
 use basalt_error::Result;
 
 use super::{Aggregator, BoundAggregate, Groups};
@@ -15,6 +15,9 @@ use crate::{Context, memory};
 
 /// Bytes that a piece should leave in the states.
 const PIECE_BYTES: usize = 1 << 20;
+
+/// Elements of arrays in a piece, at most, but for those of one row.
+const PIECE_ELEMENTS: usize = 1 << 18;
 
 /// Rows of the first piece.
 const FIRST_ROWS: usize = 1 << 10;
@@ -47,16 +50,35 @@ struct Paced {
     num_rows: usize,
 }
 
+/// Rows that have together no more elements of arrays than a piece should.
+fn rows_of_elements(columns: &[ArrayRef], num_rows: usize) -> usize {
+    let lists = columns.iter().filter_map(|c| c.as_list_opt::<i32>());
+    let elements = lists.map(|list| {
+        let offsets = list.value_offsets();
+        offsets[offsets.len() - 1].abs_diff(offsets[0]) as usize
+    });
+    match elements.max() {
+        Some(elements) if elements > PIECE_ELEMENTS => {
+            (num_rows.saturating_mul(PIECE_ELEMENTS) / elements).max(1)
+        }
+        _ => usize::MAX,
+    }
+}
+
 type Add = fn(&mut dyn Aggregator, &[ArrayRef], Groups<'_>) -> Result<()>;
 
 impl Paced {
     fn add(&mut self, columns: &[ArrayRef], groups: Groups<'_>, add: Add) -> Result<()> {
-        if groups.num_rows <= self.num_rows {
+        let most_rows = self
+            .num_rows
+            .min(rows_of_elements(columns, groups.num_rows));
+        if groups.num_rows <= most_rows {
             return self.add_piece(columns, groups, add);
         }
         let mut start = 0;
         while start < groups.num_rows {
-            let end = groups.num_rows.min(start.saturating_add(self.num_rows));
+            let most_rows = most_rows.min(self.num_rows);
+            let end = groups.num_rows.min(start.saturating_add(most_rows));
             let pieces = columns
                 .iter()
                 .map(|column| column.slice(start, end - start));

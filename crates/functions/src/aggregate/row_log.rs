@@ -183,6 +183,7 @@ impl RowLog {
     pub(crate) fn sealed(&mut self, num_groups: usize) -> Result<&Sealed> {
         self.num_groups = num_groups.max(self.num_groups).max(1);
         if self.sealed.is_none() {
+            basalt_profile::check_room(self.ordering_bytes())?;
             self.sealed = Some(self.seal()?);
         }
         if let Some(sealed) = &mut self.sealed {

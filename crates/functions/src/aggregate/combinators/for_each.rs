@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};
 use arrow::datatypes::FieldRef;
 use basalt_error::Result;
+use basalt_profile::check_room;
 use basalt_types::DataType;
 use basalt_types::physical::item_field;
 
@@ -43,6 +44,13 @@ pub(super) fn bind(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
         ..bound
     })
 }
+
+/// Bytes of an element's place, and of the state of an inner group with its places, at least.
+const ID_BYTES: usize = 2 * size_of::<u32>();
+const STATE_BYTES: usize = 16;
+
+/// Bytes of an inner group's result: as it is made, its place in the order, and in that order.
+const RESULT_BYTES: usize = 24;
 
 #[derive(Debug)]
 struct ForEach {
@@ -85,12 +93,16 @@ impl Aggregator for ForEach {
     fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
         self.resize(groups.num_groups);
         let elements = elements(args, groups)?;
-        let mut ids = Vec::new();
+        let num_elements = elements.lengths.iter().sum::<usize>();
+        check_room(num_elements * ID_BYTES)?;
+        let mut ids = Vec::with_capacity(num_elements);
+        let num_before = self.num_inner;
         for (row, len) in elements.lengths.iter().enumerate() {
             let group = elements.ids.as_ref().map_or(0, |ids| ids[row] as usize);
             self.assign(group, *len, &mut ids);
         }
         check_num_groups(self.num_inner)?;
+        check_room((self.num_inner - num_before) * STATE_BYTES)?;
         let inner = Groups {
             ids: Some(&ids),
             num_groups: self.num_inner,
@@ -125,6 +137,7 @@ impl Aggregator for ForEach {
 
     fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
         self.resize(range.end);
+        check_room(self.num_inner * RESULT_BYTES)?;
         let values = self.inner.finish(0..self.num_inner)?;
         let (order, offsets) = self.positions(range);
         let values = arrow::compute::take(&values, &order, None).map_err(bug)?;
@@ -133,6 +146,7 @@ impl Aggregator for ForEach {
 
     fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
         self.resize(range.end);
+        check_room(self.num_inner * RESULT_BYTES)?;
         let states = self.inner.states(0..self.num_inner)?;
         let (order, offsets) = self.positions(range);
         let lists = states.iter().map(|state| {
