@@ -15,6 +15,7 @@
 //! | [`views`] | byte strings as 16-byte views, and the arena that holds the long ones |
 //! | [`radix`] | splitting rows by the high bits of their hashes |
 
+// Allowed in `prefetch` alone.
 #![deny(unsafe_code)]
 
 pub mod bytes_table;
