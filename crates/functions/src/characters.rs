@@ -27,12 +27,18 @@ impl Characters {
     fn of(bytes: &[u8]) -> Self {
         if bytes.is_ascii() {
             Self::Ascii
-        } else if std::str::from_utf8(bytes).is_ok() {
+        } else if is_utf8(bytes) {
             Self::Utf8
         } else {
             Self::Any
         }
     }
+}
+
+/// Whether bytes are UTF-8: several times as fast as the standard library where many are not ASCII.
+#[inline]
+pub fn is_utf8(bytes: &[u8]) -> bool {
+    simdutf8::basic::from_utf8(bytes).is_ok()
 }
 
 /// Where the long strings of one buffer lie.
@@ -132,7 +138,7 @@ fn ends_within(bytes: &[u8]) -> bool {
     let Some(last) = tail.iter().rposition(|b| b & 0xC0 != 0x80) else {
         return true;
     };
-    std::str::from_utf8(&tail[last..]).is_err()
+    !is_utf8(&tail[last..])
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use basalt_error::{Error, ErrorCode, Result};
 use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
 
+use crate::characters::is_utf8;
+
 /// A pattern of `LIKE` or `ILIKE`, ready to match.
 #[derive(Clone, Debug)]
 pub struct LikeMatcher {
@@ -73,9 +75,7 @@ impl LikeMatcher {
             } => {
                 // `%` between texts stands for whole characters only.
                 fits_pieces(value, prefix, middle, suffix)
-                    && (value.is_ascii()
-                        || std::str::from_utf8(value).is_ok()
-                        || self.matches_regex(value))
+                    && (value.is_ascii() || is_utf8(value) || self.matches_regex(value))
             }
             Kind::Regex => self.matches_regex(value),
         }

@@ -9,6 +9,7 @@ use basalt_types::DataType;
 
 use super::shapes::string_to_number;
 use super::utf8::count_chars;
+use crate::characters::is_utf8;
 use crate::{Call, Column, Resolved, ScalarFunction};
 
 /// The functions of this file.
@@ -64,9 +65,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         syntax: "isValidUTF8(s)",
         description: "Whether the bytes of a string are UTF-8.",
         resolve: |call| {
-            string_to_number::<UInt8Type>(call, DataType::UInt8, |s| {
-                u8::from(std::str::from_utf8(s).is_ok())
-            })
+            string_to_number::<UInt8Type>(call, DataType::UInt8, |s| u8::from(is_utf8(s)))
         },
         ..ScalarFunction::BASE
     },

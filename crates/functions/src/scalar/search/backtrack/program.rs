@@ -5,6 +5,7 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
 use crate::Characters;
+use crate::characters::is_utf8;
 
 /// An expression as a list of steps.
 #[derive(Clone, Debug)]
@@ -120,8 +121,7 @@ impl Program {
             Characters::Ascii => true,
             Characters::Utf8 => self.characters == Characters::Utf8 || value.is_ascii(),
             Characters::Any => {
-                value.is_ascii()
-                    || (self.characters == Characters::Utf8 && std::str::from_utf8(value).is_ok())
+                value.is_ascii() || (self.characters == Characters::Utf8 && is_utf8(value))
             }
         }
     }
