@@ -29,13 +29,19 @@ pub fn reserve<T>(buffer: &mut Vec<T>, additional: usize) -> Result<()> {
 fn grow<T>(buffer: &mut Vec<T>, additional: usize) -> Result<()> {
     let bytes_of = |len: usize| len.saturating_mul(size_of::<T>());
     let len = buffer.len().saturating_add(additional);
-    let doubled = len.max(buffer.capacity().saturating_mul(2));
-    if bytes_of(doubled) <= room_bytes() {
-        buffer.reserve(additional);
-    } else {
+    let room = room_bytes();
+    // By a quarter at least as long as that goes: who grows element by element would move all each time.
+    let capacity = buffer.capacity();
+    let steps = [
+        capacity.saturating_mul(2),
+        capacity.saturating_add(capacity / 4),
+    ];
+    let mut larger = steps.into_iter().map(|step| step.max(len));
+    let new = larger.find(|new| bytes_of(*new) <= room).unwrap_or(len);
+    if new == len {
         check_room(bytes_of(len))?;
-        buffer.reserve_exact(additional);
     }
+    buffer.reserve_exact(new - buffer.len());
     Ok(())
 }
 
