@@ -91,7 +91,9 @@ fn resolve_replace(call: &Call<'_>, only_first: bool) -> Result<Resolved> {
     for idx in 1..3 {
         call.expect_type(idx, |t| *t == DataType::String)?;
     }
-    refuse_fixed(call, 0)?;
+    if call.args[0].constant.is_some() {
+        refuse_fixed(call, 0)?;
+    }
     let regexp = match call.args[1].constant {
         Some(_) => {
             let pattern = call.constant_bytes(1)?;

@@ -74,7 +74,9 @@ fn resolve_replace(call: &Call<'_>, limit: usize) -> Result<Resolved> {
     for idx in 1..3 {
         call.expect_type(idx, |t| *t == DataType::String)?;
     }
-    refuse_fixed(call, 0)?;
+    if call.args[0].constant.is_some() {
+        refuse_fixed(call, 0)?;
+    }
     Resolved::new(DataType::String, move |columns, num_rows| {
         let strings = columns[0].strings()?;
         let (patterns, replacements) = (columns[1].strings()?, columns[2].strings()?);
