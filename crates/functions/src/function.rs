@@ -55,6 +55,8 @@ pub struct ScalarFunction {
     pub syntax: &'static str,
     /// What it returns, in one sentence.
     pub description: &'static str,
+    /// Checks what must be right even where an argument is NULL and the result is known.
+    pub check_null: fn(&Call<'_>) -> Result<()>,
     /// Checks the arguments' types and gives the result's type and the loop.
     pub resolve: fn(&Call<'_>) -> Result<Resolved>,
 }
@@ -70,6 +72,7 @@ impl ScalarFunction {
         purity: Purity::Pure,
         syntax: "",
         description: "",
+        check_null: |_| Ok(()),
         resolve: |call| {
             Err(Error::bug(format!(
                 "function {} does not resolve",
@@ -291,6 +294,11 @@ fn resolve_propagating(
     let constant_null = |a: &Arg| a.constant.as_ref().is_some_and(|c| c.is_null(0));
     if args.iter().any(|a| only_null(a) || constant_null(a)) && args.iter().any(only_null) {
         check_count(function, args, context)?;
+        (function.check_null)(&Call {
+            name: function.name,
+            args,
+            context,
+        })?;
         let return_type = DataType::Nothing.to_nullable();
         let physical = return_type.physical();
         return Resolved::new(return_type, move |_, rows| {

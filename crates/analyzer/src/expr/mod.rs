@@ -43,6 +43,7 @@ mod mentions;
 pub mod native;
 mod nested;
 mod normalize_query;
+mod set_values;
 mod shifted_sum;
 mod special;
 pub mod subquery;

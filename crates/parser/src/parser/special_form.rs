@@ -207,6 +207,9 @@ impl Parser<'_> {
     /// `EXTRACT(part FROM d)`; `extract(a, b)` is a plain call.
     fn extract(&mut self, start: Span) -> Result<Option<Expr>> {
         self.expect_symbol(K::OpenRound)?;
+        if self.token(0).kind == K::CloseRound {
+            return self.rest_of_call(Vec::new(), start).map(Some);
+        }
         if !self.is_word(1, "FROM") {
             let first = vec![self.aliased_expr()?];
             return self.rest_of_call(first, start).map(Some);
@@ -343,9 +346,8 @@ impl Parser<'_> {
                 self.call_expr(&format!("toInterval{unit}"), vec![amount], span),
             ]
         } else {
-            let left = self.aliased_expr()?;
-            self.expect_symbol(K::Comma)?;
-            vec![left, self.aliased_expr()?]
+            let args = self.items_until(K::CloseRound)?;
+            return Ok(Some(self.call_expr(function, args, start)));
         };
         self.expect_symbol(K::CloseRound)?;
         Ok(Some(self.call_expr(function, args, start)))

@@ -115,7 +115,7 @@ impl Parser<'_> {
             ("Variant", _) => self.variant(),
             ("AggregateFunction", _) => self.aggregate(),
             ("SimpleAggregateFunction", _) => self.simple_aggregate(),
-            (_, "FIXEDSTRING" | "BINARY") => self.fixed_string(),
+            ("FixedString", _) | (_, "BINARY") => self.fixed_string(),
             (_, "VARCHAR" | "CHAR" | "TEXT" | "BLOB") => {
                 self.numbers()?;
                 Ok(DataType::String)

@@ -75,7 +75,8 @@ fn resolve_interpolated(
     place: fn(level: f64, len: usize) -> f64,
 ) -> Result<BoundAggregate> {
     call.expect_args(1..=1)?;
-    call.expect_type(0, |t| t.is_integer() || t.is_float())?;
+    let is_moment = |t: &DataType| matches!(t, DataType::Date | DataType::DateTime(_));
+    call.expect_type(0, |t| t.is_integer() || t.is_float() || is_moment(t))?;
     let return_type = levels.return_type(DataType::Float64);
     Ok(bind_collected(
         return_type,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array};
-use basalt_error::Result;
+use basalt_error::{Error, Result};
 use basalt_types::DataType;
 
 use crate::aggregate::collected::{RowsFunction, bind_collected};
@@ -189,7 +189,12 @@ impl RowsFunction for OfTable {
 fn resolve_rank(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     call.expect_args(2..=2)?;
     for idx in 0..2 {
-        call.expect_type(idx, |t| t.is_integer() || t.is_float())?;
+        if !call.types[idx].is_number() {
+            return Err(Error::not_implemented(format!(
+                "Aggregate function {} of {}",
+                call.name, call.types[idx]
+            )));
+        }
     }
     Ok(bind_collected(
         DataType::Float64,

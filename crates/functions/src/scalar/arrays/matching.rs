@@ -60,6 +60,20 @@ impl<'a> Equality<'a> {
         })
     }
 
+    /// As [`Equality::new`], with no value equal to another: only a NULL is found.
+    pub fn of_nulls(values: &'a ArrayRef, wanted: &'a Column) -> Self {
+        let (nulls, wanted_nulls) = (values.logical_nulls(), wanted.array.logical_nulls());
+        let is_const = wanted.is_const;
+        let find = move |range: Range<usize>, row: usize| {
+            let wanted_row = if is_const { 0 } else { row };
+            let is_null = wanted_nulls.as_ref().is_some_and(|n| n.is_null(wanted_row));
+            is_null.then(|| first_null(nulls.as_ref(), range)).flatten()
+        };
+        Self {
+            find: Box::new(find),
+        }
+    }
+
     /// The first element of `range` that equals the value of `row`.
     #[inline]
     pub fn first(&self, range: Range<usize>, row: usize) -> Option<usize> {

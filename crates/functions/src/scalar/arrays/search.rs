@@ -131,10 +131,19 @@ fn comparable(a: &DataType, b: &DataType) -> Result<DataType> {
     })
 }
 
-/// A loop that gives each row what `find` finds in its elements.
+/// Whether ClickHouse finds no value of one type in a constant array of the other: it looks for the text of a
+/// name among the numbers of an enum, or for the number among texts.
+fn misses_names(call: &Call<'_>, element: &DataType) -> bool {
+    let wanted = call.data_type(1);
+    let is_mixed =
+        element.is_enum() && wanted.is_string() || element.is_string() && wanted.is_enum();
+    is_mixed && call.args[0].constant.is_some() && matches!(call.data_type(0), DataType::Array(_))
+}
+
+/// A loop that gives each row what `find` finds in its elements; with `only_nulls` a value equals none.
 fn search(
     call: &Call<'_>,
-    (part, element): (Part, &DataType),
+    (part, element, only_nulls): (Part, &DataType, bool),
     result: DataType,
     find: impl Fn(&Equality<'_>, &Lists<'_>, usize) -> Result<ArrayRef> + Send + Sync + 'static,
 ) -> Result<Resolved> {
@@ -147,7 +156,11 @@ fn search(
         let lists = Lists::of(&columns[0])?;
         let elements = element_cast.array(part.of(&lists)?)?;
         let wanted = wanted_cast.column(&columns[1])?;
-        find(&Equality::new(&elements, &wanted)?, &lists, num_rows)
+        let equality = match only_nulls {
+            true => Equality::of_nulls(&elements, &wanted),
+            false => Equality::new(&elements, &wanted)?,
+        };
+        find(&equality, &lists, num_rows)
     })
 }
 
@@ -182,7 +195,7 @@ pub fn resolve_contains(call: &Call<'_>, part: Part) -> Result<Resolved> {
     };
     search(
         call,
-        (part, element),
+        (part, element, misses_names(call, element)),
         DataType::UInt8,
         |equality, lists, num_rows| {
             let has = |row| u8::from(equality.first(lists.range(row), row).is_some());
@@ -201,7 +214,7 @@ fn resolve_number(
     let element = element_type(call, 0)?;
     search(
         call,
-        (Part::Elements, element),
+        (Part::Elements, element, misses_names(call, element)),
         DataType::UInt64,
         move |equality, lists, num_rows| {
             let number = |row| number(equality, lists.range(row), row);
@@ -218,7 +231,7 @@ fn resolve_remove(call: &Call<'_>) -> Result<Resolved> {
     let list = call.data_type(0).clone();
     search(
         call,
-        (Part::Elements, element),
+        (Part::Elements, element, false),
         list.clone(),
         move |equality, lists, num_rows| {
             let mut picks = Picks::for_lists(lists, num_rows);

@@ -307,6 +307,9 @@ fn write_column(
 /// Writes argument 0 by the pattern in argument 1.
 fn written(call: &Call<'_>, moments: Moments, syntax: Syntax) -> Result<Resolved> {
     let pieces = compile(&call.constant_bytes(1)?, syntax)?;
+    if pieces.iter().any(|p| matches!(p, Piece::Offset)) {
+        call.expect_type(0, |t| !matches!(t, DataType::Date | DataType::Date32))?;
+    }
     Resolved::new(DataType::String, move |columns, num_rows| {
         write_column(&pieces, &moments, &columns[0], num_rows)
     })

@@ -19,12 +19,15 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         "Start of the interval of n units that a date or time is in.",
         to_start_of_interval,
     )),
-    any_case(entry(
-        &["dateTrunc", "DATE_TRUNC"],
-        "dateTrunc('unit', t[, time_zone])",
-        "Start of the unit that a date or time is in.",
-        date_trunc,
-    )),
+    ScalarFunction {
+        check_null: |call| named_unit(call).map(drop),
+        ..any_case(entry(
+            &["dateTrunc", "DATE_TRUNC"],
+            "dateTrunc('unit', t[, time_zone])",
+            "Start of the unit that a date or time is in.",
+            date_trunc,
+        ))
+    },
 ];
 
 /// Seconds of a day.
@@ -358,8 +361,8 @@ fn to_start_of_interval(call: &Call<'_>) -> Result<Resolved> {
     rounding.resolve(call, 0, zone_argument(call, 2)?)
 }
 
-fn date_trunc(call: &Call<'_>) -> Result<Resolved> {
-    call.expect_args(2..=3)?;
+/// The unit that the first argument names.
+fn named_unit(call: &Call<'_>) -> Result<IntervalUnit> {
     call.expect_type(0, DataType::is_string)?;
     if call.args[0].constant.is_none() {
         return Err(call.illegal_type(0));
@@ -368,17 +371,21 @@ fn date_trunc(call: &Call<'_>) -> Result<Resolved> {
     let unit = IntervalUnit::ALL
         .into_iter()
         .find(|unit| format!("{unit:?}").eq_ignore_ascii_case(&name));
-    let unit = unit.ok_or_else(|| {
+    unit.ok_or_else(|| {
         Error::new(
             ErrorCode::BAD_ARGUMENTS,
             format!(
                 "{name} is no unit of time (second, minute, hour, day, week, month, quarter, year)"
             ),
         )
-    })?;
+    })
+}
+
+fn date_trunc(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(2..=3)?;
     let rounding = Rounding {
         is_extended: true,
-        ..Rounding::to(unit, 1)
+        ..Rounding::to(named_unit(call)?, 1)
     };
     rounding.resolve(call, 1, zone_argument(call, 2)?)
 }

@@ -16,12 +16,15 @@ use crate::{Call, Purity, Resolved, ScalarFunction};
 
 /// Functions of the present and of time zones.
 pub const FUNCTIONS: &[ScalarFunction] = &[
-    per_query(any_case(entry(
-        &["now", "current_timestamp", "localtimestamp"],
-        "now([time_zone])",
-        "The moment when the query began.",
-        now,
-    ))),
+    ScalarFunction {
+        check_null: |call| call.expect_type(0, DataType::is_string),
+        ..per_query(any_case(entry(
+            &["now", "current_timestamp", "localtimestamp"],
+            "now([time_zone])",
+            "The moment when the query began.",
+            now,
+        )))
+    },
     per_query(any_case(entry(
         &["now64"],
         "now64([precision[, time_zone]])",

@@ -14,13 +14,14 @@ use crate::{Call, Resolved, ScalarFunction};
 type Append = fn(&mut ColumnBuilder, Json<'_>) -> Result<bool>;
 
 macro_rules! extracts {
-    ($($name:literal => $resolve:expr, $description:literal;)*) => {
+    ($($name:literal => $resolve:expr, $(check $check:expr,)? $description:literal;)*) => {
         /// The functions of this file.
         pub const FUNCTIONS: &[ScalarFunction] = &[$(
             ScalarFunction {
                 name: $name,
                 syntax: concat!($name, "(json[, key or position, ...])"),
                 description: $description,
+                $(check_null: $check,)?
                 resolve: |call| $resolve(call, false),
                 ..ScalarFunction::BASE
             },
@@ -28,6 +29,7 @@ macro_rules! extracts {
                 name: concat!($name, "CaseInsensitive"),
                 syntax: concat!($name, "CaseInsensitive(json[, key or position, ...])"),
                 description: concat!($description, " Keys are found in any case."),
+                $(check_null: $check,)?
                 resolve: |call| $resolve(call, true),
                 ..ScalarFunction::BASE
             },
@@ -36,7 +38,8 @@ macro_rules! extracts {
 }
 
 extracts! {
-    "JSONExtract" => resolve_typed, "The value at a path as the type that the last argument names.";
+    "JSONExtract" => resolve_typed, check |call| named_type(call).map(drop),
+        "The value at a path as the type that the last argument names.";
     "JSONExtractString" => |call, any_case| resolve_fixed(call, DataType::String, any_case),
         "The value at a path as a String.";
     "JSONExtractInt" => |call, any_case| resolve_fixed(call, DataType::Int64, any_case),
@@ -53,7 +56,7 @@ extracts! {
         "The values of the array at a path as JSON.";
     "JSONExtractKeys" => |call, any_case| resolve_plain(call, strings(), any_case, append_keys),
         "The keys of the object at a path.";
-    "JSONExtractKeysAndValues" => resolve_pairs,
+    "JSONExtractKeysAndValues" => resolve_pairs, check |call| named_type(call).map(drop),
         "Keys and values of the object at a path, these as the type that the last argument names.";
     "JSONExtractKeysAndValuesRaw" => |call, any_case| {
         resolve_plain(call, pairs_of(DataType::String), any_case, append_pairs_raw)

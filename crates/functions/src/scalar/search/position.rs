@@ -2,12 +2,12 @@
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::UInt64Type;
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::Result;
 use basalt_types::DataType;
 use memchr::memmem::Finder;
 
 use super::fold::Mode;
-use crate::scalar::strings::shapes::{Ints, is_text, number_rows, text_column};
+use crate::scalar::strings::shapes::{Ints, is_text, number_rows, refuse_fixed, text_column};
 use crate::scalar::strings::utf8::{char_offset, count_chars};
 use crate::{Call, Column, Resolved, ScalarFunction};
 
@@ -57,21 +57,21 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         case_insensitive: true,
         syntax: "countSubstrings(haystack, needle[, start])",
         description: "How often a substring occurs, without overlaps.",
-        resolve: |call| resolve_search(call, Mode::BYTES, count),
+        resolve: |call| resolve_count(call, Mode::BYTES),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
         name: "countSubstringsCaseInsensitive",
         syntax: "countSubstringsCaseInsensitive(haystack, needle[, start])",
         description: "As `countSubstrings`, ASCII letters in any case.",
-        resolve: |call| resolve_search(call, Mode::CASE_INSENSITIVE, count),
+        resolve: |call| resolve_count(call, Mode::CASE_INSENSITIVE),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
         name: "countSubstringsCaseInsensitiveUTF8",
         syntax: "countSubstringsCaseInsensitiveUTF8(haystack, needle[, start])",
         description: "As `countSubstrings`, letters in any case.",
-        resolve: |call| resolve_search(call, Mode::CASE_INSENSITIVE_UTF8, count),
+        resolve: |call| resolve_count(call, Mode::CASE_INSENSITIVE_UTF8),
         ..ScalarFunction::BASE
     },
 ];
@@ -116,6 +116,12 @@ fn resolve_locate(call: &Call<'_>) -> Result<Resolved> {
     resolve_ordered(call, Order { haystack, needle }, Mode::BYTES, place)
 }
 
+fn resolve_count(call: &Call<'_>, mode: Mode) -> Result<Resolved> {
+    let resolved = resolve_search(call, mode, count)?;
+    refuse_fixed(call, 0)?;
+    Ok(resolved)
+}
+
 fn resolve_search(call: &Call<'_>, mode: Mode, search: Search) -> Result<Resolved> {
     let order = Order {
         haystack: 0,
@@ -128,12 +134,8 @@ fn resolve_ordered(call: &Call<'_>, order: Order, mode: Mode, search: Search) ->
     call.expect_args(2..=3)?;
     call.expect_type(order.haystack, is_text)?;
     call.expect_type(order.needle, |t| *t == DataType::String)?;
-    let is_fixed = matches!(call.data_type(order.haystack), DataType::FixedString(_));
-    if is_fixed && call.args[order.haystack].constant.is_none() {
-        return Err(Error::new(
-            ErrorCode::ILLEGAL_COLUMN,
-            format!("Function {} takes a String, not a FixedString", call.name),
-        ));
+    if call.args[order.haystack].constant.is_none() {
+        refuse_fixed(call, order.haystack)?;
     }
     if call.args.len() == 3 {
         call.expect_type(2, DataType::is_unsigned)?;

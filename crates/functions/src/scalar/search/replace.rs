@@ -8,7 +8,7 @@ use basalt_types::DataType;
 use super::on_value::{GroupFinder, Groups, OnValue};
 use super::regexp::{Regexp, RegexpCache, compile};
 use crate::scalar::strings::shapes::{
-    bad_arguments, only_string_to_string, piece_rows, write_rows,
+    bad_arguments, only_string_to_string, piece_rows, refuse_fixed, write_rows,
 };
 use crate::{Call, Characters, Resolved, ScalarFunction};
 
@@ -87,8 +87,12 @@ fn parse_replacement(replacement: &[u8], num_groups: usize) -> Result<Vec<Piece>
 
 fn resolve_replace(call: &Call<'_>, only_first: bool) -> Result<Resolved> {
     call.expect_args(3..=3)?;
-    for idx in 0..3 {
-        call.expect_type(idx, DataType::is_string)?;
+    call.expect_type(0, DataType::is_string)?;
+    for idx in 1..3 {
+        call.expect_type(idx, |t| *t == DataType::String)?;
+    }
+    if call.args[0].constant.is_some() {
+        refuse_fixed(call, 0)?;
     }
     let regexp = match call.args[1].constant {
         Some(_) => {

@@ -7,7 +7,7 @@ use basalt_error::Result;
 use basalt_types::DataType;
 use memchr::memmem::Finder;
 
-use super::shapes::{Ints, bad_arguments, write_rows};
+use super::shapes::{Ints, bad_arguments, refuse_fixed, write_rows};
 use super::utf8::{char_offset, chars, count_chars};
 use crate::{Call, Column, Resolved, ScalarFunction, memory};
 
@@ -40,7 +40,15 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "translateUTF8",
         syntax: "translateUTF8(s, from, to)",
         description: "As `translate`, for all Unicode characters.",
-        resolve: |call| resolve_translate(call, translate_chars),
+        resolve: |call| {
+            let resolved = resolve_translate(call, translate_chars)?;
+            match call.data_type(0) {
+                DataType::FixedString(_) => {
+                    Err(bad_arguments("Function translateUTF8 takes no FixedString"))
+                }
+                _ => Ok(resolved),
+            }
+        },
         ..ScalarFunction::BASE
     },
     ScalarFunction {
@@ -62,8 +70,12 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
 
 fn resolve_replace(call: &Call<'_>, limit: usize) -> Result<Resolved> {
     call.expect_args(3..=3)?;
-    for idx in 0..3 {
-        call.expect_type(idx, DataType::is_string)?;
+    call.expect_type(0, DataType::is_string)?;
+    for idx in 1..3 {
+        call.expect_type(idx, |t| *t == DataType::String)?;
+    }
+    if call.args[0].constant.is_some() {
+        refuse_fixed(call, 0)?;
     }
     Resolved::new(DataType::String, move |columns, num_rows| {
         let strings = columns[0].strings()?;

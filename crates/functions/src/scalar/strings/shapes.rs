@@ -22,6 +22,20 @@ pub fn is_text(data_type: &DataType) -> bool {
     data_type.is_string() || data_type.is_enum()
 }
 
+/// Refuses a FixedString where only a String will do.
+///
+/// # Errors
+/// `ILLEGAL_COLUMN`
+pub fn refuse_fixed(call: &Call<'_>, idx: usize) -> Result<()> {
+    if !matches!(call.data_type(idx), DataType::FixedString(_)) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::ILLEGAL_COLUMN,
+        format!("Function {} takes a String, not a FixedString", call.name),
+    ))
+}
+
 /// An error about an argument's value.
 pub fn bad_arguments(message: impl Into<String>) -> Error {
     Error::new(ErrorCode::BAD_ARGUMENTS, message)

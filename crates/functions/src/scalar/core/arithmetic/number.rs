@@ -76,17 +76,26 @@ fn resolve_divisors(op: BinaryOp, a: Num, b: Num) -> Result<Resolved> {
     })
 }
 
-/// The least number divided by -1 is no number of 64 bits.
+/// The least number's magnitude is no signed number of 64 bits, nor is its quotient by -1.
 fn check_least(pair: (&Column, &Column), num_rows: usize) -> Result<()> {
-    let least = |a: i64, b: i64| u8::from((a, b) == (i64::MIN, -1) || (b, a) == (i64::MIN, -1));
+    let least = |a: i64, b: i64| match (a, b) {
+        (i64::MIN, -1) | (-1, i64::MIN) => 2,
+        (i64::MIN, _) | (_, i64::MIN) => 1,
+        _ => 0,
+    };
     let found = map2::<i64, i64, u8>(pair, num_rows, least)?;
-    if found.as_primitive::<UInt8Type>().values().contains(&1) {
-        return Err(Error::new(
+    let found = found.as_primitive::<UInt8Type>().values().iter();
+    match found.copied().find(|f| *f != 0) {
+        None => Ok(()),
+        Some(1) => Err(Error::new(
+            ErrorCode::DECIMAL_OVERFLOW,
+            "Intermediate result overflow: the magnitude of the least signed number",
+        )),
+        Some(_) => Err(Error::new(
             ErrorCode::ILLEGAL_DIVISION,
             "Division of minimal signed number by minus one",
-        ));
+        )),
     }
-    Ok(())
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {

@@ -164,6 +164,13 @@ fn compare(op: Op, a: &DataType, b: &DataType, context: &Context) -> Result<Opti
     if a.is_decimal() && b.is_number() || a.is_number() && b.is_decimal() {
         return Ok(other::decimals(op, a, b));
     }
+    if let (T::Ipv4, other) | (other, T::Ipv4) = (a, b)
+        && (other.is_signed() || other.is_float())
+    {
+        return Err(Error::not_implemented(format!(
+            "Comparing IPv4 with {other}"
+        )));
+    }
     if let Some(eval) = as_numbers(op, a, b) {
         return Ok(Some(eval));
     }

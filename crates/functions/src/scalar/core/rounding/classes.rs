@@ -1,9 +1,12 @@
 //! Rounds numbers down to members of a list: durations, ages, a list of the caller's.
 
 use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::i256;
 use basalt_error::Result;
 use basalt_types::{DataType, least_supertype};
 
+use crate::scalar::core::cast::array_cast;
+use crate::scalar::core::decimals::{Ticks, Width, decimal_array, digits};
 use crate::scalar::core::numeric::{Native, Num, Numbers, map1, with_native};
 use crate::{Call, Column, Resolved};
 
@@ -65,15 +68,38 @@ pub(super) fn round_down(call: &Call<'_>) -> Result<Resolved> {
         return Err(call.illegal_type(1));
     }
     let result = least_supertype(&[call.data_type(0).clone(), element.as_ref().clone()])?;
-    let num = Num::of_number(&result).ok_or_else(|| call.illegal_type(0))?;
     let list = call.constant(1)?.as_list::<i32>().value(0);
     if list.is_empty() {
         return Err(call.illegal_type(1));
     }
+    if let Some((precision, _)) = digits(&result) {
+        let list = array_cast(element, &result, call.context)?(&list)?;
+        return match Width::of(precision) {
+            Width::W256 => decimal_below::<i256>(call, result, list),
+            _ => decimal_below::<i128>(call, result, list),
+        };
+    }
+    let num = Num::of_number(&result).ok_or_else(|| call.illegal_type(0))?;
     Resolved::new(
         result,
         move |columns, num_rows| with_native!(num, T => below::<T>(&columns[0], &list, num_rows)),
     )
+}
+
+/// `roundDown` of decimals, and of a list of them.
+fn decimal_below<T: Ticks>(call: &Call<'_>, result: DataType, list: ArrayRef) -> Result<Resolved> {
+    let cast = array_cast(call.data_type(0), &result, call.context)?;
+    let mut elements = T::of_array(list.as_ref())?;
+    elements.sort_unstable_by(|a, b| a.compare(*b));
+    Resolved::new(result.clone(), move |columns, num_rows| {
+        let values = cast(&columns[0].expand(num_rows)?)?;
+        let mut ticks = T::of_array(values.as_ref())?;
+        for x in &mut ticks {
+            let after = elements.partition_point(|e| e <= x);
+            *x = elements[after.saturating_sub(1)];
+        }
+        decimal_array(ticks, &result, None)
+    })
 }
 
 fn below<T: Native>(column: &Column, list: &ArrayRef, num_rows: usize) -> Result<ArrayRef> {

@@ -1,0 +1,285 @@
+//! Reads the values of the right side of IN: listed ones, those of an array, the rows of a table or of a
+//! subquery.
+
+use std::sync::Arc;
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_functions::scalar::core::cast::{CastMode, cast_function};
+use basalt_functions::{Arg, BoundFunction, Column, registry};
+use basalt_parser::ast::{self, ExprKind};
+use basalt_types::DataType;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, StructArray, new_null_array};
+use datafusion::arrow::compute::concat;
+
+use super::subquery::Subquery;
+use super::{Resolver, literal};
+use crate::plan::{RowLimit, StreamOperator, project, stream_node};
+use crate::query::{OutputColumn, Planned};
+use crate::scope::ScopeColumn;
+use crate::typed::column;
+use crate::{Typed, plan_error};
+
+impl Resolver<'_> {
+    /// The rows of a set under the limit of sets; constants are taken whole.
+    fn with_few_values(&self, planned: Planned) -> Result<Planned> {
+        let Some(limit) = self.analyzer.size_limit(RowLimit::Set) else {
+            return Ok(planned);
+        };
+        let keys = planned.columns.iter().map(|c| c.internal.clone());
+        let operator = StreamOperator::KeysAtMost {
+            keys: keys.collect(),
+            limit,
+        };
+        let plan = stream_node(planned.plan, operator).map_err(plan_error)?;
+        Ok(Planned { plan, ..planned })
+    }
+
+    /// The values of a set that is not the same in all rows.
+    pub(super) fn set_of_row(
+        &self,
+        left: &DataType,
+        right: &ast::Expr,
+    ) -> Result<Option<Vec<Typed>>> {
+        let items = match &right.unaliased().kind {
+            ExprKind::Literal(_) | ExprKind::Subquery(_) => return Ok(None),
+            ExprKind::Identifier(_) if self.is_table(right) => return Ok(None),
+            ExprKind::Tuple(items) => self.tuple_items(left, items)?,
+            ExprKind::Function(f) if f.name == "tuple" => self.tuple_items(left, &f.args)?,
+            _ => vec![self.resolve(right)?],
+        };
+        let is_of_row = items.iter().any(|i| i.constant.is_none());
+        Ok(is_of_row.then_some(items))
+    }
+
+    /// The set's values as one array of the left side's type; NULL for values that are none of it.
+    pub(super) fn set_values(&self, left: &DataType, right: &ast::Expr) -> Result<ArrayRef> {
+        let wanted = left.base();
+        let columns = match &right.unaliased().kind {
+            ExprKind::Subquery(query) => {
+                let planned = match self.subquery(query)? {
+                    Subquery::Plain(planned) => planned,
+                    Subquery::Correlated { .. } => {
+                        return Err(Error::not_implemented("IN with a correlated subquery"));
+                    }
+                };
+                return self
+                    .convert_rows(self.rows_of(self.with_few_values(planned)?, None)?, wanted);
+            }
+            ExprKind::Identifier(_) if self.is_table(right) => {
+                let name = right
+                    .as_object_name()
+                    .ok_or_else(|| Error::bug("table name"))?;
+                let planned = match self.rows_around(&parts_of(&name))? {
+                    Some(planned) => planned,
+                    None => self.analyzer.whole_table(&name, self.outer)?,
+                };
+                return self
+                    .convert_rows(self.rows_of(self.with_few_values(planned)?, None)?, wanted);
+            }
+            ExprKind::Tuple(items) => self.tuple_items(left, items)?,
+            ExprKind::Function(f) if f.name == "tuple" => self.tuple_items(left, &f.args)?,
+            _ => self.single_item(left, self.resolve(right)?)?,
+        };
+        let mut arrays = Vec::with_capacity(columns.len());
+        for typed in columns {
+            let array = typed.constant.clone().ok_or_else(|| {
+                Error::new(
+                    ErrorCode::UNSUPPORTED_METHOD,
+                    "Right side of IN must be constants, a table or a subquery",
+                )
+            })?;
+            let converted = self.convert(&array, &typed.data_type, wanted)?;
+            let is_bad_text = *typed.data_type.base() == DataType::String
+                && converted.null_count() > array.null_count();
+            if is_bad_text && wanted.is_date_or_time() {
+                // Text that is no date at all is an error, unlike a day that does not exist.
+                typed.clone().cast_to(wanted, self.analyzer)?;
+            }
+            if is_bad_text && wanted.is_number() {
+                let text = crate::expr::cast::constant_text(&typed).unwrap_or_default();
+                return Err(Error::new(
+                    ErrorCode::TYPE_MISMATCH,
+                    format!("Cannot convert string '{text}' in the right side of IN to {wanted}"),
+                ));
+            }
+            arrays.push(converted);
+        }
+        let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
+        if arrays.is_empty() {
+            return Ok(datafusion::arrow::array::new_empty_array(
+                &wanted.physical(),
+            ));
+        }
+        concat(&arrays).map_err(|e| Error::bug(e.to_string()))
+    }
+
+    /// `(1, 2)` is two values, unless the left side is a tuple and it is one of its kind.
+    fn tuple_items(&self, left: &DataType, items: &[ast::Expr]) -> Result<Vec<Typed>> {
+        let resolved = self.resolve_all(items)?;
+        let is_tuple = |t: &Typed| matches!(t.data_type.base(), DataType::Tuple(_));
+        match left.base() {
+            DataType::Tuple(elements) if !resolved.iter().any(is_tuple) => {
+                if elements.types.len() != resolved.len() {
+                    return Err(element_mismatch(elements.types.len(), resolved.len()));
+                }
+                Ok(vec![self.call_by_name("tuple", resolved)?])
+            }
+            _ => Ok(resolved),
+        }
+    }
+
+    /// A constant array (or tuple behind a name) gives its elements, anything else itself.
+    fn single_item(&self, left: &DataType, typed: Typed) -> Result<Vec<Typed>> {
+        let Some(array) = typed.constant.clone() else {
+            return Ok(vec![typed]);
+        };
+        match &typed.data_type {
+            DataType::Array(element) if !matches!(left.base(), DataType::Array(_)) => {
+                let values = array.as_list::<i32>().value(0);
+                let of_row = |i| Typed::constant(values.slice(i, 1), element.as_ref().clone());
+                (0..values.len()).map(of_row).collect()
+            }
+            DataType::Tuple(tuple) => {
+                let items = array.as_struct().columns().iter().zip(&tuple.types);
+                let items: Vec<Typed> = items
+                    .map(|(c, t)| Typed::constant(Arc::clone(c), t.clone()))
+                    .collect::<Result<_>>()?;
+                let nested = items
+                    .iter()
+                    .any(|t| matches!(t.data_type, DataType::Tuple(_)));
+                let left_is_tuple = matches!(left.base(), DataType::Tuple(_));
+                if left_is_tuple && !nested {
+                    Ok(vec![typed])
+                } else {
+                    Ok(items)
+                }
+            }
+            _ => Ok(vec![typed]),
+        }
+    }
+
+    pub(super) fn is_table(&self, expr: &ast::Expr) -> bool {
+        let Some(name) = expr.as_object_name() else {
+            return false;
+        };
+        let parts = parts_of(&name);
+        let known_name = self.names.has(&parts)
+            || self.aliases.get(&name.name).is_some()
+            || self.outer.expression(&name.name).is_some();
+        !known_name
+            && (self.outer.subquery(&name.name).is_some()
+                || self.is_around(&parts)
+                || self.analyzer.environment.table(&name).is_ok())
+    }
+
+    /// Whether the query is over the rows of one table, of that name.
+    fn is_around(&self, parts: &[String]) -> bool {
+        let columns = &self.scope.columns;
+        let is_of_table = |c: &ScopeColumn| c.qualifier.ends_with(parts);
+        self.rows.is_some() && !columns.is_empty() && columns.iter().all(is_of_table)
+    }
+
+    /// The rows that the query is over, if they are those of the table of that name.
+    fn rows_around(&self, parts: &[String]) -> Result<Option<Planned>> {
+        let Some(rows) = self.rows.filter(|_| self.is_around(parts)) else {
+            return Ok(None);
+        };
+        let shown = self.scope.columns.iter().filter(|c| c.is_shown());
+        let columns: Vec<OutputColumn> = shown
+            .map(|c| OutputColumn {
+                name: c.name.clone(),
+                internal: c.internal.clone(),
+                data_type: c.data_type.clone(),
+            })
+            .collect();
+        let exprs = columns.iter().map(|c| column(&c.internal)).collect();
+        let plan = project(rows.clone(), exprs)?;
+        Ok(Some(Planned {
+            plan,
+            columns,
+            totals: None,
+        }))
+    }
+
+    /// Rows of a subquery: one column is the value, several are a tuple.
+    fn convert_rows(
+        &self,
+        (columns, types): (Vec<ArrayRef>, Vec<DataType>),
+        wanted: &DataType,
+    ) -> Result<ArrayRef> {
+        match (wanted, columns.as_slice()) {
+            (DataType::Tuple(tuple), [_])
+                if !matches!(types[0].base(), DataType::Tuple(_)) && tuple.types.len() != 1 =>
+            {
+                Err(columns_mismatch(tuple.types.len(), 1))
+            }
+            (_, [column]) => self.convert(column, &types[0], wanted),
+            (DataType::Tuple(tuple), columns) if tuple.types.len() == columns.len() => {
+                let converted: Vec<ArrayRef> = columns
+                    .iter()
+                    .zip(types.iter().zip(&tuple.types))
+                    .map(|(c, (from, to))| self.convert(c, from, to))
+                    .collect::<Result<_>>()?;
+                let field =
+                    |(i, t): (usize, &DataType)| t.clone().to_nullable().field(tuple.name(i));
+                let fields = tuple.types.iter().enumerate().map(field).collect();
+                let rows = StructArray::try_new(fields, converted, None);
+                Ok(Arc::new(rows.map_err(|e| Error::bug(e.to_string()))?))
+            }
+            (DataType::Tuple(tuple), columns) => {
+                Err(columns_mismatch(tuple.types.len(), columns.len()))
+            }
+            (_, columns) => Err(columns_mismatch(1, columns.len())),
+        }
+    }
+
+    /// Values of `from` as values of `to`; NULL where they are none.
+    fn convert(&self, array: &ArrayRef, from: &DataType, to: &DataType) -> Result<ArrayRef> {
+        if from.base() == to || from.base() == to.base() {
+            return Ok(Arc::clone(array));
+        }
+        if let (DataType::Tuple(source), DataType::Tuple(target)) = (from.base(), to)
+            && source.types.len() == target.types.len()
+        {
+            let columns = array.as_struct().columns().to_vec();
+            return self.convert_rows((columns, source.types.clone()), to);
+        }
+        if to.has_variant() || from.has_variant() {
+            let context = self.analyzer.environment.context();
+            return Ok(match cast_function(from, to, context, CastMode::Normal) {
+                Ok(cast) => cast.call(&[Column::new(Arc::clone(array))], array.len())?,
+                // Values of a type that is not among those of the Variant.
+                Err(_) => new_null_array(&to.physical(), array.len()),
+            });
+        }
+        let type_name = literal::string(to.to_string().as_bytes())?;
+        let args = [Arg::new(from.clone()), type_name.arg()];
+        let function = registry::get_scalar("accurateCastOrNull")?;
+        let bound = BoundFunction::bind(function, &args, self.analyzer.environment.context())?;
+        let name = type_name
+            .constant
+            .ok_or_else(|| Error::bug("constant type name"))?;
+        bound.call(
+            &[Column::new(Arc::clone(array)), Column::constant(name)],
+            array.len(),
+        )
+    }
+}
+
+fn parts_of(name: &ast::ObjectName) -> Vec<String> {
+    name.database.iter().chain([&name.name]).cloned().collect()
+}
+
+fn columns_mismatch(left: usize, right: usize) -> Error {
+    Error::new(
+        ErrorCode::NUMBER_OF_COLUMNS_DOESNT_MATCH,
+        format!("Number of columns in IN does not match: {left} on the left, {right} on the right"),
+    )
+}
+
+fn element_mismatch(left: usize, right: usize) -> Error {
+    Error::new(
+        ErrorCode::INCORRECT_ELEMENT_OF_SET,
+        format!("Incorrect size of tuple in set: {right} instead of {left}"),
+    )
+}
