@@ -26,6 +26,8 @@ pub(crate) struct FillConstants {
     to: Option<Constant>,
     step: Option<Constant>,
     staleness: Option<Constant>,
+    /// That of the item, if it is a DateTime64.
+    scale: Option<u8>,
 }
 
 impl FillConstants {
@@ -54,6 +56,13 @@ impl FillConstants {
                 to: constant(&fill.to)?,
                 step: constant(&fill.step)?,
                 staleness: constant(&fill.staleness)?,
+                scale: match resolver.resolve(&item.expr) {
+                    Ok(Typed {
+                        data_type: DataType::DateTime64(scale, _),
+                        ..
+                    }) => Some(scale),
+                    _ => None,
+                },
             }),
         };
         items.iter().map(of_item).collect()
@@ -206,11 +215,13 @@ impl Analyzer<'_> {
         }
         let bound = |constant: &Option<Constant>, span| {
             let constant = constant.as_ref();
-            let number = constant.map(|c| self.fill_bound(c.clone(), physical));
+            let number = constant.map(|c| self.fill_bound(c.clone(), physical, fill.scale));
             number.transpose().map_err(|e| self.placed(e, span))
         };
         let step = |constant: &Option<Constant>, span| {
-            let step = constant.as_ref().map(|c| fill_step(c, physical));
+            let step = constant
+                .as_ref()
+                .map(|c| fill_step(c, physical, fill.scale));
             step.transpose().map_err(|e| self.placed(e, span))
         };
         let default = if item.descending { "-1" } else { "1" };
@@ -256,8 +267,13 @@ impl Analyzer<'_> {
     }
 
     /// A bound, which an unsigned column may not have below zero.
-    fn fill_bound(&self, constant: Constant, physical: &ArrowType) -> Result<String> {
-        let number = self.fill_number(constant, physical)?;
+    fn fill_bound(
+        &self,
+        constant: Constant,
+        physical: &ArrowType,
+        scale: Option<u8>,
+    ) -> Result<String> {
+        let number = self.fill_number(constant, physical, scale)?;
         if physical.is_unsigned_integer() && number.starts_with('-') {
             return Err(invalid("a bound of an unsigned column cannot be negative"));
         }
@@ -265,66 +281,92 @@ impl Analyzer<'_> {
     }
 
     /// A bound in the column's own unit.
-    fn fill_number(&self, (value, data_type): Constant, physical: &ArrowType) -> Result<String> {
-        let value = match (physical, &data_type) {
-            // A text bound of a date or time column is read as one.
-            (ArrowType::UInt16 | ArrowType::UInt32, DataType::String) => {
-                let to = if *physical == ArrowType::UInt16 {
-                    DataType::Date
-                } else {
-                    DataType::DateTime(None)
-                };
+    fn fill_number(
+        &self,
+        (value, data_type): Constant,
+        physical: &ArrowType,
+        scale: Option<u8>,
+    ) -> Result<String> {
+        let is_text = data_type == DataType::String;
+        // A text bound of a date or time column is read as one; times of all scales are those of the column.
+        let to = match (physical, scale) {
+            (ArrowType::UInt16, _) if is_text => Some(DataType::Date),
+            (ArrowType::UInt32, _) if is_text => Some(DataType::DateTime(None)),
+            (_, Some(scale)) if is_text || data_type.is_date_or_time() => {
+                Some(DataType::DateTime64(scale, None))
+            }
+            _ => None,
+        };
+        let value = match to {
+            Some(to) => {
                 let typed = Typed::constant(value, data_type)?.cast_to(&to, self)?;
                 typed.constant.ok_or_else(|| Error::bug("constant bound"))?
             }
-            _ => value,
+            None => value,
         };
         number_text(&value, physical)
     }
 }
 
-fn fill_step((value, data_type): &Constant, physical: &ArrowType) -> Result<FillStep> {
+fn fill_step(
+    (value, data_type): &Constant,
+    physical: &ArrowType,
+    scale: Option<u8>,
+) -> Result<FillStep> {
+    const NANOS_PER_DAY: i128 = 86_400 * NANOS_PER_SECOND;
     let DataType::Interval(unit) = data_type else {
         return Ok(FillStep::Number(number_text(value, physical)?));
     };
     let count = value.as_primitive::<Int64Type>().value(0);
-    let ticks_per_day = match physical {
-        ArrowType::UInt16 | ArrowType::Int32 => 1,
-        ArrowType::UInt32 => 86_400,
+    let ticks_per_day = match (physical, scale) {
+        (ArrowType::UInt16 | ArrowType::Int32, _) => 1,
+        (ArrowType::UInt32, _) => 86_400,
+        (_, Some(scale)) => 86_400 * 10_i64.pow(scale.into()),
         _ => {
             return Err(invalid(
-                "an interval as STEP needs a Date or DateTime column",
+                "an interval as STEP needs a column of dates or times",
             ));
         }
     };
-    let seconds = match unit {
-        IntervalUnit::Second => 1,
-        IntervalUnit::Minute => 60,
-        IntervalUnit::Hour => 3600,
-        IntervalUnit::Day => 86_400,
-        IntervalUnit::Week => 7 * 86_400,
-        IntervalUnit::Month => {
+    let nanos = match length_of(*unit) {
+        Length::Nanos(nanos) => nanos,
+        Length::Months(months) => {
+            let count = count.saturating_mul(months);
             return Ok(FillStep::Months {
                 count,
                 ticks_per_day,
             });
         }
-        IntervalUnit::Quarter => {
-            return Ok(FillStep::Months {
-                count: count.saturating_mul(3),
-                ticks_per_day,
-            });
-        }
-        IntervalUnit::Year => {
-            return Ok(FillStep::Months {
-                count: count.saturating_mul(12),
-                ticks_per_day,
-            });
-        }
-        _ => return Err(invalid("STEP is finer than the column's values")),
     };
-    let ticks = count.saturating_mul(seconds * ticks_per_day / 86_400);
-    Ok(FillStep::Number(ticks.to_string()))
+    let nanos = i128::from(count) * nanos * i128::from(ticks_per_day);
+    if nanos % NANOS_PER_DAY != 0 {
+        return Err(invalid("STEP is finer than the column's values"));
+    }
+    Ok(FillStep::Number((nanos / NANOS_PER_DAY).to_string()))
+}
+
+const NANOS_PER_SECOND: i128 = 1_000_000_000;
+
+/// How long an interval is.
+enum Length {
+    Nanos(i128),
+    Months(i64),
+}
+
+fn length_of(unit: IntervalUnit) -> Length {
+    match unit {
+        IntervalUnit::Nanosecond => Length::Nanos(1),
+        IntervalUnit::Microsecond => Length::Nanos(1_000),
+        IntervalUnit::Millisecond => Length::Nanos(1_000_000),
+        IntervalUnit::Second => Length::Nanos(NANOS_PER_SECOND),
+        IntervalUnit::Minute => Length::Nanos(60 * NANOS_PER_SECOND),
+        IntervalUnit::Hour => Length::Nanos(3_600 * NANOS_PER_SECOND),
+        IntervalUnit::Day => Length::Nanos(86_400 * NANOS_PER_SECOND),
+        IntervalUnit::Week => Length::Nanos(7 * 86_400 * NANOS_PER_SECOND),
+        IntervalUnit::Month => Length::Months(1),
+        IntervalUnit::Quarter => Length::Months(3),
+        IntervalUnit::Year => Length::Months(12),
+    }
 }
 
 /// What inserted rows have in the columns that are shown.

@@ -11,6 +11,9 @@ use crate::aggregate::rows::Rows;
 use crate::aggregate::values::{column, to_floats};
 use crate::aggregate::{AggregateCall, BoundAggregate};
 
+/// What ClickHouse seeds each sample with: the same values in the same order give the same sample.
+const SEED: u64 = 123_456;
+
 /// Most values that a group keeps.
 const SAMPLE_LEN: usize = 8192;
 
@@ -77,7 +80,7 @@ impl Default for Reservoir {
         Self {
             values: Vec::new(),
             total: 0,
-            random: Pcg(0xCAFE_F00D_D15E_A5E5 | 3),
+            random: Pcg(SEED | 3),
         }
     }
 }

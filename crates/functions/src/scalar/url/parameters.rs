@@ -62,13 +62,24 @@ fn parameters_start(url: &[u8]) -> Option<usize> {
     memchr2(b'?', b'#', url).map(|at| at + 1)
 }
 
+/// A name ends with one of `=&#`, its value with `&` or `#`; what a `?` ends, or the end of the URL, is no name.
 fn parameters(url: &[u8], pieces: &mut Vec<Range<usize>>) {
     let Some(mut start) = parameters_start(url) else {
         return;
     };
-    while start < url.len() {
-        let len = memchr::memchr3(b'&', b'#', b'?', &url[start..]);
-        let end = len.map_or(url.len(), |len| start + len);
+    while let Some(rest) = url.get(start..) {
+        let is_end = |b: &u8| b"=&#?".contains(b);
+        let Some(len) = rest.iter().position(is_end) else {
+            return;
+        };
+        let mut end = start + len;
+        if url[end] == b'?' {
+            start = end + 1;
+            continue;
+        }
+        if url[end] == b'=' {
+            end = memchr2(b'&', b'#', &url[end..]).map_or(url.len(), |len| end + len);
+        }
         pieces.push(start..end);
         start = end + 1;
     }
