@@ -243,10 +243,7 @@ pub fn plan_error(e: datafusion::error::DataFusionError) -> Error {
             },
             other => Error::bug(other.to_string()),
         },
-        DataFusionError::ResourcesExhausted(message) => Error::new(
-            ErrorCode::MEMORY_LIMIT_EXCEEDED,
-            format!("Memory limit exceeded: {message}"),
-        ),
+        DataFusionError::ResourcesExhausted(message) => out_of_memory(&message),
         DataFusionError::NotImplemented(what) => Error::not_implemented(what),
         DataFusionError::IoError(e) => e.into(),
         other => Error::bug(other.strip_backtrace()),
@@ -261,12 +258,18 @@ fn shared_error(e: &datafusion::error::DataFusionError) -> Option<Error> {
             shared_error(inner)
         }
         DataFusionError::Shared(inner) => shared_error(inner),
-        DataFusionError::ResourcesExhausted(message) => Some(Error::new(
-            ErrorCode::MEMORY_LIMIT_EXCEEDED,
-            format!("Memory limit exceeded: {message}"),
-        )),
+        DataFusionError::ResourcesExhausted(message) => Some(out_of_memory(message)),
         _ => None,
     }
+}
+
+/// DataFusion tells behind ` with ` what its pool and the operator hold: nothing that helps a user.
+fn out_of_memory(message: &str) -> Error {
+    let what = message.split(" with ").next().unwrap_or(message);
+    Error::new(
+        ErrorCode::MEMORY_LIMIT_EXCEEDED,
+        format!("Raise max_memory_usage: memory limit exceeded: {what}"),
+    )
 }
 
 /// Our error on its way through DataFusion.

@@ -92,7 +92,7 @@ impl ArrayJoinStep {
                 Some(first) if *first != of_list => {
                     return Err(Error::new(
                         ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH,
-                        "Sizes of ARRAY-JOIN-ed arrays do not match",
+                        "Use arrays of one length or SET enable_unaligned_array_join = 1: sizes of ARRAY-JOIN-ed arrays do not match",
                     ));
                 }
                 _ => lengths = Some(of_list),
