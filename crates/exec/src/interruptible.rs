@@ -16,7 +16,7 @@ use basalt_analyzer::into_plan_error;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::internal_err;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
@@ -26,7 +26,7 @@ use datafusion::physical_plan::joins::{
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::QueryControl;
 use crate::one_input::{ReadExec, Reading};
@@ -140,21 +140,15 @@ impl Reading for ShortBatches {
         _partition: usize,
     ) -> SendableRecordBatchStream {
         let schema = batches.schema();
-        let cut = |batch: Result<RecordBatch>| {
-            let (batch, num_rows) = match batch {
-                Ok(batch) => {
-                    let num_rows = batch.num_rows();
-                    (Ok(batch), num_rows)
-                }
-                Err(e) => (Err(Arc::new(e)), 1),
-            };
+        let cut = |batch: RecordBatch| {
+            let num_rows = batch.num_rows();
             let starts = (0..num_rows).step_by(SHORT_ROWS);
-            stream::iter(starts.map(move |start| match &batch {
-                Ok(batch) => Ok(batch.slice(start, SHORT_ROWS.min(num_rows - start))),
-                Err(e) => Err(DataFusionError::Shared(Arc::clone(e))),
-            }))
+            stream::iter(
+                starts.map(move |start| Ok(batch.slice(start, SHORT_ROWS.min(num_rows - start)))),
+            )
         };
-        Box::pin(RecordBatchStreamAdapter::new(schema, batches.flat_map(cut)))
+        let cut = batches.map_ok(cut).try_flatten();
+        Box::pin(RecordBatchStreamAdapter::new(schema, cut))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Tells what characters all strings of a column have: one look at the whole column is much cheaper than one at each string.
 
-use arrow::array::BinaryViewArray;
+use std::ops::Range;
+
+use arrow::array::{BinaryViewArray, ByteView};
 use arrow::buffer::Buffer;
 
 /// What is known of all strings of a column.
@@ -51,16 +53,18 @@ struct Region {
 }
 
 /// Longest string that a view holds itself.
-const INLINE_LEN: usize = 12;
+const INLINE_LEN: u32 = 12;
 
-/// The length and place of a long string: number of the buffer and offset in it.
-fn place(view: u128) -> (usize, usize, usize) {
-    let len = view as u32 as usize;
-    (
-        len,
-        (view >> 64) as u32 as usize,
-        (view >> 96) as u32 as usize,
-    )
+/// The number of a long string's buffer, and where in it the string lies; none if the view holds the string.
+#[inline]
+fn place(view: u128) -> Option<(usize, Range<usize>)> {
+    let view = ByteView::from(view);
+    let begin = view.offset as usize;
+    let is_long = view.length > INLINE_LEN;
+    is_long.then(|| {
+        let end = begin + view.length as usize;
+        (view.buffer_index as usize, begin..end)
+    })
 }
 
 /// The characters of all strings; `Any` too where finding out would mean to look at more than the strings.
@@ -73,21 +77,19 @@ pub(crate) fn characters(array: &BinaryViewArray) -> Characters {
     let mut regions = vec![nothing; array.data_buffers().len()];
     let mut short_bits = 0;
     for view in array.views() {
-        let (len, buffer, offset) = place(*view);
-        if len <= INLINE_LEN {
+        let Some((buffer, range)) = place(*view) else {
             short_bits |= view >> 32;
             continue;
-        }
+        };
         let region = &mut regions[buffer];
-        region.begin = region.begin.min(offset);
-        region.end = region.end.max(offset + len);
-        region.used += len;
+        region.begin = region.begin.min(range.start);
+        region.end = region.end.max(range.end);
+        region.used += range.len();
     }
-    let short = match short_bits & (u128::MAX / 0xFF * 0x80) {
+    let mut found = match short_bits & (u128::MAX / 0xFF * 0x80) {
         0 => Characters::Ascii,
         _ => of_short(array),
     };
-    let mut found = short;
     for (region, buffer) in regions.iter().zip(array.data_buffers()) {
         if found == Characters::Any {
             return found;
@@ -104,7 +106,7 @@ pub(crate) fn characters(array: &BinaryViewArray) -> Characters {
 
 fn of_short(array: &BinaryViewArray) -> Characters {
     let views = array.views().iter().enumerate();
-    let short = views.filter(|(_, view)| **view as u32 as usize <= INLINE_LEN);
+    let short = views.filter(|(_, view)| place(**view).is_none());
     short.fold(Characters::Ascii, |found, (row, _)| {
         found.and(Characters::of(array.value(row)))
     })
@@ -120,25 +122,12 @@ fn of_region(region: &Region, buffer: &Buffer) -> Characters {
 
 /// Whether no long string begins or ends within a character; what they lie in is UTF-8.
 fn are_whole(array: &BinaryViewArray) -> bool {
-    let is_inside = |buffer: &Buffer, at| buffer.get(at).is_some_and(|b: &u8| b & 0xC0 == 0x80);
-    array.views().iter().all(|view| {
-        let (len, buffer, offset) = place(*view);
-        if len <= INLINE_LEN {
-            return true;
-        }
+    let is_within = |buffer: &Buffer, at| buffer.get(at).is_some_and(|b: &u8| b & 0xC0 == 0x80);
+    let mut places = array.views().iter().filter_map(|view| place(*view));
+    places.all(|(buffer, range)| {
         let buffer = &array.data_buffers()[buffer];
-        !is_inside(buffer, offset) && !ends_within(&buffer[offset..offset + len])
+        !is_within(buffer, range.start) && !is_within(buffer, range.end)
     })
-}
-
-/// Whether a string of whole characters up to the last one has only part of that.
-fn ends_within(bytes: &[u8]) -> bool {
-    // The last character begins among the last four bytes; before them all are whole.
-    let tail = &bytes[bytes.len().saturating_sub(4)..];
-    let Some(last) = tail.iter().rposition(|b| b & 0xC0 != 0x80) else {
-        return true;
-    };
-    !is_utf8(&tail[last..])
 }
 
 #[cfg(test)]

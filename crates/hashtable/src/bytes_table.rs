@@ -104,17 +104,14 @@ impl<H: HashBytes> BytesTable<H> {
     ) -> Result<(), TableFull> {
         let mut filled = std::mem::take(&mut self.filled);
         for part in rows.views.chunks(PART) {
-            let Some(empty) = self.empty else {
-                self.intern_part(rows, part, groups)?;
-                continue;
-            };
-            if filled.find(part) == part.len() {
-                self.intern_part(rows, part, groups)?;
-                continue;
+            match self.empty {
+                Some(empty) if filled.find(part) < part.len() => {
+                    filled.groups.clear();
+                    self.intern_part(rows, &filled.views, &mut filled.groups)?;
+                    filled.spread(empty, part.len(), groups);
+                }
+                _ => self.intern_part(rows, part, groups)?,
             }
-            filled.groups.clear();
-            self.intern_part(rows, &filled.views, &mut filled.groups)?;
-            filled.spread(empty, part.len(), groups);
         }
         self.filled = filled;
         Ok(())

@@ -14,6 +14,7 @@
 //! | `special` | names of the functions that are resolved here |
 //! | [`format_row`] | functions that write rows in a format |
 //! | [`in_set`] | IN with constants, tables and subqueries |
+//! | `set_values` | the values on the right of IN, as one array |
 //! | [`in_row`] | IN with columns |
 //! | `nested` | the columns of a Nested as one array |
 //! | [`lambda`] | higher-order functions |
