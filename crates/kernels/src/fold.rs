@@ -4,6 +4,8 @@
 //! end the lanes are joined pairwise: 0 with 16, 1 with 17, …, then 0 with 8, …, 0 with 1. For
 //! sums of floats it is the order that [`sum`](crate::sum) documents.
 
+use std::sync::atomic::{Ordering, compiler_fence};
+
 use crate::Bitmap;
 use crate::widest::{Loop, widest};
 
@@ -68,6 +70,9 @@ fn fold_all<T: Copy, A: Copy>(lanes: &mut [A; NUM_LANES], values: &[T], step: im
         for lane in 0..NUM_LANES {
             lanes[lane] = step(lanes[lane], chunk[lane]);
         }
+        // Keeps the compiler from taking the same lane of several chunks at a time where the order
+        // does not matter (integers): it would gather each of them from memory.
+        compiler_fence(Ordering::SeqCst);
     }
     for (lane, value) in lanes.iter_mut().zip(rest) {
         *lane = step(*lane, *value);
