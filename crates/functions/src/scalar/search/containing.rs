@@ -7,6 +7,7 @@
 
 use arrow::array::{Array, BinaryViewArray, ByteView};
 use arrow::buffer::Buffer;
+use basalt_kernels::widest::{Loop, widest};
 use memchr::memmem::Finder;
 
 /// Rows that are looked at together: what is copied of them stays in the first cache, and is written
@@ -24,6 +25,10 @@ pub fn rows_containing(strings: &BinaryViewArray, finder: &Finder<'_>, wanted: b
     let inline = InlineNeedle::new(finder.needle());
     let (mut long, mut copied) = (LongStrings::default(), Vec::new());
     for (views, found) in strings.views().chunks(BLOCK).zip(found.chunks_mut(BLOCK)) {
+        if let Some(stretch) = Stretch::of(views, strings.data_buffers()) {
+            stretch.search(finder, |row| found[row] = hit);
+            continue;
+        }
         long.fill(views);
         let mark = |row: usize| found[row] = hit;
         long.search(strings.data_buffers(), finder, &mut copied, mark);
@@ -35,6 +40,77 @@ pub fn rows_containing(strings: &BinaryViewArray, finder: &Finder<'_>, wanted: b
         }
     }
     found
+}
+
+/// Rows whose strings are all long and lie in one buffer, in their order and with little between: their
+/// bytes can be searched before anything is known of the rows.
+struct Stretch<'a> {
+    views: &'a [u128],
+    /// From the first string to the end of the last.
+    bytes: &'a [u8],
+    /// Where they begin in the buffer.
+    begin: usize,
+}
+
+impl<'a> Stretch<'a> {
+    fn of(views: &'a [u128], buffers: &'a [Buffer]) -> Option<Self> {
+        let (first, last) = (view_at(views, 0)?, view_at(views, views.len() - 1)?);
+        if first.length <= MAX_INLINE || !widest(InOrder(views)) {
+            return None;
+        }
+        let begin = first.offset as usize;
+        let end = last.offset as usize + last.length as usize;
+        let len: usize = views.iter().map(|view| *view as u32 as usize).sum();
+        let bytes = buffers.get(first.buffer_index as usize)?.get(begin..end)?;
+        let is_dense = bytes.len() <= 2 * len;
+        is_dense.then_some(Self {
+            views,
+            bytes,
+            begin,
+        })
+    }
+
+    /// Tells the rows whose strings contain what `finder` looks for.
+    fn search(&self, finder: &Finder<'_>, mut mark: impl FnMut(usize)) {
+        let (mut rest, mut from) = (self.views, 0);
+        while let Some(found) = finder.find(&self.bytes[from..]) {
+            let at = self.begin + from + found;
+            let next = rest.partition_point(|view| ByteView::from(*view).offset as usize <= at);
+            let row = self.views.len() - rest.len() + next - 1;
+            let string = ByteView::from(self.views[row]);
+            if at + finder.needle().len() <= string.offset as usize + string.length as usize {
+                mark(row);
+            }
+            rest = &rest[next..];
+            let Some(next) = view_at(rest, 0) else {
+                return;
+            };
+            from = next.offset as usize - self.begin;
+        }
+    }
+}
+
+fn view_at(views: &[u128], row: usize) -> Option<ByteView> {
+    views.get(row).map(|view| ByteView::from(*view))
+}
+
+/// Whether all strings but the first are long and lie behind the one before, in the same buffer.
+struct InOrder<'a>(&'a [u128]);
+
+impl Loop for InOrder<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let pairs = self.0.iter().zip(self.0.get(1..).unwrap_or(&[]));
+        pairs.fold(true, |all, (one, next)| {
+            let (one, next) = (ByteView::from(*one), ByteView::from(*next));
+            let end = u64::from(one.offset) + u64::from(one.length);
+            all & (next.length > MAX_INLINE)
+                & (next.buffer_index == one.buffer_index)
+                & (u64::from(next.offset) >= end)
+        })
+    }
 }
 
 /// The strings of some rows that do not lie in their views.
@@ -188,7 +264,10 @@ mod tests {
     proptest! {
         #[test]
         fn rows_are_those_that_contain_the_text(
-            values in prop::collection::vec("[ab]{0,20}", 0..2500),
+            values in prop_oneof![
+                prop::collection::vec("[ab]{0,20}", 0..2500),
+                prop::collection::vec("[ab]{13,20}", 0..2500),
+            ],
             needle in "[ab]{1,14}",
             from in 0usize..50,
             step in 1usize..9,

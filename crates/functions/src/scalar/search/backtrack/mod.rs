@@ -8,6 +8,8 @@
 //!
 //! Of several matches the one counts that the order of alternatives prefers, as in RE2.
 
+mod firsts;
+mod literal;
 mod program;
 #[cfg(test)]
 mod tests;
@@ -15,6 +17,7 @@ mod tests;
 use memchr::memchr;
 use memchr::memmem::Finder;
 
+use firsts::Open;
 pub use program::Program;
 use program::{ByteSet, Instruction, Repeat};
 
@@ -93,7 +96,10 @@ impl<'a> Backtracker<'a> {
         let mut from = start;
         while let Some(at) = next(prefix, value, from) {
             match self.run(value, at, slots) {
-                Outcome::NoMatch => from = at + 1,
+                Outcome::NoMatch => {
+                    slots.fill(None);
+                    from = at + 1;
+                }
                 outcome => return outcome,
             }
         }
@@ -114,20 +120,29 @@ impl<'a> Backtracker<'a> {
                     slots[1] = Some(at);
                     return Outcome::Match;
                 }
-                Instruction::Literal(bytes) => {
-                    let found = value[at..].starts_with(bytes);
-                    found.then(|| (pc + 1, at + bytes.len()))
-                }
+                Instruction::Literal(literal) => literal.end(value, at).map(|end| (pc + 1, end)),
                 Instruction::Start => (at == 0).then_some((pc + 1, at)),
                 Instruction::End => (at == value.len()).then_some((pc + 1, at)),
                 Instruction::Jump(to) => Some((*to, at)),
-                Instruction::Split { first, second } => {
-                    self.frames.push(Frame::Branch { pc: *second, at });
-                    Some((*first, at))
-                }
+                Instruction::Split {
+                    first,
+                    second,
+                    ways,
+                } => match ways.open(value.get(at)) {
+                    Open::Neither => None,
+                    Open::First => Some((*first, at)),
+                    Open::Second => Some((*second, at)),
+                    Open::Both => {
+                        self.frames.push(Frame::Branch { pc: *second, at });
+                        Some((*first, at))
+                    }
+                },
                 Instruction::Save(slot) => {
                     let was = slots[*slot].replace(at);
-                    self.frames.push(Frame::Slot { slot: *slot, was });
+                    // Who never goes back needs no old values.
+                    if !self.frames.is_empty() {
+                        self.frames.push(Frame::Slot { slot: *slot, was });
+                    }
                     Some((pc + 1, at))
                 }
                 Instruction::Repeat(repeat) => {

@@ -4,6 +4,8 @@ use memchr::memmem::Finder;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
+use super::firsts::{Firsts, Ways};
+use super::literal::Literal;
 use crate::Characters;
 use crate::characters::is_utf8;
 
@@ -22,12 +24,13 @@ pub struct Program {
 /// One step.
 #[derive(Clone, Debug)]
 pub(super) enum Instruction {
-    Literal(Vec<u8>),
+    Literal(Literal),
     Repeat(Repeat),
-    /// The first way, and after a failure the second.
+    /// The first way, and after a failure the second, as far as the next byte allows them.
     Split {
         first: usize,
         second: usize,
+        ways: Ways,
     },
     Jump(usize),
     /// The value begins here.
@@ -91,18 +94,10 @@ impl Program {
         instructions.push(Instruction::Match);
         let prefix = match &instructions[0] {
             Instruction::Start => None,
-            Instruction::Literal(bytes) => Some(Finder::new(bytes).into_owned()),
+            Instruction::Literal(literal) => Some(Finder::new(literal.bytes()).into_owned()),
             _ => return None,
         };
-        for i in 0..instructions.len() {
-            let keeps_all = match &instructions[i] {
-                Instruction::Repeat(r) if r.greedy => ends_run(&r.set, &instructions, i + 1),
-                _ => false,
-            };
-            if let Instruction::Repeat(repeat) = &mut instructions[i] {
-                repeat.keeps_all = keeps_all;
-            }
-        }
+        look_ahead(&mut instructions);
         let looks = hir.properties();
         Some(Self {
             is_whole: looks.look_set_prefix().contains(Look::Start)
@@ -163,7 +158,10 @@ impl Writer<'_> {
         }
         match hir.kind() {
             HirKind::Empty => {}
-            HirKind::Literal(literal) => self.out.push(Instruction::Literal(literal.0.to_vec())),
+            HirKind::Literal(literal) => {
+                self.out
+                    .push(Instruction::Literal(Literal::new(&literal.0)));
+            }
             HirKind::Class(_) => self.push_repeat(byte_set(hir)?, 1, Some(1), true)?,
             HirKind::Look(Look::Start) => self.out.push(Instruction::Start),
             HirKind::Look(Look::End) => self.out.push(Instruction::End),
@@ -223,7 +221,7 @@ impl Writer<'_> {
             true => (inside, after),
             false => (after, inside),
         };
-        self.out[split] = Instruction::Split { first, second };
+        self.out[split] = Instruction::split(first, second);
         Some(())
     }
 
@@ -237,7 +235,7 @@ impl Writer<'_> {
             jumps.push(self.out.len());
             self.out.push(Instruction::Match);
             let (first, second) = (split + 1, self.out.len());
-            self.out[split] = Instruction::Split { first, second };
+            self.out[split] = Instruction::split(first, second);
         }
         self.push(last)?;
         for jump in jumps {
@@ -288,28 +286,47 @@ impl ByteSet {
             Self::Some(members) => members[usize::from(byte)],
         }
     }
+}
 
-    fn overlaps(&self, other: &Self) -> bool {
-        (0..=255).any(|byte| self.has(byte) && other.has(byte))
+impl Instruction {
+    /// Both ways, whatever comes next.
+    fn split(first: usize, second: usize) -> Self {
+        let ways = Ways::both();
+        Self::Split {
+            first,
+            second,
+            ways,
+        }
     }
 }
 
-/// Whether the steps from `pc` on match nothing that begins with a byte of `set`, nor nothing at all:
-/// then they fail wherever a run of the set could be cut short.
-fn ends_run(set: &ByteSet, instructions: &[Instruction], pc: usize) -> bool {
-    match &instructions[pc] {
-        Instruction::Literal(bytes) => bytes.first().is_some_and(|byte| !set.has(*byte)),
-        Instruction::Repeat(next) => {
-            let is_other = !set.overlaps(&next.set);
-            is_other && (next.least > 0 || ends_run(set, instructions, pc + 1))
-        }
-        Instruction::Split { first, second } => {
-            ends_run(set, instructions, *first) && ends_run(set, instructions, *second)
-        }
-        Instruction::Jump(to) => ends_run(set, instructions, *to),
-        Instruction::Save(_) => ends_run(set, instructions, pc + 1),
-        // Before the end of a run the value does not end.
-        Instruction::End => true,
-        Instruction::Start | Instruction::Match => false,
+/// Finds out what can come first at every step, and with it which ways are open and which runs are
+/// never cut short. All steps lead forward, so that it goes from the last one back.
+fn look_ahead(instructions: &mut [Instruction]) {
+    let mut firsts = vec![Firsts::ANY; instructions.len()];
+    for pc in (0..instructions.len()).rev() {
+        firsts[pc] = match &mut instructions[pc] {
+            Instruction::Match | Instruction::Start => Firsts::ANY,
+            Instruction::End => Firsts::END,
+            Instruction::Literal(literal) => Firsts::of(|byte| literal.bytes()[0] == byte),
+            Instruction::Jump(to) => firsts[*to],
+            Instruction::Save(_) => firsts[pc + 1],
+            Instruction::Split {
+                first,
+                second,
+                ways,
+            } => {
+                *ways = Ways::new(&firsts[*first], &firsts[*second]);
+                firsts[*first].or(&firsts[*second])
+            }
+            Instruction::Repeat(repeat) => {
+                let members = Firsts::of(|byte| repeat.set.has(byte));
+                repeat.keeps_all = repeat.greedy && !members.overlaps(&firsts[pc + 1]);
+                match repeat.least {
+                    0 => members.or(&firsts[pc + 1]),
+                    _ => members,
+                }
+            }
+        };
     }
 }

@@ -43,6 +43,26 @@ fn check(pattern: &str, value: &[u8], start: usize) {
 }
 
 #[test]
+fn groups_of_a_failed_run_are_forgotten() {
+    check("a(b)?c", b"abdac", 0);
+    check("a(?:(b)|(c))?d", b"abacad", 0);
+}
+
+#[test]
+fn ways_are_taken_by_the_next_byte() {
+    for pattern in [
+        "^(a|b|ab|)(b?)$",
+        "^(a*|b)(a|$)",
+        "^x?(x|$)x?",
+        "^(?:|a)b?$",
+    ] {
+        for value in ["", "a", "b", "ab", "abb", "x", "xx", "xxx"] {
+            check(pattern, value.as_bytes(), 0);
+        }
+    }
+}
+
+#[test]
 fn groups_of_urls_are_found() {
     let pattern = r"^https?://(?:www\.)?([^/]+)/.*$";
     for value in [
