@@ -11,8 +11,8 @@ use sqllogictest::{DefaultColumnType, QueryExpect, Record, SortMode, StatementEx
 /// A file of `tests/configs`.
 pub(crate) struct Configuration {
     pub(crate) name: String,
-    /// What a file must contain to be worth running; empty for all.
-    only: String,
+    /// Of what texts a query must contain one to be worth running, in capitals; empty for all.
+    only: Vec<String>,
     /// What the path of a file must not contain, if anything.
     except: Option<String>,
     pub(crate) settings: Vec<(String, String)>,
@@ -52,7 +52,9 @@ pub(crate) fn configurations() -> Vec<Configuration> {
                     .expect("name")
                     .to_string_lossy()
                     .into_owned(),
-                only: of_head("only = ").unwrap_or_default(),
+                only: of_head("only = ").map_or(Vec::new(), |texts| {
+                    texts.split('|').map(str::to_uppercase).collect()
+                }),
                 except: of_head("except = "),
                 settings: settings.lines().filter_map(setting).collect(),
             });
@@ -148,7 +150,7 @@ impl Configuration {
     pub(crate) fn defaults() -> Self {
         Self {
             name: "defaults".to_owned(),
-            only: String::new(),
+            only: Vec::new(),
             except: None,
             settings: Vec::new(),
         }
@@ -157,8 +159,12 @@ impl Configuration {
     fn wants(&self, path: &Path) -> bool {
         let name = path.to_string_lossy();
         let is_left_out = self.except.as_ref().is_some_and(|e| name.contains(e));
-        let text = || std::fs::read_to_string(path).expect("SQL test");
-        !is_left_out && (self.only.is_empty() || text().contains(&self.only))
+        !is_left_out && self.wants_text(&std::fs::read_to_string(path).expect("SQL test"))
+    }
+
+    fn wants_text(&self, text: &str) -> bool {
+        let text = text.to_uppercase();
+        self.only.is_empty() || self.only.iter().any(|only| text.contains(only))
     }
 }
 
@@ -188,7 +194,7 @@ pub(crate) fn run_all(configurations: &[Configuration]) -> Vec<Outcome> {
     let work = || {
         while let Some((i, config, file)) = { queue.lock().expect("queue").next() } {
             let begin = Instant::now();
-            let of_file = run_file(file, &config.settings);
+            let of_file = run_file(file, config);
             let mut all = outcomes.lock().expect("outcomes");
             all[i].num_passed += of_file.num_passed;
             all[i].failures.extend(of_file.failures);
@@ -212,11 +218,11 @@ pub(crate) fn run_all(configurations: &[Configuration]) -> Vec<Outcome> {
     outcomes
 }
 
-fn run_file(path: &Path, settings: &[(String, String)]) -> Outcome {
+fn run_file(path: &Path, config: &Configuration) -> Outcome {
     let mut outcome = Outcome::default();
     let database = Database::in_memory().expect("database");
     let mut session = Session::new(&database);
-    for (name, value) in settings {
+    for (name, value) in &config.settings {
         session
             .settings
             .set(name, value)
@@ -231,10 +237,12 @@ fn run_file(path: &Path, settings: &[(String, String)]) -> Outcome {
         let (line, result) = match &record {
             Record::Statement {
                 loc, sql, expected, ..
-            } => (loc.line(), check_statement(&mut session, sql, expected)),
+            } if *expected == StatementExpect::Ok || config.wants_text(sql) => {
+                (loc.line(), check_statement(&mut session, sql, expected))
+            }
             Record::Query {
                 loc, sql, expected, ..
-            } => (loc.line(), check_query(&mut session, sql, expected)),
+            } if config.wants_text(sql) => (loc.line(), check_query(&mut session, sql, expected)),
             _ => continue,
         };
         match result {
