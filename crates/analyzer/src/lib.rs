@@ -12,6 +12,7 @@
 //! | `place` | where in the text an expression stands, for errors |
 //! | [`scope`] | columns in sight, and finding them by name |
 //! | [`plan`] | the plan's nodes that DataFusion does not have |
+//! | `tolerant` | hints of functions that go on where one met a value it cannot take |
 //! | [`typed`] | an expression with its type and constant |
 //! | [`udf`], [`udaf`], [`udwf`] | the dialect's functions as DataFusion's |
 
@@ -24,6 +25,7 @@ mod place;
 pub mod plan;
 pub mod query;
 pub mod scope;
+mod tolerant;
 pub mod typed;
 pub mod udaf;
 pub mod udf;

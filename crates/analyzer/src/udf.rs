@@ -17,8 +17,8 @@ use datafusion::logical_expr::{
     TypeSignature, Volatility,
 };
 
-use crate::place;
 use crate::typed::{into_plan_error, size_bytes};
+use crate::{place, tolerant};
 
 /// Longer names of calls stand for themselves as a hash.
 const MAX_NAME_BYTES: usize = 400;
@@ -71,8 +71,9 @@ impl FunctionUdf {
         &self.key
     }
 
-    /// What the function reports, with the place of its call.
+    /// What the function reports, with the place of its call and with what else to call.
     fn placed(&self, error: Error) -> Error {
+        let error = tolerant::with_hint(error, &self.bound.name);
         match self.place {
             Some(place) if !error.is_of_run() => error.at(place),
             _ => error,

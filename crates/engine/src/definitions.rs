@@ -191,6 +191,7 @@ fn script(database: &Database) -> Result<String> {
             name: name.clone(),
             cluster: None,
             lambda: lambda.as_ref().clone(),
+            span: basalt_parser::ast::Span::default(),
         };
         let statement = Statement::CreateFunction(Box::new(create));
         script.push_str(&basalt_parser::format_one_line(&statement));

@@ -47,7 +47,8 @@ pub(crate) fn table(
         _ => columns_like(session, query, create)?,
     };
     let declared = create.schema.as_ref().map(|s| columns::places(&s.columns));
-    check_columns(query, &columns, &declared.unwrap_or_default())?;
+    check_columns(query, &columns, &declared.unwrap_or_default())
+        .map_err(|e| query.placed(e, create.name.span))?;
     // Before the query runs: what it takes long for is not to be thrown away.
     check_absent(session, create)?;
     let engine = table_engine::engine(session, query, create, &columns);
@@ -381,9 +382,14 @@ pub(crate) fn function(session: &Session, create: &ast::CreateFunction) -> Resul
         if create.if_not_exists {
             return Ok(Summary::default());
         }
+        let hint = if is_builtin {
+            "Choose another name"
+        } else {
+            "Write CREATE OR REPLACE FUNCTION"
+        };
         return Err(Error::new(
             ErrorCode::FUNCTION_ALREADY_EXISTS,
-            format!("Function '{}' already exists", create.name),
+            format!("{hint}: function '{}' already exists", create.name),
         ));
     }
     functions.insert(create.name.clone(), Arc::new(create.lambda.clone()));

@@ -205,9 +205,11 @@ fn place(statement: &Statement) -> Option<ast::Span> {
         Statement::Optimize(optimize) => &optimize.table,
         Statement::Check(check) => check.table.as_ref()?,
         Statement::Use(database) => return Some(database.span),
+        Statement::CreateFunction(create) => return Some(create.span),
         Statement::Exists(exists) => &exists.name,
         Statement::Show(show) => match &show.kind {
             ast::ShowKind::Create { name, .. } => name,
+            ast::ShowKind::Tables { span, .. } => return Some(*span),
             _ => return None,
         },
         Statement::Describe(describe) => return Some(describe.table.span),

@@ -1,6 +1,6 @@
 //! Writes results: batches in the wanted format, to the caller or into a file.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -68,7 +68,11 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
             Some(_) => e.at(place),
             None => e,
         })?;
-        let file = output.into_outfile.as_ref().map(|f| open(f)).transpose()?;
+        let file = output.into_outfile.as_ref().map(|f| {
+            let place = f.path.span;
+            open(f).map_err(|e| query.placed(e, place))
+        });
+        let file = file.transpose()?;
         let to_out = output.into_outfile.as_ref().is_none_or(|f| f.and_stdout);
         let (buffer, summary) = (Vec::new(), Summary::default());
         Ok(Self {
@@ -215,15 +219,12 @@ fn open(target: &IntoOutfile) -> Result<(WholeFile, Box<dyn compression::Encoder
         _ => Mode::Create,
     };
     let (whole, file) = WholeFile::create(Path::new(&path), mode).map_err(|e| {
-        let hint = if e.kind() == std::io::ErrorKind::AlreadyExists {
-            "Add TRUNCATE or APPEND: "
-        } else {
-            ""
-        };
-        let code = match e.kind() {
-            std::io::ErrorKind::AlreadyExists => ErrorCode::FILE_ALREADY_EXISTS,
-            std::io::ErrorKind::NotFound => ErrorCode::FILE_DOESNT_EXIST,
-            _ => ErrorCode::CANNOT_OPEN_FILE,
+        let (code, hint) = match e.kind() {
+            ErrorKind::AlreadyExists => {
+                (ErrorCode::FILE_ALREADY_EXISTS, "Add TRUNCATE or APPEND: ")
+            }
+            ErrorKind::NotFound => (ErrorCode::FILE_DOESNT_EXIST, "Make its folder first: "),
+            _ => (ErrorCode::CANNOT_OPEN_FILE, ""),
         };
         Error::new(code, format!("{hint}cannot open {path}: {e}"))
     })?;

@@ -69,6 +69,7 @@ fn listing(session: &Session, kind: &ShowKind) -> Result<Listing> {
             full,
             temporary,
             database,
+            ..
         } => {
             let columns = if *full {
                 "name, engine AS table_type"

@@ -1,10 +1,10 @@
 //! Reads files: `file('path or glob' [, format [, structure [, compression]]])`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use basalt_analyzer::{TableColumn, TableEntry};
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, ErrorCode, Result, nearest};
 use basalt_exec::scan::{FileFact, ParquetTable, SourceTable};
 
 use super::arguments::Arguments;
@@ -35,7 +35,7 @@ pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
     if files.is_empty() && structure.is_none() {
         return Err(Error::new(
             ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,
-            match std::path::Path::new(&pattern).is_dir() {
+            match Path::new(&pattern).is_dir() {
                 true => format!("Put files into folder {pattern}, or name a file: it has none"),
                 false => format!("No file matches {pattern}"),
             },
@@ -143,15 +143,32 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
             // Also a device or a pipe.
             files.push(path);
         } else if !has_choices {
-            return Err(Error::new(
-                ErrorCode::FILE_DOESNT_EXIST,
-                format!("File {} doesn't exist", path.display()),
-            ));
+            return Err(missing(&path));
         }
     }
     files.sort();
     files.dedup();
     Ok(files)
+}
+
+/// The error for a file that is not there, with one of a near name in the same folder.
+fn missing(path: &Path) -> Error {
+    let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
+    let entries = folder.unwrap_or(Path::new(".")).read_dir();
+    let names: Vec<String> = entries
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    let hint = match nearest(&wanted, names.iter().map(String::as_str)).first() {
+        Some(near) => format!("Maybe you meant {}? ", path.with_file_name(near).display()),
+        None => String::new(),
+    };
+    Error::new(
+        ErrorCode::FILE_DOESNT_EXIST,
+        format!("{hint}File {} doesn't exist", path.display()),
+    )
 }
 
 /// The pattern for a crate that gives `[` a meaning, and `**` one only as a whole component.

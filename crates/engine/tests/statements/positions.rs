@@ -314,3 +314,68 @@ fn faults_of_new_tables_have_a_place() {
         check_marked("", marked, start);
     }
 }
+
+#[test]
+fn values_that_cannot_be_read_name_the_function_that_goes_on() {
+    for (sql, place, start) in [
+        (
+            "SELECT toInt32(materialize('abc'))",
+            "(line 1, column 8)",
+            "Use toInt32OrNull, toInt32OrZero or toInt32OrDefault",
+        ),
+        (
+            "SELECT 1,\n 'x'::Date",
+            "(line 2, column 2)",
+            "Use accurateCastOrNull",
+        ),
+        (
+            "SELECT intDiv(number, 0) FROM numbers(2)",
+            "(line 1, column 8)",
+            "Use intDivOr",
+        ),
+    ] {
+        check(sql, place, start);
+    }
+}
+
+#[test]
+fn names_of_definitions_and_files_have_a_place_and_a_hint() {
+    for (sql, place, start) in [
+        (
+            "CREATE FUNCTION plus AS (x) -> x",
+            "(line 1, column 17)",
+            "Choose another name: ",
+        ),
+        (
+            "SHOW TABLES\nFROM systen",
+            "(line 2, column 6)",
+            "Maybe you meant system?",
+        ),
+        (
+            "CREATE TABLE t ENGINE = Memory AS SELECT 1, 1",
+            "(line 1, column 14)",
+            "Name it differently: ",
+        ),
+        (
+            "SELECT 1 INTO OUTFILE '/no such folder/f.csv'",
+            "(line 1, column 23)",
+            "Make its folder first: ",
+        ),
+        (
+            "SELECT CAST(1 AS Foo)",
+            "(line 1, column 8)",
+            "See system.data_type_families",
+        ),
+    ] {
+        check(sql, place, start);
+    }
+    let folder = Folder::new("near_names");
+    let wanted = folder.file("trips.csv");
+    fs::write(&wanted, "1\n").expect("file");
+    let sql = format!("SELECT * FROM file('{}')", folder.file("trip.csv"));
+    check(
+        &sql,
+        "(line 1, column 15)",
+        &format!("Maybe you meant {wanted}? "),
+    );
+}

@@ -312,6 +312,8 @@ pub struct CreateFunction {
     pub cluster: Option<String>,
     /// What it does.
     pub lambda: Lambda,
+    /// Where the name is.
+    pub span: Span,
 }
 
 impl ColumnDef {

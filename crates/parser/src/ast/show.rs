@@ -1,5 +1,6 @@
 //! Describes the statements that ask about tables and statements: SHOW, DESCRIBE, EXISTS, EXPLAIN.
 
+use super::Span;
 use super::administration::TokenStatement;
 use super::expr::Expr;
 use super::select::{OutputOptions, Setting};
@@ -32,6 +33,8 @@ pub enum ShowKind {
         temporary: bool,
         /// `FROM`
         database: Option<String>,
+        /// Where the database's name is.
+        span: Span,
     },
     /// `SHOW DICTIONARIES [FROM database]`
     Dictionaries {

@@ -229,6 +229,7 @@ impl Writer {
                 full,
                 temporary,
                 database,
+                ..
             } => {
                 self.put_if(*full, "FULL ");
                 self.put_if(*temporary, "TEMPORARY ");

@@ -288,6 +288,7 @@ impl Parser<'_> {
     fn create_function(&mut self, start: CreateStart) -> Result<Statement> {
         let if_not_exists = self.keyword("IF NOT EXISTS");
         let name = self.identifier("function name")?;
+        let span = self.last_span();
         let cluster = self.on_cluster()?;
         self.expect_keyword("AS")?;
         let body = self.expr()?;
@@ -302,6 +303,7 @@ impl Parser<'_> {
             name,
             cluster,
             lambda,
+            span,
         };
         Ok(Statement::CreateFunction(Box::new(function)))
     }

@@ -91,10 +91,12 @@ impl Parser<'_> {
         let full = self.keyword("FULL");
         let temporary = self.keyword("TEMPORARY");
         if self.keyword("TABLES") {
+            let database = self.database_clause()?;
             return Ok(Some(ShowKind::Tables {
                 full,
                 temporary,
-                database: self.database_clause()?,
+                database,
+                span: self.last_span(),
             }));
         }
         if self.keyword("DICTIONARIES") {

@@ -18,7 +18,7 @@ pub(super) fn unknown_type(name: &str) -> Error {
     };
     let hint = match known.clone().find(same).or_else(near) {
         Some(n) => format!("Maybe you meant: ['{n}']. "),
-        None => String::new(),
+        None => "See system.data_type_families for the types there are. ".to_owned(),
     };
     let message = format!("{hint}Unknown data type family: {name}");
     Error::new(ErrorCode::UNKNOWN_TYPE, message)
