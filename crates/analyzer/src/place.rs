@@ -74,7 +74,7 @@ impl Analyzer<'_> {
     }
 
     /// Line and column of a place in the query's text.
-    fn position(&self, span: Span) -> Option<Position> {
+    pub(crate) fn position(&self, span: Span) -> Option<Position> {
         let is_nowhere = span.start == 0 && span.end == 0;
         if is_nowhere || self.places.is_elsewhere.get() {
             return None;

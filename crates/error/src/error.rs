@@ -6,7 +6,7 @@ use crate::ErrorCode;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A place in a query's text, both counted from 1, columns in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Position {
     /// Line of the text, from 1.
     pub line: u32,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use basalt_error::Position;
 use datafusion::arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::{DFSchema, plan_err};
 use datafusion::error::Result;
@@ -20,6 +21,8 @@ pub enum StreamOperator {
     /// input's. All lists of a row must have the same length, or not, if `unaligned`. Columns of lists come out empty: a copy of
     /// its list for each element would take the square of its length.
     ArrayJoin {
+        /// Where the lists stand in the query's text.
+        place: Option<Position>,
         /// Whether rows with empty lists stay, with default elements.
         left: bool,
         /// Whether lists may be shorter than others: their elements are NULL then.

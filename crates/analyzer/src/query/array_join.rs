@@ -70,6 +70,7 @@ impl Analyzer<'_> {
         let unaligned = self.flag("enable_unaligned_array_join");
         shown.extend(shown_elements(&outputs, elements, left || unaligned)?);
         let operator = StreamOperator::ArrayJoin {
+            place: exprs.first().and_then(|e| self.position(e.span)),
             left,
             unaligned,
             lists,
@@ -150,6 +151,7 @@ impl Analyzer<'_> {
             ListSource::Constant(_) => plan,
         };
         let operator = StreamOperator::ArrayJoin {
+            place: None,
             left: false,
             unaligned: false,
             lists: vec![list],

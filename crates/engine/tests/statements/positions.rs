@@ -362,6 +362,11 @@ fn names_of_definitions_and_files_have_a_place_and_a_hint() {
             "Make its folder first: ",
         ),
         (
+            "SELECT * FROM (SELECT [1, 2] AS a, [1] AS b)\nARRAY JOIN a, b",
+            "(line 2, column 12)",
+            "Use arrays of one length",
+        ),
+        (
             "SELECT CAST(1 AS Foo)",
             "(line 1, column 8)",
             "See system.data_type_families",

@@ -10,7 +10,7 @@ use arrow::array::{Array, ArrayRef, AsArray, ListArray, RecordBatch, UInt32Array
 use arrow::compute::take;
 use arrow::datatypes::SchemaRef;
 use basalt_analyzer::plan::ListSource;
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, ErrorCode, Position, Result};
 
 use super::array_join_lists::{Lists, empty_column};
 use super::cells::most_cells;
@@ -26,6 +26,8 @@ pub(super) struct ArrayJoinStep {
     lists: Vec<Lists>,
     left: bool,
     unaligned: bool,
+    /// Where the lists stand in the query's text.
+    place: Option<Position>,
     /// Rows of a piece at most.
     max_rows: usize,
     pending: Option<Pending>,
@@ -71,9 +73,15 @@ impl ArrayJoinStep {
             lists,
             left,
             unaligned,
+            place: None,
             max_rows: max_rows.clamp(1, MAX_BATCH_ROWS),
             pending: None,
         })
+    }
+
+    /// The step whose errors are at `place` of the query's text.
+    pub(super) fn at(self, place: Option<Position>) -> Self {
+        Self { place, ..self }
     }
 
     /// Length of each row's lists, of the longest if they need not agree.
@@ -90,10 +98,14 @@ impl ArrayJoinStep {
                     }
                 }
                 Some(first) if *first != of_list => {
-                    return Err(Error::new(
+                    let error = Error::new(
                         ErrorCode::SIZES_OF_ARRAYS_DONT_MATCH,
                         "Use arrays of one length or SET enable_unaligned_array_join = 1: sizes of ARRAY-JOIN-ed arrays do not match",
-                    ));
+                    );
+                    return Err(match self.place {
+                        Some(place) => error.at(place),
+                        None => error,
+                    });
                 }
                 _ => lengths = Some(of_list),
             }

@@ -138,6 +138,7 @@ impl StreamExec {
         let schema = self.schema();
         Ok(match &self.operator {
             StreamOperator::ArrayJoin {
+                place,
                 left,
                 unaligned,
                 lists,
@@ -146,7 +147,7 @@ impl StreamExec {
                 let max_rows = context.session_config().batch_size();
                 let missing = (*left, *unaligned);
                 let step = ArrayJoinStep::try_new((&input, schema), lists, missing, max_rows)?;
-                Box::new(step)
+                Box::new(step.at(*place))
             }
             StreamOperator::AtMost(limit) => Box::new(AtMostStep::new(*limit)),
             StreamOperator::AsofJoin(columns) => Box::new(AsofJoinStep::try_new(&input, columns)?),
