@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use basalt_analyzer::{Analyzer, DeclaredColumn, TableColumn};
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_functions::registry::unknown_function;
+use basalt_functions::{Context, aggregate};
 use basalt_parser::ast::{self, ColumnDef, DefaultKind, ExprKind, Span};
 use basalt_types::DataType;
 
@@ -197,6 +199,7 @@ fn check_column(column: &ColumnDefinition, is_new: bool, settings: &Settings) ->
         ));
     }
     check_codec(column)?;
+    check_states(&column.column.data_type)?;
     if !settings.flag("allow_suspicious_low_cardinality_types") {
         check_dictionaries(&column.column.data_type)?;
     }
@@ -206,6 +209,28 @@ fn check_column(column: &ColumnDefinition, is_new: bool, settings: &Settings) ->
 /// Where the columns stand that a statement declares, those of a Nested each.
 pub(super) fn places(columns: &[ColumnDef]) -> Vec<Span> {
     flattened(columns).iter().map(|c| c.span).collect()
+}
+
+/// Refuses states of functions that there are not, or not for these arguments.
+fn check_states(data_type: &DataType) -> Result<()> {
+    match data_type {
+        DataType::AggregateFunction(state) if !aggregate::is_aggregate(&state.name) => {
+            let error = unknown_function(&state.name);
+            Err(Error::new(
+                ErrorCode::UNKNOWN_AGGREGATE_FUNCTION,
+                error.message(),
+            ))
+        }
+        DataType::AggregateFunction(state) => {
+            let merge = format!("{}Merge", state.name);
+            let types = std::slice::from_ref(data_type);
+            aggregate::bind(&merge, &[], types, &Context::default()).map(|_| ())
+        }
+        DataType::Nullable(inner) | DataType::Array(inner) => check_states(inner),
+        DataType::Tuple(tuple) => tuple.types.iter().try_for_each(check_states),
+        DataType::Map(_, value) => check_states(value),
+        _ => Ok(()),
+    }
 }
 
 /// Dictionaries of numbers are larger than the numbers.

@@ -70,7 +70,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         case_insensitive: true,
         syntax: "greatest(a, b, …)",
         description: "Returns the greatest argument; NULLs are left out.",
-        resolve: |call| extreme(call, "greaterOrEquals"),
+        resolve: |call| extreme(call, "greater"),
         ..OWN
     },
     ScalarFunction {
@@ -78,7 +78,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         case_insensitive: true,
         syntax: "least(a, b, …)",
         description: "Returns the least argument; NULLs are left out.",
-        resolve: |call| extreme(call, "lessOrEquals"),
+        resolve: |call| extreme(call, "less"),
         ..OWN
     },
 ];
@@ -409,13 +409,13 @@ fn check_null_if(call: &Call<'_>, first: &DataType) -> Result<()> {
     Ok(())
 }
 
-/// Folds the arguments; the first of two stays if `keeps(first, second)` holds.
+/// Folds the arguments; the first of two stays if `keeps(first, second)` holds: of 0 and -0 the last does.
 fn extreme(call: &Call<'_>, keeps: &str) -> Result<Resolved> {
     call.expect_args(1..=usize::MAX)?;
     let types = call.data_types();
     let result = match least_supertype(&types) {
         Ok(result) => result,
-        Err(e) => return mixed_extreme(call, keeps == "greaterOrEquals").unwrap_or(Err(e)),
+        Err(e) => return mixed_extreme(call, keeps == "greater").unwrap_or(Err(e)),
     };
     if call.args.len() == 1 {
         return Resolved::new(result, |columns, num_rows| columns[0].expand(num_rows));
