@@ -24,8 +24,8 @@ pub(crate) fn with_hint(error: Error, function: &str) -> Error {
         .collect();
     match names.split_last() {
         None => error,
-        Some((only, [])) => error.within(format!("Use {only} to go on past such values")),
-        Some((last, others)) => error.within(format!(
+        Some((only, [])) => error.hinted(format!("Use {only} to go on past such values")),
+        Some((last, others)) => error.hinted(format!(
             "Use {} or {last} to go on past such values",
             others.join(", ")
         )),

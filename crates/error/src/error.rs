@@ -26,6 +26,8 @@ pub struct Error {
 struct Inner {
     code: ErrorCode,
     message: String,
+    /// Bytes of the hint in front that [`Error::hinted`] put there.
+    hint_len: usize,
     position: Option<Position>,
 }
 
@@ -36,6 +38,7 @@ impl Error {
             inner: Box::new(Inner {
                 code,
                 message: shortened(message.into()),
+                hint_len: 0,
                 position: None,
             }),
         }
@@ -61,10 +64,21 @@ impl Error {
         self
     }
 
-    /// Puts `context` before the message, as `context: message`.
+    /// Puts `hint`, what the reader can do, before all else, as `hint: message`.
+    #[must_use]
+    pub fn hinted(mut self, hint: impl std::fmt::Display) -> Self {
+        let hint = format!("{hint}: ");
+        self.inner.hint_len += hint.len();
+        self.inner.message = shortened(hint + &self.inner.message);
+        self
+    }
+
+    /// Puts `context` before the message, as `context: message`, but behind a hint.
     #[must_use]
     pub fn within(mut self, context: impl std::fmt::Display) -> Self {
-        self.inner.message = shortened(format!("{context}: {}", self.inner.message));
+        let split = self.inner.message.split_at_checked(self.inner.hint_len);
+        let (hint, message) = split.unwrap_or(("", &self.inner.message));
+        self.inner.message = shortened(format!("{hint}{context}: {message}"));
         self
     }
 
@@ -118,6 +132,7 @@ impl std::fmt::Display for Error {
             code,
             message,
             position,
+            hint_len: _,
         } = &*self.inner;
         write!(f, "Code: {}. DB::Exception: {message}", code.number)?;
         if let Some(Position { line, column }) = position {
@@ -158,5 +173,12 @@ mod tests {
         assert!(error.message().starts_with("file.csv: Bad value 'ä"));
         assert!(error.message().contains("…"));
         assert!(error.message().ends_with("ä'"));
+    }
+
+    #[test]
+    fn hints_stay_in_front() {
+        let error = Error::new(ErrorCode::CANNOT_PARSE_TEXT, "Bad value").within("row 2");
+        let error = error.hinted("Leave it out").within("file.csv");
+        assert_eq!(error.message(), "Leave it out: file.csv: row 2: Bad value");
     }
 }

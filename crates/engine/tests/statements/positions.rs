@@ -384,3 +384,31 @@ fn names_of_definitions_and_files_have_a_place_and_a_hint() {
         &format!("Maybe you meant {wanted}? "),
     );
 }
+
+#[test]
+fn rows_and_parentheses_that_do_not_end_begin_with_a_hint() {
+    for (sql, place, start) in [
+        (
+            "SELECT * FROM format(CSV, 'a Int8, b Int8', '1,2\n3\n')",
+            "at row 2",
+            "Leave such rows out by input_format_allow_errors_num: ",
+        ),
+        (
+            "SELECT sum(number FROM numbers(3)",
+            "expected one of ')', ','",
+            "Maybe a ')' is missing: ",
+        ),
+        (
+            "SELECT (1 + 2",
+            "(line 1, column 14)",
+            "Maybe a ')' is missing: ",
+        ),
+        (
+            "SELECT 1 + 'a'",
+            "(line 1, column 8)",
+            "Cast the text, for example by toFloat64OrNull: ",
+        ),
+    ] {
+        check(sql, place, start);
+    }
+}

@@ -234,7 +234,7 @@ impl<P: RowParser> RowReader<P> {
             match needs_more {
                 Some(e) if row_len.is_some() || self.buffer.is_last => {
                     if !self.may_leave_out_one_more(rows) {
-                        return Err(self.at_row(&e, rows));
+                        return Err(self.at_row(&e, rows).hinted(LEAVE_OUT));
                     }
                     let len = row_len.unwrap_or(text.len());
                     self.num_errors += 1;
@@ -271,6 +271,9 @@ impl<P: RowParser> RowReader<P> {
         )
     }
 }
+
+/// What helps against a few rows that cannot be read.
+const LEAVE_OUT: &str = "Leave such rows out by input_format_allow_errors_num";
 
 /// Says when it is time to look whether the query holds too much: rows may be short and take much.
 struct Pace {

@@ -41,6 +41,8 @@ impl Expectations {
             message += &format!("Maybe you meant {word}: ");
         } else if let Some((word, clause)) = misread {
             message += &format!("Maybe you meant {clause} instead of {word}: ");
+        } else if self.words.contains(&")") && ends_what_is_open(found, token.kind) {
+            message += "Maybe a ')' is missing: ";
         }
         message += "syntax error at ";
         message += &match token.kind {
@@ -56,7 +58,9 @@ impl Expectations {
             } else {
                 ", expected one of "
             };
-            let listed = self.words.iter().take(MAX_LISTED).map(|w| named(w));
+            let mut words = self.words.clone();
+            words.sort_by_key(|word| *word != ")" && *word != ",");
+            let listed = words.iter().take(MAX_LISTED).map(|w| named(w));
             message += &listed.collect::<Vec<_>>().join(", ");
             if self.words.len() > MAX_LISTED {
                 message += ", ..";
@@ -102,6 +106,16 @@ const CLAUSES: &[&str] = &[
     "FROM", "WHERE", "PREWHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "JOIN", "UNION", "SETTINGS",
     "FORMAT", "USING", "ARRAY", "INNER", "LEFT", "VALUES", "SELECT", "ENGINE", "TABLE",
 ];
+
+/// Whether what stands here begins or ends something that no parenthesis around an expression holds.
+fn ends_what_is_open(found: &[u8], kind: K) -> bool {
+    let is_clause = || {
+        CLAUSES
+            .iter()
+            .any(|c| c.as_bytes().eq_ignore_ascii_case(found))
+    };
+    matches!(kind, K::End | K::Semicolon) || (kind == K::Word && is_clause())
+}
 
 /// A word that nearly is the beginning of a clause, and that clause.
 fn misread_clause(text: &[u8], token: Token) -> Option<(String, &'static str)> {

@@ -123,10 +123,14 @@ fn illegal_types(op: BinaryOp, a: &DataType, b: &DataType) -> Error {
         .map(|f| f.name)
         .find(|n| BinaryOp::from_name(n) == Some(op))
         .unwrap_or("");
-    Error::new(
+    let error = Error::new(
         ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
         format!("Illegal types {a} and {b} of arguments of function {name}"),
-    )
+    );
+    match a.is_string() != b.is_string() {
+        true => error.hinted("Cast the text, for example by toFloat64OrNull"),
+        false => error,
+    }
 }
 
 /// The operator with NULL where the divisor is 0.

@@ -139,7 +139,7 @@ fn illegal_types(call: &Call<'_>, a: &DataType, b: &DataType) -> Error {
         return Error::new(
             ErrorCode::NO_COMMON_TYPE,
             format!(
-                "There is no supertype for types {a}, {b} to compare them in; cast one of them"
+                "Cast one of them: there is no supertype for types {a}, {b} to compare them in"
             ),
         );
     }
