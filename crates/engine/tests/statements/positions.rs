@@ -395,7 +395,7 @@ fn rows_and_parentheses_that_do_not_end_begin_with_a_hint() {
         ),
         (
             "SELECT sum(number FROM numbers(3)",
-            "expected one of ')', ','",
+            "expected one of ',', ')'",
             "Maybe a ')' is missing: ",
         ),
         (
