@@ -17,7 +17,7 @@ use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, Gauge, MetricB
 use crate::QueryControl;
 
 /// The metric of an operator's most memory, as DataFusion's operators call it.
-pub(crate) const PEAK_MEMORY: &str = "peak_mem_used";
+pub const PEAK_MEMORY: &str = "peak_mem_used";
 
 /// The pool, which tells the query's control what is reserved.
 pub fn counted(pool: Arc<dyn MemoryPool>, control: &Arc<QueryControl>) -> Arc<dyn MemoryPool> {

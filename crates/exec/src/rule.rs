@@ -179,6 +179,3 @@ fn aggregate(expr: &AggregateFunctionExpr) -> Option<AggregateSpec> {
         args: expr.expressions(),
     })
 }
-
-#[cfg(test)]
-mod tests;

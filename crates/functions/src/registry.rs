@@ -90,33 +90,3 @@ pub fn all_function_names() -> impl Iterator<Item = &'static str> {
         .flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied()));
     scalar.chain(higher_order).chain(aggregate)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{all_function_names, edit_distance, nearest, unknown_function};
-
-    #[test]
-    fn near_names_are_found() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("cuont", "count"), 1);
-        assert_eq!(edit_distance("", "ab"), 2);
-        assert!(nearest("cuont", all_function_names()).contains(&"count"));
-        assert_eq!(
-            nearest("lenght", ["length", "left"].into_iter()),
-            ["length"]
-        );
-        assert!(unknown_function("sumIff").message().contains("'sumIf'"));
-    }
-
-    #[test]
-    fn no_name_is_taken_twice() {
-        let mut names: Vec<_> = all_function_names().collect();
-        names.sort_unstable();
-        let twice: Vec<_> = names
-            .windows(2)
-            .filter(|w| w[0] == w[1])
-            .map(|w| w[0])
-            .collect();
-        assert!(twice.is_empty(), "{twice:?}");
-    }
-}

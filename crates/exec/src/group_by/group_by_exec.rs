@@ -244,12 +244,6 @@ impl GroupByExec {
             ..new.ok()?
         })
     }
-
-    #[cfg(test)]
-    pub(super) fn with_tuning(mut self, tuning: Tuning) -> Self {
-        self.forced_tuning = Some(tuning);
-        self
-    }
 }
 
 fn form(input: &Arc<dyn ExecutionPlan>, keys: &[Arc<dyn PhysicalExpr>]) -> Result<Form> {

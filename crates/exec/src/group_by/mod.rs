@@ -75,9 +75,6 @@ mod sums;
 mod top;
 mod word_form;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use first_keys::FirstKeys;
 pub use group_by_exec::GroupByExec;
 pub use grouping::{AggregateSpec, Grouping};

@@ -28,6 +28,8 @@ pub enum Thresholds {
     Usual,
     /// So early that a handful of rows does it. For tests.
     Tiny,
+    /// As told. For tests.
+    Given(Tuning),
 }
 
 impl Thresholds {
@@ -35,6 +37,7 @@ impl Thresholds {
     pub(super) fn forced_tuning(self) -> Option<Tuning> {
         match self {
             Thresholds::Usual => None,
+            Thresholds::Given(tuning) => Some(tuning),
             Thresholds::Tiny => Some(Tuning {
                 cached_groups: 1,
                 staging_groups: 2,
@@ -55,36 +58,36 @@ impl Thresholds {
 }
 
 /// When to change the way of working. Tests set these so low that little data does it all.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tuning {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
     /// Groups of one table from which on it no longer fits the fastest caches.
-    pub(super) cached_groups: usize,
+    pub cached_groups: usize,
     /// Groups of one table from which on every row is a cache miss.
-    pub(super) staging_groups: usize,
+    pub staging_groups: usize,
     /// Rows after which it is looked at again whether a table pays.
-    pub(super) asked_rows: usize,
+    pub asked_rows: usize,
     /// Rows that a group must find on average for the table to be worth its misses.
-    pub(super) rows_per_group: usize,
+    pub rows_per_group: usize,
     /// Bits of the hash that split staged rows.
-    pub(super) staging_bits: u32,
+    pub staging_bits: u32,
     /// Rows that are split together.
-    pub(super) staged_rows: usize,
+    pub staged_rows: usize,
     /// Groups in all tables from which on they are merged in partitions.
-    pub(super) partitioned_groups: usize,
+    pub partitioned_groups: usize,
     /// Ordinals that integer keys may always have to index arrays instead of a table.
-    pub(super) dense_len: usize,
+    pub dense_len: usize,
     /// Ordinals that they may have for each row so far.
-    pub(super) dense_len_per_row: usize,
+    pub dense_len_per_row: usize,
     /// Groups of a task's own table from which on other keys go to shared tables, for the
     /// strategies that have both.
-    pub(super) local_groups: usize,
+    pub local_groups: usize,
     /// Bits of the hash that choose a part of a table that tasks share.
-    pub(super) shared_bits: u32,
+    pub shared_bits: u32,
     /// Bits of the hash that split groups on their way to a file.
-    pub(super) spill_bits: u32,
+    pub spill_bits: u32,
     /// Bytes of groups that a task writes at once, at least, whatever the setting: each partition of less
     /// would be a block of a few groups, whose reading and writing takes longer than the groups.
-    pub(super) spilled_bytes: usize,
+    pub spilled_bytes: usize,
 }
 
 impl Tuning {

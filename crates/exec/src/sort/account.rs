@@ -216,18 +216,6 @@ impl Notes {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
     }
 
-    /// The way that was gone, as it is shown.
-    #[cfg(test)]
-    pub(super) fn way_name(&self) -> &'static str {
-        self.outcome().map_or("", |outcome| outcome.way.name())
-    }
-
-    /// What was noted besides.
-    #[cfg(test)]
-    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
-        self.outcome().map_or(Vec::new(), |outcome| outcome.facts)
-    }
-
     fn outcome(&self) -> Option<Outcome> {
         self.0
             .lock()

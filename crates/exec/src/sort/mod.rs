@@ -71,6 +71,3 @@ pub(crate) use float_key::has_changed_keys;
 pub use key_bound::KeyBound;
 pub use options::{Options, Strategy};
 pub use sort_exec::{Limit, SortRowsExec};
-
-#[cfg(test)]
-mod tests;

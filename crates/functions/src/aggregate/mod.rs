@@ -312,6 +312,3 @@ pub fn of_each_row(bound: &BoundAggregate, args: &[ArrayRef], num_rows: usize) -
     states.update(args, groups)?;
     states.finish(0..num_rows)
 }
-
-#[cfg(test)]
-mod tests;

@@ -23,9 +23,6 @@ mod running;
 mod sort;
 mod top;
 
-#[cfg(test)]
-mod tests;
-
 use std::fmt;
 
 use arrow::array::ArrayRef;

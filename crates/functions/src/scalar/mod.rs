@@ -1,8 +1,5 @@
 //! The scalar functions, one module per family, each with its table `FUNCTIONS`.
 
-#[cfg(test)]
-pub(crate) mod testing;
-
 pub mod arrays;
 pub mod bitmaps;
 pub mod core;

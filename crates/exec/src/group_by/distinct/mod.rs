@@ -99,7 +99,7 @@ struct Tuning {
 impl Tuning {
     fn of(thresholds: Thresholds) -> Self {
         match thresholds {
-            Thresholds::Usual => Self {
+            Thresholds::Usual | Thresholds::Given(_) => Self {
                 whole_len: 32 << 10,
                 bits: 8,
                 min_waiting: 256,

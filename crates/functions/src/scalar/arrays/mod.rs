@@ -49,6 +49,3 @@ pub mod shuffle;
 pub mod unify;
 pub mod vectors;
 pub mod zip;
-
-#[cfg(test)]
-mod tests;

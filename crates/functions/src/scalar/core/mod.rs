@@ -39,6 +39,3 @@ pub mod rounding;
 pub mod type_functions;
 pub mod variants;
 pub mod width_bucket;
-
-#[cfg(test)]
-mod tests;

@@ -81,6 +81,3 @@ const fn any_case(function: ScalarFunction) -> ScalarFunction {
         ..function
     }
 }
-
-#[cfg(test)]
-mod tests;

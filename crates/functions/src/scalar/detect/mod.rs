@@ -2,6 +2,3 @@
 
 pub mod charset;
 pub mod language;
-
-#[cfg(test)]
-mod tests;

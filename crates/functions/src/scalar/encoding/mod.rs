@@ -10,6 +10,3 @@ pub mod ip_range;
 pub mod mac;
 pub mod markup;
 pub mod uuid;
-
-#[cfg(test)]
-mod tests;

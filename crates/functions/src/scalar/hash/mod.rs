@@ -17,6 +17,3 @@ pub mod sip;
 pub mod sip_functions;
 pub mod spark;
 pub mod wy;
-
-#[cfg(test)]
-mod tests;

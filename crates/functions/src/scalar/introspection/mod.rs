@@ -22,9 +22,6 @@ pub mod states;
 pub mod structure;
 pub mod transform;
 
-#[cfg(test)]
-mod tests;
-
 use basalt_error::Result;
 
 use crate::{Call, Purity, Resolved, ScalarFunction};

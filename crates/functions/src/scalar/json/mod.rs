@@ -23,6 +23,3 @@ pub mod simple;
 pub mod standard_path;
 pub mod value;
 pub mod write;
-
-#[cfg(test)]
-mod tests;

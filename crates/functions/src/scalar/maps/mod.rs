@@ -13,6 +13,3 @@ pub mod construct;
 pub mod parts;
 pub mod sum;
 pub mod text;
-
-#[cfg(test)]
-mod tests;

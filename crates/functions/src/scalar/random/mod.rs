@@ -4,6 +4,3 @@ pub mod distributions;
 pub mod numbers;
 pub mod source;
 pub mod strings;
-
-#[cfg(test)]
-mod tests;

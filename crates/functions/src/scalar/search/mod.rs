@@ -14,6 +14,3 @@ pub mod regexp;
 pub mod regexp_position;
 pub mod replace;
 pub mod token;
-
-#[cfg(test)]
-mod tests;

@@ -22,13 +22,8 @@ pub mod reverse;
 pub mod shapes;
 pub mod split;
 pub mod substring;
-#[cfg(test)]
-pub(crate) mod testing;
 pub mod time_delta;
 pub mod tokens;
 pub mod trim;
 pub mod utf8;
 pub mod visible_width;
-
-#[cfg(test)]
-mod tests;

@@ -11,6 +11,3 @@ pub(crate) mod compose;
 pub mod construct;
 pub mod structure;
 pub mod vector;
-
-#[cfg(test)]
-mod tests;

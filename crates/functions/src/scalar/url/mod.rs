@@ -5,6 +5,3 @@ pub mod escaping;
 pub mod hosts;
 pub mod parameters;
 pub mod parts;
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,221 @@
+//! Plans queries with and without the rule.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BinaryViewArray, Float64Array, RecordBatch, UInt64Array};
+use basalt_analyzer::udaf;
+use basalt_functions::Context;
+use basalt_functions::aggregate::bind;
+use basalt_types::DataType;
+use datafusion::datasource::MemTable;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::logical_expr::{Expr, ExprFunctionExt, lit};
+use datafusion::physical_plan::displayable;
+use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col};
+
+use basalt_exec::group_by::{Options, Strategy};
+use basalt_exec::rule::SwapOperators;
+use basalt_exec::sort;
+
+fn options(strategy: Strategy) -> Options {
+    Options {
+        strategy,
+        ..Options::default()
+    }
+}
+
+fn session(strategy: Option<Strategy>) -> SessionContext {
+    sorting_session(strategy, None)
+}
+
+fn sorting_session(strategy: Option<Strategy>, sort: Option<sort::Options>) -> SessionContext {
+    // Batches of few rows, so that a hundred are worth several threads.
+    let config = SessionConfig::new()
+        .with_target_partitions(4)
+        .with_batch_size(50);
+    let state = SessionStateBuilder::new_with_default_features()
+        .with_config(config)
+        .with_physical_optimizer_rules(SwapOperators::rules(strategy.map(options), sort))
+        .build();
+    SessionContext::new_with_state(state)
+}
+
+fn table(session: &SessionContext, num_partitions: u64) -> DataFrame {
+    let batch = |p: u64| {
+        let numbers: Vec<u64> = (p * 100..p * 100 + 100).collect();
+        let text = numbers
+            .iter()
+            .map(|n| format!("number {}", n % 9).into_bytes());
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("n", Arc::new(UInt64Array::from(numbers.clone()))),
+            ("text", Arc::new(BinaryViewArray::from_iter_values(text))),
+            (
+                "x",
+                Arc::new(Float64Array::from_iter_values(
+                    numbers.iter().map(|n| *n as f64),
+                )),
+            ),
+        ];
+        RecordBatch::try_from_iter(columns).unwrap()
+    };
+    let partitions = (0..num_partitions).map(|p| vec![batch(p)]).collect();
+    let table = MemTable::try_new(batch(0).schema(), partitions).unwrap();
+    session.read_table(Arc::new(table)).unwrap()
+}
+
+fn count() -> Expr {
+    let bound = bind("count", &[], &[], &Context::default()).unwrap();
+    udaf::call("count".to_owned(), bound, vec![lit(1u8)]).alias("c")
+}
+
+fn sum_n() -> Expr {
+    sum_of("n")
+}
+
+fn sum_of(column: &str) -> Expr {
+    let bound = bind("sum", &[], &[DataType::UInt64], &Context::default()).unwrap();
+    udaf::call("sum".to_owned(), bound, vec![col(column)])
+}
+
+async fn plan(rows: &DataFrame) -> String {
+    let plan = rows.clone().create_physical_plan().await.unwrap();
+    displayable(plan.as_ref()).indent(false).to_string()
+}
+
+#[tokio::test]
+async fn both_stages_become_one_operator() {
+    let session = session(Some(Strategy::Auto));
+    let rows = table(&session, 3).aggregate(vec![col("n") % lit(10u64)], vec![count(), sum_n()]);
+    let plan = plan(&rows.unwrap()).await;
+    assert!(plan.contains("GroupByExec"), "{plan}");
+    assert!(plan.contains("table=hash64"), "{plan}");
+    assert!(
+        !plan.contains("AggregateExec") && !plan.contains("hash_expr"),
+        "{plan}"
+    );
+}
+
+#[tokio::test]
+async fn one_partition_is_spread_over_the_threads() {
+    let session = session(Some(Strategy::Auto));
+    let rows = table(&session, 1)
+        .aggregate(vec![col("n")], vec![count()])
+        .unwrap();
+    let plan = plan(&rows).await;
+    assert!(plan.contains("RoundRobinBatch(4)"), "{plan}");
+}
+
+#[tokio::test]
+async fn a_join_on_the_keys_still_meets_its_rows() {
+    let mut results = Vec::new();
+    for strategy in [Some(Strategy::Auto), None] {
+        let session = session(strategy);
+        let left = table(&session, 3).aggregate(vec![col("text")], vec![count(), sum_n()]);
+        let right = table(&session, 2)
+            .aggregate(vec![col("text")], vec![count()])
+            .unwrap();
+        let right = right
+            .select(vec![col("text").alias("t"), col("c").alias("d")])
+            .unwrap();
+        let how = datafusion::common::JoinType::Inner;
+        let rows = left
+            .unwrap()
+            .join(right, how, &["text"], &["t"], None)
+            .unwrap();
+        let rows = rows
+            .aggregate(vec![col("text"), col("d")], vec![sum_of("c")])
+            .unwrap();
+        assert_eq!(
+            plan(&rows).await.contains("GroupByExec"),
+            strategy == Some(Strategy::Auto)
+        );
+        let rows = rows.sort(vec![col("text").sort(true, false)]).unwrap();
+        results.push(rows.collect().await.unwrap());
+    }
+    let rows: usize = results[0].iter().map(RecordBatch::num_rows).sum();
+    assert_eq!(rows, 9);
+    assert_eq!(results[0], results[1]);
+}
+
+#[tokio::test]
+async fn what_the_operator_cannot_stays() {
+    let session = session(Some(Strategy::Auto));
+    let filtered = sum_n().filter(col("n").gt(lit(5u64))).build().unwrap();
+    let distinct = sum_n().distinct().build().unwrap();
+    let foreign = datafusion::functions_aggregate::sum::sum(col("x"));
+    for aggregate in [filtered, distinct, foreign] {
+        let rows = table(&session, 3).aggregate(vec![col("text")], vec![count(), aggregate]);
+        let plan = plan(&rows.unwrap()).await;
+        assert!(
+            plan.contains("AggregateExec") && !plan.contains("GroupByExec"),
+            "{plan}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_limit_above_tells_which_groups_are_wanted() {
+    let mut results = Vec::new();
+    for strategy in [Some(Strategy::Auto), None] {
+        let session = session(strategy);
+        let rows = table(&session, 3)
+            .aggregate(
+                vec![col("n") % lit(70u64)],
+                vec![count(), sum_n().alias("s")],
+            )
+            .unwrap()
+            .select(vec![col("c").alias("d"), col("s")])
+            .unwrap();
+        let by = vec![col("d").sort(false, false), col("s").sort(true, false)];
+        let best = rows.clone().sort(by).unwrap().limit(2, Some(5)).unwrap();
+        let has_top = plan(&best).await.contains(", top=7");
+        assert_eq!(has_top, strategy == Some(Strategy::Auto));
+        results.push(best.collect().await.unwrap());
+        // Rows that are left out below a filter would be missed above it.
+        let few = rows.clone().filter(col("d").gt(lit(1u64))).unwrap();
+        let by = vec![col("d").sort(true, false)];
+        let few = few.sort(by).unwrap().limit(0, Some(5)).unwrap();
+        assert!(!plan(&few).await.contains(", top="));
+    }
+    assert_eq!(results[0], results[1]);
+}
+
+#[tokio::test]
+async fn off_means_off() {
+    let session = session(None);
+    let rows = table(&session, 3)
+        .aggregate(vec![col("n")], vec![count()])
+        .unwrap();
+    assert!(!plan(&rows).await.contains("GroupByExec"));
+}
+
+#[tokio::test]
+async fn sorts_and_their_merge_become_one_operator() {
+    let session = sorting_session(None, Some(sort::Options::default()));
+    let by_text = || vec![col("text").sort(true, false), col("n").sort(false, true)];
+    let sorted = table(&session, 3).sort(by_text()).unwrap();
+    let text = plan(&sorted).await;
+    assert!(text.starts_with("SortRowsExec"), "{text}");
+    assert!(!text.contains("SortPreservingMergeExec"), "{text}");
+    let limited = sorted.clone().limit(20_000, Some(30_000)).unwrap();
+    let text = plan(&limited).await;
+    assert!(text.contains("skip=20000, fetch=30000"), "{text}");
+    assert!(!text.contains("GlobalLimitExec"), "{text}");
+    let best = sorted.limit(0, Some(10)).unwrap();
+    let text = plan(&best).await;
+    assert!(
+        text.starts_with("SortRowsExec") && text.contains("fetch=10"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn sorts_can_be_left_to_datafusion() {
+    let session = sorting_session(Some(Strategy::Auto), None);
+    let sorted = table(&session, 3).sort(vec![col("n").sort(true, false)]);
+    let text = plan(&sorted.unwrap()).await;
+    assert!(
+        text.contains("SortExec") && !text.contains("SortRowsExec"),
+        "{text}"
+    );
+}

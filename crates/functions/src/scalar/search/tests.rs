@@ -1,8 +1,0 @@
-//! Checks functions that search against values from ClickHouse.
-
-use crate::scalar::strings::testing::check_table;
-
-#[test]
-fn searches_find_what_clickhouse_finds() {
-    check_table(include_str!("tests/search.tsv"));
-}

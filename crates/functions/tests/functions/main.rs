@@ -1,0 +1,24 @@
+//! Calls functions by their names, as queries do, and compares with ClickHouse's recorded answers.
+//!
+//! These tests reach every function. Here the crate is compiled for them once; as unit tests of the
+//! library they would have all of it compiled a second time.
+
+mod aggregate;
+mod arrays;
+mod core;
+mod dates;
+mod detect;
+mod encoding;
+mod hash;
+mod higher_order;
+mod introspection;
+mod json;
+mod maps;
+mod random;
+mod registry;
+mod search;
+mod strings;
+mod strings_testing;
+mod testing;
+mod tuples;
+mod url;
