@@ -404,6 +404,21 @@ fn rows_and_parentheses_that_do_not_end_begin_with_a_hint() {
             "Maybe a ')' is missing: ",
         ),
         (
+            "SELECT [1, 2 FROM numbers(3)",
+            "expected one of ',', ']'",
+            "Maybe a ']' is missing: ",
+        ),
+        (
+            "SELECT (1, [2, 3)",
+            "(line 1, column 17)",
+            "Maybe a ']' is missing: ",
+        ),
+        (
+            "SELECT CASE WHEN 1 THEN 2 FROM numbers(3)",
+            "(line 1, column 27)",
+            "Maybe END is missing: ",
+        ),
+        (
             "SELECT 1 + 'a'",
             "(line 1, column 8)",
             "Cast the text, for example by toFloat64OrNull: ",

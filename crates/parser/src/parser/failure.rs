@@ -41,8 +41,8 @@ impl Expectations {
             message += &format!("Maybe you meant {word}: ");
         } else if let Some((word, clause)) = misread {
             message += &format!("Maybe you meant {clause} instead of {word}: ");
-        } else if self.words.contains(&")") && ends_what_is_open(found, token.kind) {
-            message += "Maybe a ')' is missing: ";
+        } else if let Some(closing) = self.missing_closing(found, token.kind) {
+            message += &format!("Maybe {closing} is missing: ");
         }
         message += "syntax error at ";
         message += &match token.kind {
@@ -59,7 +59,7 @@ impl Expectations {
                 ", expected one of "
             };
             let mut words = self.words.clone();
-            words.sort_by_key(|word| *word != ")" && *word != ",");
+            words.sort_by_key(|word| *word != "," && closing(word).is_none());
             let listed = words.iter().take(MAX_LISTED).map(|w| named(w));
             message += &listed.collect::<Vec<_>>().join(", ");
             if self.words.len() > MAX_LISTED {
@@ -67,6 +67,12 @@ impl Expectations {
             }
         }
         Error::new(ErrorCode::SYNTAX_ERROR, message).at(crate::position_of(text, start))
+    }
+
+    /// What would close the innermost thing that is open, where `found` belongs behind it.
+    fn missing_closing(&self, found: &[u8], kind: K) -> Option<&'static str> {
+        let closing = self.words.iter().find_map(|word| closing(word))?;
+        ends_what_is_open(found, kind).then_some(closing)
     }
 
     /// The expected keyword that looks most like `found`.
@@ -93,6 +99,17 @@ impl Expectations {
     }
 }
 
+/// What an error calls the word, if it closes what another one has opened.
+fn closing(word: &str) -> Option<&'static str> {
+    match word {
+        ")" => Some("a ')'"),
+        "]" => Some("a ']'"),
+        "}" => Some("a '}'"),
+        "END" => Some("END"),
+        _ => None,
+    }
+}
+
 /// A word as the list of what was expected names it: punctuation in quotes.
 fn named(word: &str) -> String {
     match word.starts_with(|c: char| c.is_ascii_punctuation()) {
@@ -114,7 +131,8 @@ fn ends_what_is_open(found: &[u8], kind: K) -> bool {
             .iter()
             .any(|c| c.as_bytes().eq_ignore_ascii_case(found))
     };
-    matches!(kind, K::End | K::Semicolon) || (kind == K::Word && is_clause())
+    let is_closing = matches!(found, b")" | b"]" | b"}");
+    matches!(kind, K::End | K::Semicolon) || is_closing || (kind == K::Word && is_clause())
 }
 
 /// A word that nearly is the beginning of a clause, and that clause.
