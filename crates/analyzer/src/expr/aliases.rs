@@ -34,7 +34,7 @@ impl<'a> Aliases<'a> {
         match &select.group_by {
             Some(GroupBy::Exprs { exprs: keys, .. }) => exprs.extend(keys),
             Some(GroupBy::GroupingSets(sets)) => exprs.extend(sets.iter().flatten()),
-            Some(GroupBy::All) | None => {}
+            Some(GroupBy::All(_)) | None => {}
         }
         if let Some(OrderBy::Items { items, .. }) = &select.order_by {
             exprs.extend(items.iter().map(|i| &i.expr));

@@ -14,7 +14,28 @@ use super::format_row::is_format_row;
 use super::normalize_query::is_normalize_query;
 use super::window::needs_window;
 use super::{ArrayJoinCall, Resolver};
+use crate::query::Analyzer;
 use crate::{Typed, udf};
+
+impl Analyzer<'_> {
+    /// Calls the scalar function of that name.
+    pub(crate) fn call_by_name(&self, name: &str, args: Vec<Typed>) -> Result<Typed> {
+        let function = registry::get_scalar(name)?;
+        let types: Vec<_> = args.iter().map(Typed::arg).collect();
+        let context = self.environment.context();
+        let bound = BoundFunction::bind(function, &types, context)?;
+        let mut key = format!("{}->{}", function.name, bound.return_type);
+        for arg in &args {
+            key.push(':');
+            key.push_str(&arg.data_type.to_string());
+        }
+        let fold = bound.purity != Purity::PerRow && args.iter().all(|a| a.constant.is_some());
+        let data_type = bound.return_type.clone();
+        let exprs = args.into_iter().map(|a| a.expr).collect();
+        let typed = Typed::new(udf::call(key, bound, exprs), data_type);
+        if fold { typed.folded() } else { Ok(typed) }
+    }
+}
 
 impl Resolver<'_> {
     /// Resolves a call or an operator.
@@ -154,20 +175,7 @@ impl Resolver<'_> {
 
     /// Calls the scalar function of that name.
     pub(crate) fn call_by_name(&self, name: &str, args: Vec<Typed>) -> Result<Typed> {
-        let function = registry::get_scalar(name)?;
-        let types: Vec<_> = args.iter().map(Typed::arg).collect();
-        let context = self.analyzer.environment.context();
-        let bound = BoundFunction::bind(function, &types, context)?;
-        let mut key = format!("{}->{}", function.name, bound.return_type);
-        for arg in &args {
-            key.push(':');
-            key.push_str(&arg.data_type.to_string());
-        }
-        let fold = bound.purity != Purity::PerRow && args.iter().all(|a| a.constant.is_some());
-        let data_type = bound.return_type.clone();
-        let exprs = args.into_iter().map(|a| a.expr).collect();
-        let typed = Typed::new(udf::call(key, bound, exprs), data_type);
-        if fold { typed.folded() } else { Ok(typed) }
+        self.analyzer.call_by_name(name, args)
     }
 
     /// The lambda that the first argument is, or the alias of one, or the name of a function.

@@ -17,6 +17,7 @@
 //! | `set_values` | the values on the right of IN, as one array |
 //! | [`in_row`] | IN with columns |
 //! | `nested` | the columns of a Nested as one array |
+//! | `nullable_keys` | keys of GROUP BY that are NULL in some rows |
 //! | [`lambda`] | higher-order functions |
 //! | [`aggregate`] | aggregate functions with their combinators |
 //! | `shifted_sum` | sums of a column plus a constant |
@@ -44,6 +45,7 @@ mod mentions;
 pub mod native;
 mod nested;
 mod normalize_query;
+mod nullable_keys;
 mod set_values;
 mod shifted_sum;
 mod special;
@@ -88,7 +90,7 @@ pub(crate) struct Resolver<'a> {
     /// The GROUP BY keys, for `grouping()`.
     pub(crate) array_joins: RefCell<Vec<ArrayJoinCall>>,
     /// Keys of GROUP BY that are NULL in some rows behind it.
-    nullable_keys: Vec<Expr>,
+    nullable_keys: Vec<Typed>,
     /// The rows that the expressions are over; correlated subqueries need them.
     pub(crate) rows: Option<&'a LogicalPlan>,
     pub(crate) correlated: RefCell<Vec<CorrelatedSubquery>>,
@@ -150,7 +152,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// From now on these keys are Nullable outside of aggregate functions.
-    pub(crate) fn make_nullable(&mut self, keys: Vec<Expr>) {
+    pub(crate) fn make_nullable(&mut self, keys: Vec<Typed>) {
         self.nullable_keys = keys;
         self.state.borrow_mut().alias_cache.clear();
     }
@@ -183,9 +185,7 @@ impl<'a> Resolver<'a> {
             && self.state.borrow().aggregate_depth == 0
         {
             self.mentions.borrow_mut().note(&typed.expr, expr.span);
-            if self.nullable_keys.contains(&typed.expr) {
-                typed.data_type = typed.data_type.clone().to_nullable();
-            }
+            nullable_keys::recognise(typed, &self.nullable_keys);
         }
         result.map_err(|e| self.analyzer.placed(e, expr.span))
     }

@@ -180,18 +180,8 @@ impl Conditions {
 
 /// The plan with its rows' numbers as a column behind the others.
 pub(super) fn numbered(plan: LogicalPlan, name: &str) -> Result<LogicalPlan> {
-    numbered_within(plan, Vec::new(), name)
-}
-
-/// The plan with the numbers of its rows among those with the same keys.
-pub(super) fn numbered_within(
-    plan: LogicalPlan,
-    keys: Vec<Expr>,
-    name: &str,
-) -> Result<LogicalPlan> {
     let definition = WindowFunctionDefinition::WindowUDF(row_number_udwf());
-    let mut function = WindowFunction::new(definition, Vec::new());
-    function.params.partition_by = keys;
+    let function = WindowFunction::new(definition, Vec::new());
     let number = Expr::WindowFunction(Box::new(function));
     let shown = number.schema_name().to_string();
     let mut exprs = all_columns(&plan);

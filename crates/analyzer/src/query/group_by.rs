@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::Span;
+use basalt_types::DataType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, GroupingSet, LogicalPlan, LogicalPlanBuilder, lit};
 
@@ -14,8 +15,8 @@ use super::redundant_keys::{ReducedKeys, Rules};
 use super::select::{Clauses, replace};
 use crate::expr::{Mentioned, Mentions};
 use crate::plan::{KeyOverflow, RowLimit, StreamOperator, aggregate, project, stream_node};
-use crate::plan_error;
 use crate::typed::column;
+use crate::{Typed, plan_error};
 
 impl Analyzer<'_> {
     /// Groups the rows and puts the keys' and aggregates' columns into the clauses; gives the plan
@@ -89,6 +90,17 @@ impl Analyzer<'_> {
         Ok((plan, totals))
     }
 
+    /// A key of several sets. DataFusion takes the range of a constant key, which those that hold rows
+    /// do not have; the function keeps it from seeing that they are constant.
+    fn not_folded(&self, key: &Typed) -> Result<Expr> {
+        Ok(match key.data_type {
+            DataType::Array(_) | DataType::Map(..) | DataType::Tuple(_) => {
+                self.call_by_name("materialize", vec![key.clone()])?.expr
+            }
+            _ => key.expr.clone(),
+        })
+    }
+
     /// The plan of the aggregation, and where its keys are.
     fn group(
         &self,
@@ -110,7 +122,9 @@ impl Analyzer<'_> {
             .iter()
             .map(|(q, f)| Expr::from((q, f)))
             .collect();
-        exprs.extend(keys.iter().map(|k| k.expr.clone().alias(&k.internal)));
+        for (key, typed) in keys.iter().zip(&grouping.keys) {
+            exprs.push(self.not_folded(typed)?.alias(&key.internal));
+        }
         let sets = grouping.sets.iter().map(|set| {
             set.iter()
                 .map(|i| column(&keys[*i].internal))

@@ -37,48 +37,32 @@ impl Analyzer<'_> {
         let mut grouping = Grouping::default();
         match &select.group_by {
             None => return Ok(None),
-            Some(GroupBy::All) => {
+            Some(GroupBy::All(kind)) => {
                 let calls = resolver.array_joins.borrow();
-                for item in items
-                    .iter()
-                    .filter(|i| !reads_aggregate(&i.typed.expr, &calls))
-                {
-                    grouping.add(item.typed.clone());
-                }
+                let is_key = |i: &&Item| !reads_aggregate(&i.typed.expr, &calls);
+                let keys = items.iter().filter(is_key).map(|i| i.typed.clone());
+                grouping.add_in_sets(keys.collect(), *kind)?;
             }
             Some(GroupBy::Exprs { kind, exprs }) => {
-                let mut positions = Vec::new();
                 let mut keys = self.keys(resolver, exprs, items, "GROUP BY")?;
                 if *kind != GroupByKind::Plain || !select.with_totals {
                     keys = without_tuples(keys)?;
                 }
-                for key in keys {
-                    let position = grouping.add(key);
-                    // A key that is written twice is one.
-                    if !positions.contains(&position) {
-                        positions.push(position);
-                    }
-                }
-                grouping.sets = match kind {
-                    GroupByKind::Plain => Vec::new(),
-                    GroupByKind::Rollup => (0..=positions.len())
-                        .rev()
-                        .map(|n| positions[..n].to_vec())
-                        .collect(),
-                    GroupByKind::Cube => subsets(&positions)?,
-                };
+                grouping.add_in_sets(keys, *kind)?;
             }
             Some(GroupBy::GroupingSets(_)) if select.with_totals => {
                 return Err(Error::not_implemented("WITH TOTALS of GROUPING SETS"));
             }
             Some(GroupBy::GroupingSets(sets)) => {
-                grouping.keeps_empty = true;
                 for set in sets {
                     let keys = self.keys(resolver, set, items, "GROUP BY")?;
                     let keys = without_tuples(keys)?.into_iter();
                     let positions = keys.map(|k| grouping.add(k)).collect();
                     grouping.sets.push(positions);
                 }
+                // As a GROUP BY of constants, which has no row over no rows.
+                let are_constant = grouping.keys.iter().all(|k| k.constant.is_some());
+                grouping.keeps_empty = grouping.keys.is_empty() || !are_constant;
             }
         }
         for key in &grouping.keys {
@@ -132,6 +116,27 @@ impl Analyzer<'_> {
 }
 
 impl Grouping {
+    /// Adds keys, and the sets of them that ROLLUP and CUBE make.
+    fn add_in_sets(&mut self, keys: Vec<Typed>, kind: GroupByKind) -> Result<()> {
+        let mut positions = Vec::new();
+        for key in keys {
+            let position = self.add(key);
+            // A key that is written twice is one.
+            if !positions.contains(&position) {
+                positions.push(position);
+            }
+        }
+        self.sets = match kind {
+            GroupByKind::Plain => Vec::new(),
+            GroupByKind::Rollup => (0..=positions.len())
+                .rev()
+                .map(|n| positions[..n].to_vec())
+                .collect(),
+            GroupByKind::Cube => subsets(&positions)?,
+        };
+        Ok(())
+    }
+
     /// Adds keys that every set has.
     pub(crate) fn add_to_all_sets(&mut self, keys: Vec<Typed>) {
         for key in keys {

@@ -57,7 +57,12 @@ impl Analyzer<'_> {
             let mask = 1_u64 << shift;
             let key = column(&keys[*i].internal);
             let internal = self.fresh("key");
-            let shown = if self.flag("group_by_use_nulls") {
+            let can_be_null = grouping.keys[*i]
+                .data_type
+                .clone()
+                .to_nullable()
+                .is_nullable();
+            let shown = if self.flag("group_by_use_nulls") && can_be_null {
                 key
             } else if grouping.keys[*i].constant.is_some() {
                 // A constant is the same in every set.

@@ -101,7 +101,7 @@ impl Analyzer<'_> {
             && !grouping.sets.is_empty()
             && self.flag("group_by_use_nulls")
         {
-            resolver.make_nullable(grouping.keys.iter().map(|k| k.expr.clone()).collect());
+            resolver.make_nullable(grouping.keys.clone());
             items = with_domain(resolver.items(&select.columns)?);
         }
         // What the clauses before say stands for nothing in those behind GROUP BY.

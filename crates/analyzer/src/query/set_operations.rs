@@ -5,13 +5,15 @@ use std::sync::Arc;
 use basalt_error::{Error, ErrorCode, Result, counted};
 use basalt_parser::ast::{SetExpr, SetOperator, Span};
 use basalt_types::{DataType, supertype_or_variant};
-use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, Union};
+use datafusion::arrow::datatypes::DataType as ArrowType;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Union};
 
-use super::any_join::numbered_within;
-use super::join::all_columns;
 use super::order_by::distinct;
 use super::{Analyzer, Outer, OutputColumn, Planned};
-use crate::plan::{RowLimit, project};
+use crate::plan::{
+    Frame, RowLimit, StreamOperator, Window, WindowColumn, WindowFunction, project, stream_node,
+};
+use crate::typed::column;
 use crate::{Typed, plan_error};
 
 impl Analyzer<'_> {
@@ -85,7 +87,11 @@ impl Analyzer<'_> {
         right: LogicalPlan,
     ) -> Result<LogicalPlan> {
         let distinct_by = |setting: &str| self.mode(setting) == Some("DISTINCT");
-        let few = |plan| self.at_most(plan, RowLimit::Distinct);
+        let shown = unqualified_columns(&left);
+        let few = |plan: LogicalPlan| {
+            let plan = project(plan, shown)?;
+            self.at_most(plan, RowLimit::Distinct)
+        };
         match operator {
             SetOperator::UnionAll | SetOperator::UnionDistinct | SetOperator::UnionDefault => {
                 Err(Error::bug("a union has all of its branches at once"))
@@ -114,12 +120,9 @@ impl Analyzer<'_> {
         right: LogicalPlan,
         combine: fn(LogicalPlan, LogicalPlan, bool) -> Result<LogicalPlan>,
     ) -> Result<LogicalPlan> {
-        let shown = all_columns(&left);
+        let shown = unqualified_columns(&left);
         let number = self.fresh("copy");
-        let [left, right] = [left, right].map(|side| {
-            let keys = all_columns(&side);
-            numbered_within(side, keys, &number)
-        });
+        let [left, right] = [left, right].map(|side| numbered_among_equals(side, &number));
         project(combine(left?, right?, true)?, shown)
     }
 
@@ -215,6 +218,29 @@ fn union(branches: Vec<LogicalPlan>, is_distinct: bool) -> Result<LogicalPlan> {
     } else {
         Ok(plan)
     }
+}
+
+/// The columns under their names alone: joins that set operations become add one for their side.
+fn unqualified_columns(plan: &LogicalPlan) -> Vec<Expr> {
+    let names = plan.schema().fields().iter().map(|f| f.name());
+    names.map(|name| column(name).alias(name)).collect()
+}
+
+/// The rows with their numbers among those that are equal.
+fn numbered_among_equals(plan: LogicalPlan, number: &str) -> Result<LogicalPlan> {
+    let names = plan.schema().fields().iter().map(|f| f.name().clone());
+    let window = Window {
+        partition: names.collect(),
+        order: Vec::new(),
+        functions: vec![WindowColumn {
+            function: WindowFunction::RowNumber,
+            frame: Frame::WHOLE,
+            args: Vec::new(),
+            output: number.to_owned(),
+            arrow: ArrowType::UInt64,
+        }],
+    };
+    stream_node(plan, StreamOperator::Window(window)).map_err(plan_error)
 }
 
 fn except(left: LogicalPlan, right: LogicalPlan, is_all: bool) -> Result<LogicalPlan> {

@@ -141,8 +141,8 @@ pub enum Distinct {
 /// `GROUP BY`
 #[derive(Clone, Debug, PartialEq)]
 pub enum GroupBy {
-    /// `GROUP BY ALL`
-    All,
+    /// `GROUP BY ALL`, also with ROLLUP or CUBE.
+    All(GroupByKind),
     /// `GROUP BY a, b`, also with ROLLUP or CUBE in either spelling.
     Exprs {
         /// Plain, ROLLUP or CUBE.

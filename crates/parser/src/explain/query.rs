@@ -139,7 +139,7 @@ pub(super) fn select(s: &Select) -> Node {
         Some(GroupBy::GroupingSets(sets)) => {
             node.push(Node::list(sets.iter().map(|set| expr_list(set)).collect()));
         }
-        Some(GroupBy::All) | None => {}
+        Some(GroupBy::All(_)) | None => {}
     }
     node.extend(s.having.iter().map(expr));
     if !s.windows.is_empty() {

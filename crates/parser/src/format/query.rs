@@ -163,25 +163,30 @@ impl Writer {
 
     fn group_by(&mut self, s: &Select) {
         match &s.group_by {
-            Some(GroupBy::All) => {
+            Some(GroupBy::All(kind)) => {
                 self.line();
                 self.put("GROUP BY ALL");
+                self.group_by_kind(*kind);
             }
             Some(GroupBy::Exprs { kind, exprs }) => {
                 self.line();
                 self.put("GROUP BY");
                 self.list(exprs, |w, e| w.aliased(e));
-                match kind {
-                    GroupByKind::Plain => {}
-                    GroupByKind::Rollup => self.group_modifier("WITH ROLLUP"),
-                    GroupByKind::Cube => self.group_modifier("WITH CUBE"),
-                }
+                self.group_by_kind(*kind);
             }
             Some(GroupBy::GroupingSets(sets)) => self.grouping_sets(sets),
             None => {}
         }
         if s.with_totals {
             self.group_modifier("WITH TOTALS");
+        }
+    }
+
+    fn group_by_kind(&mut self, kind: GroupByKind) {
+        match kind {
+            GroupByKind::Plain => {}
+            GroupByKind::Rollup => self.group_modifier("WITH ROLLUP"),
+            GroupByKind::Cube => self.group_modifier("WITH CUBE"),
         }
     }
 

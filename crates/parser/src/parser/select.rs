@@ -278,7 +278,7 @@ impl Parser<'_> {
         }
         if self.keyword("WITH TOTALS") {
             select.with_totals = true;
-            if let Some(GroupBy::Exprs { kind, .. }) = &mut select.group_by {
+            if let Some(GroupBy::Exprs { kind, .. } | GroupBy::All(kind)) = &mut select.group_by {
                 self.rollup_or_cube(kind);
             }
         }
@@ -298,7 +298,9 @@ impl Parser<'_> {
         if self.is_word(0, "ALL") && !matches!(self.token(1).kind, K::Comma | K::Dot | K::OpenRound)
         {
             self.advance();
-            return Ok(GroupBy::All);
+            let mut kind = GroupByKind::Plain;
+            self.rollup_or_cube(&mut kind);
+            return Ok(GroupBy::All(kind));
         }
         if self.keyword("GROUPING SETS") {
             return Ok(GroupBy::GroupingSets(

@@ -104,7 +104,7 @@ impl<'a> Rewriter<'a> {
             Some(GroupBy::GroupingSets(sets)) => {
                 sets.iter_mut().try_for_each(|set| self.exprs(set))?;
             }
-            Some(GroupBy::All) | None => {}
+            Some(GroupBy::All(_)) | None => {}
         }
         for window in &mut select.windows {
             self.window(&mut window.spec)?;
