@@ -27,12 +27,14 @@ impl Writer {
             self.put(&quoted(path.as_bytes()));
         }
         if let Some(table) = t.as_table.as_ref() {
+            self.put_if(t.empty, " EMPTY");
             self.put(if t.clone_as { " CLONE AS " } else { " AS " });
             self.object_name(table);
         }
         self.schema(t.schema.as_ref());
         self.storage(&t.storage);
         if let Some(function) = &t.as_function {
+            self.put_if(t.empty, " EMPTY");
             self.put(" AS ");
             self.table_function(function);
         }
@@ -64,8 +66,8 @@ impl Writer {
     }
 
     fn as_query(&mut self, empty: bool, query: Option<&Query>) {
-        self.put_if(empty, " EMPTY");
         if let Some(query) = query {
+            self.put_if(empty, " EMPTY");
             self.line();
             self.put("AS ");
             self.query_body(&query.body);

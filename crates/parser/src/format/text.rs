@@ -1,6 +1,6 @@
 //! Writes names, strings and numbers.
 
-use crate::keywords::{is_plain_name, is_reserved_name};
+use crate::keywords::is_reserved_name;
 
 /// Words that ClickHouse quotes although they look like names.
 const QUOTED_WORDS: &[&str] = &[
@@ -27,7 +27,7 @@ pub(crate) fn identifier(name: &str) -> String {
 
 /// Whether a clause or operator begins with `name`: it may be read as that where it stands as a name.
 pub(super) fn is_risky_name(name: &str) -> bool {
-    is_reserved_name(name.as_bytes()) && !is_plain_name(name.as_bytes())
+    is_reserved_name(name.as_bytes())
 }
 
 /// Whether a form of expression begins with `name`.

@@ -53,12 +53,7 @@ impl Parser<'_> {
 
     /// Expressions up to the closing parenthesis; no comma stands before it.
     fn arguments(&mut self) -> Result<Vec<Expr>> {
-        if self.symbol(K::CloseRound) {
-            return Ok(Vec::new());
-        }
-        let args = self.list(Self::aliased_expr)?;
-        self.expect_symbol(K::CloseRound)?;
-        Ok(merge_lambda_names(args))
+        Ok(merge_lambda_names(self.items_until(K::CloseRound)?))
     }
 
     fn call_suffix(&mut self, function: &mut Function) -> Result<()> {

@@ -54,7 +54,7 @@ impl Parser<'_> {
                 }
                 (*words).to_owned()
             }
-            None => self.identifier("data type")?,
+            None => self.type_name()?,
         };
         let mut args = if self.kind() == K::OpenRound {
             self.advance();
@@ -120,6 +120,19 @@ impl Parser<'_> {
         }
         self.back(mark);
         Ok(TypeArg::Type(self.data_type()?))
+    }
+
+    /// A word, also in quotes.
+    fn type_name(&mut self) -> Result<String> {
+        let mark = self.mark();
+        let name = self.identifier("data type")?;
+        let is_word = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            && !name.starts_with(|c: char| c.is_ascii_digit());
+        if !is_word {
+            self.back(mark);
+            return self.fail("data type");
+        }
+        Ok(name)
     }
 
     /// Whether the tokens at `mark` are a name of several words.

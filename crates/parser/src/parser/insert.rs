@@ -68,7 +68,10 @@ impl Parser<'_> {
             return Ok(None);
         }
         self.advance();
-        Ok(Some(self.items_until(K::CloseRound)?))
+        if self.kind() == K::CloseRound {
+            return self.fail("a column");
+        }
+        Ok(Some(self.items_with_last_comma()?))
     }
 
     fn infile(&mut self) -> Result<IntoOutfile> {

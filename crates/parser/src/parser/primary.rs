@@ -39,7 +39,7 @@ impl Parser<'_> {
             K::OpenRound => self.parentheses(),
             K::OpenSquare => {
                 self.advance();
-                let items = self.array_items()?;
+                let items = self.items_until(K::CloseSquare)?;
                 Ok(Expr::new(ExprKind::Array(items), self.span_from(start)))
             }
             K::OpenCurly => self.query_parameter(),
@@ -49,28 +49,31 @@ impl Parser<'_> {
             }
             K::DoubleAt => self.global_variable(),
             K::Word => self.word(),
-            K::QuotedIdentifier => self.name(),
+            K::QuotedIdentifier => match self.special_form()? {
+                Some(form) => Ok(form),
+                None => self.name(),
+            },
             _ => self.fail("expression"),
         }
     }
 
-    /// Expressions up to the closing bracket; no comma stands before it.
-    fn array_items(&mut self) -> Result<Vec<Expr>> {
-        if self.symbol(K::CloseSquare) {
+    /// Expressions up to `close`, which is consumed.
+    pub(super) fn items_until(&mut self, close: K) -> Result<Vec<Expr>> {
+        if self.symbol(close) {
             return Ok(Vec::new());
         }
         let items = self.list(Self::aliased_expr)?;
-        self.expect_symbol(K::CloseSquare)?;
+        self.expect_symbol(close)?;
         Ok(items)
     }
 
-    /// Expressions up to `close`, which is consumed; a comma may stand before it.
-    pub(super) fn items_until(&mut self, close: K) -> Result<Vec<Expr>> {
+    /// Expressions up to the closing parenthesis of a list that may have a comma before it.
+    pub(super) fn items_with_last_comma(&mut self) -> Result<Vec<Expr>> {
         let mut items = Vec::new();
-        while !self.symbol(close) {
+        while !self.symbol(K::CloseRound) {
             items.push(self.aliased_expr()?);
             if !self.symbol(K::Comma) {
-                self.expect_symbol(close)?;
+                self.expect_symbol(K::CloseRound)?;
                 break;
             }
         }
@@ -101,7 +104,7 @@ impl Parser<'_> {
         }
         if self.symbol(K::Comma) {
             let mut items = vec![first];
-            items.extend(self.items_until(K::CloseRound)?);
+            items.extend(self.items_with_last_comma()?);
             if items.len() == 1 {
                 return Ok(self.call_expr("tuple", items, start));
             }

@@ -4,7 +4,7 @@ use basalt_error::Result;
 
 use super::Parser;
 use crate::ast::{Expr, ExprKind, Function, FunctionForm, Literal, Query, Span};
-use crate::lexer::TokenKind as K;
+use crate::lexer::{TokenKind as K, decode_quoted};
 
 /// Parts that EXTRACT takes besides the units of time, and the functions that give them.
 const EXTRACT_PARTS: &[(&str, &str)] = &[
@@ -76,9 +76,8 @@ impl Parser<'_> {
     pub(super) fn special_form(&mut self) -> Result<Option<Expr>> {
         let start = self.start_span();
         let mark = self.mark();
-        let next = self.token(1).kind;
-        let form = if next == K::OpenRound {
-            let word = self.token_text(0).to_ascii_uppercase();
+        let form = if self.token(1).kind == K::OpenRound {
+            let word = self.unquoted(start).to_ascii_uppercase();
             match CALLS.iter().find(|(name, _)| name.as_bytes() == word) {
                 Some((_, form)) => {
                     self.advance();
@@ -93,6 +92,14 @@ impl Parser<'_> {
             self.back(mark);
         }
         Ok(form)
+    }
+
+    /// The name at `start`, which means the same with quotes and without where this is asked for.
+    pub(super) fn unquoted(&self, start: Span) -> Vec<u8> {
+        match self.slice(start) {
+            word @ [b'A'..=b'Z' | b'a'..=b'z' | b'_', ..] => word.to_vec(),
+            quoted => decode_quoted(quoted),
+        }
     }
 
     /// CASE, INTERVAL, DATE and TIMESTAMP.
@@ -307,12 +314,11 @@ impl Parser<'_> {
     /// The plain call that `start` begins, after its first argument.
     fn rest_of_call(&mut self, mut args: Vec<Expr>, start: Span) -> Result<Expr> {
         if self.symbol(K::Comma) {
-            args.extend(self.items_until(K::CloseRound)?);
-        } else {
-            self.expect_symbol(K::CloseRound)?;
+            args.extend(self.list(Self::aliased_expr)?);
         }
+        self.expect_symbol(K::CloseRound)?;
         // Whatever case these words are in, the functions' names are in lower case.
-        let name = String::from_utf8_lossy(self.slice(start)).to_ascii_lowercase();
+        let name = String::from_utf8_lossy(&self.unquoted(start)).to_ascii_lowercase();
         Ok(self.call_expr(&name, args, start))
     }
 
@@ -356,15 +362,15 @@ impl Parser<'_> {
     /// `DATE_DIFF(unit, a, b [, zone])`, the unit a word or an expression.
     fn date_diff(&mut self, start: Span) -> Result<Option<Expr>> {
         self.expect_symbol(K::OpenRound)?;
-        let mut args = Vec::new();
-        if let Some(unit) = self.leading_unit() {
-            let text = unit.to_ascii_lowercase().into_bytes();
-            args.push(Expr::new(
-                ExprKind::Literal(Literal::String(text)),
-                self.last_span(),
-            ));
-        }
-        args.extend(self.items_until(K::CloseRound)?);
+        let args = if let Some(unit) = self.leading_unit() {
+            let text = ExprKind::Literal(Literal::String(unit.to_ascii_lowercase().into_bytes()));
+            let mut args = vec![Expr::new(text, self.last_span())];
+            args.extend(self.list(Self::aliased_expr)?);
+            self.expect_symbol(K::CloseRound)?;
+            args
+        } else {
+            self.items_until(K::CloseRound)?
+        };
         let call = Function::call("dateDiff", args);
         Ok(Some(Expr::new(
             ExprKind::Function(Box::new(call)),

@@ -124,15 +124,22 @@ impl Parser<'_> {
         let mut has_list = false;
         while !self.at_statement_end() {
             has_list |= WITH_LISTS.iter().any(|word| self.is_word(0, word));
-            let text = self.token_text(0);
-            let is_twice = self.kind() == K::Word && text.eq_ignore_ascii_case(self.token_text(1));
-            if is_twice || (self.kind() == K::Comma && !has_list) {
+            if self.is_same_word_twice() || (self.kind() == K::Comma && !has_list) {
                 return self.fail("the rest of the SYSTEM command");
             }
             self.advance();
         }
         self.back(mark);
         Ok(())
+    }
+
+    fn is_same_word_twice(&mut self) -> bool {
+        let tokens = [self.token(0), self.token(1)];
+        let are_words = tokens
+            .iter()
+            .all(|token| matches!(token.kind, K::Word | K::QuotedIdentifier));
+        let [word, next] = tokens.map(|token| self.unquoted(token.span));
+        are_words && word.eq_ignore_ascii_case(&next)
     }
 
     /// `SYSTEM` and its words; the command is all words up to the first that is no keyword.
