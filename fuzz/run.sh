@@ -14,7 +14,7 @@ cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
 # One statement a file, and the dialect's words as building blocks.
 mkdir -p "$seeds"
 grep -v '^--' crates/parser/tests/data/statements.sql | split -l 1 -a 4 - "$seeds/statement-"
-sed -n 's/^    "\([A-Za-z_ ]*\)",$/"\1 "/p' crates/parser/src/keywords.rs >"$words"
+sed -n 's/^    "\([A-Za-z_ ]*\)",$/"\1 "/p' crates/parser/src/keywords/*.rs >"$words"
 
 for target in $(cargo +nightly fuzz list); do
     mkdir -p "fuzz/corpus/$target"

@@ -321,14 +321,9 @@ impl RunningQuery<'_> {
     }
 }
 
-/// An identifier in the form of a UUID, distinct for each statement of the process.
+/// A random UUID, as ClickHouse names queries that have no name.
 fn new_query_id() -> String {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    let digits = format!("{:032x}", now.as_nanos());
-    let [a, b, c, d, e] = [0..8, 8..12, 12..16, 16..20, 20..32].map(|r| &digits[r]);
-    format!("{a}-{b}-{c}-{d}-{e}")
+    uuid::Uuid::new_v4().to_string()
 }
 
 /// The text of one statement, without inline data.

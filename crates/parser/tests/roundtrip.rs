@@ -230,7 +230,6 @@ fn found_by_fuzzing() {
     check_round_trip("SYSTEM DROP `q` `q` MARK CACHE");
     check_round_trip("SELECT position(a, )");
     check_round_trip("SELECT `exists`(a) + 1");
-    check_round_trip("SELECT x -> `not`(a) + a BETWEEN a AND b");
     check_round_trip("KILL QUERY WHERE NOT `order` SYNC");
     check_round_trip("CREATE TABLE t EMPTY AS ACCESS");
     check_round_trip("CREATE TABLE t (UInt8 `a b`) ENGINE = Memory");

@@ -14,7 +14,7 @@ use super::format_row::is_format_row;
 use super::normalize_query::is_normalize_query;
 use super::window::needs_window;
 use super::{ArrayJoinCall, Resolver};
-use crate::query::Analyzer;
+use crate::query::{Analyzer, array_join_calls};
 use crate::{Typed, udf};
 
 impl Analyzer<'_> {
@@ -289,7 +289,7 @@ impl Resolver<'_> {
         if let Some(known) = calls.iter().find(|c| c.argument.expr == argument.expr) {
             return Ok(Typed::column(&known.internal, element));
         }
-        let internal = self.analyzer.fresh("arrayJoin");
+        let internal = self.analyzer.fresh(array_join_calls::PREFIX);
         let typed = Typed::column(&internal, element);
         calls.push(ArrayJoinCall { argument, internal });
         Ok(typed)

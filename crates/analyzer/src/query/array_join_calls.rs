@@ -17,6 +17,9 @@ use crate::expr::ArrayJoinCall;
 use crate::expr::aggregate::{forbid_aggregates, has_aggregate};
 use crate::typed::column;
 
+/// Begins the names of the columns that calls become; no name in a query does.
+pub(crate) const PREFIX: &str = "\0arrayJoin";
+
 /// The calls that make rows before GROUP BY, in the order in which they do.
 #[derive(Default)]
 pub(super) struct EarlyArrayJoins {
@@ -80,7 +83,7 @@ impl Analyzer<'_> {
         keys: &[Expr],
         clauses: &mut Clauses,
     ) -> Result<()> {
-        let named = |c: &ArrayJoinCall| (c.internal.clone(), self.fresh("arrayJoin"));
+        let named = |c: &ArrayJoinCall| (c.internal.clone(), self.fresh(PREFIX));
         let renamed: Vec<(String, String)> = calls.iter().map(named).collect();
         let late = |expr: &Expr| {
             replace(expr.clone(), |e| match e {

@@ -251,7 +251,7 @@ pub(crate) fn collect_aggregates(clauses: &mut Clauses) -> Result<Vec<Expr>> {
 fn missing_of_groups(expr: &Expr, outputs: &HashSet<String>) -> Option<String> {
     let is_missing = |name: &String| {
         !outputs.contains(name)
-            && !name.starts_with("arrayJoin_")
+            && !name.starts_with(super::array_join_calls::PREFIX)
             && !name.starts_with(super::correlated::PREFIX)
     };
     let mut missing = None;

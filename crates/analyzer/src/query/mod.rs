@@ -34,7 +34,7 @@
 
 mod any_join;
 pub mod array_join;
-mod array_join_calls;
+pub(crate) mod array_join_calls;
 mod asof_join;
 pub(crate) mod correlated;
 pub mod defaults;

@@ -210,6 +210,12 @@ pub(super) fn expect_flags(name: &str, body: &DataType, types: &[DataType]) -> R
     if types.is_empty() {
         return Err(too_few(name));
     }
+    if !matches!(types[0], DataType::Array(_)) {
+        return Err(illegal(format!(
+            "Argument 1 of function {name} must be Array. Found {} instead",
+            types[0]
+        )));
+    }
     let is_plain = types.len() == 1 && types[0] == DataType::array(body.clone());
     if is_plain && *body == DataType::Nothing {
         return Err(illegal(format!(

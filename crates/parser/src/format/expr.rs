@@ -167,7 +167,8 @@ impl Writer {
             && !name.starts_with(|c: char| c.is_ascii_digit() || c == '.');
         if !plain || crate::parser::is_special_call(name) {
             self.put(&backticked(name));
-        } else if name.contains('.') {
+        } else if name == "not" || name.contains('.') {
+            // NOT before parentheses is the same function.
             self.put(name);
         } else {
             self.put_risky(name, is_clause_word(name));

@@ -54,7 +54,7 @@ const CRATES: &[Row] = &[
         hidden: &["parser"],
     },
     row("analyzer", &["arrow", "datafusion"]),
-    row("exec", &["arrow", "parquet", "datafusion", "tokio"]),
+    row("exec", &["arrow", "parquet", "datafusion"]),
     row("engine", &["arrow", "parquet", "datafusion", "tokio"]),
     row("cli", &["clap", "reedline", "tokio"]),
 ];

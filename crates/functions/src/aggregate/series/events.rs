@@ -1,4 +1,4 @@
-//! `retention`, `windowFunnel`, `sequenceMatch`, `sequenceCount`: chains of events.
+//! `retention`, `sequenceMatch`, `sequenceCount`: chains of events.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,14 +26,6 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
         ..AggregateFunction::BASE
     },
     AggregateFunction {
-        name: "windowFunnel",
-        max_params: 5,
-        syntax: "windowFunnel(window)(time, condition1, ...)",
-        description: "Longest chain of the conditions in order within the window.",
-        resolve: resolve_funnel,
-        ..AggregateFunction::BASE
-    },
-    AggregateFunction {
         name: "sequenceMatch",
         max_params: 1,
         syntax: "sequenceMatch(pattern)(time, condition1, ...)",
@@ -52,9 +44,9 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
 ];
 
 /// Most conditions of a call.
-const MAX_CONDITIONS: usize = 32;
+pub(super) const MAX_CONDITIONS: usize = 32;
 
-fn check_conditions(call: &AggregateCall<'_>, first: usize) -> Result<()> {
+pub(super) fn check_conditions(call: &AggregateCall<'_>, first: usize) -> Result<()> {
     (first..call.types.len()).try_for_each(|idx| {
         call.expect_type(idx, |t| matches!(t, DataType::UInt8 | DataType::Bool))
     })
@@ -89,7 +81,7 @@ fn sorted_events(rows: Range<usize>, times: &[i64], bits: &[u32]) -> Vec<Event> 
     events
 }
 
-fn times_and_bits(rows: &Sealed) -> Result<(Vec<i64>, Vec<u32>)> {
+pub(super) fn times_and_bits(rows: &Sealed) -> Result<(Vec<i64>, Vec<u32>)> {
     let times = arrow::compute::cast(&rows.columns[0], &ArrowType::Int64).map_err(bug)?;
     let times = primitive::<Int64Type>(&times)?.values().to_vec();
     Ok((times, condition_bits(&rows.columns[1..])?))
@@ -124,63 +116,6 @@ impl RowsFunction for Retention {
         }
         let flags: ArrayRef = Arc::new(UInt8Array::from(flags));
         list_of(&flags, &offsets, item_field(&DataType::UInt8))
-    }
-}
-
-fn resolve_funnel(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
-    call.expect_args(2..=MAX_CONDITIONS + 1)?;
-    call.expect_params(1..=usize::MAX)?;
-    if call.params.len() > 1 {
-        return Err(basalt_error::Error::not_implemented(
-            "a mode of windowFunnel",
-        ));
-    }
-    check_time(call)?;
-    check_conditions(call, 1)?;
-    let window = call.param_i64(0)?;
-    let num_conditions = call.types.len() - 1;
-    let function = Funnel {
-        window,
-        num_conditions,
-    };
-    Ok(bind_collected(DataType::UInt8, call.types, function))
-}
-
-#[derive(Debug)]
-struct Funnel {
-    window: i64,
-    num_conditions: usize,
-}
-
-impl Funnel {
-    fn level(&self, events: &[Event]) -> u8 {
-        // Time of the first event of the latest chain that has reached each condition.
-        let mut starts: Vec<Option<i64>> = vec![None; self.num_conditions];
-        for event in events {
-            // From the last condition on, so that a row is not two links of a chain.
-            for idx in (0..self.num_conditions).rev() {
-                if event.conditions >> idx & 1 == 0 {
-                    continue;
-                }
-                if idx == 0 {
-                    starts[0] = Some(event.time);
-                } else if let Some(start) = starts[idx - 1]
-                    && event.time <= start.saturating_add(self.window)
-                {
-                    starts[idx] = Some(start);
-                }
-            }
-        }
-        let reached = starts.iter().rposition(Option::is_some);
-        reached.map_or(0, |idx| idx as u8 + 1)
-    }
-}
-
-impl RowsFunction for Funnel {
-    fn finish(&self, rows: &Sealed, range: Range<usize>) -> Result<ArrayRef> {
-        let (times, bits) = times_and_bits(rows)?;
-        let levels = range.map(|group| self.level(&sorted_events(rows.rows(group), &times, &bits)));
-        Ok(Arc::new(UInt8Array::from_iter_values(levels)))
     }
 }
 

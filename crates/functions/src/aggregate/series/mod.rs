@@ -6,17 +6,19 @@ mod arrays;
 mod decayed;
 mod events;
 mod frequencies;
+mod funnel;
 mod intervals;
 mod pattern;
 mod sample;
 mod text;
 
 /// All tables of this folder.
-pub(super) const TABLES: [&[AggregateFunction]; 7] = [
+pub(super) const TABLES: [&[AggregateFunction]; 8] = [
     arrays::FUNCTIONS,
     decayed::FUNCTIONS,
     events::FUNCTIONS,
     frequencies::FUNCTIONS,
+    funnel::FUNCTIONS,
     intervals::FUNCTIONS,
     sample::FUNCTIONS,
     text::FUNCTIONS,
