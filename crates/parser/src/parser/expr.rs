@@ -185,6 +185,10 @@ impl Parser<'_> {
                     Expr::new(ExprKind::Literal(Literal::Bool(value)), self.last_span()),
                 ]
             }
+            Shape::Local => {
+                let span = self.last_span();
+                vec![left, self.call_expr("timeZone", Vec::new(), span)]
+            }
             Shape::Ternary => {
                 let then = self.expr_above(precedence + 1)?;
                 self.expect_symbol(K::Colon)?;
@@ -207,7 +211,8 @@ impl Parser<'_> {
             | "matchCaseInsensitive"
             | "notMatch"
             | "notMatchCaseInsensitive"
-            | "intDiv" => self.call_expr(function, args, start),
+            | "intDiv"
+            | "toTimeZone" => self.call_expr(function, args, start),
             _ => self.operator_call(function, args, start),
         })
     }

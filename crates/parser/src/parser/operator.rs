@@ -15,8 +15,9 @@ pub(super) mod precedence {
     pub(crate) const CONCAT: u8 = 10;
     pub(crate) const ADD: u8 = 11;
     pub(crate) const MULTIPLY: u8 = 12;
-    pub(crate) const UNARY: u8 = 13;
-    pub(crate) const POSTFIX: u8 = 14;
+    pub(crate) const TIME_ZONE: u8 = 13;
+    pub(crate) const UNARY: u8 = 14;
+    pub(crate) const POSTFIX: u8 = 15;
 }
 
 /// What an infix operator does with its sides.
@@ -38,6 +39,8 @@ pub(super) enum Shape {
     IsNull,
     /// `IS TRUE`: the right side is this constant.
     IsBool(bool),
+    /// `AT LOCAL`: the right side is the session's time zone.
+    Local,
     /// `? b : c`
     Ternary,
     /// `[i]`
@@ -205,6 +208,14 @@ const WORDS: &[(&str, Infix)] = &[
     (
         "IS NOT FALSE",
         infix("isDistinctFrom", precedence::IS, Shape::IsBool(false)),
+    ),
+    (
+        "AT TIME ZONE",
+        infix("toTimeZone", precedence::TIME_ZONE, Shape::Binary),
+    ),
+    (
+        "AT LOCAL",
+        infix("toTimeZone", precedence::TIME_ZONE, Shape::Local),
     ),
     ("IS UNKNOWN", infix("isNull", precedence::IS, Shape::IsNull)),
     (
