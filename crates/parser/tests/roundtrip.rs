@@ -112,6 +112,8 @@ const FORMS: &[&str] = &[
     "@ NOT ILIKE @",
     "@ LIKE @ ESCAPE @",
     "@ REGEXP @",
+    "@ AT TIME ZONE @",
+    "@ AT LOCAL",
     "@ IN (@)",
     "@ IN (@, @)",
     "@ NOT IN @",
@@ -229,6 +231,7 @@ fn found_by_fuzzing() {
     check_round_trip("SYSTEM`SYStEM`C");
     check_round_trip("SYSTEM DROP `q` `q` MARK CACHE");
     check_round_trip("SELECT position(a, )");
+    check_round_trip("SELECT 1CAST1(a, b)");
     check_round_trip("SELECT `exists`(a) + 1");
     check_round_trip("KILL QUERY WHERE NOT `order` SYNC");
     check_round_trip("CREATE TABLE t EMPTY AS ACCESS");

@@ -94,11 +94,11 @@ impl Parser<'_> {
         Ok(form)
     }
 
-    /// The name at `start`, which means the same with quotes and without where this is asked for.
+    /// The name at `start`, without its quotes: backticks, `"` or typographic ones, which begin with 0xE2.
     pub(super) fn unquoted(&self, start: Span) -> Vec<u8> {
         match self.slice(start) {
-            word @ [b'A'..=b'Z' | b'a'..=b'z' | b'_', ..] => word.to_vec(),
-            quoted => decode_quoted(quoted),
+            quoted @ [b'`' | b'"' | 0xE2, ..] => decode_quoted(quoted),
+            word => word.to_vec(),
         }
     }
 
