@@ -14,6 +14,7 @@
 //! | [`padded`] | [`PaddedBuffer`]: aligned memory with room for copies that overshoot |
 //! | [`word`] | [`Word`]: integers of 8 to 64 bits |
 //! | [`error`] | [`DecodeError`] |
+//! | [`reader`] | pieces off the front of bytes that may be damaged |
 //!
 //! What is decoded may be damaged: no input panics, and nothing outside of the buffers is touched.
 //! The bytes of a block are specified in `docs/format/block.md`.

@@ -14,6 +14,12 @@
 //! | [`two_level_bytes_table`] | [`TwoLevelBytesTable`]: many small tables over byte strings |
 //! | [`views`] | byte strings as 16-byte views, and the arena that holds the long ones |
 //! | [`radix`] | splitting rows by the high bits of their hashes |
+//! | [`word_slots`] | the array of slots of a table over words |
+//! | [`bytes_slots`] | the same over byte strings, and the strings |
+//! | [`bytes_probe`] | searches for many byte strings at once |
+//! | [`filled`] | rows apart whose string is empty |
+//! | [`runs`] | runs of equal keys |
+//! | [`prefetch`] | memory ahead of its use |
 
 // Allowed in `prefetch` alone.
 #![deny(unsafe_code)]

@@ -13,6 +13,8 @@
 //! | [`fold`] | folding a slice in a fixed order of lanes |
 //! | [`divide`] | quotients and remainders by one divisor, without division |
 //! | [`widest`] | a loop compiled for several levels, of which the widest runs |
+//! | [`isa`] | whether wide instructions may be called; registers from arrays |
+//! | [`masks`] | zeros for the values of rows that have none |
 //!
 //! A folder holds one kernel: `mod.rs` lists its forms, `scalar.rs` specifies the result, and files
 //! named after instructions hold what needs them. A form needs a [`SimdLevel`]; the lists of

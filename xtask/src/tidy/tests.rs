@@ -103,6 +103,18 @@ fn headers_say_something() {
 }
 
 #[test]
+fn tables_of_modules_have_all_of_them() {
+    let rule = &rules::module_table::RULE;
+    let table =
+        "//! Groups rows.\n//!\n//! | module | owns |\n//! |---|---|\n//! | [`one`] | keys |\n";
+    let modules = "mod one;\npub(crate) mod two;\n#[cfg(test)]\nmod tests;\n";
+    assert_eq!(lines(rule, "a.rs", &format!("{table}{modules}")), [7]);
+    let others = "//! | the others | sums |\n";
+    assert!(lines(rule, "a.rs", &format!("{table}{others}{modules}")).is_empty());
+    assert!(lines(rule, "a.rs", modules).is_empty());
+}
+
+#[test]
 fn empty_names_are_found() {
     let rule = &rules::names::RULE;
     assert_eq!(lines(rule, "crates/x/src/string_utils.rs", ""), [1]);

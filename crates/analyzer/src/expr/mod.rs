@@ -26,6 +26,8 @@
 //! | `matcher_of_tuple` | `t.*` of a tuple |
 //! | `mentions` | where columns and aggregate functions stand |
 //! | [`subquery`] | scalar subqueries and EXISTS |
+//! | [`value_set`] | the values of a big IN |
+//! | [`window_frame`] | frames of windows: ROWS, RANGE, GROUPS |
 
 pub mod aggregate;
 pub mod aliases;

@@ -32,6 +32,7 @@
 //! | [`ties`] | rows told apart whose words are equal |
 //! | [`account`] | what a run notes, and what is told of it |
 //! | [`sort_exec`] | the operator in a plan |
+//! | [`options`] | what may be forced about a sort |
 //!
 //! Where memory is short, sorted runs go to temporary files.
 

@@ -19,6 +19,8 @@
 //! | [`row_binary`], [`native`] | RowBinary, Native |
 //! | [`native_bytes`], [`native_columns`] | bytes and columns of a Native block |
 //! | [`arrow`], [`arrow_messages`] | Arrow, ArrowStream, Parquet |
+//! | [`arrow_strings`] | strings of Arrow schemas as bytes |
+//! | [`limited`] | sources that end where a query holds too much |
 
 mod arrow;
 mod arrow_messages;

@@ -17,6 +17,12 @@
 //! | `byte_keys` | floats by groups that are bytes |
 //! | `paced` | rows in pieces, so that states are looked at before they are too large |
 //! | `slots`, `byte_arena` | one value of any type a group |
+//! | [`collected`] | functions over all rows of a group, computed at the end |
+//! | [`keyed`] | values apart for each key inside a group: `sumMap`, `-Map` |
+//! | [`distinct_set`] | the distinct keys of all groups in one hash table |
+//! | [`row_keys`] | numbers of up to 128 bits for the rows of some columns |
+//! | [`of_inner`] | methods that a function leaves to the one that it is made of |
+//! | [`defaults`] | arrays of a type's default value |
 //! | the others | a family of functions each, with its table `FUNCTIONS` |
 
 use std::fmt;

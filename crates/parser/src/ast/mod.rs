@@ -13,6 +13,7 @@
 //! | [`create`], [`view`] | CREATE TABLE, DATABASE, INDEX, FUNCTION; CREATE VIEW |
 //! | [`insert`] | INSERT |
 //! | [`alter`] | ALTER TABLE |
+//! | [`build`] | expressions that no text spells |
 //!
 //! Two trees are equal (`==`) when they mean the same text: spans never count.
 

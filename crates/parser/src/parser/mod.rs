@@ -9,6 +9,8 @@
 //! | [`select`], [`from`], [`sample`], [`order`], [`limit`], [`output`] | queries |
 //! | [`statement`] | which statement it is |
 //! | [`session`], [`administration`], [`system`] | SET, USE and the like; OPTIMIZE, CHECK, KILL; SYSTEM |
+//! | [`access`] | users, roles, quotas, row policies, settings profiles |
+//! | [`dictionary`] | CREATE DICTIONARY |
 //! | [`create`], [`schema`], [`storage`], [`view`], [`insert`], [`alter`], [`show`], [`explain`], [`drop`], [`backup`], [`workload`], [`refresh`], [`token_list`] | the others |
 //!
 //! Invariants: (1) a function that returns `false` or `None` has consumed nothing; (2) the depth of

@@ -8,6 +8,7 @@ pub(super) mod file_size;
 pub(super) mod function_size;
 pub(super) mod header;
 pub(super) mod machine_paths;
+pub(super) mod module_table;
 pub(super) mod names;
 pub(super) mod sql_description;
 pub(super) mod unsafety;
@@ -17,6 +18,7 @@ pub(super) const ALL: &[Rule] = &[
     file_size::RULE,
     function_size::RULE,
     header::RULE,
+    module_table::RULE,
     names::RULE,
     dependencies::RULE,
     unsafety::RULE,

@@ -17,6 +17,9 @@
 //! | [`primes`], [`width_bucket`], [`middle`] | prime numbers, buckets, means and bounds of values |
 //! | [`variants`] | what is in a `Variant` |
 //! | [`type_functions`] | types, NULLs, pass-through |
+//! | [`decimal_functions`] | `multiplyDecimal`, `divideDecimal` |
+//! | [`first_non_default`] | `firstNonDefault` |
+//! | [`mixed_extreme`] | `greatest` and `least` of UInt64 and signed integers |
 
 pub mod arithmetic;
 mod bit_strings;
