@@ -11,6 +11,7 @@
 //! | [`arrow_edge`] | Arrow types of files and clients, to and from ours |
 //! | [`supertype`] | the least type that holds several types' values |
 //! | [`calendar`] | days, civil dates and time zones |
+//! | [`binary`] | values in the binary form that RowBinary, Native and hashes of `Variant` share |
 //! | [`text`] | values as text, out and in |
 //! | [`variant`] | the arrays of `Variant` |
 //! | [`value_bytes`] | the memory that values take |
@@ -19,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arrow_edge;
+pub mod binary;
 pub mod builder;
 pub mod calendar;
 pub mod data_type;

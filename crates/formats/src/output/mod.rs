@@ -11,12 +11,15 @@
 //! | [`json_columns`] | JSONColumns and its kin |
 //! | [`vertical`], [`pretty`], [`markdown`] | for reading on a terminal |
 //! | [`xml`] | XML |
-//! | [`binary`] | values in binary, for RowBinary and Native |
 //! | [`row_binary`], [`native`] | RowBinary, RawBLOB, Native |
 //! | [`arrow`], [`parquet`] | Arrow, ArrowStream, Parquet |
+//! | [`custom`] | CustomSeparated |
+//! | [`template`] | Template |
+//! | [`rule`] | single values by an escaping rule |
+//! | [`dictionary`] | LowCardinality as dictionaries of Arrow |
+//! | [`number_tip`] | large numbers in words: `-- 1.23 million` |
 
 mod arrow;
-mod binary;
 mod custom;
 mod dictionary;
 mod json;

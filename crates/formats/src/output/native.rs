@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use ::arrow::record_batch::RecordBatch;
 use basalt_error::Result;
 use basalt_types::DataType;
+use basalt_types::binary::{BinaryColumn, Values, elements, write_string, write_varint};
 use basalt_types::states::StateForms;
 
-use super::binary::{BinaryColumn, Values, elements, write_string, write_varint};
 use super::{Statistics, Writer};
 use crate::FormatSettings;
 

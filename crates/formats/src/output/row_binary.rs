@@ -3,9 +3,9 @@
 use ::arrow::record_batch::RecordBatch;
 use basalt_error::{Error, Result};
 use basalt_types::DataType;
+use basalt_types::binary::{BinaryColumn, write_string, write_varint};
 use basalt_types::states::StateForms;
 
-use super::binary::{BinaryColumn, write_string, write_varint};
 use super::{Statistics, Writer};
 use crate::FormatSettings;
 use crate::registry::Header;

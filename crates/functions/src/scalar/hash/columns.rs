@@ -14,6 +14,7 @@ use arrow::datatypes::DataType as ArrowType;
 use basalt_error::{Error, Result};
 use basalt_kernels::widest::{Loop, widest};
 use basalt_types::DataType;
+use basalt_types::binary::BinaryColumn;
 
 use super::fixed::FixedBytes;
 use super::ints::{int_hash_32, int_hash_64};
@@ -198,6 +199,9 @@ impl<H: HashFunction> Hashes<H> {
     }
 
     fn array(&mut self, array: &ArrayRef, data_type: &DataType) -> Result<()> {
+        if matches!(data_type, DataType::Variant(_)) {
+            return self.variant(array, data_type);
+        }
         let Some(nulls) = array.logical_nulls().filter(|n| n.null_count() > 0) else {
             return self.values(array, data_type);
         };
@@ -292,6 +296,21 @@ impl<H: HashFunction> Hashes<H> {
         } else {
             self.add(|row| function.bytes(bytes.value(row)));
         }
+        Ok(())
+    }
+
+    /// A value counts as the bytes that it has in RowBinary, the number of its type first.
+    fn variant(&mut self, array: &ArrayRef, data_type: &DataType) -> Result<()> {
+        let function = self.function;
+        let values = BinaryColumn::new(data_type, array, |_| None)?;
+        let mut bytes = Vec::new();
+        let hashes = (0..array.len()).map(|row| {
+            bytes.clear();
+            values.write(row, &mut bytes);
+            function.bytes(&bytes)
+        });
+        let hashes: Vec<H::Value> = hashes.collect();
+        self.add(|row| hashes[row]);
         Ok(())
     }
 

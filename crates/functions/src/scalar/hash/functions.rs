@@ -11,7 +11,7 @@ use super::ints::{int_hash_32, int_hash_64};
 use super::metro::metro_hash_64;
 use super::murmur::{murmur_2_32, murmur_2_64, murmur_3_32, murmur_3_128};
 use super::wy::wy_hash_64;
-use crate::{Call, Resolved, ScalarFunction};
+use crate::{Call, Fails, Resolved, ScalarFunction};
 
 const fn of_any(
     name: &'static str,
@@ -22,6 +22,8 @@ const fn of_any(
         name,
         syntax: "f(x, …)",
         description,
+        takes_variants: true,
+        fails: Fails::Never,
         resolve,
         ..ScalarFunction::BASE
     }

@@ -9,7 +9,7 @@ use super::columns::{HashFunction, HashValue, hash_columns};
 use super::functions::checked_types;
 use super::sip::{sip_hash_64, sip_hash_128, sip_hash_128_reference};
 use crate::scalar::strings::shapes::bad_arguments;
-use crate::{Call, Column, Resolved, ScalarFunction};
+use crate::{Call, Column, Fails, Resolved, ScalarFunction};
 
 const fn sip(
     name: &'static str,
@@ -22,6 +22,8 @@ const fn sip(
         syntax,
         description,
         resolve,
+        takes_variants: true,
+        fails: Fails::Never,
         ..ScalarFunction::BASE
     }
 }

@@ -2,15 +2,17 @@
 
 use std::ops::Range;
 
-use ::arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, UInt32Array};
-use ::arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, UInt32Array};
+use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
 use basalt_error::{Error, Result};
-use basalt_types::DataType;
-use basalt_types::states::{StateForm, StateForms};
-use basalt_types::variant::VariantArray;
+
+use crate::DataType;
+use crate::states::{StateForm, StateForms};
+use crate::variant::VariantArray;
 
 /// The values of one column in binary.
-pub(super) struct BinaryColumn {
+#[derive(Debug)]
+pub struct BinaryColumn {
     values: Values,
     nulls: Option<NullBuffer>,
     is_nullable: bool,
@@ -19,22 +21,32 @@ pub(super) struct BinaryColumn {
     default: Option<Vec<u8>>,
 }
 
-pub(super) enum Values {
+/// The values, by the form that their type has.
+#[derive(Debug)]
+pub enum Values {
+    /// All of the same size.
     Fixed(Fixed),
     /// Two halves of eight bytes, each little-endian.
     Uuid(Fixed),
+    /// Each behind its length.
     String(BinaryViewArray),
     /// Bytes that tell where they end.
     State(BinaryViewArray),
+    /// Each its number of elements and these.
     Array(OffsetBuffer<i32>, Box<BinaryColumn>),
+    /// The elements one after the other.
     Tuple(Vec<BinaryColumn>),
+    /// Each its number of entries, and key and value of each.
     Map(OffsetBuffer<i32>, Box<[BinaryColumn; 2]>),
+    /// Each the number of its alternative and the value.
     Variant(Alternatives),
+    /// There are none.
     Nothing,
 }
 
 /// The values of a Variant, each alternative's in a column without the rows of others.
-pub(super) struct Alternatives {
+#[derive(Debug)]
+pub struct Alternatives {
     discriminators: Vec<u8>,
     /// Rows of each row's value in its alternative's column; for NULL nothing.
     places: Vec<usize>,
@@ -42,7 +54,8 @@ pub(super) struct Alternatives {
 }
 
 /// Values of the same size; of each, the first `width` of `stride` bytes are written.
-pub(super) struct Fixed {
+#[derive(Debug)]
+pub struct Fixed {
     bytes: Buffer,
     stride: usize,
     width: usize,
@@ -55,7 +68,7 @@ impl Fixed {
             .data_type()
             .primitive_width()
             .or(match array.data_type() {
-                ::arrow::datatypes::DataType::FixedSizeBinary(n) => usize::try_from(*n).ok(),
+                arrow::datatypes::DataType::FixedSizeBinary(n) => usize::try_from(*n).ok(),
                 _ => None,
             })
             .filter(|stride| *stride >= width);
@@ -88,7 +101,7 @@ fn misfit(data_type: &DataType, array: &ArrayRef) -> Error {
 }
 
 /// Writes a length as bytes of seven bits each, the lowest first.
-pub(super) fn write_varint(mut value: u64, out: &mut Vec<u8>) {
+pub fn write_varint(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -97,19 +110,23 @@ pub(super) fn write_varint(mut value: u64, out: &mut Vec<u8>) {
 }
 
 /// Writes a text with its length in front.
-pub(super) fn write_string(text: &[u8], out: &mut Vec<u8>) {
+pub fn write_string(text: &[u8], out: &mut Vec<u8>) {
     write_varint(text.len() as u64, out);
     out.extend_from_slice(text);
 }
 
 /// Rows of the elements of row `row`.
-pub(super) fn elements(offsets: &OffsetBuffer<i32>, row: usize) -> Range<usize> {
+pub fn elements(offsets: &OffsetBuffer<i32>, row: usize) -> Range<usize> {
     // Arrow's offsets are never negative.
     offsets[row] as usize..offsets[row + 1] as usize
 }
 
 impl BinaryColumn {
-    pub(super) fn new(data_type: &DataType, array: &ArrayRef, forms: StateForms) -> Result<Self> {
+    /// A view of a column; `forms` knows the bytes of states of aggregate functions.
+    ///
+    /// # Errors
+    /// `LOGICAL_ERROR` if the array is not of the type.
+    pub fn new(data_type: &DataType, array: &ArrayRef, forms: StateForms) -> Result<Self> {
         Ok(Self {
             values: Values::new(data_type.base(), array, forms)?,
             nulls: array.logical_nulls().filter(|n| n.null_count() > 0),
@@ -119,20 +136,28 @@ impl BinaryColumn {
         })
     }
 
-    pub(super) fn len(&self) -> usize {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
         self.len
     }
 
-    pub(super) fn values(&self) -> &Values {
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The values; those of NULLs may be anything.
+    pub fn values(&self) -> &Values {
         &self.values
     }
 
-    pub(super) fn is_null(&self, row: usize) -> bool {
+    /// Whether a row is NULL.
+    pub fn is_null(&self, row: usize) -> bool {
         self.nulls.as_ref().is_some_and(|n| n.is_null(row))
     }
 
     /// A row's value as in RowBinary: with a byte in front that says NULL, if the type is nullable.
-    pub(super) fn write(&self, row: usize, out: &mut Vec<u8>) {
+    pub fn write(&self, row: usize, out: &mut Vec<u8>) {
         if self.is_nullable {
             let is_null = self.is_null(row);
             out.push(u8::from(is_null));
@@ -144,7 +169,7 @@ impl BinaryColumn {
     }
 
     /// A row's value; the type's default where it is NULL.
-    pub(super) fn write_or_default(&self, row: usize, out: &mut Vec<u8>) {
+    pub fn write_or_default(&self, row: usize, out: &mut Vec<u8>) {
         if self.is_null(row) {
             if let Some(default) = &self.default {
                 return out.extend_from_slice(default);
@@ -188,7 +213,7 @@ impl BinaryColumn {
     }
 
     /// The bytes of a value alone, without lengths or marks.
-    pub(super) fn write_bytes(&self, row: usize, out: &mut Vec<u8>) {
+    pub fn write_bytes(&self, row: usize, out: &mut Vec<u8>) {
         match &self.values {
             _ if self.is_null(row) => {}
             Values::String(array) => out.extend_from_slice(array.value(row)),
@@ -215,7 +240,7 @@ impl Alternatives {
         }
         let columns = types.iter().zip(variant.alternatives).zip(rows_of);
         let columns = columns.map(|((t, values), rows)| {
-            let values = ::arrow::compute::take(values, &UInt32Array::from(rows), None);
+            let values = arrow::compute::take(values, &UInt32Array::from(rows), None);
             BinaryColumn::new(t, &values.map_err(|e| Error::bug(e.to_string()))?, forms)
         });
         Ok(Self {
@@ -235,15 +260,12 @@ impl Alternatives {
     }
 
     /// The numbers of the types of these rows.
-    pub(super) fn discriminators(&self, rows: Range<usize>) -> &[u8] {
+    pub fn discriminators(&self, rows: Range<usize>) -> &[u8] {
         &self.discriminators[rows]
     }
 
     /// Each alternative's column with the rows that these rows have in it.
-    pub(super) fn parts(
-        &self,
-        rows: Range<usize>,
-    ) -> impl Iterator<Item = (&BinaryColumn, Range<usize>)> {
+    pub fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = (&BinaryColumn, Range<usize>)> {
         self.columns
             .iter()
             .zip(0_u8..)
