@@ -66,6 +66,11 @@ impl FunctionUdf {
         &self.bound.name
     }
 
+    /// Whether it may report an error for some rows.
+    pub fn may_fail(&self) -> bool {
+        self.bound.may_fail
+    }
+
     /// Names the function and the types that it is bound to.
     pub fn key(&self) -> &str {
         &self.key

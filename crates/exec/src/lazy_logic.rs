@@ -13,95 +13,34 @@ use arrow::buffer::BooleanBuffer;
 use arrow::compute::{and_kleene, or_kleene};
 use arrow::datatypes::{DataType as ArrowType, Schema};
 use basalt_analyzer::udf::FunctionUdf;
+use datafusion::common::internal_err;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{ScalarValue, internal_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, Operator};
-use datafusion::physical_expr::expressions::{BinaryExpr, Literal};
+use datafusion::physical_expr::expressions::BinaryExpr;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 
-/// Functions that report a divisor of 0, and some that of -1.
-const DIVISIONS: &[&str] = &["intDiv", "modulo", "moduloLegacy", "positiveModulo"];
-
-/// Functions that report values which they cannot take.
-const FALLIBLE: &[&str] = &[
-    "gcd",
-    "lcm",
-    "throwIf",
-    "range",
-    "repeat",
-    "space",
-    "arrayWithConstant",
-    "arrayResize",
-    "IPv4StringToNum",
-    "IPv6StringToNum",
-    "dateDiff",
-    "toDecimal32",
-    "toDecimal64",
-    "toDecimal128",
-    "accurateCast",
-    "divideDecimal",
-    "multiplyDecimal",
-    "parseDateTime",
-    "parseDateTimeBestEffort",
-    "parseDateTimeInJodaSyntax",
-    "UUIDStringToNum",
-    "bitShiftLeft",
-    "bitShiftRight",
-    "factorial",
-];
-
 /// Whether evaluating the expression can fail for some values of its columns.
-pub(crate) fn may_fail(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
+pub(crate) fn may_fail(expr: &Arc<dyn PhysicalExpr>) -> bool {
     let fails = expr
         .downcast_ref::<ScalarFunctionExpr>()
-        .is_some_and(|call| call_may_fail(call, schema));
-    fails || expr.children().into_iter().any(|e| may_fail(e, schema))
+        .is_some_and(call_may_fail);
+    fails || expr.children().into_iter().any(may_fail)
 }
 
-fn call_may_fail(call: &ScalarFunctionExpr, schema: &Schema) -> bool {
-    let Some(function) = call.fun().inner().downcast_ref::<FunctionUdf>() else {
-        return true;
-    };
-    let name = function.function_name();
-    let is_text = |arg: &Arc<dyn PhysicalExpr>| {
-        let arg_type = arg.data_type(schema);
-        arg_type.map_or(true, |t| {
-            matches!(t, ArrowType::BinaryView | ArrowType::FixedSizeBinary(_))
-        })
-    };
-    if DIVISIONS.contains(&name) {
-        return !has_harmless_divisor(call);
-    }
-    let converts = name.starts_with("to") || name == "CAST" || name == "_CAST";
-    FALLIBLE.contains(&name) || (converts && call.args().iter().any(is_text))
-}
-
-/// Whether the second argument is a constant that everything can be divided by.
-fn has_harmless_divisor(call: &ScalarFunctionExpr) -> bool {
-    let Some(literal) = call.args().get(1).and_then(|d| d.downcast_ref::<Literal>()) else {
-        return false;
-    };
-    let divisor = literal.value();
-    let harmful = [
-        ScalarValue::new_zero(&divisor.data_type()),
-        ScalarValue::new_negative_one(&divisor.data_type()),
-    ];
-    let is_integer = divisor.data_type().is_integer() && !divisor.is_null();
-    is_integer && !harmful.iter().flatten().any(|harmful| harmful == divisor)
+fn call_may_fail(call: &ScalarFunctionExpr) -> bool {
+    let function = call.fun().inner().downcast_ref::<FunctionUdf>();
+    function.is_none_or(FunctionUdf::may_fail)
 }
 
 /// The expression with each AND and OR whose right side may fail as one that holds it back.
-pub(crate) fn lazy(
-    expr: Arc<dyn PhysicalExpr>,
-    schema: &Schema,
-) -> Result<Transformed<Arc<dyn PhysicalExpr>>> {
+pub(crate) fn lazy(expr: Arc<dyn PhysicalExpr>) -> Result<Transformed<Arc<dyn PhysicalExpr>>> {
     expr.transform_up(|expr| {
         let Some(binary) = expr.downcast_ref::<BinaryExpr>() else {
             return Ok(Transformed::no(expr));
         };
         let is_logic = matches!(binary.op(), Operator::And | Operator::Or);
-        if !is_logic || !may_fail(binary.right(), schema) {
+        if !is_logic || !may_fail(binary.right()) {
             return Ok(Transformed::no(expr));
         }
         Ok(Transformed::yes(Arc::new(LazyLogic {
@@ -113,11 +52,8 @@ pub(crate) fn lazy(
 }
 
 /// As [`lazy`], if anything changes.
-pub(crate) fn made_lazy(
-    expr: &Arc<dyn PhysicalExpr>,
-    schema: &Schema,
-) -> Result<Option<Arc<dyn PhysicalExpr>>> {
-    let lazy = lazy(Arc::clone(expr), schema)?;
+pub(crate) fn made_lazy(expr: &Arc<dyn PhysicalExpr>) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+    let lazy = lazy(Arc::clone(expr))?;
     Ok(lazy.transformed.then_some(lazy.data))
 }
 

@@ -9,7 +9,7 @@ use arrow::error::ArrowError;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use crate::{Arg, Call, Column, Context, Interrupt, memory};
+use crate::{Arg, Call, Column, Context, Fails, Interrupt, memory};
 
 /// Whether a function sees NULLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub struct ScalarFunction {
     pub takes_variants: bool,
     /// What the result depends on.
     pub purity: Purity,
+    /// For which values it may report an error.
+    pub fails: Fails,
     /// How to call it: `substring(s, offset[, length])`.
     pub syntax: &'static str,
     /// What it returns, in one sentence.
@@ -70,6 +72,7 @@ impl ScalarFunction {
         nulls: Nulls::Propagate,
         takes_variants: false,
         purity: Purity::Pure,
+        fails: Fails::Values,
         syntax: "",
         description: "",
         check_null: |_| Ok(()),
@@ -117,6 +120,8 @@ pub struct BoundFunction {
     pub return_type: DataType,
     /// What the result depends on.
     pub purity: Purity,
+    /// Whether it may report an error for some rows.
+    pub may_fail: bool,
     /// Bytes that one call may take.
     max_bytes: usize,
     /// Whether the query may go on.
@@ -146,6 +151,7 @@ impl BoundFunction {
             let resolved = resolve(function, args, context)?;
             return Ok(Self {
                 name: function.name.to_owned(),
+                may_fail: function.fails.may(args, &resolved.return_type),
                 return_type: resolved.return_type,
                 purity: function.purity,
                 max_bytes: memory::limit_of(context),
@@ -177,6 +183,7 @@ impl BoundFunction {
         }
         Ok(Self {
             name: function.name.to_owned(),
+            may_fail: function.fails.may(args, &return_type),
             return_type,
             purity: function.purity,
             max_bytes: memory::limit_of(context),
@@ -185,12 +192,13 @@ impl BoundFunction {
         })
     }
 
-    /// Makes a bound function from a loop that belongs to no table entry.
+    /// Makes a bound function from a loop that belongs to no table entry and may fail for some rows.
     pub fn from_parts(name: impl Into<String>, return_type: DataType, eval: Eval) -> Self {
         Self {
             name: name.into(),
             return_type,
             purity: Purity::Pure,
+            may_fail: true,
             max_bytes: usize::MAX,
             interrupt: Interrupt::default(),
             eval,

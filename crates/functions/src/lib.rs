@@ -8,6 +8,7 @@
 //! | [`call`] | [`Call`]: a function's arguments while its types are resolved, and checks of them |
 //! | [`characters`] | [`Characters`]: whether all strings of a column are ASCII or UTF-8 |
 //! | [`column`] | [`Column`]: an argument at run time, constant or not, and typed views of it |
+//! | [`fails`] | [`Fails`]: for which values a function reports an error |
 //! | [`function`] | [`ScalarFunction`], [`BoundFunction`]: NULL and LowCardinality handling |
 //! | [`registry`] | finding functions by name, with suggestions |
 //! | [`interrupt`] | whether the query of a call may go on |
@@ -23,6 +24,7 @@ pub mod aggregate;
 pub mod call;
 pub mod characters;
 pub mod column;
+pub mod fails;
 pub mod function;
 pub mod higher_order;
 pub mod interrupt;
@@ -34,5 +36,6 @@ mod variant;
 pub use call::{Arg, Call, Context};
 pub use characters::Characters;
 pub use column::{Column, StringColumn};
+pub use fails::Fails;
 pub use function::{BoundFunction, Eval, Nulls, Purity, Resolved, ScalarFunction};
 pub use interrupt::Interrupt;

@@ -13,7 +13,7 @@ use basalt_types::variant::VariantArray;
 
 use crate::function::bug;
 use crate::scalar::core::cast::{ArrayCast, array_cast};
-use crate::{Arg, BoundFunction, Column, Context, ScalarFunction};
+use crate::{Arg, BoundFunction, Column, Context, Fails, ScalarFunction};
 
 /// The function over the alternatives of its first argument that is a `Variant`; `None` if there is no
 /// such argument.
@@ -80,6 +80,7 @@ fn bind_each(
     };
     let mut bound = BoundFunction::from_parts(function.name, return_type, Arc::new(eval));
     bound.purity = function.purity;
+    bound.may_fail = function.fails != Fails::Never;
     Ok(bound)
 }
 

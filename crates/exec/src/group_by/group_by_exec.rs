@@ -200,12 +200,11 @@ impl GroupByExec {
     /// # Errors
     /// If the plan is damaged.
     pub fn with_lazy_logic(&self) -> Result<Option<Self>> {
-        let schema = self.input.schema();
         let mut grouping = Grouping::clone(&self.grouping);
         let args = grouping.aggregates.iter_mut().flat_map(|a| &mut a.args);
         let mut is_changed = false;
         for expr in args.chain(&mut grouping.keys) {
-            if let Some(lazy) = made_lazy(expr, &schema)? {
+            if let Some(lazy) = made_lazy(expr)? {
                 *expr = lazy;
                 is_changed = true;
             }

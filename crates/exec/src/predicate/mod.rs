@@ -62,8 +62,8 @@ impl Predicate {
         } else {
             let expr = conjunction(rest);
             Some(Rest {
-                may_fail: may_fail(&expr, schema),
-                expr: lazy(expr, schema).ok()?.data,
+                may_fail: may_fail(&expr),
+                expr: lazy(expr).ok()?.data,
             })
         };
         Some(Self {

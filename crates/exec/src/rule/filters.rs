@@ -48,7 +48,7 @@ fn swap(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>>
     let (condition, schema) = (filter.predicate(), filter.input().schema());
     let predicate = match PredicateExpr::try_new(condition, &schema) {
         Some(predicate) => Some(predicate),
-        None => made_lazy(condition, &schema)?,
+        None => made_lazy(condition)?,
     };
     let batch_rows = batch_rows(filter.schema().fields().len(), filter.batch_size());
     if predicate.is_none() && batch_rows == filter.batch_size() {
@@ -69,11 +69,10 @@ fn batch_rows(num_columns: usize, wanted: usize) -> usize {
 
 /// The projection with sides of AND and OR held back, if there are such.
 fn projected(projection: &ProjectionExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let schema = projection.input().schema();
     let mut exprs = projection.expr().to_vec();
     let mut is_changed = false;
     for projected in &mut exprs {
-        if let Some(lazy) = made_lazy(&projected.expr, &schema)? {
+        if let Some(lazy) = made_lazy(&projected.expr)? {
             projected.expr = lazy;
             is_changed = true;
         }

@@ -10,12 +10,13 @@ use basalt_types::{DataType, least_supertype};
 use super::lists::{Lists, Picks, entries};
 use super::matching::{Equality, Ids, RowSet};
 use super::unify::{Unify, element_type};
-use crate::{Call, Nulls, Resolved, ScalarFunction};
+use crate::{Call, Fails, Nulls, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "has",
+        fails: Fails::Decimals,
         nulls: Nulls::Own,
         syntax: "has(arr, x)",
         description: "Whether the array has an element (a map: a key) that equals x.",
@@ -32,6 +33,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "indexOf",
+        fails: Fails::Decimals,
         aliases: &["indexOfAssumeSorted"],
         nulls: Nulls::Own,
         syntax: "indexOf(arr, x)",
@@ -48,6 +50,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "countEqual",
+        fails: Fails::Decimals,
         nulls: Nulls::Own,
         syntax: "countEqual(arr, x)",
         description: "Number of elements that equal x.",
@@ -69,6 +72,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "hasAll",
+        fails: Fails::Decimals,
         syntax: "hasAll(arr, wanted)",
         description: "Whether every element of the second array is in the first.",
         resolve: |call| resolve_sets(call, true),
@@ -76,6 +80,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "hasAny",
+        fails: Fails::Decimals,
         syntax: "hasAny(arr, wanted)",
         description: "Whether at least one element of the second array is in the first.",
         resolve: |call| resolve_sets(call, false),

@@ -6,7 +6,7 @@ use basalt_types::DataType;
 
 use super::bit_strings;
 use super::numeric::{Native, Num, array_of, map1, map1_widest, map2, with_sized};
-use crate::{Call, Column, Resolved, ScalarFunction};
+use crate::{Call, Column, Fails, Resolved, ScalarFunction};
 
 /// Functions of two integers whose result is the wider of them.
 #[derive(Clone, Copy)]
@@ -47,6 +47,7 @@ pub const OPERATORS: &[ScalarFunction] = bit_operators! {
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "bitNot",
+        fails: Fails::Never,
         syntax: "bitNot(x)",
         description: "Returns the integer with every bit inverted.",
         resolve: bit_not,
@@ -54,6 +55,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "bitCount",
+        fails: Fails::Never,
         syntax: "bitCount(x)",
         description: "Returns the number of bits that are set.",
         resolve: bit_count,
@@ -61,6 +63,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "bitHammingDistance",
+        fails: Fails::Never,
         syntax: "bitHammingDistance(a, b)",
         description: "Returns the number of bits in which two integers differ.",
         resolve: hamming_distance,
@@ -68,6 +71,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "bitTest",
+        fails: Fails::Never,
         syntax: "bitTest(x, place)",
         description: "Returns the bit at a place, counted from the least one, 0.",
         resolve: |call| {

@@ -15,7 +15,7 @@ use super::logic::truths;
 use super::mixed_extreme::mixed_extreme;
 use super::numeric::{Chunk, Native, Num, Source, array_of, chunks, values, with_native};
 use crate::function::with_nulls;
-use crate::{Arg, BoundFunction, Call, Column, Context, Nulls, Resolved, ScalarFunction};
+use crate::{Arg, BoundFunction, Call, Column, Context, Fails, Nulls, Resolved, ScalarFunction};
 
 const OWN: ScalarFunction = ScalarFunction {
     nulls: Nulls::Own,
@@ -27,6 +27,7 @@ const OWN: ScalarFunction = ScalarFunction {
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "if",
+        fails: Fails::Decimals,
         case_insensitive: true,
         syntax: "if(condition, then, else)",
         description: "Returns the second argument where the condition is true, else the third.",
@@ -35,6 +36,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "multiIf",
+        fails: Fails::Decimals,
         case_insensitive: true,
         syntax: "multiIf(condition1, then1, …, else)",
         description: "Returns the value behind the first condition that is true, else the last.",
@@ -43,6 +45,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "ifNull",
+        fails: Fails::Decimals,
         case_insensitive: true,
         syntax: "ifNull(x, default)",
         description: "Returns x, or the default where x is NULL.",
@@ -51,6 +54,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "nullIf",
+        fails: Fails::Decimals,
         case_insensitive: true,
         syntax: "nullIf(x, y)",
         description: "Returns NULL where x equals y, else x.",
@@ -59,6 +63,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "coalesce",
+        fails: Fails::Decimals,
         case_insensitive: true,
         syntax: "coalesce(x, …)",
         description: "Returns the first argument that is not NULL.",
@@ -67,6 +72,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "greatest",
+        fails: Fails::Decimals,
         case_insensitive: true,
         syntax: "greatest(a, b, …)",
         description: "Returns the greatest argument; NULLs are left out.",
@@ -75,6 +81,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "least",
+        fails: Fails::Decimals,
         case_insensitive: true,
         syntax: "least(a, b, …)",
         description: "Returns the least argument; NULLs are left out.",

@@ -9,12 +9,13 @@ use basalt_types::DataType;
 
 use super::numeric::{Num, array_of, map1, values, with_native};
 use crate::function::with_nulls;
-use crate::{Call, Column, Nulls, Resolved, ScalarFunction};
+use crate::{Call, Column, Fails, Nulls, Resolved, ScalarFunction};
 
 /// Logical functions.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "and",
+        fails: Fails::Never,
         case_insensitive: true,
         nulls: Nulls::Own,
         syntax: "and(a, b, …)",
@@ -24,6 +25,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "or",
+        fails: Fails::Never,
         case_insensitive: true,
         nulls: Nulls::Own,
         syntax: "or(a, b, …)",
@@ -33,6 +35,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "xor",
+        fails: Fails::Never,
         case_insensitive: true,
         syntax: "xor(a, b, …)",
         description: "Returns 1 if an odd number of arguments is true.",
@@ -41,6 +44,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "not",
+        fails: Fails::Never,
         case_insensitive: true,
         syntax: "not(x)",
         description: "Returns 1 if the argument is false.",

@@ -8,7 +8,7 @@ use super::cast::array_cast;
 use super::decimals::to_float;
 use super::numeric::{Num, Numbers, array_of, map1, map2, with_native};
 use crate::registry::get_scalar;
-use crate::{Arg, BoundFunction, Call, Column, Resolved, ScalarFunction};
+use crate::{Arg, BoundFunction, Call, Column, Fails, Resolved, ScalarFunction};
 
 /// Number arguments that a function reads as Float64.
 pub(crate) struct FloatArguments {
@@ -85,6 +85,7 @@ macro_rules! of_one {
             case_insensitive: true,
             syntax: concat!($name, "(x)"),
             description: $description,
+            fails: Fails::Never,
             resolve: |call| unary(call, $op),
             ..ScalarFunction::BASE
         },)*]
@@ -142,6 +143,7 @@ pub const OTHERS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "pow",
+        fails: Fails::Never,
         aliases: &["power"],
         case_insensitive: true,
         syntax: "pow(x, y)",
@@ -151,6 +153,7 @@ pub const OTHERS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "atan2",
+        fails: Fails::Never,
         case_insensitive: true,
         syntax: "atan2(y, x)",
         description: "Returns the angle of the point (x, y) in radians.",
@@ -159,6 +162,7 @@ pub const OTHERS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "hypot",
+        fails: Fails::Never,
         case_insensitive: true,
         syntax: "hypot(x, y)",
         description: "Returns the length of the hypotenuse.",
@@ -189,6 +193,7 @@ pub const OTHERS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "isNaN",
+        fails: Fails::Never,
         syntax: "isNaN(x)",
         description: "Returns 1 for a NaN.",
         resolve: |call| test(call, f64::is_nan),
@@ -196,6 +201,7 @@ pub const OTHERS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "isInfinite",
+        fails: Fails::Never,
         syntax: "isInfinite(x)",
         description: "Returns 1 for an infinity.",
         resolve: |call| test(call, f64::is_infinite),
@@ -203,6 +209,7 @@ pub const OTHERS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "isFinite",
+        fails: Fails::Never,
         syntax: "isFinite(x)",
         description: "Returns 1 for a number that is neither infinite nor NaN.",
         resolve: |call| test(call, f64::is_finite),
@@ -210,6 +217,7 @@ pub const OTHERS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "ifNotFinite",
+        fails: Fails::Never,
         syntax: "ifNotFinite(x, default)",
         description: "Returns x, or the default if x is infinite or NaN.",
         resolve: if_not_finite,

@@ -9,7 +9,7 @@ use basalt_types::{DataType, parse_data_type};
 use super::conditional::strip_nulls;
 use super::defaults::type_default_array;
 use super::numeric::{Num, array_of, map1, with_native};
-use crate::{Call, Column, Nulls, Purity, Resolved, ScalarFunction};
+use crate::{Call, Column, Fails, Nulls, Purity, Resolved, ScalarFunction};
 
 const RAW: ScalarFunction = ScalarFunction {
     nulls: Nulls::Raw,
@@ -20,6 +20,7 @@ const RAW: ScalarFunction = ScalarFunction {
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "toTypeName",
+        fails: Fails::Never,
         syntax: "toTypeName(x)",
         description: "Returns the name of the argument's type.",
         resolve: |call| {
@@ -91,6 +92,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "materialize",
+        fails: Fails::Never,
         purity: Purity::PerRow,
         syntax: "materialize(x)",
         description: "Returns its argument, never as a constant.",
@@ -99,6 +101,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "identity",
+        fails: Fails::Never,
         syntax: "identity(x)",
         description: "Returns its argument.",
         resolve: same,
@@ -131,6 +134,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "toLowCardinality",
+        fails: Fails::Never,
         syntax: "toLowCardinality(x)",
         description: "Converts the argument to a LowCardinality type.",
         resolve: to_low_cardinality,
@@ -138,6 +142,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "toNullable",
+        fails: Fails::Never,
         syntax: "toNullable(x)",
         description: "Converts the argument to a Nullable type.",
         resolve: to_nullable,
@@ -145,6 +150,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "assumeNotNull",
+        fails: Fails::Never,
         syntax: "assumeNotNull(x)",
         description: "Returns the argument as a type without NULL; NULLs become any value.",
         resolve: assume_not_null,
@@ -152,6 +158,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "isNull",
+        fails: Fails::Never,
         case_insensitive: true,
         syntax: "isNull(x)",
         description: "Returns 1 for NULL.",
@@ -160,6 +167,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "isNotNull",
+        fails: Fails::Never,
         case_insensitive: true,
         syntax: "isNotNull(x)",
         description: "Returns 0 for NULL.",
@@ -168,6 +176,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "isNullable",
+        fails: Fails::Never,
         syntax: "isNullable(x)",
         description: "Returns 1 if the argument's type has NULL.",
         resolve: |call| {
@@ -178,6 +187,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "isZeroOrNull",
+        fails: Fails::Never,
         syntax: "isZeroOrNull(x)",
         description: "Returns 1 for 0 and NULL.",
         resolve: is_zero_or_null,

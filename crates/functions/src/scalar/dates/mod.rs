@@ -27,7 +27,7 @@
 
 use basalt_error::Result;
 
-use crate::{Call, Resolved, ScalarFunction};
+use crate::{Call, Fails, Resolved, ScalarFunction};
 
 pub mod best_effort;
 pub mod change;
@@ -69,6 +69,7 @@ const fn entry(
         aliases,
         syntax,
         description,
+        fails: Fails::Texts,
         resolve,
         ..ScalarFunction::BASE
     }

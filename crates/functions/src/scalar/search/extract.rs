@@ -13,12 +13,13 @@ use crate::scalar::strings::output::{Slicer, list_of, offset_of};
 use crate::scalar::strings::shapes::{
     Ints, bad_arguments, number_rows, piece_list_rows, piece_rows,
 };
-use crate::{Call, Column, Resolved, ScalarFunction};
+use crate::{Call, Column, Fails, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "extract",
+        fails: Fails::Patterns,
         syntax: "extract(s, regexp)",
         description: "The first match of a regular expression, or of its first group.",
         resolve: resolve_extract,
@@ -26,6 +27,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "extractAll",
+        fails: Fails::Patterns,
         syntax: "extractAll(s, regexp)",
         description: "All matches of a regular expression, or of its first group.",
         resolve: resolve_all,
@@ -64,6 +66,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "countMatches",
+        fails: Fails::Patterns,
         syntax: "countMatches(s, regexp)",
         description: "How often a regular expression matches, without overlaps.",
         resolve: |call| resolve_count(call, false),

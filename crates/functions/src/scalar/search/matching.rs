@@ -13,12 +13,13 @@ use super::containing::rows_containing;
 use super::like::LikeMatcher;
 use super::regexp::{RegexpCache, compile_with};
 use crate::scalar::strings::shapes::{is_text, number_rows, text_column};
-use crate::{Call, Column, Resolved, ScalarFunction, StringColumn};
+use crate::{Call, Column, Fails, Resolved, ScalarFunction, StringColumn};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "like",
+        fails: Fails::Patterns,
         syntax: "s LIKE pattern",
         description: "Whether a string fits a pattern with `%` and `_`.",
         resolve: |call| resolve_like(call, false, true),
@@ -26,6 +27,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "notLike",
+        fails: Fails::Patterns,
         syntax: "s NOT LIKE pattern",
         description: "Whether a string does not fit a pattern with `%` and `_`.",
         resolve: |call| resolve_like(call, false, false),
@@ -33,6 +35,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "ilike",
+        fails: Fails::Patterns,
         syntax: "s ILIKE pattern",
         description: "As `like`, in any case.",
         resolve: |call| resolve_like(call, true, true),
@@ -40,6 +43,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "notILike",
+        fails: Fails::Patterns,
         syntax: "s NOT ILIKE pattern",
         description: "As `notLike`, in any case.",
         resolve: |call| resolve_like(call, true, false),
@@ -47,6 +51,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "match",
+        fails: Fails::Patterns,
         aliases: &["REGEXP_MATCHES"],
         case_insensitive: true,
         syntax: "match(s, regexp)",
@@ -56,6 +61,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "matchCaseInsensitive",
+        fails: Fails::Patterns,
         syntax: "matchCaseInsensitive(s, regexp)",
         description: "As `match`, in any case.",
         resolve: |call| resolve_match(call, true, true),
@@ -63,6 +69,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "notMatch",
+        fails: Fails::Patterns,
         syntax: "notMatch(s, regexp)",
         description: "Whether a regular expression matches nowhere in a string.",
         resolve: |call| resolve_match(call, false, false),
@@ -70,6 +77,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "notMatchCaseInsensitive",
+        fails: Fails::Patterns,
         syntax: "notMatchCaseInsensitive(s, regexp)",
         description: "As `notMatch`, in any case.",
         resolve: |call| resolve_match(call, true, false),

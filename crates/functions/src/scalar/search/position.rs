@@ -9,12 +9,13 @@ use memchr::memmem::Finder;
 use super::fold::Mode;
 use crate::scalar::strings::shapes::{Ints, is_text, number_rows, refuse_fixed, text_column};
 use crate::scalar::strings::utf8::{char_offset, count_chars};
-use crate::{Call, Column, Resolved, ScalarFunction};
+use crate::{Call, Column, Fails, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "position",
+        fails: Fails::Never,
         case_insensitive: true,
         syntax: "position(haystack, needle[, start])",
         description: "Place of a substring in bytes, from 1; 0 if it is not there.",
@@ -23,6 +24,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "positionUTF8",
+        fails: Fails::Never,
         syntax: "positionUTF8(haystack, needle[, start])",
         description: "Place of a substring in characters, from 1; 0 if it is not there.",
         resolve: |call| resolve_search(call, Mode::UTF8, place),
@@ -30,6 +32,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "positionCaseInsensitive",
+        fails: Fails::Never,
         aliases: &["instr"],
         case_insensitive: true,
         syntax: "positionCaseInsensitive(haystack, needle[, start])",
@@ -39,6 +42,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "positionCaseInsensitiveUTF8",
+        fails: Fails::Never,
         syntax: "positionCaseInsensitiveUTF8(haystack, needle[, start])",
         description: "As `positionUTF8`, letters in any case.",
         resolve: |call| resolve_search(call, Mode::CASE_INSENSITIVE_UTF8, place),
@@ -46,6 +50,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "locate",
+        fails: Fails::Never,
         case_insensitive: true,
         syntax: "locate(needle, haystack[, start])",
         description: "As `position`, with the needle first.",
@@ -54,6 +59,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "countSubstrings",
+        fails: Fails::Never,
         case_insensitive: true,
         syntax: "countSubstrings(haystack, needle[, start])",
         description: "How often a substring occurs, without overlaps.",
@@ -62,6 +68,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "countSubstringsCaseInsensitive",
+        fails: Fails::Never,
         syntax: "countSubstringsCaseInsensitive(haystack, needle[, start])",
         description: "As `countSubstrings`, ASCII letters in any case.",
         resolve: |call| resolve_count(call, Mode::CASE_INSENSITIVE),
@@ -69,6 +76,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "countSubstringsCaseInsensitiveUTF8",
+        fails: Fails::Never,
         syntax: "countSubstringsCaseInsensitiveUTF8(haystack, needle[, start])",
         description: "As `countSubstrings`, letters in any case.",
         resolve: |call| resolve_count(call, Mode::CASE_INSENSITIVE_UTF8),

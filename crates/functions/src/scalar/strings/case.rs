@@ -9,12 +9,13 @@ use basalt_types::DataType;
 
 use super::shapes::{bad_arguments, string_to_string, write_rows};
 use super::utf8::map_valid;
-use crate::{Call, Column, Resolved, ScalarFunction};
+use crate::{Call, Column, Fails, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "lower",
+        fails: Fails::Never,
         aliases: &["lcase"],
         case_insensitive: true,
         syntax: "lower(s)",
@@ -24,6 +25,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "upper",
+        fails: Fails::Never,
         aliases: &["ucase"],
         case_insensitive: true,
         syntax: "upper(s)",
@@ -33,6 +35,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "lowerUTF8",
+        fails: Fails::Never,
         syntax: "lowerUTF8(s)",
         description: "The string with all its letters in lower case.",
         resolve: |call| unicode_case(call, lower_utf8),
@@ -40,6 +43,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "upperUTF8",
+        fails: Fails::Never,
         syntax: "upperUTF8(s)",
         description: "The string with all its letters in upper case.",
         resolve: |call| unicode_case(call, upper_utf8),
@@ -47,6 +51,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "initcap",
+        fails: Fails::Never,
         case_insensitive: true,
         syntax: "initcap(s)",
         description: "The string with the first letter of each word in upper case, the rest lower.",
@@ -55,6 +60,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "initcapUTF8",
+        fails: Fails::Never,
         syntax: "initcapUTF8(s)",
         description: "As `initcap`, for all of Unicode.",
         resolve: |call| unicode_case(call, initcap_utf8),

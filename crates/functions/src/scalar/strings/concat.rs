@@ -8,12 +8,13 @@ use basalt_types::DataType;
 
 use super::reverse::delegate;
 use super::shapes::write_rows;
-use crate::{Arg, BoundFunction, Call, Column, Resolved, ScalarFunction, memory, registry};
+use crate::{Arg, BoundFunction, Call, Column, Fails, Resolved, ScalarFunction, memory, registry};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "concat",
+        fails: Fails::Never,
         aliases: &["concatAssumeInjective"],
         case_insensitive: true,
         syntax: "concat(x, …)",

@@ -8,12 +8,13 @@ use super::case::lower_utf8;
 use super::shapes::{bad_arguments, two_strings_to_number};
 use super::utf8::code_points;
 use crate::scalar::arrays::search;
-use crate::{Call, Resolved, ScalarFunction, interrupt};
+use crate::{Call, Fails, Resolved, ScalarFunction, interrupt};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "startsWith",
+        fails: Fails::Never,
         syntax: "startsWith(s, prefix)",
         description: "Whether a string begins with another.",
         resolve: |call| resolve_affix(call, false),
@@ -50,6 +51,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "endsWith",
+        fails: Fails::Never,
         syntax: "endsWith(s, suffix)",
         description: "Whether a string ends with another.",
         resolve: |call| resolve_affix(call, true),

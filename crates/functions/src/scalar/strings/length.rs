@@ -10,12 +10,13 @@ use basalt_types::DataType;
 use super::shapes::string_to_number;
 use super::utf8::count_chars;
 use crate::characters::is_utf8;
-use crate::{Call, Column, Resolved, ScalarFunction};
+use crate::{Call, Column, Fails, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "length",
+        fails: Fails::Never,
         aliases: &["OCTET_LENGTH", "CARDINALITY"],
         case_insensitive: true,
         syntax: "length(s)",
@@ -25,6 +26,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "lengthUTF8",
+        fails: Fails::Never,
         aliases: &["CHAR_LENGTH", "CHARACTER_LENGTH"],
         case_insensitive: true,
         syntax: "lengthUTF8(s)",
@@ -36,6 +38,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "empty",
+        fails: Fails::Never,
         syntax: "empty(x)",
         description: "Whether a string, array or map is empty, or a UUID or IPv6 address all zeros.",
         resolve: |call| size_of::<UInt8Type>(call, DataType::UInt8, |len| u8::from(len == 0)),
@@ -43,6 +46,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "notEmpty",
+        fails: Fails::Never,
         syntax: "notEmpty(x)",
         description: "Whether a string, array or map has something in it.",
         resolve: |call| size_of::<UInt8Type>(call, DataType::UInt8, |len| u8::from(len != 0)),
@@ -50,6 +54,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "ascii",
+        fails: Fails::Never,
         case_insensitive: true,
         syntax: "ascii(s)",
         description: "Number of the first byte of a string, 0 for an empty one.",
@@ -62,6 +67,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "isValidUTF8",
+        fails: Fails::Never,
         syntax: "isValidUTF8(s)",
         description: "Whether the bytes of a string are UTF-8.",
         resolve: |call| {
@@ -71,6 +77,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "isValidASCII",
+        fails: Fails::Never,
         aliases: &["isASCII"],
         syntax: "isValidASCII(s)",
         description: "Whether all bytes of a string are below 128.",
@@ -81,6 +88,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "stringBytesUniq",
+        fails: Fails::Never,
         syntax: "stringBytesUniq(s)",
         description: "Number of different bytes in a string.",
         resolve: |call| {
@@ -92,6 +100,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "stringBytesEntropy",
+        fails: Fails::Never,
         syntax: "stringBytesEntropy(s)",
         description: "Shannon entropy of a string's bytes, in bits.",
         resolve: |call| string_to_number::<Float64Type>(call, DataType::Float64, bytes_entropy),

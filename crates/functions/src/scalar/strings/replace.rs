@@ -9,12 +9,13 @@ use memchr::memmem::Finder;
 
 use super::shapes::{Ints, bad_arguments, refuse_fixed, write_rows};
 use super::utf8::{char_offset, chars, count_chars};
-use crate::{Call, Column, Resolved, ScalarFunction, memory};
+use crate::{Call, Column, Fails, Resolved, ScalarFunction, memory};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "replaceOne",
+        fails: Fails::Never,
         syntax: "replaceOne(s, pattern, replacement)",
         description: "The string with the first occurrence of a substring replaced.",
         resolve: |call| resolve_replace(call, 1),
@@ -22,6 +23,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "replaceAll",
+        fails: Fails::Never,
         aliases: &["replace"],
         case_insensitive: true,
         syntax: "replaceAll(s, pattern, replacement)",

@@ -7,12 +7,13 @@ use basalt_types::DataType;
 
 use super::shapes::{Ints, bad_arguments, is_text, piece_rows, text_column, validity_of};
 use super::utf8::{char_offset, chars, count_chars};
-use crate::{Call, Column, Resolved, ScalarFunction};
+use crate::{Call, Column, Fails, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "substring",
+        fails: Fails::Never,
         aliases: &["substr", "mid", "byteSlice"],
         case_insensitive: true,
         syntax: "substring(s, offset[, length])",
@@ -29,6 +30,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "left",
+        fails: Fails::Never,
         case_insensitive: true,
         syntax: "left(s, length)",
         description: "The first bytes of a string; a negative length leaves out that many.",
@@ -44,6 +46,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "right",
+        fails: Fails::Never,
         case_insensitive: true,
         syntax: "right(s, length)",
         description: "The last bytes of a string; a negative length leaves out that many.",

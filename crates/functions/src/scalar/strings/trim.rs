@@ -6,7 +6,7 @@ use basalt_error::Result;
 use basalt_types::DataType;
 
 use super::shapes::{bad_arguments, bytes_to_piece, piece_rows, string_to_piece, write_rows};
-use crate::{Call, Resolved, ScalarFunction};
+use crate::{Call, Fails, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
@@ -19,6 +19,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "trimBoth",
+        fails: Fails::Never,
         aliases: &["trim"],
         syntax: "trimBoth(s[, characters])",
         description: "The string without spaces, or other characters, at both ends.",
@@ -27,6 +28,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "trimLeft",
+        fails: Fails::Never,
         aliases: &["ltrim"],
         syntax: "trimLeft(s[, characters])",
         description: "The string without spaces, or other characters, at its beginning.",
@@ -35,6 +37,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "trimRight",
+        fails: Fails::Never,
         aliases: &["rtrim"],
         syntax: "trimRight(s[, characters])",
         description: "The string without spaces, or other characters, at its end.",
@@ -43,6 +46,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "firstLine",
+        fails: Fails::Never,
         syntax: "firstLine(s)",
         description: "The string up to its first line break.",
         resolve: |call| string_to_piece(call, first_line),
@@ -50,6 +54,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "basename",
+        fails: Fails::Never,
         syntax: "basename(path)",
         description: "The string after its last slash or backslash.",
         resolve: |call| {

@@ -9,12 +9,13 @@ use basalt_types::{DataType, TupleType};
 
 use crate::scalar::arrays::lists::{as_list, struct_of};
 use crate::scalar::arrays::unify::with_elements;
-use crate::{Call, Column, Nulls, Resolved, ScalarFunction};
+use crate::{Call, Column, Fails, Nulls, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "tuple",
+        fails: Fails::Never,
         nulls: Nulls::Raw,
         syntax: "tuple(x, ...)",
         description: "A tuple of the arguments.",
@@ -23,6 +24,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "tupleElement",
+        fails: Fails::Never,
         nulls: Nulls::Own,
         syntax: "t.n, tupleElement(t, n or name[, default])",
         description: "The element of a tuple at a position from 1, or of a name; of arrays of tuples an array.",

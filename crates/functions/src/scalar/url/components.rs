@@ -8,7 +8,7 @@ use basalt_types::DataType;
 
 use super::{hosts, parts};
 use crate::scalar::strings::shapes::{Ints, number_rows, string_to_piece, string_to_string};
-use crate::{Call, Resolved, ScalarFunction};
+use crate::{Call, Fails, Resolved, ScalarFunction};
 
 const fn piece(
     name: &'static str,
@@ -19,6 +19,7 @@ const fn piece(
         name,
         syntax: "f(url)",
         description,
+        fails: Fails::Never,
         resolve,
         ..ScalarFunction::BASE
     }

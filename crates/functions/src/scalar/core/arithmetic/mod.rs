@@ -23,7 +23,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
 use crate::function::with_nulls;
-use crate::{Arg, Call, Column, Context, Resolved, ScalarFunction};
+use crate::{Arg, Call, Column, Context, Fails, Resolved, ScalarFunction};
 
 /// An operator on two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,6 +204,7 @@ fn resolve(call: &Call<'_>) -> Result<Resolved> {
 }
 
 const OP: ScalarFunction = ScalarFunction {
+    fails: Fails::Decimals,
     resolve,
     ..ScalarFunction::BASE
 };
@@ -236,6 +237,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "intDiv",
+        fails: Fails::Divisors,
         syntax: "intDiv(a, b)",
         description: "Returns the quotient rounded towards zero; dividing by zero is an error.",
         ..OP
@@ -248,6 +250,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "modulo",
+        fails: Fails::Divisors,
         aliases: &["mod"],
         case_insensitive: true,
         syntax: "modulo(a, b)",
@@ -262,6 +265,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "positiveModulo",
+        fails: Fails::Divisors,
         aliases: &["positive_modulo", "pmod"],
         case_insensitive: true,
         syntax: "positiveModulo(a, b)",
@@ -328,6 +332,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "moduloLegacy",
+        fails: Fails::Divisors,
         syntax: "moduloLegacy(a, b)",
         description: "Returns the remainder in the type of the divisor's size.",
         resolve: modulo_legacy,

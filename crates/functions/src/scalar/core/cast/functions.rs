@@ -9,7 +9,7 @@ use super::named::or_default;
 use super::{CastMode, cast_function, implicit_cast, intervals, named, strict_cast};
 use crate::function::with_nulls;
 use crate::scalar::arrays::integers::Integers;
-use crate::{Arg, BoundFunction, Call, Column, Context, Nulls, Resolved, ScalarFunction};
+use crate::{Arg, BoundFunction, Call, Column, Context, Fails, Nulls, Resolved, ScalarFunction};
 
 /// One function `toX`: the type by its name, what becomes of values that do not convert.
 macro_rules! conversion {
@@ -20,6 +20,7 @@ macro_rules! conversion {
             takes_variants: true,
             syntax: concat!($name, $suffix, "(x, …)"),
             description: concat!("Converts a value to ", $result, "."),
+            fails: Fails::Texts,
             resolve: conversion,
             ..ScalarFunction::BASE
         }
@@ -59,6 +60,7 @@ pub const FUNCTIONS: &[&[ScalarFunction]] = &[
 const OTHERS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "toString",
+        fails: Fails::Texts,
         nulls: Nulls::Own,
         takes_variants: true,
         syntax: "toString(x[, time_zone])",
@@ -68,6 +70,7 @@ const OTHERS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "toDateTime32",
+        fails: Fails::Texts,
         nulls: Nulls::Own,
         takes_variants: true,
         syntax: "toDateTime32(x[, time_zone])",

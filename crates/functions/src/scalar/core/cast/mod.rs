@@ -42,7 +42,7 @@ pub(crate) use write_text::trim_zeros;
 
 use crate::aggregate::has_open_states;
 use crate::function::with_nulls;
-use crate::{BoundFunction, Column, Context};
+use crate::{Arg, BoundFunction, Column, Context, Fails};
 
 /// What becomes of values that do not convert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +186,10 @@ pub fn cast_function(
         };
         converted.expand(num_rows)
     };
-    Ok(BoundFunction::from_parts("CAST", result, Arc::new(eval)))
+    let may_fail = Fails::Texts.may(&[Arg::new(from.clone())], &result);
+    let mut bound = BoundFunction::from_parts("CAST", result, Arc::new(eval));
+    bound.may_fail = may_fail;
+    Ok(bound)
 }
 
 /// The conversion of arrays; text that does not parse is an error, numbers wrap.

@@ -5,12 +5,13 @@ use basalt_types::{DataType, parse_data_type};
 
 use super::functions::{bound, keep_zone};
 use super::{CastMode, cast_function};
-use crate::{Call, Column, Context, Nulls, Resolved, ScalarFunction};
+use crate::{Call, Column, Context, Fails, Nulls, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub(super) const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "CAST",
+        fails: Fails::Texts,
         aliases: &["_CAST"],
         case_insensitive: true,
         nulls: Nulls::Raw,

@@ -21,7 +21,8 @@ use basalt_types::{ColumnBuilder, DataType, least_supertype};
 use super::cast::{ArrayCast, array_cast};
 use super::numeric::{Num, array_of};
 use crate::{
-    Arg, BoundFunction, Call, Column, Context, Eval, Nulls, Resolved, ScalarFunction, StringColumn,
+    Arg, BoundFunction, Call, Column, Context, Eval, Fails, Nulls, Resolved, ScalarFunction,
+    StringColumn,
 };
 
 /// A comparison; `>` and `>=` are these with the arguments exchanged.
@@ -37,6 +38,7 @@ enum Op {
 const IPV6_BYTES: u32 = 16;
 
 const COMPARISON: ScalarFunction = ScalarFunction {
+    fails: Fails::Decimals,
     resolve,
     ..ScalarFunction::BASE
 };
@@ -146,7 +148,7 @@ fn illegal_types(call: &Call<'_>, a: &DataType, b: &DataType) -> Error {
     Error::new(
         ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
         format!(
-            "Illegal types of arguments (`{a}`, `{b}`) of function `{}`",
+            "Cast one of them: illegal types of arguments (`{a}`, `{b}`) of function `{}`",
             call.name
         ),
     )

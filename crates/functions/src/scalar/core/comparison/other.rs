@@ -128,7 +128,7 @@ pub(super) fn intervals(op: Op, a: IntervalUnit, b: IntervalUnit) -> Result<Eval
         return Err(Error::new(
             ErrorCode::NO_COMMON_TYPE,
             format!(
-                "There is no supertype for types Interval{a:?}, Interval{b:?}: months do not divide into days"
+                "Use units that divide into each other: there is no supertype for types Interval{a:?}, Interval{b:?}"
             ),
         ));
     }

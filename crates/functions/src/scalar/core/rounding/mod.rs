@@ -16,7 +16,7 @@ use floats::float;
 use super::decimals::{Ticks, Width, decimal_array, digits, ticks_of};
 use super::numeric::{Native, Num, Numbers, array_of, map1, with_native};
 use crate::scalar::arrays::integers::Integers;
-use crate::{Call, Column, Resolved, ScalarFunction};
+use crate::{Call, Column, Fails, Resolved, ScalarFunction};
 
 /// Where a number goes that lies between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +75,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "roundToExp2",
+        fails: Fails::Never,
         syntax: "roundToExp2(x)",
         description: "Rounds down to a power of two.",
         resolve: super::bits::round_to_exp2,
@@ -82,6 +83,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "roundDuration",
+        fails: Fails::Never,
         syntax: "roundDuration(seconds)",
         description: "Rounds down to one of 1, 10, 30, 60, 120, … 36000 seconds.",
         resolve: round_duration,
@@ -89,6 +91,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "roundAge",
+        fails: Fails::Never,
         syntax: "roundAge(years)",
         description: "Rounds down to one of the ages 17, 18, 25, 35, 45, 55.",
         resolve: round_age,
