@@ -1,10 +1,8 @@
 //! Wraps the dialect's aggregate functions as DataFusion's.
 
-use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use basalt_error::Error;
 use basalt_functions::aggregate::{Aggregator, BoundAggregate, Groups, group_ids};
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
 use datafusion::arrow::compute::filter;
@@ -133,16 +131,6 @@ impl AggregateUDFImpl for AggregateUdf {
         }))
     }
 
-    fn create_sliding_accumulator(
-        &self,
-        _args: AccumulatorArgs<'_>,
-    ) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(Sliding {
-            bound: self.bound.clone(),
-            rows: VecDeque::new(),
-        }))
-    }
-
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
         AggregateOrderSensitivity::Insensitive
     }
@@ -223,75 +211,6 @@ impl Accumulator for OneGroup {
 
     fn size(&self) -> usize {
         self.0.lock().map(|s| s.size_bytes()).unwrap_or(0)
-    }
-}
-
-/// An aggregate over a window's frame that moves on: it keeps the frame's rows and aggregates them
-/// anew for each row, as most functions cannot take a row back.
-#[derive(Debug)]
-struct Sliding {
-    bound: BoundAggregate,
-    rows: VecDeque<Vec<ArrayRef>>,
-}
-
-impl Accumulator for Sliding {
-    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        self.rows.push_back(values.to_vec());
-        Ok(())
-    }
-
-    fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let mut gone = values.first().map_or(0, |v| v.len());
-        while gone > 0 {
-            let Some(front) = self.rows.front_mut() else {
-                return Ok(());
-            };
-            let len = front.first().map_or(0, |v| v.len());
-            if len <= gone {
-                self.rows.pop_front();
-                gone -= len;
-            } else {
-                front
-                    .iter_mut()
-                    .for_each(|v| *v = v.slice(gone, len - gone));
-                gone = 0;
-            }
-        }
-        Ok(())
-    }
-
-    fn supports_retract_batch(&self) -> bool {
-        true
-    }
-
-    fn merge_batch(&mut self, _states: &[ArrayRef]) -> Result<()> {
-        Err(into_plan_error(Error::bug(
-            "a window's aggregate is not merged",
-        )))
-    }
-
-    fn evaluate(&mut self) -> Result<ScalarValue> {
-        let mut states = (self.bound.factory)();
-        for rows in &self.rows {
-            states
-                .update(rows, one_group(rows))
-                .map_err(into_plan_error)?;
-        }
-        ScalarValue::try_from_array(&states.finish(0..1).map_err(into_plan_error)?, 0)
-    }
-
-    fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        Err(into_plan_error(Error::bug(
-            "a window's aggregate has no state to merge",
-        )))
-    }
-
-    fn size(&self) -> usize {
-        self.rows
-            .iter()
-            .flatten()
-            .map(|v| v.get_array_memory_size())
-            .sum()
     }
 }
 

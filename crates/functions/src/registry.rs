@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use basalt_error::{Error, ErrorCode, Result};
 pub use basalt_error::{edit_distance, nearest};
+use basalt_types::parse::absent_type;
 
 use crate::ScalarFunction;
 
@@ -47,6 +48,15 @@ pub fn find_scalar(name: &str) -> Option<&'static ScalarFunction> {
         .or_else(|| names.lower.get(&name.to_ascii_lowercase()).copied())
 }
 
+/// The error for a conversion to a type that is not there, `toInt128OrZero`.
+fn makes_absent_type(name: &str) -> Option<Error> {
+    let prefixes = ["reinterpretAs", "to"];
+    let made = prefixes.iter().find_map(|p| name.strip_prefix(p))?;
+    let suffixes = ["OrNull", "OrZero", "OrDefault"];
+    let plain = suffixes.iter().find_map(|s| made.strip_suffix(s));
+    absent_type(plain.unwrap_or(made))
+}
+
 /// The error for a name that is no function, with the nearest names that are.
 pub fn unknown_function(name: &str) -> Error {
     if name.starts_with("dictGet") || matches!(name, "dictHas" | "dictIsIn") {
@@ -54,6 +64,9 @@ pub fn unknown_function(name: &str) -> Error {
             ErrorCode::BAD_ARGUMENTS,
             format!("Use a JOIN: dictionary not found, as there are none for {name} to read"),
         );
+    }
+    if let Some(error) = makes_absent_type(name) {
+        return error;
     }
     let combined: Vec<String> = crate::aggregate::all_combined_names().collect();
     let mut names: Vec<&str> = all_function_names().collect();

@@ -68,7 +68,7 @@ fn no_common_type(types: &[DataType]) -> Error {
     Error::new(
         ErrorCode::NO_COMMON_TYPE,
         format!(
-            "There is no supertype for types {}; cast them to one type",
+            "Cast them to one type: there is no supertype for types {}",
             names.join(", ")
         ),
     )

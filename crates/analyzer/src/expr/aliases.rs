@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, ExprKind, FromElement, GroupBy, OrderBy, WithItem};
+use basalt_error::{Error, ErrorCode};
+use basalt_parser::ast::{self, ExprKind, FromElement, GroupBy, OrderBy, Span, WithItem};
+
+use crate::query::Analyzer;
 
 /// Aliases of one SELECT: usable in all of its clauses, also before the place they stand at.
 #[derive(Debug, Default)]
@@ -11,12 +13,39 @@ pub(crate) struct Aliases<'a> {
     by_name: HashMap<&'a str, &'a ast::Expr>,
 }
 
+/// A name that stands for different expressions.
+#[derive(Debug)]
+pub(crate) struct Conflict {
+    name: String,
+    /// Where the second of them is.
+    span: Span,
+}
+
+impl From<Conflict> for Error {
+    fn from(conflict: Conflict) -> Self {
+        Error::new(
+            ErrorCode::MULTIPLE_EXPRESSIONS_FOR_ALIAS,
+            format!(
+                "Different expressions with the same alias `{}`",
+                conflict.name
+            ),
+        )
+    }
+}
+
+impl Analyzer<'_> {
+    pub(crate) fn placed_conflict(&self, conflict: Conflict) -> Error {
+        let span = conflict.span;
+        self.placed(conflict.into(), span)
+    }
+}
+
 impl<'a> Aliases<'a> {
     /// Collects the aliases of `select`.
     ///
     /// # Errors
-    /// `MULTIPLE_EXPRESSIONS_FOR_ALIAS` if a name stands for different expressions.
-    pub(crate) fn of_select(select: &'a ast::Select) -> Result<Self> {
+    /// If a name stands for different expressions.
+    pub(crate) fn of_select(select: &'a ast::Select) -> Result<Self, Conflict> {
         let mut aliases = Self::default();
         for item in &select.with {
             if let WithItem::Expr(expr) = item {
@@ -59,7 +88,7 @@ impl<'a> Aliases<'a> {
     ///
     /// # Errors
     /// As [`Aliases::of_select`].
-    pub(crate) fn walk(&mut self, expr: &'a ast::Expr) -> Result<()> {
+    pub(crate) fn walk(&mut self, expr: &'a ast::Expr) -> Result<(), Conflict> {
         match &expr.kind {
             ExprKind::Alias { expr: inner, name } => {
                 self.walk(inner)?;
@@ -78,12 +107,16 @@ impl<'a> Aliases<'a> {
         }
     }
 
-    pub(crate) fn add(&mut self, name: &'a str, expr: &'a ast::Expr) -> Result<()> {
+    /// Adds one name.
+    ///
+    /// # Errors
+    /// As [`Aliases::of_select`].
+    pub(crate) fn add(&mut self, name: &'a str, expr: &'a ast::Expr) -> Result<(), Conflict> {
         match self.by_name.insert(name, expr) {
-            Some(other) if other != expr => Err(Error::new(
-                ErrorCode::MULTIPLE_EXPRESSIONS_FOR_ALIAS,
-                format!("Different expressions with the same alias `{name}`"),
-            )),
+            Some(other) if other != expr => Err(Conflict {
+                name: name.to_owned(),
+                span: expr.span,
+            }),
             _ => Ok(()),
         }
     }

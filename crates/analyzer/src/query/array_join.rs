@@ -105,7 +105,7 @@ impl Analyzer<'_> {
                     "ARRAY JOIN requires an array or a map, not {}",
                     typed.data_type
                 );
-                Error::new(ErrorCode::TYPE_MISMATCH, message)
+                self.placed(Error::new(ErrorCode::TYPE_MISMATCH, message), expr.span)
             })?;
             Ok((expr, typed, element))
         };

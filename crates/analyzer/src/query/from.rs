@@ -7,7 +7,6 @@ use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 use super::correlated::Domain;
 use super::join::check_table_names;
 use super::{Analyzer, Outer, Planned};
-use crate::environment::Environment;
 use crate::expr::aliases::Aliases;
 use crate::plan::project;
 use crate::plan_error;
@@ -23,6 +22,29 @@ pub(crate) struct Source {
 }
 
 impl Analyzer<'_> {
+    /// PREWHERE is for tables that can read some columns before others: files, and tables on disk.
+    pub(super) fn check_prewhere(&self, select: &ast::Select) -> Result<()> {
+        let from_file = select.from.iter().any(|e| match e {
+            FromElement::Table { table, .. } => match &table.source {
+                TableSource::File(_) => true,
+                TableSource::Table(name) => self.environment.has_prewhere(name),
+                TableSource::Function(f) => f.name == "file",
+                _ => false,
+            },
+            FromElement::ArrayJoin { .. } => false,
+        });
+        match &select.prewhere {
+            Some(prewhere) if !from_file => Err(self.placed(
+                Error::new(
+                    ErrorCode::ILLEGAL_PREWHERE,
+                    "Write WHERE: PREWHERE is only for files and MergeTree tables",
+                ),
+                prewhere.span,
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Plans the FROM clause; without one there is one row without columns.
     pub(crate) fn from(
         &self,
@@ -200,26 +222,6 @@ fn check_modifiers(table: &ast::TableExpr) -> Result<()> {
         )),
         _ => Ok(()),
     }
-}
-
-/// PREWHERE is for tables that can read some columns before others: files, and tables on disk.
-pub(super) fn check_prewhere(environment: &dyn Environment, select: &ast::Select) -> Result<()> {
-    let from_file = select.from.iter().any(|e| match e {
-        FromElement::Table { table, .. } => match &table.source {
-            TableSource::File(_) => true,
-            TableSource::Table(name) => environment.has_prewhere(name),
-            TableSource::Function(f) => f.name == "file",
-            _ => false,
-        },
-        FromElement::ArrayJoin { .. } => false,
-    });
-    if select.prewhere.is_none() || from_file {
-        return Ok(());
-    }
-    Err(Error::new(
-        ErrorCode::ILLEGAL_PREWHERE,
-        "Write WHERE: PREWHERE is only for files and MergeTree tables",
-    ))
 }
 
 /// The column of a SELECT without FROM, which reads `system.one`.

@@ -1,14 +1,14 @@
-//! Plans joins: kinds, USING, and the defaults that outer joins fill with.
+//! Plans joins: kinds, merged columns, and the defaults that outer joins fill with.
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ExprKind, JoinConstraint, JoinKind, JoinStrictness};
-use basalt_types::least_supertype;
 use datafusion::common::JoinType;
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Operator};
 
 use super::from::Source;
+use super::using::UsingPairs;
 use super::{Analyzer, Outer, default_array};
 use crate::expr::Resolver;
 use crate::expr::aliases::Aliases;
@@ -16,9 +16,6 @@ use crate::plan::{RowLimit, project};
 use crate::scope::{Scope, ScopeColumn};
 use crate::typed::column;
 use crate::{Typed, plan_error};
-
-/// Columns that both sides of USING have: positions in the left and the right scope.
-type UsingPairs = Vec<(usize, usize)>;
 
 impl Analyzer<'_> {
     /// Joins `right` to what stands left of it.
@@ -87,68 +84,7 @@ impl Analyzer<'_> {
         self.filled(plan, scope.columns, &shape)
     }
 
-    fn using_pairs(&self, left: &Scope, right: &Scope, join: &ast::Join) -> Result<UsingPairs> {
-        let mut pairs = UsingPairs::new();
-        if join.natural {
-            for (i, l) in left.columns.iter().enumerate().filter(|c| c.1.is_shown()) {
-                let same = |r: &ScopeColumn| r.is_shown() && r.name == l.name;
-                pairs.extend(right.columns.iter().position(same).map(|j| (i, j)));
-            }
-        }
-        if let Some(JoinConstraint::Using(exprs)) = &join.constraint {
-            for (i, expr) in exprs.iter().enumerate() {
-                let ExprKind::Identifier(parts) = &expr.unaliased().kind else {
-                    return Err(Error::new(
-                        ErrorCode::BAD_ARGUMENTS,
-                        "Write ON for expressions: USING takes columns' names",
-                    ));
-                };
-                if let Some(alias) = expr
-                    .alias()
-                    .filter(|alias| parts.last().map(String::as_str) != Some(*alias))
-                {
-                    return Err(left.unknown(&[alias.to_owned()], &[]));
-                }
-                if exprs[..i]
-                    .iter()
-                    .any(|e| e.unaliased().kind == expr.unaliased().kind)
-                {
-                    return Err(Error::new(
-                        ErrorCode::BAD_ARGUMENTS,
-                        format!("Write {} once: it is twice in USING", parts.join(".")),
-                    ));
-                }
-                let position = |scope: &Scope| {
-                    let found = scope.find(parts)?;
-                    let internal = found.map(|(c, _)| c.internal.clone());
-                    let index = scope
-                        .columns
-                        .iter()
-                        .position(|c| Some(&c.internal) == internal.as_ref());
-                    index.ok_or_else(|| scope.unknown(parts, &[]))
-                };
-                pairs.push((position(left)?, position(right)?));
-            }
-        }
-        Ok(pairs)
-    }
-
-    /// Casts the columns of USING to the types that both sides can have.
-    fn common_using_types(&self, sides: &mut Sides, using: &UsingPairs) -> Result<()> {
-        for (l, r) in using {
-            let types = [
-                &sides.left.scope.columns[*l],
-                &sides.right.scope.columns[*r],
-            ]
-            .map(|c| c.data_type.clone());
-            let common = least_supertype(&types)?;
-            self.cast_column(&mut sides.left, *l, &common)?;
-            self.cast_column(&mut sides.right, *r, &common)?;
-        }
-        Ok(())
-    }
-
-    fn cast_column(
+    pub(super) fn cast_column(
         &self,
         source: &mut Source,
         position: usize,

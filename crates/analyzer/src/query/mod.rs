@@ -12,6 +12,7 @@
 //! | `shown_names` | names of columns as users see them |
 //! | [`from`] | tables, table functions, views, subqueries |
 //! | [`join`] | joins |
+//! | `using` | the columns that USING and NATURAL name |
 //! | [`any_join`] | ANY, SEMI and PASTE JOIN |
 //! | [`asof_join`] | ASOF JOIN |
 //! | [`recursive`] | WITH RECURSIVE |
@@ -31,6 +32,10 @@
 //! | [`float_order`] | what floats are sorted by |
 //! | [`with_fill`] | ORDER BY … WITH FILL |
 //! | [`set_operations`] | UNION, EXCEPT, INTERSECT |
+//! | [`defaults`] | the expressions of DEFAULT, MATERIALIZED and ALIAS columns |
+//! | [`named_table`] | names in FROM: subqueries of WITH, tables, views |
+//! | [`table_function`] | table functions in FROM, views with parameters |
+//! | [`parameter_names`] | names of columns that are query parameters |
 
 mod any_join;
 pub mod array_join;
@@ -60,6 +65,7 @@ mod shown_names;
 mod table_function;
 pub mod totals;
 mod tuple_keys;
+mod using;
 mod windows;
 pub mod with_fill;
 

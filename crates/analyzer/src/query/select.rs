@@ -67,7 +67,7 @@ impl Clauses {
 
 impl Analyzer<'_> {
     pub(crate) fn select(&self, select: &ast::Select, outer: &Outer) -> Result<Planned> {
-        let checked = super::from::check_prewhere(self.environment, select);
+        let checked = self.check_prewhere(select);
         let planned = checked.and_then(|()| self.steps(select, outer));
         planned.map_err(|e| self.placed(e, select.span))
     }
@@ -76,7 +76,7 @@ impl Analyzer<'_> {
         let mut outer = outer.clone();
         let domain = outer.take_domain();
         let outer = outer.with_items(select)?;
-        let aliases = Aliases::of_select(select)?;
+        let aliases = Aliases::of_select(select).map_err(|e| self.placed_conflict(e))?;
         let mut source = self.from(select, (&outer, domain.as_deref()), &aliases)?;
         if let Some(domain) = &domain {
             source = domain.crossed(source, select)?;

@@ -427,3 +427,49 @@ fn rows_and_parentheses_that_do_not_end_begin_with_a_hint() {
         check(sql, place, start);
     }
 }
+
+#[test]
+fn faults_of_from_and_of_names_have_a_place_and_a_hint() {
+    for (sql, start) in [
+        (
+            "SELECT * FROM numbers(1) ARRAY JOIN ^number",
+            "ARRAY JOIN requires an array",
+        ),
+        (
+            "SELECT * FROM (SELECT 1 AS a) AS x JOIN (SELECT 1 AS b) AS y USING ^a",
+            "Write ON: the right side of the join has no column of this name. ",
+        ),
+        (
+            "SELECT * FROM (SELECT 1 AS a) AS x JOIN (SELECT 1 AS b) AS y USING (^b)",
+            "Write ON: the left side of the join has no column of this name. ",
+        ),
+        (
+            "SELECT * FROM (SELECT 1 AS aa) AS x JOIN (SELECT 1 AS aa) AS y USING ^ab",
+            "Maybe you meant: ['aa']. ",
+        ),
+        (
+            "SELECT * FROM (SELECT 1 AS a) AS x JOIN (SELECT 1 AS a) AS y USING (a, ^a)",
+            "Write a once: ",
+        ),
+        (
+            "SELECT 1 AS a, ^2 AS a",
+            "Different expressions with the same alias `a`",
+        ),
+        (
+            "SELECT number FROM numbers(3) PREWHERE ^number > 1",
+            "Write WHERE: ",
+        ),
+        ("SELECT ^least(1, 'a')", "Cast them to one type: "),
+        ("SELECT ^[1, 'a'] = 1", "Cast one of them: "),
+        (
+            "SELECT ^toInt128OrZero('1')",
+            "Use Decimal(38, 0): there is no type Int128",
+        ),
+        (
+            "SELECT ^CAST(1 AS UInt256)",
+            "Use Decimal(76, 0): there is no type UInt256",
+        ),
+    ] {
+        check_marked("", sql, start);
+    }
+}

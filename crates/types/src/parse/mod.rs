@@ -16,6 +16,7 @@ use basalt_error::{Error, ErrorCode, Result};
 
 use crate::variant::MAX_ALTERNATIVES;
 use crate::{AggregateType, DataType, TupleType};
+pub use names::absent_type;
 use names::{TWO_WORDS, simple_type, unknown_type};
 pub use parameters::parse_time_zone;
 use token::{Parser, wrong_number};

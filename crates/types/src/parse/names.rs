@@ -4,7 +4,31 @@ use basalt_error::{Error, ErrorCode, nearest};
 
 use crate::{DataType, IntervalUnit};
 
+/// Types of ClickHouse that are not there, and what to write instead.
+const ABSENT_TYPES: [(&str, &str); 10] = [
+    ("Int128", "Decimal(38, 0)"),
+    ("UInt128", "Decimal(38, 0)"),
+    ("Int256", "Decimal(76, 0)"),
+    ("UInt256", "Decimal(76, 0)"),
+    ("BFloat16", "Float32"),
+    ("Time", "DateTime"),
+    ("Time64", "DateTime64"),
+    ("Dynamic", "Variant(…) or String"),
+    ("JSON", "String and functions like JSONExtract"),
+    ("Object", "String and functions like JSONExtract"),
+];
+
+/// The error for the name of a type of ClickHouse that is not there.
+pub fn absent_type(name: &str) -> Option<Error> {
+    let (_, instead) = ABSENT_TYPES.iter().find(|(absent, _)| *absent == name)?;
+    let message = format!("Use {instead}: there is no type {name}");
+    Some(Error::new(ErrorCode::UNKNOWN_TYPE, message))
+}
+
 pub(super) fn unknown_type(name: &str) -> Error {
+    if let Some(absent) = absent_type(name) {
+        return absent;
+    }
     let known = SIMPLE_TYPES
         .iter()
         .map(|(n, _)| *n)
