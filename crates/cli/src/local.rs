@@ -8,9 +8,9 @@ use std::time::Instant;
 use basalt_engine::settings::declared;
 use basalt_engine::{Database, Io, Session, gives_rows};
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, ShowKind, Statement, TableSource};
 use clap::ArgMatches;
 
+use crate::input_table;
 use crate::progress::Progress;
 use crate::say;
 use crate::shell::{self, Canceller, Names, ShellSession};
@@ -132,8 +132,7 @@ impl Local {
         let is_asked = given("structure").is_some()
             || given("input-format").is_some()
             || given("file").is_some()
-            || mentions(text, table)
-            || describes(text, table);
+            || input_table::is_named(text, table);
         let from_stdin = given("file").is_none_or(|f| f == "-");
         let is_script = options.get_many::<String>("query").is_none() && from_stdin;
         if !is_asked || is_script || (from_stdin && std::io::stdin().is_terminal()) {
@@ -270,36 +269,6 @@ fn println_summary(summary: &basalt_engine::Summary, has_result: bool, seconds: 
         );
     }
     println!();
-}
-
-/// Whether a statement shows how a table of this name is made.
-fn describes(text: &[u8], name: &str) -> bool {
-    let is_it = |table: &ast::ObjectName| table.database.is_none() && table.name == name;
-    let statements = basalt_parser::parse_statements(text).map_while(Result::ok);
-    let mut statements = statements.map(|parsed| parsed.statement);
-    statements.any(|statement| match &statement {
-        Statement::Describe(describe) => {
-            matches!(&describe.table.source, TableSource::Table(table) if is_it(table))
-        }
-        Statement::Exists(exists) => is_it(&exists.name),
-        Statement::Show(show) => match &show.kind {
-            ShowKind::Create { name, .. } | ShowKind::Columns { table: name, .. } => is_it(name),
-            _ => false,
-        },
-        _ => false,
-    })
-}
-
-/// Whether a name stands in the text as a word behind FROM or JOIN.
-fn mentions(text: &[u8], name: &str) -> bool {
-    let text = String::from_utf8_lossy(text);
-    let words: Vec<&str> = text
-        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .filter(|w| !w.is_empty())
-        .collect();
-    words.windows(2).any(|w| {
-        (w[0].eq_ignore_ascii_case("from") || w[0].eq_ignore_ascii_case("join")) && w[1] == name
-    })
 }
 
 impl ShellSession for Local {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`arguments`] | the commands and their options |
 //! | [`usage`] | what is wrong with a command line |
+//! | [`input_table`] | whether statements name the table that standard input is |
 //! | [`local`] | `basalt local`: queries over files and memory |
 //! | [`progress`] | the bar of a running query |
 //! | [`shell`] | the interactive shell |
@@ -18,6 +19,7 @@ mod arguments;
 mod compressor;
 mod datagen;
 mod format;
+mod input_table;
 mod lab;
 mod local;
 mod progress;

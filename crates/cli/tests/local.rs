@@ -80,6 +80,16 @@ fn standard_input_is_a_table() {
     assert_eq!(shown(&output).1, "3\ty\n");
 }
 
+/// Input that breaks any reader of it: whoever reads it fails.
+#[test]
+fn standard_input_is_left_alone_by_strings_and_comments() {
+    let broken = b"\"\xff\t\\x";
+    let (status, out, _) = over_rows("SELECT 'rows from table x' -- FROM table", broken);
+    assert_eq!((status, out.as_str()), (0, "rows from table x\n"));
+    let (status, out, _) = over_rows("SELECT 1 IN `table`", b"1\n");
+    assert_eq!((status, out.as_str()), (0, "1\n"));
+}
+
 /// What `basalt local -q` prints for a query over lines of TSV.
 fn over_rows(query: &str, rows: &[u8]) -> (i32, String, String) {
     let mut command = basalt(&["-q", query]);
