@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::Statement;
+use basalt_parser::ast::{self, Statement};
 
 use crate::database::Database;
 use crate::session::{Io, Session};
@@ -180,21 +180,25 @@ pub(crate) fn save(database: &Database) -> Result<()> {
     Ok(())
 }
 
+/// The statement that makes a function.
+pub(crate) fn create_function(name: &str, lambda: &ast::Lambda, or_replace: bool) -> String {
+    let create = ast::CreateFunction {
+        or_replace,
+        if_not_exists: false,
+        name: name.to_owned(),
+        cluster: None,
+        lambda: lambda.clone(),
+        span: ast::Span::default(),
+    };
+    basalt_parser::format_one_line(&Statement::CreateFunction(Box::new(create)))
+}
+
 fn script(database: &Database) -> Result<String> {
     let mut tables = String::new();
     let mut views = String::new();
     let mut script = String::new();
     for (name, lambda) in database.sql_functions.read().iter() {
-        let create = basalt_parser::ast::CreateFunction {
-            or_replace: true,
-            if_not_exists: false,
-            name: name.clone(),
-            cluster: None,
-            lambda: lambda.as_ref().clone(),
-            span: basalt_parser::ast::Span::default(),
-        };
-        let statement = Statement::CreateFunction(Box::new(create));
-        script.push_str(&basalt_parser::format_one_line(&statement));
+        script.push_str(&create_function(name, lambda, true));
         script.push_str(";\n");
     }
     for name in database.catalog.databases() {

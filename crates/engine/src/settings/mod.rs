@@ -55,12 +55,21 @@ impl Settings {
         &self.changed
     }
 
-    /// Every setting with its value; those of formats only where they are set.
+    /// Every setting with the value that queries go by; those of formats only where they are set.
     pub fn all(&self) -> BTreeMap<String, String> {
         let defaults = declared().map(|s| (s.name.to_owned(), s.default.to_owned()));
         let mut all: BTreeMap<String, String> = defaults.collect();
         all.extend(self.changed.clone());
+        all.insert("max_threads".to_owned(), self.max_threads().to_string());
         all
+    }
+
+    /// Text of a setting as people are shown it: with the number of threads that `auto` is.
+    pub fn shown(&self, name: &str) -> String {
+        if name == "max_threads" && self.number(name) == 0 {
+            return format!("auto({})", self.max_threads());
+        }
+        self.get(name).to_owned()
     }
 
     /// Text of a setting, its default included; empty for an unknown one.

@@ -98,11 +98,7 @@ fn listing(session: &Session, kind: &ShowKind) -> Result<Listing> {
                            if(is_in_sorting_key, 'SOR', '')) AS key, nullIf(default_expression, '') AS default, '' AS extra";
             (columns, "system.columns", Some(condition))
         }
-        ShowKind::Functions => (
-            "name, is_aggregate, case_insensitive, alias_to, origin, description",
-            "system.functions",
-            None,
-        ),
+        ShowKind::Functions => ("*", "system.functions", None),
         ShowKind::Settings { changed } => (
             "name, type, value",
             "system.settings",

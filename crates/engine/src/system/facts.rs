@@ -7,7 +7,7 @@ use basalt_formats::{FORMATS, FormatSettings};
 
 use super::rows::Rows;
 use crate::environment::QueryEnvironment;
-use crate::settings::declared;
+use crate::settings::{Settings, declared};
 
 /// `system.settings`
 pub(crate) fn settings(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
@@ -17,10 +17,9 @@ pub(crate) fn settings(environment: &QueryEnvironment<'_>) -> Result<TableEntry>
     let of_formats = FormatSettings::NAMES.iter().copied();
     let of_formats: Vec<&str> = of_formats.filter(|n| !is_own(n)).collect();
     let names = || declared().map(|s| s.name).chain(of_formats.iter().copied());
-    let no_default = || of_formats.iter().map(|_| "");
     Rows::default()
         .text("name", names())
-        .text("value", names().map(|n| settings.get(n)))
+        .text("value", names().map(|n| settings.shown(n)))
         .flag(
             "changed",
             names().map(|n| settings.changed().contains_key(n)),
@@ -39,7 +38,7 @@ pub(crate) fn settings(environment: &QueryEnvironment<'_>) -> Result<TableEntry>
                 .map(|s| s.type_name())
                 .chain(of_formats.iter().map(|_| "String")),
         )
-        .text("default", declared().map(|s| s.default).chain(no_default()))
+        .text("default", names().map(|n| Settings::default().shown(n)))
         .flag("readonly", names().map(|_| false))
         .table()
 }

@@ -38,6 +38,16 @@ impl Rows {
         self.column(name, DataType::UInt8, Arc::new(flags))
     }
 
+    /// Adds a `Nullable(UInt8)` column of flags.
+    pub(crate) fn maybe_flag(
+        self,
+        name: &str,
+        values: impl IntoIterator<Item = Option<bool>>,
+    ) -> Self {
+        let flags = UInt8Array::from_iter(values.into_iter().map(|v| v.map(u8::from)));
+        self.column(name, DataType::UInt8.to_nullable(), Arc::new(flags))
+    }
+
     /// Adds a `UInt64` column.
     pub(crate) fn number(self, name: &str, values: impl IntoIterator<Item = u64>) -> Self {
         let numbers = UInt64Array::from_iter_values(values);
