@@ -148,7 +148,14 @@ fn bind_function(
         types: &types,
         ..*call
     };
-    let is_of_nothing = types.iter().any(|t| *t.base() == DataType::Nothing);
+    let is_nothing = types.iter().position(|t| *t == DataType::Nothing);
+    let has_null = types.iter().any(is_only_null);
+    if let Some(idx) = is_nothing.filter(|_| !has_null && !counts(function))
+        && function.nulls == AggregateNulls::Skip
+    {
+        return Err(call.illegal_type(idx));
+    }
+    let is_of_nothing = has_null || (is_nothing.is_some() && counts(function));
     if is_of_nothing && function.nulls != AggregateNulls::Own {
         check_nothing(function, &call)?;
         return Ok(of_nothing(function));
@@ -198,9 +205,13 @@ fn check_nothing(function: &AggregateFunction, call: &AggregateCall<'_>) -> Resu
     }
 }
 
+fn counts(function: &AggregateFunction) -> bool {
+    function.only_nulls == OnlyNulls::Zero
+}
+
 /// Only NULLs ever come: counts are 0, all else is NULL.
 fn of_nothing(function: &AggregateFunction) -> BoundAggregate {
-    let counts = function.only_nulls == OnlyNulls::Zero;
+    let counts = counts(function);
     let return_type = if counts {
         DataType::UInt64
     } else {

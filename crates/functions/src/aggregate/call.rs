@@ -7,6 +7,7 @@ use arrow::datatypes::DataType as ArrowType;
 use basalt_error::{Error, ErrorCode, Result, counted};
 use basalt_types::DataType;
 
+use super::binding::param_texts;
 use super::{Aggregator, AggregatorFactory, BoundAggregate, Shortcut};
 use crate::{Arg, Call, Context};
 
@@ -101,7 +102,30 @@ impl AggregateCall<'_> {
     pub fn param_u64(&self, idx: usize) -> Result<u64> {
         self.params_call()
             .constant_u64(self.checked_param(idx)?)
-            .map_err(|e| self.bad_param(idx, &e))
+            .map_err(|_| self.wrong_param(idx, "a whole number of 0 or more"))
+    }
+
+    /// Parameter `idx` as a length: any number, without its fraction.
+    ///
+    /// # Errors
+    /// `CANNOT_CONVERT_TYPE` if it is no number, `ARGUMENT_OUT_OF_BOUND` if it is negative.
+    pub fn param_len(&self, idx: usize) -> Result<u64> {
+        if !self.params[idx].data_type.is_number() {
+            let error = self.wrong_param(idx, "a number");
+            return Err(Error::new(
+                ErrorCode::CANNOT_CONVERT_TYPE,
+                error.message().to_owned(),
+            ));
+        }
+        let number = self.param_f64(idx)?;
+        if number < 0.0 {
+            let error = self.wrong_param(idx, "a number of 0 or more");
+            return Err(Error::new(
+                ErrorCode::ARGUMENT_OUT_OF_BOUND,
+                error.message().to_owned(),
+            ));
+        }
+        Ok(number as u64)
     }
 
     /// Parameter `idx` as an integer.
@@ -111,7 +135,7 @@ impl AggregateCall<'_> {
     pub fn param_i64(&self, idx: usize) -> Result<i64> {
         self.params_call()
             .constant_i64(self.checked_param(idx)?)
-            .map_err(|e| self.bad_param(idx, &e))
+            .map_err(|_| self.wrong_param(idx, "a whole number"))
     }
 
     /// Parameter `idx` as a float.
@@ -121,7 +145,7 @@ impl AggregateCall<'_> {
     pub fn param_f64(&self, idx: usize) -> Result<f64> {
         self.params_call()
             .constant_f64(self.checked_param(idx)?)
-            .map_err(|e| self.bad_param(idx, &e))
+            .map_err(|_| self.wrong_param(idx, "a number"))
     }
 
     /// Parameter `idx` as bytes.
@@ -131,7 +155,7 @@ impl AggregateCall<'_> {
     pub fn param_bytes(&self, idx: usize) -> Result<Vec<u8>> {
         self.params_call()
             .constant_bytes(self.checked_param(idx)?)
-            .map_err(|e| self.bad_param(idx, &e))
+            .map_err(|_| self.wrong_param(idx, "a string"))
     }
 
     /// The error for a parameter that the function cannot use.
@@ -140,6 +164,18 @@ impl AggregateCall<'_> {
             ErrorCode::BAD_ARGUMENTS,
             format!(
                 "Parameter {} of aggregate function {} is not valid: {reason}",
+                idx + 1,
+                self.name
+            ),
+        )
+    }
+
+    fn wrong_param(&self, idx: usize, wanted: &str) -> Error {
+        let given = param_texts(&self.params[idx..=idx]).concat();
+        Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            format!(
+                "Write {wanted}: parameter {} of aggregate function {} is {given}",
                 idx + 1,
                 self.name
             ),

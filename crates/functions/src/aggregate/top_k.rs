@@ -76,11 +76,11 @@ fn resolve(call: &AggregateCall<'_>, weighted: bool, approx: bool) -> Result<Bou
     }
     let len = match call.params.len() {
         0 => 10,
-        _ => call.param_u64(0)?,
+        _ => call.param_len(0)?,
     };
     let second = match call.params.len() {
         0 | 1 => None,
-        _ => Some(call.param_u64(1)?),
+        _ => Some(call.param_len(1)?),
     };
     let capacity = if approx {
         second.unwrap_or(len.saturating_mul(3))

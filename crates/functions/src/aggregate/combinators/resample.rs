@@ -41,7 +41,7 @@ pub(super) fn bind(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     let types: Vec<DataType> = call.types[..last]
         .iter()
         .map(|t| {
-            if sees_nulls {
+            if sees_nulls || *t.base() == DataType::Nothing {
                 t.clone()
             } else {
                 t.base().clone()

@@ -42,9 +42,8 @@ fn resolve(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
             call.bad_param(idx, &format!("the modes are {known}"))
         })? = true;
     }
-    if let Some(idx) = (1..call.params.len()).find(|_| funnel.allow_reentry && !funnel.strict_order)
-    {
-        return Err(call.bad_param(idx, &"allow_reentry is for strict_order"));
+    if funnel.allow_reentry && !funnel.strict_order {
+        return Err(call.bad_param(1, &"allow_reentry is for strict_order"));
     }
     Ok(bind_collected(DataType::UInt8, call.types, funnel))
 }
@@ -130,7 +129,7 @@ impl Funnel {
                 continue;
             };
             if idx == 0 {
-                self.put(&mut chains[0], first_link(step));
+                self.link(None, step, &mut chains[0]);
             } else if self.strict_deduplication && !chains[idx].is_empty() {
                 break;
             } else if self.strict_order && has_begun && chains[idx - 1].is_empty() {
@@ -142,7 +141,7 @@ impl Funnel {
                 let (before, from) = chains.split_at_mut(idx);
                 for chain in &before[idx - 1] {
                     if self.can_follow(chain, step) {
-                        self.put(&mut from[0], next_link(chain, step));
+                        self.link(Some(chain), step, &mut from[0]);
                     }
                 }
                 if idx + 1 == self.num_conditions && !from[0].is_empty() {
@@ -160,28 +159,22 @@ impl Funnel {
             && !(self.strict_once && chain.rows.contains(&step.row))
     }
 
-    /// Adds a chain to those that reach a condition: the latest is the best one, unless rows count once.
-    fn put(&self, reached: &mut Vec<Chain>, chain: Chain) {
-        if !self.strict_once {
+    /// Adds a chain with one more row, or a new one, to those that reach a condition: the latest is the
+    /// best one, unless rows count once.
+    fn link(&self, chain: Option<&Chain>, step: &Step, reached: &mut Vec<Chain>) {
+        let mut rows = Vec::new();
+        if self.strict_once {
+            rows.extend(chain.iter().flat_map(|c| &c.rows));
+            rows.push(step.row);
+        } else {
             reached.clear();
         }
-        reached.push(chain);
+        reached.push(Chain {
+            start: chain.map_or(step.time, |c| c.start),
+            last: step.time,
+            rows,
+        });
     }
-}
-
-fn first_link(step: &Step) -> Chain {
-    Chain {
-        start: step.time,
-        last: step.time,
-        rows: vec![step.row],
-    }
-}
-
-fn next_link(chain: &Chain, step: &Step) -> Chain {
-    let mut next = chain.clone();
-    next.last = step.time;
-    next.rows.push(step.row);
-    next
 }
 
 /// Leaves the chain that begins last: when time has gone on, chains do not differ in the rows to come.

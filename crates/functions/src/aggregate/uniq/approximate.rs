@@ -268,7 +268,7 @@ fn resolve_up_to(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     call.expect_args(1..=usize::MAX)?;
     let limit = match call.params.len() {
         0 => 10,
-        _ => call.param_u64(0)?,
+        _ => call.param_len(0)?,
     };
     if limit > MAX_UP_TO {
         return Err(Error::new(
