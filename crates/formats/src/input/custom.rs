@@ -10,6 +10,7 @@ use super::fields::{FieldMap, at_column, is_header};
 use super::rows::RowParser;
 use super::rule::RuleReader;
 use crate::FormatSettings;
+use crate::output::rule::Rule;
 use crate::registry::Header;
 
 /// What stands around fields, rows and all rows.
@@ -114,6 +115,8 @@ pub(super) struct CustomRows {
     columns: Vec<(String, DataType)>,
     detect_header: bool,
     is_first: bool,
+    /// Whether fields of text go on past the delimiter, as the rule ends them elsewhere.
+    runs_on: bool,
 }
 
 impl CustomRows {
@@ -131,7 +134,25 @@ impl CustomRows {
             columns: target.columns.clone(),
             detect_header: settings.input_format_custom_detect_header,
             is_first: true,
+            runs_on: Rule::parse(rule)? == Rule::Escaped
+                && !delimiter.is_empty()
+                && !delimiter.starts_with(['\t', '\n']),
         })
+    }
+
+    /// Refuses texts that would take the fields behind them in.
+    fn check_ends(&self) -> Result<()> {
+        let mut columns = self.columns.iter();
+        if !self.runs_on || !columns.any(|(_, t)| t.base().is_string()) {
+            return Ok(());
+        }
+        let delimiter = String::from_utf8_lossy(&self.delimiters.field);
+        Err(Error::new(
+            ErrorCode::BAD_ARGUMENTS,
+            format!(
+                "Set format_custom_escaping_rule = 'CSV': texts of the rule Escaped end at tabs and line ends, not at {delimiter:?}"
+            ),
+        ))
     }
 
     fn names(&mut self, cursor: &mut Cursor<'_>) -> Result<Vec<Vec<u8>>> {
@@ -181,6 +202,9 @@ impl RowParser for CustomRows {
     }
 
     fn row(&mut self, text: &[u8], columns: &mut [ColumnBuilder]) -> Result<usize> {
+        if self.is_first {
+            self.check_ends()?;
+        }
         let mut cursor = Cursor::new(text);
         expect(&mut cursor, &self.delimiters.row_before)?;
         for i in 0..self.map.len() {
