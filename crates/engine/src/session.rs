@@ -135,20 +135,8 @@ impl Session {
         statement::limits::check_length(text, parsed, &settings)?;
         let parsed = &*statement::identifiers::resolved(parsed, &self.parameters)?;
         SimdLevel::force(SimdLevel::parse_setting(settings.get("simd_level")).unwrap_or(None));
-        let seconds = settings
-            .get("max_execution_time")
-            .parse::<f64>()
-            .unwrap_or(0.0);
-        let deadline = Duration::try_from_secs_f64(seconds).ok();
-        let deadline = deadline.filter(|d| !d.is_zero());
         statement::limits::check_tree(parsed, &settings)?;
-        let limits = statement::limits::of_reading(&settings);
-        let control = QueryControl::new(deadline)
-            .breaking_at_deadline(settings.get("timeout_overflow_mode") == "break")
-            .with_read_limits(limits)
-            .with_speed_limits(statement::limits::of_speed(&settings))
-            .with_memory_limit(settings.number("max_memory_usage"));
-        let control = Arc::new(control);
+        let control = Arc::new(statement::limits::control(&settings));
         let account = control.account().clone();
         let _counted = account.enter();
         *self.running.0.lock() = Some(Arc::clone(&control));

@@ -1,10 +1,10 @@
-//! Checks statements against the settings that limit them.
+//! What settings let a statement do: its length and tree, its time, memory and rows.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_exec::{ReadLimits, SpeedLimits};
+use basalt_exec::{QueryControl, ReadLimits, SpeedLimits};
 use basalt_parser::Parsed;
 use basalt_parser::ast::Statement;
 use basalt_parser::lexer::Lexer;
@@ -13,8 +13,18 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use crate::settings::Settings;
 
-/// What a query may read.
-pub(crate) fn of_reading(settings: &Settings) -> ReadLimits {
+/// What ends a query: its time, what it reads, how fast, its memory.
+pub(crate) fn control(settings: &Settings) -> QueryControl {
+    let seconds = settings.get("max_execution_time").parse::<f64>();
+    let deadline = Duration::try_from_secs_f64(seconds.unwrap_or(0.0)).ok();
+    QueryControl::new(deadline.filter(|d| !d.is_zero()))
+        .breaking_at_deadline(settings.get("timeout_overflow_mode") == "break")
+        .with_read_limits(of_reading(settings))
+        .with_speed_limits(of_speed(settings))
+        .with_memory_limit(settings.number("max_memory_usage"))
+}
+
+fn of_reading(settings: &Settings) -> ReadLimits {
     ReadLimits {
         max_rows: settings.number("max_rows_to_read"),
         max_bytes: settings.number("max_bytes_to_read"),
@@ -27,7 +37,7 @@ pub(crate) fn of_reading(settings: &Settings) -> ReadLimits {
 }
 
 /// How fast a query has to read and may, if a setting says so.
-pub(crate) fn of_speed(settings: &Settings) -> Option<SpeedLimits> {
+fn of_speed(settings: &Settings) -> Option<SpeedLimits> {
     let seconds = |name| {
         let seconds = settings.get(name).parse().unwrap_or(0.0);
         Duration::try_from_secs_f64(seconds).unwrap_or_default()

@@ -26,6 +26,11 @@
 //! | [`extremes`] | least and greatest values of a result |
 //! | [`set`] | SET, USE |
 //! | [`result`] | results of statements that are no queries |
+//! | [`insert_function`] | INSERT INTO FUNCTION |
+//! | [`limits`] | what settings let a statement do |
+//! | [`nested`] | lengths of the arrays of a Nested |
+//! | [`partitioned_file`] | PARTITION BY of INSERT INTO FUNCTION |
+//! | [`whole_file`] | files that are there whole or not at all |
 
 pub mod alter;
 mod altered_columns;
