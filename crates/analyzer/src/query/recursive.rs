@@ -7,7 +7,8 @@ use basalt_parser::ast::{SetExpr, SetOperator};
 use basalt_types::{DataType, supertype_or_variant};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::catalog::cte_worktable::CteWorkTable;
-use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, TableScan};
 
 use super::from::{Source, subquery_source};
 use super::outer::{Outer, WithSubquery};
@@ -42,6 +43,12 @@ impl Analyzer<'_> {
             if columns.iter().map(|c| &c.data_type).eq(&types) {
                 let start = self.aligned(start, &columns)?;
                 let round = self.union_of(rounds, &columns)?;
+                if num_scans(&round, &work_name) > 1 {
+                    return Err(Error::not_implemented(format!(
+                        "More than one `{name}` in the recursive part of WITH RECURSIVE"
+                    ))
+                    .hinted("Name it once, and join the rest to it"));
+                }
                 let plan = LogicalPlanBuilder::from(start)
                     .to_recursive_query(work_name, round, is_distinct)
                     .and_then(|b| b.build())
@@ -100,6 +107,18 @@ impl Analyzer<'_> {
         }
         round.ok_or_else(|| Error::bug("recursion without a second branch"))
     }
+}
+
+/// How often a plan reads a table.
+fn num_scans(plan: &LogicalPlan, table: &str) -> usize {
+    let mut num_scans = 0;
+    // The closure never fails.
+    let _ = plan.apply_with_subqueries(|step| {
+        let is_it = |scan: &TableScan| scan.table_name.table() == table;
+        num_scans += usize::from(matches!(step, LogicalPlan::TableScan(scan) if is_it(scan)));
+        Ok(TreeNodeRecursion::Continue)
+    });
+    num_scans
 }
 
 /// The types that hold what the columns hold now and what the rounds give.

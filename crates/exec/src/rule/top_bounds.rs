@@ -14,6 +14,7 @@ use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 
 use crate::scan::ScanExec;
 use crate::sort::{KeyBound, SortRowsExec};
@@ -117,12 +118,16 @@ impl PhysicalOptimizerRule for BoundScans {
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let bound = |node: Arc<dyn ExecutionPlan>| {
+            // The bound of one round is not that of the next.
+            if node.is::<RecursiveQueryExec>() {
+                return Ok(Transformed::new(node, false, TreeNodeRecursion::Jump));
+            }
             Ok(match bounded(&node)? {
                 Some(ours) => Transformed::yes(ours),
                 None => Transformed::no(node),
             })
         };
-        plan.transform_up(bound).data()
+        plan.transform_down(bound).data()
     }
 
     fn name(&self) -> &str {

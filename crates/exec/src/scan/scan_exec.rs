@@ -141,6 +141,18 @@ impl ExecutionPlan for ScanExec {
         }
     }
 
+    /// Recursions run their plan once a round, each time over all morsels.
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(Self {
+            source: Arc::clone(&self.source),
+            control: Arc::clone(&self.control),
+            next: Arc::default(),
+            limit: self.limit,
+            metrics: self.metrics.clone(),
+            properties: Arc::clone(&self.properties),
+        }))
+    }
+
     fn execute(
         &self,
         partition: usize,
