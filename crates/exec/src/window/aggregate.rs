@@ -1,8 +1,7 @@
 //! Computes an aggregate function over each row's frame, with as few updates as the frames allow.
 //!
 //! Frames that do not overlap are groups. Frames that only grow are one state, read again and
-//! again. Short frames that move are fed anew; for long ones a tree of states answers each in
-//! logarithmic time (`tree`).
+//! again. Those that move are fed anew or answered from a tree of states (`moving`).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,20 +16,12 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::logical_expr::AggregateUDF;
 
 use super::frames::Frames;
-use super::tree;
+use super::moving;
 use crate::memory;
 use crate::stream::bug;
 
-/// Frames of this many rows on average are fed anew for each row, those of functions whose states
-/// are as long as their input even if they are longer.
-const SHORT_FRAME: usize = 64;
-const SHORT_FRAME_OF_LONG_STATES: usize = 1024;
-
 /// Growing frames whose states are computed at once from that of the last one.
 const FRAMES_AT_ONCE: usize = 32;
-
-/// Rows that are gathered at once for short frames.
-const GATHERED_ROWS: usize = 1 << 18;
 
 /// The result of an aggregate function for each row.
 pub(super) fn column(
@@ -50,11 +41,6 @@ pub(super) fn column(
     memory::grow(memory, Frames::runs_bytes(frames.starts.len()))?;
     let (runs, run_of_row) = frames.runs();
     let short_state = bound.state_types.iter().all(DataType::is_primitive);
-    let short_frame = if short_state {
-        SHORT_FRAME
-    } else {
-        SHORT_FRAME_OF_LONG_STATES
-    };
     let results = if disjoint(&runs) {
         as_groups(bound, args, &runs, memory)?
     } else if growing(&runs) {
@@ -63,10 +49,8 @@ pub(super) fn column(
         } else {
             running(bound, args, &runs, memory)?
         }
-    } else if total(&runs) <= runs.len().saturating_mul(short_frame) {
-        gathered(bound, args, &runs, memory)?
     } else {
-        tree::results(bound, args, &runs, memory)?
+        moving::results(bound, args, &runs, memory)?
     };
     let order = UInt64Array::from_iter_values(run_of_row.into_iter().map(|r| r as u64));
     if runs.len() < order.len() {
@@ -77,14 +61,14 @@ pub(super) fn column(
 }
 
 /// Results of the frames so far, whose memory counts: each of them may be as long as its frame.
-struct Results<'a> {
+pub(super) struct Results<'a> {
     arrays: Vec<ArrayRef>,
     size_bytes: usize,
     memory: &'a MemoryReservation,
 }
 
 impl<'a> Results<'a> {
-    fn new(memory: &'a MemoryReservation) -> Self {
+    pub(super) fn new(memory: &'a MemoryReservation) -> Self {
         Self {
             arrays: Vec::new(),
             size_bytes: 0,
@@ -92,7 +76,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    fn push(&mut self, array: ArrayRef) -> Result<()> {
+    pub(super) fn push(&mut self, array: ArrayRef) -> Result<()> {
         let size_bytes = array.get_array_memory_size();
         memory::grow(self.memory, size_bytes)?;
         self.size_bytes += size_bytes;
@@ -100,7 +84,7 @@ impl<'a> Results<'a> {
         Ok(())
     }
 
-    fn joined(self) -> Result<ArrayRef> {
+    pub(super) fn joined(self) -> Result<ArrayRef> {
         memory::grow(self.memory, self.size_bytes)?;
         let arrays: Vec<&dyn Array> = self.arrays.iter().map(AsRef::as_ref).collect();
         let joined = concat(&arrays).map_err(bug)?;
@@ -167,12 +151,8 @@ fn growing(runs: &[Range<usize>]) -> bool {
     })
 }
 
-fn total(runs: &[Range<usize>]) -> usize {
-    runs.iter().map(Range::len).sum()
-}
-
 /// The ids of rows of which so many belong to the first group, to the second, and so on.
-fn ids_of(lengths: impl Iterator<Item = usize>, num_groups: usize) -> Result<Vec<u32>> {
+pub(super) fn ids_of(lengths: impl Iterator<Item = usize>, num_groups: usize) -> Result<Vec<u32>> {
     let groups = lengths.enumerate();
     group_ids(
         groups.flat_map(|(group, len)| std::iter::repeat_n(group, len)),
@@ -180,7 +160,7 @@ fn ids_of(lengths: impl Iterator<Item = usize>, num_groups: usize) -> Result<Vec
     )
 }
 
-fn slices(args: &[ArrayRef], rows: &Range<usize>) -> Vec<ArrayRef> {
+pub(super) fn slices(args: &[ArrayRef], rows: &Range<usize>) -> Vec<ArrayRef> {
     args.iter()
         .map(|a| a.slice(rows.start, rows.len()))
         .collect()
@@ -213,7 +193,7 @@ fn as_groups(
 }
 
 /// The rows of the frames one after another.
-fn rows_of(args: &[ArrayRef], runs: &[Range<usize>]) -> Result<Vec<ArrayRef>> {
+pub(super) fn rows_of(args: &[ArrayRef], runs: &[Range<usize>]) -> Result<Vec<ArrayRef>> {
     let rows = runs.iter().flat_map(|r| r.clone()).map(|row| row as u64);
     let rows = UInt64Array::from_iter_values(rows);
     args.iter()
@@ -310,36 +290,6 @@ fn running_at_once(
         results.push(states.finish(0..chunk.len())?)?;
         carried = states.states(chunk.len() - 1..chunk.len())?;
         fed = chunk[chunk.len() - 1].clone();
-    }
-    results.joined()
-}
-
-/// One result for each of the frames, which are short: all of their rows are fed.
-fn gathered(
-    bound: &BoundAggregate,
-    args: &[ArrayRef],
-    runs: &[Range<usize>],
-    memory: &MemoryReservation,
-) -> Result<ArrayRef> {
-    let mut results = Results::new(memory);
-    let mut rest = runs;
-    while !rest.is_empty() {
-        let (mut taken, mut num_rows) = (0, 0);
-        while taken < rest.len() && num_rows < GATHERED_ROWS {
-            num_rows += rest[taken].len();
-            taken += 1;
-        }
-        let (chunk, behind) = rest.split_at(taken);
-        rest = behind;
-        let ids = ids_of(chunk.iter().map(Range::len), chunk.len())?;
-        let groups = Groups {
-            ids: Some(&ids),
-            num_groups: chunk.len(),
-            num_rows: ids.len(),
-        };
-        let mut states = (bound.factory)();
-        states.update(&rows_of(args, chunk)?, groups)?;
-        results.push(states.finish(0..chunk.len())?)?;
     }
     results.joined()
 }

@@ -6,10 +6,12 @@
 //! | [`frames`] | partitions, equal rows, and the frame of each row |
 //! | [`rows`] | functions of a row's place: `rank`, `lag`, `nth_value` |
 //! | [`aggregate`] | aggregate functions over frames |
-//! | [`tree`] | their states over long frames that move at both ends |
+//! | [`moving`] | those that move: fed anew, or from a tree |
+//! | [`tree`] | a tree of states over the rows |
 
 mod aggregate;
 mod frames;
+mod moving;
 mod rows;
 mod step;
 mod tree;
