@@ -11,6 +11,8 @@ use datafusion::arrow::array::{ArrayRef, RecordBatch};
 use datafusion::catalog::TableProvider;
 use datafusion::logical_expr::LogicalPlan;
 
+use crate::query_settings::QuerySettings;
+
 /// A column of a table as queries see it.
 #[derive(Clone, Debug)]
 pub struct TableColumn {
@@ -109,6 +111,16 @@ pub trait Environment {
 
     /// Settings that are not at their defaults, as text.
     fn settings(&self) -> &BTreeMap<String, String>;
+
+    /// The settings of a subquery: those `around` it, changed by its own.
+    ///
+    /// # Errors
+    /// `UNKNOWN_SETTING`, and what is wrong with a value.
+    fn own_settings(
+        &self,
+        around: &BTreeMap<String, String>,
+        own: &[ast::Setting],
+    ) -> Result<QuerySettings>;
 
     /// Whether a setting is on, its default included.
     fn flag(&self, setting: &str) -> bool;

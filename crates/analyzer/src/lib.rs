@@ -9,6 +9,7 @@
 //! | [`query`] | SELECT and its clauses, set operations: the shape of the plan |
 //! | [`constants`] | constants that take long |
 //! | [`expr`] | expressions: identifiers, functions, casts, IN, lambdas, aggregates, windows |
+//! | `query_settings` | the settings of the statement, or of a subquery that has its own |
 //! | `place` | where in the text an expression stands, for errors |
 //! | [`scope`] | columns in sight, and finding them by name |
 //! | [`plan`] | the plan's nodes that DataFusion does not have |
@@ -24,6 +25,7 @@ pub mod expr;
 mod place;
 pub mod plan;
 pub mod query;
+mod query_settings;
 pub mod scope;
 mod tolerant;
 pub mod typed;
@@ -36,4 +38,5 @@ pub use expr::cast::cast;
 pub use query::defaults::{DeclaredColumn, column_names};
 pub use query::insert::{TargetColumn, given_name, given_or_default};
 pub use query::{Analyzer, FloatOrder, OutputColumn, Planned};
+pub use query_settings::QuerySettings;
 pub use typed::{Typed, into_plan_error, plan_error};

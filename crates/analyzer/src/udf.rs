@@ -43,6 +43,8 @@ pub struct FunctionUdf {
     bound: BoundFunction,
     /// Where the call stands in the query's text.
     place: Option<Position>,
+    /// What it is done for, where it stands nowhere.
+    purpose: Option<String>,
     signature: Signature,
 }
 
@@ -79,6 +81,10 @@ impl FunctionUdf {
     /// What the function reports, with the place of its call and with what else to call.
     fn placed(&self, error: Error) -> Error {
         let error = tolerant::with_hint(error, &self.bound.name);
+        let error = match &self.purpose {
+            Some(purpose) if !error.is_of_run() => error.within(purpose),
+            _ => error,
+        };
         match self.place {
             Some(place) if !error.is_of_run() => error.at(place),
             _ => error,
@@ -86,10 +92,11 @@ impl FunctionUdf {
     }
 
     /// Type of the argument of a function that was called with one.
-    pub(crate) fn only_argument_type(&self) -> Option<&str> {
-        let prefix = format!("{}->{}:", self.bound.name, self.bound.return_type);
-        let types = self.key.strip_prefix(&prefix)?;
-        (!types.contains(':')).then_some(types)
+    pub(crate) fn only_argument_type(&self) -> Option<&DataType> {
+        match self.bound.arg_types.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
     }
 }
 
@@ -116,9 +123,29 @@ pub fn call(key: String, bound: BoundFunction, args: Vec<Expr>) -> Expr {
         schema_name,
         bound,
         place: place::current(),
+        purpose: None,
         signature,
     });
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(udf), args))
+}
+
+/// The call with what it is done for, which its errors tell; other expressions as they are.
+pub(crate) fn with_purpose(expr: Expr, purpose: String) -> Expr {
+    let Expr::ScalarFunction(call) = &expr else {
+        return expr;
+    };
+    let Some(udf) = call.func.inner().downcast_ref::<FunctionUdf>() else {
+        return expr;
+    };
+    let udf = ScalarUDF::new_from_impl(FunctionUdf {
+        key: udf.key.clone(),
+        schema_name: udf.schema_name.clone(),
+        bound: udf.bound.clone(),
+        place: udf.place,
+        purpose: Some(purpose),
+        signature: udf.signature.clone(),
+    });
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(udf), call.args.clone()))
 }
 
 /// The value of `folded`, too large for a literal: plans name, compare, hash and print literals by
@@ -135,6 +162,7 @@ pub(crate) fn large_constant(folded: &Expr, array: ArrayRef, data_type: DataType
         key,
         bound: BoundFunction::from_parts(LARGE_CONSTANT, data_type, Arc::new(value)),
         place: None,
+        purpose: None,
         signature: any_arguments(Volatility::Volatile),
     });
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(udf), Vec::new()))

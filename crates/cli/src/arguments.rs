@@ -1,6 +1,6 @@
 //! Declares the commands of `basalt` and their options.
 
-use basalt_engine::settings::declared;
+use basalt_engine::settings::{Kind, declared};
 use clap::{Arg, ArgAction, Command};
 
 use crate::{compressor, lab};
@@ -89,7 +89,7 @@ fn with_standard_input(command: Command) -> Command {
         .arg(option(
             "input-format",
             "FORMAT",
-            "Format of standard input, the table `table`",
+            "Format of standard input, the table `table`; guessed by its first bytes if not given",
         ))
         .arg(
             option(
@@ -145,11 +145,13 @@ fn with_session(command: Command) -> Command {
 /// One option per setting.
 fn with_settings(mut command: Command) -> Command {
     for setting in declared() {
-        command = command.arg(
-            option(setting.name, "VALUE", setting.description)
-                .help_heading("Settings (any of system.settings)")
-                .hide_short_help(true),
-        );
+        let mut flag = option(setting.name, "VALUE", setting.description)
+            .help_heading("Settings (any of system.settings)")
+            .hide_short_help(true);
+        if setting.kind == Kind::Bool {
+            flag = flag.num_args(0..=1).default_missing_value("1");
+        }
+        command = command.arg(flag);
     }
     for name in basalt_formats::FormatSettings::NAMES {
         command = command.arg(

@@ -1,6 +1,6 @@
 //! Runs `basalt local`: statements of the command line, of a script, or of the shell.
 
-use std::io::{BufReader, BufWriter, IsTerminal, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -138,7 +138,6 @@ impl Local {
         if !is_asked || is_script || (from_stdin && std::io::stdin().is_terminal()) {
             return Ok(());
         }
-        let format = given("input-format").map_or("TabSeparated", String::as_str);
         let source: Box<dyn Read + Send> = match given("file").filter(|_| !from_stdin) {
             Some(path) => {
                 let file = std::fs::File::open(path);
@@ -146,12 +145,18 @@ impl Local {
             }
             None => Box::new(std::io::stdin()),
         };
-        let format = match given("file").filter(|_| given("input-format").is_none()) {
-            Some(path) => basalt_formats::from_file_extension(path).map_or(format, |f| f.name),
-            None => format,
-        };
-        let reader = Box::new(BufReader::with_capacity(1 << 20, source));
+        let mut reader = Box::new(BufReader::with_capacity(1 << 20, source));
         let structure = given("structure").map(String::as_str);
+        let by_name = || basalt_formats::from_file_extension(given("file")?);
+        let format = match (given("input-format"), by_name()) {
+            (Some(format), _) => format.as_str(),
+            (None, Some(format)) => format.name,
+            (None, None) if structure.is_some() => "TabSeparated",
+            (None, None) => {
+                let found = basalt_formats::from_first_bytes(reader.fill_buf()?);
+                found.map_or("TabSeparated", |f| f.name)
+            }
+        };
         self.session.load_table(table, format, structure, reader)
     }
 
@@ -190,7 +195,7 @@ impl Local {
             .shows_progress
             .then(|| Progress::watch(self.session.running()));
         let mut out = BufWriter::with_capacity(1 << 16, Stdout(std::io::stdout().lock()));
-        let input = || -> Option<Box<dyn std::io::BufRead + Send>> {
+        let input = || -> Option<Box<dyn BufRead + Send>> {
             let takes_input = !self.is_interactive && !std::io::stdin().is_terminal();
             takes_input.then(|| Box::new(BufReader::new(std::io::stdin())) as _)
         };

@@ -90,7 +90,9 @@ fn explained(e: &clap::Error, commands: &[String], help: &str) -> Error {
     Error::new(code, message)
 }
 
+/// A hint of near names, which are separated by commas.
 fn maybe(near: &str) -> Option<String> {
+    let near = near.replace(", ", "', '");
     (!near.is_empty()).then(|| format!("Maybe you meant: ['{near}']. "))
 }
 
@@ -123,6 +125,10 @@ mod tests {
             (
                 "basalt local --max_thraeds 1",
                 "Code: 552. DB::Exception: Maybe you meant: ['--max_threads']. Unrecognized option '--max_thraeds'. (UNRECOGNIZED_ARGUMENTS)",
+            ),
+            (
+                "basalt lcal",
+                "Code: 552. DB::Exception: Maybe you meant: ['lab', 'local']. Unrecognized command 'lcal'. (UNRECOGNIZED_ARGUMENTS)",
             ),
             (
                 "basalt locl",

@@ -90,6 +90,32 @@ fn standard_input_is_left_alone_by_strings_and_comments() {
     assert_eq!((status, out.as_str()), (0, "1\n"));
 }
 
+#[test]
+fn the_format_of_standard_input_is_guessed() {
+    for (rows, expected) in [
+        ("{\"a\":1}\n{\"a\":2}\n", "3\n"),
+        ("[{\"a\":1}, {\"a\":5}]", "6\n"),
+        ("a,b\n3,x\n4,y\n", "7\n"),
+        ("a\tb\n3\tx,\n5\ty,\n", "8\n"),
+    ] {
+        let (status, out, err) = over_rows("SELECT sum(a) FROM table", rows.as_bytes());
+        assert_eq!(
+            (status, out.as_str(), err.as_str()),
+            (0, expected, ""),
+            "{rows}"
+        );
+    }
+}
+
+#[test]
+fn settings_that_are_on_or_off_need_no_value() {
+    let query = "SELECT b FROM (SELECT 1 AS a) AS x LEFT JOIN (SELECT 2 AS a, 3 AS b) AS y USING a";
+    let output = basalt(&["--join_use_nulls", "-q", query]).output();
+    assert_eq!(shown(&output.expect("a process")).1, "\\N\n");
+    let output = basalt(&["--join_use_nulls", "0", "-q", query]).output();
+    assert_eq!(shown(&output.expect("a process")).1, "0\n");
+}
+
 /// What `basalt local -q` prints for a query over lines of TSV.
 fn over_rows(query: &str, rows: &[u8]) -> (i32, String, String) {
     let mut command = basalt(&["-q", query]);

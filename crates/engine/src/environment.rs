@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use basalt_analyzer::{ConstantArg, Environment, TableColumn, TableEntry};
+use basalt_analyzer::{ConstantArg, Environment, QuerySettings, TableColumn, TableEntry};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::scan::{BatchesTable, FinalTable, MergeTreeTable, SourceTable};
 use basalt_functions::Context;
@@ -116,6 +116,27 @@ impl Environment for QueryEnvironment<'_> {
 
     fn settings(&self) -> &BTreeMap<String, String> {
         self.settings.changed()
+    }
+
+    fn own_settings(
+        &self,
+        around: &BTreeMap<String, String>,
+        own: &[ast::Setting],
+    ) -> Result<QuerySettings> {
+        let mut settings = Settings::default();
+        for (name, value) in around {
+            settings.set(name, value)?;
+        }
+        for setting in own {
+            crate::statement::set::apply(&mut settings, setting)?;
+        }
+        Ok(QuerySettings {
+            changed: settings.changed().clone(),
+            context: Context {
+                settings: settings.all(),
+                ..self.context.clone()
+            },
+        })
     }
 
     fn flag(&self, setting: &str) -> bool {

@@ -73,6 +73,16 @@ impl Error {
         self
     }
 
+    /// The error without what [`Self::hinted`] has put before it, for who has a better hint.
+    #[must_use]
+    pub fn without_hint(mut self) -> Self {
+        if let Some((_, message)) = self.inner.message.split_at_checked(self.inner.hint_len) {
+            self.inner.message = message.to_owned();
+        }
+        self.inner.hint_len = 0;
+        self
+    }
+
     /// Puts `context` before the message, as `context: message`, but behind a hint.
     #[must_use]
     pub fn within(mut self, context: impl std::fmt::Display) -> Self {

@@ -3,6 +3,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`registry`] | the table of formats, their names and file endings |
+//! | [`detect`] | the format of bytes whose name does not tell it |
 //! | [`settings`] | the table of settings that shape them |
 //! | [`fixed_settings`] | settings that are known and change nothing |
 //! | [`output`] | batches to bytes: [`output::output`] makes a [`output::RowSink`] |
@@ -12,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+mod detect;
 mod fixed_settings;
 pub mod infer;
 pub mod input;
@@ -20,6 +22,7 @@ pub mod parquet_types;
 pub mod registry;
 pub mod settings;
 
+pub use detect::from_first_bytes;
 pub use infer::infer;
 pub use input::{
     BlockReader, Conversion, Converter, Evaluator, Extras, count_rows, header_len, input,

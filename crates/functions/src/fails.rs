@@ -1,6 +1,6 @@
 //! Says for which values functions report errors, so that AND and OR can keep such calls from rows that are decided.
 
-use arrow::array::ArrayRef;
+use arrow::array::{ArrayRef, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType as ArrowType, Int64Type};
 use basalt_types::DataType;
@@ -75,14 +75,8 @@ fn has_decimals(args: &[Arg], return_type: &DataType) -> bool {
 fn is_harmless_divisor(arg: &Arg) -> bool {
     let value = |array: &ArrayRef| {
         let wide = cast(array, &ArrowType::Int64).ok()?;
-        let wide = arrow::array::AsArray::as_primitive::<Int64Type>(&wide).iter();
-        wide.flatten().next()
+        wide.as_primitive::<Int64Type>().iter().flatten().next()
     };
-    let is_integer = arg.data_type.base().is_integer();
-    is_integer
-        && arg
-            .constant
-            .as_ref()
-            .and_then(value)
-            .is_some_and(|v| v > 0 || v < -1)
+    let divisor = arg.constant.as_ref().and_then(value);
+    arg.data_type.base().is_integer() && divisor.is_some_and(|d| !(-1..=0).contains(&d))
 }

@@ -24,6 +24,18 @@ pub enum Nulls {
     Raw,
 }
 
+/// What becomes of LowCardinality in the arguments of a function that does not see it itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dictionaries {
+    /// The result of one such column and constants is one; inside arrays, tuples and maps it is taken
+    /// out.
+    Usual,
+    /// As `Usual`, but inside arrays, tuples and maps it stays.
+    KeptInside,
+    /// The result is a plain column.
+    Dropped,
+}
+
 /// What a function's result depends on besides its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purity {
@@ -49,6 +61,8 @@ pub struct ScalarFunction {
     pub nulls: Nulls,
     /// Whether it sees values of `Variant`, or else is called for each of their types.
     pub takes_variants: bool,
+    /// What becomes of LowCardinality.
+    pub dictionaries: Dictionaries,
     /// What the result depends on.
     pub purity: Purity,
     /// For which values it may report an error.
@@ -71,6 +85,7 @@ impl ScalarFunction {
         case_insensitive: false,
         nulls: Nulls::Propagate,
         takes_variants: false,
+        dictionaries: Dictionaries::Usual,
         purity: Purity::Pure,
         fails: Fails::Values,
         syntax: "",
@@ -116,6 +131,8 @@ impl Resolved {
 pub struct BoundFunction {
     /// Name of the function.
     pub name: String,
+    /// Types of the arguments; none are known of a loop that belongs to no table entry.
+    pub arg_types: Vec<DataType>,
     /// Type of the result.
     pub return_type: DataType,
     /// What the result depends on.
@@ -147,10 +164,12 @@ impl BoundFunction {
         {
             return bound;
         }
+        let arg_types = args.iter().map(|a| a.data_type.clone()).collect();
         if function.nulls == Nulls::Raw {
             let resolved = resolve(function, args, context)?;
             return Ok(Self {
                 name: function.name.to_owned(),
+                arg_types,
                 may_fail: function.fails.may(args, &resolved.return_type),
                 return_type: resolved.return_type,
                 purity: function.purity,
@@ -160,7 +179,7 @@ impl BoundFunction {
             });
         }
         let keeps_low_cardinality = one_low_cardinality_rest_constant(args);
-        let keeps_elements = KEEP_ELEMENTS.contains(&function.name);
+        let keeps_elements = function.dictionaries == Dictionaries::KeptInside;
         let plain: Vec<Arg> = args
             .iter()
             .map(|a| Arg {
@@ -172,17 +191,19 @@ impl BoundFunction {
             })
             .collect();
         let resolved = match function.nulls {
-            _ if has_nothing(function, &plain) => resolve_nothing(function, &plain, context)?,
+            _ if has_nothing(&plain) => resolve_nothing(function, &plain, context)?,
             Nulls::Own | Nulls::Raw => resolve(function, &plain, context)?,
             Nulls::Propagate => resolve_propagating(function, &plain, context)?,
         };
         let mut return_type = resolved.return_type;
-        let fits = fits_dictionary(&return_type) && !reads_json(function.name);
+        let is_dropped = function.dictionaries == Dictionaries::Dropped;
+        let fits = fits_dictionary(&return_type) && !is_dropped;
         if keeps_low_cardinality && fits && function.purity == Purity::Pure {
             return_type = DataType::LowCardinality(Arc::new(return_type));
         }
         Ok(Self {
             name: function.name.to_owned(),
+            arg_types,
             may_fail: function.fails.may(args, &return_type),
             return_type,
             purity: function.purity,
@@ -196,6 +217,7 @@ impl BoundFunction {
     pub fn from_parts(name: impl Into<String>, return_type: DataType, eval: Eval) -> Self {
         Self {
             name: name.into(),
+            arg_types: Vec::new(),
             return_type,
             purity: Purity::Pure,
             may_fail: true,
@@ -223,27 +245,9 @@ impl BoundFunction {
     }
 }
 
-/// Functions that leave LowCardinality in arrays, tuples and maps; all others take it out.
-const KEEP_ELEMENTS: &[&str] = &[
-    "array",
-    "emptyArrayToSingle",
-    "identity",
-    "map",
-    "mapConcat",
-    "mapFromArrays",
-    "materialize",
-    "nested",
-    "toNullable",
-    "tuple",
-    "tupleElement",
-];
-
-/// Functions that make something of values of the type Nothing; the result of all others is such a value.
-const TAKE_NOTHING: &[&str] = &["array", "identity", "ignore", "map", "materialize", "tuple"];
-
 /// Whether an argument is an element of `[]`: nothing is known of its type, as there is no such value.
-fn has_nothing(function: &ScalarFunction, args: &[Arg]) -> bool {
-    args.iter().any(|a| a.data_type == DataType::Nothing) && !TAKE_NOTHING.contains(&function.name)
+fn has_nothing(args: &[Arg]) -> bool {
+    args.iter().any(|a| a.data_type == DataType::Nothing)
 }
 
 fn resolve_nothing(function: &ScalarFunction, args: &[Arg], context: &Context) -> Result<Resolved> {
@@ -264,11 +268,6 @@ fn fits_dictionary(data_type: &DataType) -> bool {
         DataType::Uuid | DataType::Ipv4 | DataType::Ipv6 | DataType::Interval(_)
     );
     base.is_string() || is_plain_number || is_short_time || is_other
-}
-
-/// The functions of JSON make plain columns of dictionaries.
-fn reads_json(name: &str) -> bool {
-    name == "isValidJSON" || (name.starts_with("JSON") && !name.starts_with("JSON_"))
 }
 
 fn resolve(function: &ScalarFunction, args: &[Arg], context: &Context) -> Result<Resolved> {

@@ -37,5 +37,5 @@ pub use call::{Arg, Call, Context};
 pub use characters::Characters;
 pub use column::{Column, StringColumn};
 pub use fails::Fails;
-pub use function::{BoundFunction, Eval, Nulls, Purity, Resolved, ScalarFunction};
+pub use function::{BoundFunction, Dictionaries, Eval, Nulls, Purity, Resolved, ScalarFunction};
 pub use interrupt::Interrupt;

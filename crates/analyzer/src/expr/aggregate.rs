@@ -81,7 +81,7 @@ impl Resolver<'_> {
             &name,
             &param_args,
             &types,
-            self.analyzer.environment.context(),
+            self.analyzer.settings().context(),
         )?;
         let mut key = format!("{name}->{}", bound.return_type);
         for param in &params {
@@ -138,8 +138,8 @@ impl Resolver<'_> {
 
     /// Names that stand for another function by a setting or a modifier.
     pub(super) fn implementation_name(&self, f: &ast::Function) -> Result<String> {
-        let settings = self.analyzer.environment.settings();
-        let implementation = settings.get("count_distinct_implementation");
+        let settings = self.analyzer.settings();
+        let implementation = settings.changed().get("count_distinct_implementation");
         let distinct = implementation.map_or("uniqExact", String::as_str);
         let lower = f.name.to_ascii_lowercase();
         if let Some(rest) = lower.strip_prefix("countdistinct") {
@@ -175,13 +175,19 @@ impl Resolver<'_> {
 
     /// `grouping(key, …)`: a marker that the GROUP BY above replaces.
     pub(crate) fn grouping_call(&self, args: Vec<Typed>) -> Result<Typed> {
+        if !self.has_group_by {
+            return Err(Error::new(
+                ErrorCode::ILLEGAL_AGGREGATION,
+                "Add GROUP BY: function grouping tells which of its keys a row is of",
+            ));
+        }
         let bound = basalt_functions::BoundFunction::from_parts(
             GROUPING,
             DataType::UInt64,
             std::sync::Arc::new(|_, _| {
                 Err(Error::new(
                     ErrorCode::BAD_ARGUMENTS,
-                    "Function grouping can only be used with GROUP BY",
+                    "Function grouping takes keys of GROUP BY",
                 ))
             }),
         );

@@ -22,7 +22,8 @@ impl Analyzer<'_> {
     pub(crate) fn call_by_name(&self, name: &str, args: Vec<Typed>) -> Result<Typed> {
         let function = registry::get_scalar(name)?;
         let types: Vec<_> = args.iter().map(Typed::arg).collect();
-        let context = self.environment.context();
+        let settings = self.settings();
+        let context = settings.context();
         let bound = BoundFunction::bind(function, &types, context)?;
         let mut key = format!("{}->{}", function.name, bound.return_type);
         for arg in &args {
@@ -120,7 +121,8 @@ impl Resolver<'_> {
                 false => self.resolve(arg)?.arg(),
             });
         }
-        let context = self.analyzer.environment.context();
+        let settings = self.analyzer.settings();
+        let context = settings.context();
         let count = ErrorCode::NUMBER_OF_ARGUMENTS_DOESNT_MATCH;
         Ok(match BoundFunction::bind(function, &types, context) {
             Err(e) if e.code() == count => e,

@@ -12,7 +12,7 @@ use crate::{Typed, udf};
 impl Typed {
     /// The expression converted to `to`, constants at once.
     pub(crate) fn cast_to(self, to: &DataType, analyzer: &Analyzer<'_>) -> Result<Self> {
-        cast(self, to, CastMode::Normal, analyzer.environment.context())
+        cast(self, to, CastMode::Normal, analyzer.settings().context())
     }
 }
 
@@ -90,7 +90,8 @@ impl Resolver<'_> {
         if keep_nullable && value.data_type.is_nullable() {
             to = to.to_nullable();
         }
-        let context = self.analyzer.environment.context();
+        let settings = self.analyzer.settings();
+        let context = settings.context();
         cast(value, &to, CastMode::Reading, context)
     }
 }

@@ -43,13 +43,11 @@ impl Resolver<'_> {
             state_forms: basalt_functions::aggregate::state_form,
             ..FormatSettings::default()
         };
-        for (setting, value) in self.analyzer.environment.settings() {
+        let current = self.analyzer.settings();
+        for (setting, value) in current.changed() {
             settings.set(setting, value)?;
         }
-        let key = format!(
-            "{name}:{format}:{header:?}:{:?}",
-            self.analyzer.environment.settings()
-        );
+        let key = format!("{name}:{format}:{header:?}:{:?}", current.changed());
         let rows = Rows {
             format,
             header,

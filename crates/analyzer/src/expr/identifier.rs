@@ -40,14 +40,16 @@ impl Resolver<'_> {
         if let Some(parameter) = self.lambda_parameter(first) {
             return self.elements(parameter, &parts[1..]);
         }
+        let is_column = self.names.has(parts);
         let column_first = self.analyzer.flag("prefer_column_name_to_alias");
-        if !(column_first && self.names.has(parts))
+        if is_column && parts.len() > 1 {
+            if !column_first && let Some(element) = self.element_of_alias(parts) {
+                return Ok(element);
+            }
+        } else if !(column_first && is_column)
             && let Some(typed) = self.alias(first)?
         {
-            // A table's alias may be the same word as an expression's.
-            if parts.len() == 1 || !self.names.has(parts) {
-                return self.elements(typed, &parts[1..]);
-            }
+            return self.elements(typed, &parts[1..]);
         }
         if let Some((column, taken)) = self.names.find(parts)? {
             return self.elements(column.typed(), &parts[taken..]);
@@ -68,6 +70,22 @@ impl Resolver<'_> {
         self.outer.want_column(parts);
         let names: Vec<&str> = self.aliases.names().collect();
         Err(self.scope.unknown(parts, &names))
+    }
+
+    /// An element of the expression that the first part is an alias of, where the whole is also a column of a
+    /// table: the table's alias may be the same word, `SELECT t.a AS t FROM t`.
+    fn element_of_alias(&self, parts: &[String]) -> Option<Typed> {
+        let is_open = self.state.borrow().alias_stack.contains(&parts[0]);
+        if is_open || self.aliases.get(&parts[0]).is_none() {
+            return None;
+        }
+        let before = self.mentions.borrow().clone();
+        let typed = self.alias(&parts[0]).ok().flatten();
+        let element = typed.and_then(|typed| self.elements(typed, &parts[1..]).ok());
+        if element.is_none() {
+            *self.mentions.borrow_mut() = before;
+        }
+        element
     }
 
     /// An alias of a query around: its expression, as if it stood here.

@@ -7,6 +7,7 @@ use super::Resolver;
 use super::identifier::EXACT_COLUMN;
 use super::matcher_of_tuple::{Qualified, no_parts};
 use crate::Typed;
+use basalt_functions::scalar::search::regexp::cannot_compile;
 
 /// A column that a matcher gave.
 pub(crate) struct Matched {
@@ -186,12 +187,7 @@ fn identifier(parts: &[String]) -> ast::Expr {
 }
 
 pub(super) fn compile(pattern: &str) -> Result<regex::Regex> {
-    regex::Regex::new(pattern).map_err(|e| {
-        Error::new(
-            ErrorCode::CANNOT_COMPILE_REGEXP,
-            format!("Cannot compile {pattern}: {e}"),
-        )
-    })
+    regex::Regex::new(pattern).map_err(|e| cannot_compile(pattern, &e.to_string()))
 }
 
 fn check_strict<'n>(

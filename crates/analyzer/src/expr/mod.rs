@@ -89,7 +89,8 @@ pub(crate) struct Resolver<'a> {
     pub(crate) names: Names<'a>,
     pub(crate) aliases: &'a Aliases<'a>,
     pub(crate) windows: &'a [ast::NamedWindow],
-    /// The GROUP BY keys, for `grouping()`.
+    /// Whether there are keys of which `grouping()` can tell.
+    pub(crate) has_group_by: bool,
     pub(crate) array_joins: RefCell<Vec<ArrayJoinCall>>,
     /// Keys of GROUP BY that are NULL in some rows behind it.
     nullable_keys: Vec<Typed>,
@@ -144,12 +145,23 @@ impl<'a> Resolver<'a> {
             names: Names::new(scope),
             aliases,
             windows: &[],
+            has_group_by: true,
             array_joins: RefCell::default(),
             nullable_keys: Vec::new(),
             rows: None,
             correlated: RefCell::default(),
             mentions: RefCell::default(),
             state: RefCell::default(),
+        }
+    }
+
+    /// The resolver of a SELECT's own clauses, over `rows`.
+    pub(crate) fn of_select(self, select: &'a ast::Select, rows: &'a LogicalPlan) -> Self {
+        Self {
+            windows: &select.windows,
+            has_group_by: select.group_by.is_some(),
+            rows: Some(rows),
+            ..self
         }
     }
 
@@ -318,8 +330,8 @@ impl<'a> Resolver<'a> {
                 Error::new(
                     ErrorCode::BAD_QUERY_PARAMETER,
                     format!(
-                        "Value {text} of query parameter `{name}` is no {data_type}: {}",
-                        e.message()
+                        "Give --param_{name} a {data_type}: value {text} of query parameter `{name}` is none: {}",
+                        e.without_hint().message()
                     ),
                 )
             })

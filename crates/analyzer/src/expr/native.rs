@@ -123,7 +123,8 @@ impl Resolver<'_> {
         let mut values = values
             .into_iter()
             .map(|v| {
-                let context = self.analyzer.environment.context();
+                let settings = self.analyzer.settings();
+                let context = settings.context();
                 cast(v, &common, mode, context).map(|t| Box::new(t.expr))
             })
             .collect::<Result<Vec<_>>>()?;
@@ -273,7 +274,8 @@ impl Resolver<'_> {
             .as_ref()
             .filter(|value| value.null_count() == 0);
         if let (true, DataType::String, Some(value)) = (is_read, &text.data_type, value) {
-            let context = self.analyzer.environment.context();
+            let settings = self.analyzer.settings();
+            let context = settings.context();
             if let Some(read) = read_constant(value, other.base(), context)? {
                 *text = Typed::constant(read, other.base().clone())?;
             }

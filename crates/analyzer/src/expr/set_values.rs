@@ -10,6 +10,7 @@ use basalt_parser::ast::{self, ExprKind};
 use basalt_types::DataType;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, StructArray, new_null_array};
 use datafusion::arrow::compute::concat;
+use datafusion::arrow::datatypes::Field;
 
 use super::subquery::Subquery;
 use super::{Resolver, literal};
@@ -113,12 +114,12 @@ impl Resolver<'_> {
         concat(&arrays).map_err(|e| Error::bug(e.to_string()))
     }
 
-    /// `(1, 2)` is two values, unless the left side is a tuple and it is one of its kind.
+    /// `(1, 2)` is two values, unless the left side is a tuple as deep, and it is one of its kind.
     fn tuple_items(&self, left: &DataType, items: &[ast::Expr]) -> Result<Vec<Typed>> {
         let resolved = self.resolve_all(items)?;
-        let is_tuple = |t: &Typed| matches!(t.data_type.base(), DataType::Tuple(_));
+        let depth = 1 + resolved.first().map_or(0, |t| tuple_depth(&t.data_type));
         match left.base() {
-            DataType::Tuple(elements) if !resolved.iter().any(is_tuple) => {
+            DataType::Tuple(elements) if tuple_depth(left) == depth => {
                 if elements.types.len() != resolved.len() {
                     return Err(element_mismatch(elements.types.len(), resolved.len()));
                 }
@@ -144,11 +145,7 @@ impl Resolver<'_> {
                 let items: Vec<Typed> = items
                     .map(|(c, t)| Typed::constant(Arc::clone(c), t.clone()))
                     .collect::<Result<_>>()?;
-                let nested = items
-                    .iter()
-                    .any(|t| matches!(t.data_type, DataType::Tuple(_)));
-                let left_is_tuple = matches!(left.base(), DataType::Tuple(_));
-                if left_is_tuple && !nested {
+                if tuple_depth(left) == tuple_depth(&typed.data_type) {
                     Ok(vec![typed])
                 } else {
                     Ok(items)
@@ -220,9 +217,11 @@ impl Resolver<'_> {
                     .zip(types.iter().zip(&tuple.types))
                     .map(|(c, (from, to))| self.convert(c, from, to))
                     .collect::<Result<_>>()?;
-                let field =
-                    |(i, t): (usize, &DataType)| t.clone().to_nullable().field(tuple.name(i));
-                let fields = tuple.types.iter().enumerate().map(field).collect();
+                // Values that are none of the wanted type are NULL.
+                let field = |(i, array): (usize, &ArrayRef)| {
+                    Field::new(tuple.name(i), array.data_type().clone(), true)
+                };
+                let fields = converted.iter().enumerate().map(field).collect();
                 let rows = StructArray::try_new(fields, converted, None);
                 Ok(Arc::new(rows.map_err(|e| Error::bug(e.to_string()))?))
             }
@@ -245,7 +244,8 @@ impl Resolver<'_> {
             return self.convert_rows((columns, source.types.clone()), to);
         }
         if to.has_variant() || from.has_variant() {
-            let context = self.analyzer.environment.context();
+            let settings = self.analyzer.settings();
+            let context = settings.context();
             return Ok(match cast_function(from, to, context, CastMode::Normal) {
                 Ok(cast) => cast.call(&[Column::new(Arc::clone(array))], array.len())?,
                 // Values of a type that is not among those of the Variant.
@@ -255,7 +255,7 @@ impl Resolver<'_> {
         let type_name = literal::string(to.to_string().as_bytes())?;
         let args = [Arg::new(from.clone()), type_name.arg()];
         let function = registry::get_scalar("accurateCastOrNull")?;
-        let bound = BoundFunction::bind(function, &args, self.analyzer.environment.context())?;
+        let bound = BoundFunction::bind(function, &args, self.analyzer.settings().context())?;
         let name = type_name
             .constant
             .ok_or_else(|| Error::bug("constant type name"))?;
@@ -268,6 +268,14 @@ impl Resolver<'_> {
 
 fn parts_of(name: &ast::ObjectName) -> Vec<String> {
     name.database.iter().chain([&name.name]).cloned().collect()
+}
+
+/// Tuples within each other, each the first element of the one around it.
+fn tuple_depth(data_type: &DataType) -> usize {
+    match data_type.base() {
+        DataType::Tuple(tuple) => 1 + tuple.types.first().map_or(0, tuple_depth),
+        _ => 0,
+    }
 }
 
 fn columns_mismatch(left: usize, right: usize) -> Error {

@@ -64,6 +64,10 @@ impl ValueSet {
 /// The elements of tuples one by one, so that it does not matter which of them may be NULL.
 fn columns(array: &ArrayRef, is_whole: bool) -> Vec<ArrayRef> {
     match array.as_struct_opt() {
+        // All tuples of nothing are one value.
+        Some(tuples) if !is_whole && tuples.num_columns() == 0 => {
+            vec![Arc::new(UInt8Array::from_value(0, array.len()))]
+        }
         Some(tuples) if !is_whole => {
             let parts = tuples.columns().iter();
             parts.flat_map(|part| columns(part, is_whole)).collect()

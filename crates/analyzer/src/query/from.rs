@@ -138,7 +138,7 @@ impl Analyzer<'_> {
 
     /// Subqueries and table functions that are joined need a name.
     fn check_aliases(&self, before: Option<&FromElement>, right: &ast::TableExpr) -> Result<()> {
-        if !self.environment.flag("joined_subquery_requires_alias") {
+        if !self.flag("joined_subquery_requires_alias") {
             return Ok(());
         }
         // Behind ARRAY JOIN and other joins stands no table of its own.

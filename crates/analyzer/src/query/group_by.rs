@@ -134,7 +134,7 @@ impl Analyzer<'_> {
         // The empty set has a row over no rows, too, which ROLLUP and CUBE do not show.
         let counted = self.fresh("rows");
         let count =
-            basalt_functions::aggregate::bind("count", &[], &[], self.environment.context())?;
+            basalt_functions::aggregate::bind("count", &[], &[], self.settings().context())?;
         let one = crate::expr::literal::unsigned(1)?.expr;
         let count = crate::udaf::call("count->UInt64".to_owned(), count, vec![one]);
         let aggr: Vec<Expr> = aggr.into_iter().chain([count.alias(&counted)]).collect();

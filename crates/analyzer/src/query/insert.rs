@@ -16,6 +16,7 @@ use crate::expr::aggregate::has_aggregate;
 use crate::expr::aliases::Aliases;
 use crate::plan::project;
 use crate::scope::ScopeColumn;
+use crate::udf::with_purpose;
 
 /// A column that an INSERT fills.
 #[derive(Clone, Copy, Debug)]
@@ -212,9 +213,12 @@ impl Analyzer<'_> {
     }
 
     fn stored(&self, typed: Typed, target: &TargetColumn<'_>) -> Result<Typed> {
-        typed
+        let purpose = format!("While converting column `{}`", target.name);
+        let mut stored = typed
             .cast_to(target.data_type, self)
-            .map_err(|e| e.within(format!("While converting column `{}`", target.name)))
+            .map_err(|e| e.within(&purpose))?;
+        stored.expr = with_purpose(stored.expr, purpose);
+        Ok(stored)
     }
 
     /// A NULL for a column that holds none becomes the column's default, by the setting.

@@ -25,8 +25,10 @@ impl Resolver<'_> {
         let mut items = Vec::with_capacity(columns.len());
         let mut plain: Vec<(usize, usize)> = Vec::new();
         for (position, expr) in columns.iter().enumerate() {
+            let _at = self.analyzer.enter(expr.span);
+            let placed = |e| self.analyzer.placed(e, expr.span);
             if let ExprKind::Matcher(matcher) = &expr.kind {
-                for matched in self.expand_matcher(matcher)? {
+                for matched in self.expand_matcher(matcher).map_err(placed)? {
                     let name = self.shown_name(&matched.shown, &matched.typed);
                     items.push(Item {
                         name,
@@ -36,7 +38,7 @@ impl Resolver<'_> {
                 }
                 continue;
             }
-            if let Some(elements) = self.untupled(expr)? {
+            if let Some(elements) = self.untupled(expr).map_err(placed)? {
                 let argument =
                     untuple_argument(expr).map(|a| column_name(&self.with_shown_names(a)));
                 for (element, typed) in elements {

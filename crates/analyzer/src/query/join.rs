@@ -74,6 +74,7 @@ impl Analyzer<'_> {
             num_left: sides.left.scope.columns.len(),
             is_anti: join.strictness == JoinStrictness::Anti,
         };
+        let totals = sides.totals()?;
         let plan = match join.strictness {
             JoinStrictness::Asof => self.asof_joined(sides, shape.join_type, conditions)?,
             JoinStrictness::Any | JoinStrictness::Semi => {
@@ -81,7 +82,7 @@ impl Analyzer<'_> {
             }
             _ => joined(sides, shape.join_type, conditions)?,
         };
-        self.filled(plan, scope.columns, &shape)
+        self.filled((plan, totals), scope.columns, &shape)
     }
 
     pub(super) fn cast_column(
@@ -98,6 +99,8 @@ impl Analyzer<'_> {
         let internal = self.fresh(&scope_column.name);
         let mut exprs = all_columns(&source.plan);
         exprs.push(cast.expr.alias(&internal));
+        let totals = source.totals.take();
+        source.totals = totals.map(|t| project(t, exprs.clone())).transpose()?;
         source.plan = project(source.plan.clone(), exprs)?;
         scope_column.internal = internal;
         scope_column.data_type = data_type.clone();
@@ -107,7 +110,7 @@ impl Analyzer<'_> {
     /// The joined columns: those of USING merged and in front, defaults where a side has no row.
     fn filled(
         &self,
-        plan: LogicalPlan,
+        (plan, totals): (LogicalPlan, Option<LogicalPlan>),
         columns: Vec<ScopeColumn>,
         shape: &Shape,
     ) -> Result<Source> {
@@ -167,9 +170,9 @@ impl Analyzer<'_> {
         merged.append(&mut scope.columns);
         scope.columns = merged;
         Ok(Source {
+            totals: totals.map(|t| project(t, exprs.clone())).transpose()?,
             plan: project(plan, exprs)?,
             scope,
-            totals: None,
         })
     }
 
@@ -203,6 +206,33 @@ pub(super) struct Sides {
 }
 
 impl Sides {
+    /// The totals of both sides as one row; a side without any has its columns' defaults.
+    fn totals(&self) -> Result<Option<LogicalPlan>> {
+        if self.left.totals.is_none() && self.right.totals.is_none() {
+            return Ok(None);
+        }
+        let row = |side: &Source| -> Result<LogicalPlan> {
+            let columns = side.scope.columns.iter();
+            if let Some(totals) = &side.totals {
+                return project(
+                    totals.clone(),
+                    columns.map(|c| column(&c.internal)).collect(),
+                );
+            }
+            let default = |c: &ScopeColumn| {
+                let value = Typed::constant(default_array(&c.data_type)?, c.data_type.clone())?;
+                Ok(value.expr.alias(&c.internal))
+            };
+            let nothing = LogicalPlanBuilder::empty(true)
+                .build()
+                .map_err(plan_error)?;
+            project(nothing, columns.map(default).collect::<Result<_>>()?)
+        };
+        let (left, right) = (row(&self.left)?, row(&self.right)?);
+        let both = LogicalPlanBuilder::from(left).cross_join(right);
+        both.and_then(|b| b.build()).map_err(plan_error).map(Some)
+    }
+
     fn using_conditions(&self, using: &UsingPairs) -> Vec<Expr> {
         let equal = |(l, r): &(usize, usize)| {
             let left = column(&self.left.scope.columns[*l].internal);

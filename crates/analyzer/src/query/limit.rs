@@ -1,14 +1,16 @@
 //! Reads the numbers of rows in LIMIT and OFFSET: counts, from the end if negative, and shares.
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast;
+use basalt_parser::ast::{self, SetExpr};
 use basalt_types::DataType;
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{Float64Type, Int64Type, UInt64Type};
+use datafusion::logical_expr::LogicalPlanBuilder;
 
-use crate::Typed;
+use super::Planned;
 use crate::expr::Resolver;
 use crate::plan::RowBound;
+use crate::{Typed, plan_error};
 
 /// The numbers of rows in the clauses of a SELECT.
 #[derive(Clone, Debug, Default)]
@@ -113,5 +115,37 @@ fn row_bound(resolver: &Resolver<'_>, expr: &ast::Expr, clause: &str) -> Result<
                 Err(invalid("must be an integer or a share between 0 and 1"))
             }
         }
+    }
+}
+
+/// The rows that the settings `limit` and `offset` of a subquery leave.
+pub(super) fn within_settings(planned: Planned, body: &SetExpr) -> Result<Planned> {
+    let value = |name| {
+        let mut settings = settings_of(body).iter().rev();
+        let setting = settings.find(|s| s.name == name)?;
+        let value = setting.value.as_ref()?.as_u64()?;
+        usize::try_from(value).ok()
+    };
+    let limit = value("limit").filter(|limit| *limit > 0);
+    let offset = value("offset").unwrap_or(0);
+    if limit.is_none() && offset == 0 {
+        return Ok(planned);
+    }
+    let plan = LogicalPlanBuilder::from(planned.plan).limit(offset, limit);
+    Ok(Planned {
+        plan: plan.and_then(|b| b.build()).map_err(plan_error)?,
+        ..planned
+    })
+}
+
+/// The settings of a SELECT, those of the last one for all branches of a set operation.
+fn settings_of(body: &SetExpr) -> &[ast::Setting] {
+    match body {
+        SetExpr::Select(select) => &select.settings,
+        SetExpr::Nested(inner) => settings_of(inner),
+        SetExpr::Operation { branches, .. } => match branches.last() {
+            Some(SetExpr::Select(last)) => &last.settings,
+            _ => &[],
+        },
     }
 }

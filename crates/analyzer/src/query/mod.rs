@@ -73,6 +73,7 @@ pub use float_order::FloatOrder;
 pub(crate) use float_order::float_key;
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast;
@@ -84,6 +85,7 @@ pub(crate) use outer::Outer;
 
 use crate::Environment;
 use crate::place::Places;
+use crate::query_settings::QuerySettings;
 
 /// A column of a query's result.
 #[derive(Clone, Debug)]
@@ -119,6 +121,8 @@ pub struct Analyzer<'a> {
     expanded: Cell<u64>,
     /// How many there may be; 0 is no limit.
     max_expanded: u64,
+    /// The settings of the subquery that is planned, if it has its own.
+    pub(crate) subquery_settings: RefCell<Option<Rc<QuerySettings>>>,
     /// Parameters of the view around the query, which come before the statement's.
     parameters: RefCell<Vec<(String, String)>>,
 }
@@ -137,6 +141,7 @@ impl<'a> Analyzer<'a> {
             depth: Cell::new(0),
             expanded: Cell::new(0),
             max_expanded: environment.number("max_expanded_ast_elements"),
+            subquery_settings: RefCell::default(),
             parameters: RefCell::default(),
         }
     }
@@ -174,9 +179,18 @@ impl<'a> Analyzer<'a> {
                 format!("Subqueries or views are nested deeper than {MAX_SUBQUERY_DEPTH}"),
             ));
         }
-        let result = self.set_expr(&query.body, outer);
+        let mut result = self.set_expr(&query.body, outer);
+        // Of a whole statement, the engine knows these settings from elsewhere, too.
+        if self.is_in_subquery() {
+            result = result.and_then(|planned| limit::within_settings(planned, &query.body));
+        }
         self.depth.set(self.depth.get() - 1);
         result
+    }
+
+    /// Whether what is planned is a subquery or a view, not the statement's own query.
+    pub(crate) fn is_in_subquery(&self) -> bool {
+        self.depth.get() > 1
     }
 
     /// Expressions resolved so far.
@@ -246,10 +260,6 @@ impl<'a> Analyzer<'a> {
             ast::ExprKind::Identifier(parts),
             expr.span,
         )))
-    }
-
-    pub(crate) fn flag(&self, setting: &str) -> bool {
-        self.environment.flag(setting)
     }
 }
 

@@ -61,7 +61,7 @@ impl Analyzer<'_> {
             qualify(&mut source.scope, std::slice::from_ref(&name.name));
             return Ok(source);
         }
-        let entry = match self.environment.flag("final") {
+        let entry = match self.flag("final") {
             true => self.environment.final_table(name)?,
             false => None,
         };

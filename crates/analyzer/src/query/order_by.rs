@@ -218,7 +218,8 @@ impl Analyzer<'_> {
 
     /// What settings limit an operator to, and what happens there.
     pub(crate) fn size_limit(&self, of: RowLimit) -> Option<SizeLimit> {
-        let settings = self.environment.settings();
+        let settings = self.settings();
+        let settings = settings.changed();
         let number = |name: &str| settings.get(name)?.parse().ok();
         let overflow = match settings.get(of.overflow_mode()).map(String::as_str) {
             Some("break") => KeyOverflow::Break,

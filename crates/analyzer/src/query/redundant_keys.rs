@@ -135,15 +135,11 @@ fn injective_argument(expr: &Expr) -> Option<&Expr> {
     };
     let function = call.func.inner().as_ref() as &dyn std::any::Any;
     let function = function.downcast_ref::<FunctionUdf>()?;
-    let arg_type = function.only_argument_type()?;
-    let arg_type = arg_type
-        .strip_prefix("Nullable(")
-        .and_then(|rest| rest.strip_suffix(')'))
-        .unwrap_or(arg_type);
+    let arg_type = function.only_argument_type()?.base().to_string();
     let (_, types) = INJECTIVE
         .iter()
         .find(|(name, _)| *name == function.function_name())?;
-    let is_known = types.iter().any(|types| types.contains(&arg_type));
+    let is_known = types.iter().any(|types| types.contains(&arg_type.as_str()));
     // A core without columns would leave a constant to group by.
     (is_known && !arg.column_refs().is_empty()).then_some(arg)
 }

@@ -68,7 +68,8 @@ impl Clauses {
 impl Analyzer<'_> {
     pub(crate) fn select(&self, select: &ast::Select, outer: &Outer) -> Result<Planned> {
         let checked = self.check_prewhere(select);
-        let planned = checked.and_then(|()| self.steps(select, outer));
+        let steps = || self.steps(select, outer);
+        let planned = checked.and_then(|()| self.under(&select.settings, steps));
         planned.map_err(|e| self.placed(e, select.span))
     }
 
@@ -81,9 +82,8 @@ impl Analyzer<'_> {
         if let Some(domain) = &domain {
             source = domain.crossed(source, select)?;
         }
-        let mut resolver = Resolver::new(self, &outer, &source.scope, &aliases);
-        resolver.windows = &select.windows;
-        resolver.rows = Some(&source.plan);
+        let resolver = Resolver::new(self, &outer, &source.scope, &aliases);
+        let mut resolver = resolver.of_select(select, &source.plan);
         let with_domain = |mut items: Vec<Item>| {
             items.extend(domain.iter().flat_map(|d| d.items()));
             items

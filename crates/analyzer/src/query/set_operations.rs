@@ -41,7 +41,18 @@ impl Analyzer<'_> {
         let columns = self.common_columns(operator, &planned);
         let columns = columns.map_err(|(e, i)| self.placed(e, place(&branches[i])))?;
         let mut plans = Vec::with_capacity(planned.len());
-        for branch in planned {
+        let mut totals = None;
+        for mut branch in planned {
+            // Those of the first branch that has any.
+            if let Some(plan) = branch.totals.take()
+                && totals.is_none()
+            {
+                let row = Planned {
+                    plan,
+                    ..branch.clone()
+                };
+                totals = Some(self.aligned(row, &columns)?);
+            }
             plans.push(self.aligned(branch, &columns)?);
         }
         let drops_duplicates = self.drops_duplicates(operator);
@@ -60,7 +71,7 @@ impl Analyzer<'_> {
         Ok(Planned {
             plan,
             columns,
-            totals: None,
+            totals,
         })
     }
 
@@ -126,8 +137,9 @@ impl Analyzer<'_> {
         project(combine(left?, right?, true)?, shown)
     }
 
-    fn mode(&self, setting: &str) -> Option<&str> {
-        let value = self.environment.settings().get(setting)?;
+    fn mode(&self, setting: &str) -> Option<&'static str> {
+        let settings = self.settings();
+        let value = settings.changed().get(setting)?;
         ["ALL", "DISTINCT"]
             .into_iter()
             .find(|m| value.eq_ignore_ascii_case(m))

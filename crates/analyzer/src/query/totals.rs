@@ -185,7 +185,8 @@ impl Analyzer<'_> {
     }
 
     fn totals_before_having(&self) -> bool {
-        let mode = self.environment.settings().get("totals_mode");
+        let settings = self.settings();
+        let mode = settings.changed().get("totals_mode");
         mode.is_some_and(|m| m == "before_having")
     }
 }

@@ -181,6 +181,24 @@ pub(super) fn check_columns(
     Ok(())
 }
 
+/// Refuses tables into whose columns nothing can be inserted.
+///
+/// # Errors
+/// `EMPTY_LIST_OF_COLUMNS_PASSED`.
+pub(super) fn check_insertable(columns: &[ColumnDefinition]) -> Result<()> {
+    let is_insertable = |column: &ColumnDefinition| {
+        let kind = column.default.as_ref().map(|d| d.kind);
+        matches!(kind, None | Some(DefaultKind::Default))
+    };
+    if columns.iter().any(is_insertable) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorCode::EMPTY_LIST_OF_COLUMNS_PASSED,
+        "Add a column without ALIAS, MATERIALIZED and EPHEMERAL: nothing can be inserted into these",
+    ))
+}
+
 fn check_column(column: &ColumnDefinition, is_new: bool, settings: &Settings) -> Result<()> {
     let name = &column.column.name;
     if !is_new {

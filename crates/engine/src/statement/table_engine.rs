@@ -41,7 +41,8 @@ pub(super) fn engine(
         }
         "Null" => Ok(Engine::Null),
         known if KNOWN_ENGINES.contains(&known) => {
-            Err(Error::not_implemented(format!("Table engine {known}")))
+            Err(Error::not_implemented(format!("Table engine {known}"))
+                .hinted("Use ENGINE = MergeTree or Memory"))
         }
         unknown => {
             let error = unknown_engine(unknown);

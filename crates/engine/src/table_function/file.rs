@@ -1,5 +1,6 @@
 //! Reads files: `file('path or glob' [, format [, structure [, compression]]])`.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use basalt_error::{Error, ErrorCode, Result, nearest};
 use basalt_exec::scan::{FileFact, ParquetTable, SourceTable};
 
 use super::arguments::Arguments;
+use super::compression::Method;
 use super::structure::Structure;
 
 /// The rows of the files that the first argument names.
@@ -45,7 +47,13 @@ pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
         Some(format) => format,
         None => format_of(&pattern, &files)?,
     };
-    if format.name == "Parquet" {
+    let method = args.optional_text(3)?;
+    let is_plain = |file: &PathBuf| {
+        let method = Method::of(&file.to_string_lossy(), method.as_deref());
+        method.is_ok_and(|m| m == Method::None)
+    };
+    // Compressed as a whole, its parts cannot be read where they are wanted.
+    if format.name == "Parquet" && files.iter().all(is_plain) {
         let context = &args.environment.context;
         let structure = structure.map(without_defaults).transpose()?;
         let is_inferred = structure.is_none();
@@ -61,13 +69,7 @@ pub(super) fn call(args: &Arguments<'_>) -> Result<TableEntry> {
             provider: Arc::new(SourceTable(table)),
         });
     }
-    super::text_file::open(
-        args,
-        files,
-        format,
-        structure,
-        args.optional_text(3)?.as_deref(),
-    )
+    super::text_file::open(args, files, format, structure, method.as_deref())
 }
 
 /// The error for a file that does not tell its columns.
@@ -86,17 +88,28 @@ pub(super) fn no_structure(e: &Error, format: &str) -> Error {
     }
 }
 
-/// The format by the endings of the files.
+/// Bytes of a file from which its format is guessed.
+const FIRST_BYTES: u64 = 4096;
+
+/// The format by the endings of the files, or by how the first of them begins.
 fn format_of(pattern: &str, files: &[PathBuf]) -> Result<&'static basalt_formats::FormatEntry> {
     let first = files.first().map(|f| f.to_string_lossy());
     let format = basalt_formats::from_file_extension(pattern)
-        .or_else(|| basalt_formats::from_file_extension(&first?));
+        .or_else(|| basalt_formats::from_file_extension(&first?))
+        .or_else(|| basalt_formats::from_first_bytes(&first_bytes(files.first()?)?));
     format.ok_or_else(|| {
         Error::new(
             ErrorCode::CANNOT_DETECT_FORMAT,
             format!("Name the format as second argument: the ending of {pattern} is no format's"),
         )
     })
+}
+
+fn first_bytes(file: &Path) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(file).ok()?;
+    file.take(FIRST_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// The columns of facts of files, which `*` does not show.

@@ -174,7 +174,8 @@ pub(crate) fn call(
             },
         )),
         known if KNOWN_FUNCTIONS.contains(&known) => {
-            Err(Error::not_implemented(format!("Table function {known}")))
+            Err(Error::not_implemented(format!("Table function {known}"))
+                .hinted("Read files by file('path')"))
         }
         _ => Err(unknown(name)),
     }

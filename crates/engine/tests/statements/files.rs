@@ -391,3 +391,31 @@ fn columns_are_read_as_the_types_declared() {
         }
     }
 }
+
+#[test]
+fn parquet_files_may_be_compressed_as_a_whole() {
+    let folder = Folder::new("parquet_gz");
+    let file = folder.file("rows.parquet.gz");
+    let write =
+        format!("INSERT INTO FUNCTION file('{file}') SELECT number AS a FROM numbers(1000)");
+    run_alone(&write).expect(&write);
+    assert_eq!(fs::read(&file).expect("a file")[..2], [0x1F, 0x8B]);
+    let read = format!("SELECT count(), sum(a) FROM file('{file}') WHERE a > 9");
+    assert_eq!(run_alone(&read).expect(&read), "990\t499455\n");
+}
+
+#[test]
+fn formats_are_guessed_where_no_name_tells_them() {
+    let folder = Folder::new("guessed");
+    for (name, rows, expected) in [
+        ("json", "{\"a\":1,\"b\":\"x\"}\n", "1\tx\n"),
+        ("csv", "1,x\n2,y\n", "1\tx\n2\ty\n"),
+        ("values", "(1,'x'),(2,'y')", "1\tx\n2\ty\n"),
+        ("tsv", "1\tx,y\n", "1\tx,y\n"),
+    ] {
+        let file = folder.file(&format!("{name}_rows"));
+        fs::write(&file, rows).expect("a file");
+        let sql = format!("SELECT * FROM file('{file}')");
+        assert_eq!(run_alone(&sql).expect(&sql), expected, "{name}");
+    }
+}

@@ -473,3 +473,54 @@ fn faults_of_from_and_of_names_have_a_place_and_a_hint() {
         check_marked("", sql, start);
     }
 }
+
+#[test]
+fn faults_of_select_lists_and_inserts_tell_where() {
+    for (marked, start) in [
+        (
+            "SELECT 1,\n  ^COLUMNS(zz) FROM (SELECT 1 AS a)",
+            "Unknown expression",
+        ),
+        (
+            "SELECT 1,\n  ^* EXCEPT STRICT (zzz) FROM (SELECT 1 AS a)",
+            "Columns transformer",
+        ),
+        ("SELECT 1, ^* APPLY (nofunc) FROM (SELECT 1 AS a)", ""),
+        ("SELECT 1, ^t.* FROM numbers(1)", "Unknown table `t`"),
+        ("SELECT 1, ^untuple(1)", "The argument of untuple"),
+        (
+            "SELECT 1, ^COLUMNS('(') FROM (SELECT 1 AS a)",
+            "Cannot compile regular expression: (, error: unclosed group (",
+        ),
+        (
+            "SELECT number FROM numbers(3) GROUP BY ROLLUP(number) ^WITH CUBE",
+            "Write all sets as GROUPING SETS: ",
+        ),
+        ("SELECT ^grouping(number) FROM numbers(3)", "Add GROUP BY: "),
+    ] {
+        check_marked("", marked, start);
+    }
+    let folder = Database::in_memory().expect("a database");
+    let mut session = Session::new(&folder);
+    run(
+        &mut session,
+        "CREATE TABLE t (a UInt8, b String) ENGINE = Memory",
+    )
+    .expect("a table");
+    let error = |session: &mut Session, sql: &str| run(session, sql).expect_err(sql);
+    let of_rows = error(&mut session, "INSERT INTO t VALUES ('x', 'y')");
+    assert!(
+        of_rows.contains("DB::Exception: Leave such rows out by input_format_allow_errors_num: Cannot parse string 'x'"),
+        "{of_rows}"
+    );
+    for select in [
+        "SELECT 'abc', 'd'",
+        "SELECT toString(number) || 'x', 'd' FROM numbers(3)",
+    ] {
+        let of_query = error(&mut session, &format!("INSERT INTO t {select}"));
+        assert!(
+            of_query.contains("go on past such values: While converting column `a`: "),
+            "{of_query}"
+        );
+    }
+}

@@ -71,7 +71,11 @@ fn infer_without_hints(name: &str, source: Source, settings: &FormatSettings) ->
     let format = lookup(name)?;
     let string = |name: &str| Ok(vec![(name.to_string(), DataType::String)]);
     match format.kind {
-        Kind::Arrow | Kind::ArrowStream | Kind::Parquet => arrow_schema(format.kind, source),
+        Kind::Arrow | Kind::ArrowStream | Kind::Parquet => arrow_schema(format.kind, source)
+            .map_err(|e| match e.code() {
+                ErrorCode::INCORRECT_DATA | ErrorCode::CANNOT_READ_ALL_DATA => not_found(name, &e),
+                _ => e,
+            }),
         Kind::Native => infer_native(source, settings),
         Kind::LineAsString => string("line"),
         Kind::JsonAsString => string("json"),
@@ -95,22 +99,21 @@ fn infer_without_hints(name: &str, source: Source, settings: &FormatSettings) ->
                 let plain = columns.into_iter();
                 plain.map(|(n, t)| (n, without_nullable(&t))).collect()
             });
-            found.map_err(|e| {
-                let code = if e.code() == ErrorCode::NOT_IMPLEMENTED {
-                    e.code()
-                } else {
-                    ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE
-                };
-                Error::new(
-                    code,
-                    format!(
-                        "The table structure cannot be extracted from a {name} format file: {}",
-                        e.message()
-                    ),
-                )
-            })
+            found.map_err(|e| not_found(name, &e))
         }
     }
+}
+
+/// The error for bytes that do not tell their columns because of `e`.
+fn not_found(format: &str, e: &Error) -> Error {
+    let code = match e.code() {
+        ErrorCode::NOT_IMPLEMENTED => ErrorCode::NOT_IMPLEMENTED,
+        _ => ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,
+    };
+    let reason = e.message();
+    let message =
+        format!("The table structure cannot be extracted from a {format} format file: {reason}");
+    Error::new(code, message)
 }
 
 fn from_sample(kind: Kind, sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
@@ -186,20 +189,15 @@ fn typed(names: &[Vec<u8>], types: &[Vec<u8>]) -> Result<Columns> {
 
 fn infer_native(source: Source, settings: &FormatSettings) -> Result<Columns> {
     let mut bytes = native_bytes::Bytes::new(source);
-    let not_found = |what: &str| {
-        Error::new(
-            ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,
-            format!("The table structure cannot be extracted from a Native format file: {what}"),
-        )
-    };
     let block = native::read_block(&mut bytes, settings.state_forms);
     let block = block.map_err(|e| match e.code() {
         ErrorCode::CANNOT_READ_ALL_DATA | ErrorCode::ATTEMPT_TO_READ_AFTER_EOF => {
-            not_found(e.message())
+            not_found("Native", &e)
         }
         _ => e,
     })?;
-    let (_, columns) = block.ok_or_else(|| not_found("it is empty"))?;
+    let is_empty = Error::new(ErrorCode::CANNOT_READ_ALL_DATA, "it is empty");
+    let (_, columns) = block.ok_or_else(|| not_found("Native", &is_empty))?;
     Ok(columns
         .into_iter()
         .map(|(name, data_type, _)| (name, data_type))

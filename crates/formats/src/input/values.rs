@@ -77,7 +77,9 @@ impl ValueRows {
                 )
             }));
         };
-        let value = evaluator.evaluate(&String::from_utf8_lossy(expression), data_type)?;
+        let value = evaluator.evaluate(&String::from_utf8_lossy(expression), data_type);
+        // What helps in a query does not help against rows.
+        let value = value.map_err(Error::without_hint)?;
         let mut text = Vec::new();
         ColumnText::new(data_type, &value, self.text_options.clone())?.write(
             0,

@@ -112,11 +112,10 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Calls `f(row, value)` for the rows of group 0 taken; the fast path without keys uses it.
-    pub(crate) fn valid_rows(&self) -> Box<dyn Iterator<Item = usize> + '_> {
-        match &self.valid {
-            None => Box::new(0..self.len),
-            Some(valid) => Box::new(valid.valid_indices()),
-        }
+    /// The rows taken, in order, whatever their groups are.
+    pub(crate) fn valid_rows(&self) -> impl Iterator<Item = usize> + '_ {
+        let all = self.valid.is_none().then_some(0..self.len);
+        let some = self.valid.iter().flat_map(NullBuffer::valid_indices);
+        all.into_iter().flatten().chain(some)
     }
 }

@@ -165,10 +165,12 @@ impl Writer {
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'))
             && !name.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-        if !plain || crate::parser::is_special_call(name) {
-            self.put(&backticked(name));
-        } else if name == "not" || name.contains('.') {
+        if name == "not" {
             // NOT before parentheses is the same function.
+            self.put(name);
+        } else if !plain || crate::parser::is_special_call(name) {
+            self.put(&backticked(name));
+        } else if name.contains('.') {
             self.put(name);
         } else {
             self.put_risky(name, is_clause_word(name));

@@ -303,9 +303,9 @@ impl Parser<'_> {
             return Ok(GroupBy::All(kind));
         }
         if self.keyword("GROUPING SETS") {
-            return Ok(GroupBy::GroupingSets(
-                self.parenthesised(Self::grouping_set)?,
-            ));
+            let sets = self.parenthesised(Self::grouping_set)?;
+            self.no_more_sets(&["WITH ROLLUP", "WITH CUBE"])?;
+            return Ok(GroupBy::GroupingSets(sets));
         }
         let mut kind = GroupByKind::Plain;
         for (word, of) in [("ROLLUP", GroupByKind::Rollup), ("CUBE", GroupByKind::Cube)] {
@@ -319,7 +319,24 @@ impl Parser<'_> {
             self.parenthesised(Self::aliased_expr)?
         };
         self.rollup_or_cube(&mut kind);
+        match kind {
+            GroupByKind::Plain => {}
+            GroupByKind::Rollup => self.no_more_sets(&["WITH CUBE"])?,
+            GroupByKind::Cube => self.no_more_sets(&["WITH ROLLUP"])?,
+        }
         Ok(GroupBy::Exprs { kind, exprs })
+    }
+
+    /// ROLLUP, CUBE and GROUPING SETS do not combine.
+    fn no_more_sets(&mut self, clauses: &[&'static str]) -> Result<()> {
+        let at = self.start_span();
+        let Some(found) = self.keyword_of(clauses) else {
+            return Ok(());
+        };
+        let clause = clauses[found];
+        let message =
+            format!("Write all sets as GROUPING SETS: {clause} behind other sets is not supported");
+        Err(self.error_at(at, ErrorCode::NOT_IMPLEMENTED, message))
     }
 
     fn rollup_or_cube(&mut self, kind: &mut GroupByKind) {

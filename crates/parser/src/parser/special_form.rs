@@ -69,6 +69,7 @@ const CALLS: &[(&str, Form)] = &[
     ("TIMESTAMPDIFF", |p, s| p.date_diff(s)),
     ("EXISTS", |p, s| p.exists(s)),
     ("COLUMNS", |p, s| p.columns_matcher(None, s).map(Some)),
+    ("NOT", |p, s| p.quoted_not(s)),
 ];
 
 impl Parser<'_> {
@@ -100,6 +101,19 @@ impl Parser<'_> {
             quoted @ [b'`' | b'"' | 0xE2, ..] => decode_quoted(quoted),
             word => word.to_vec(),
         }
+    }
+
+    /// `` `not`(a) ``, the operator over what is in the parentheses alone.
+    fn quoted_not(&mut self, start: Span) -> Result<Option<Expr>> {
+        self.expect_symbol(K::OpenRound)?;
+        if self.peek_symbol(K::CloseRound) || self.peek_keyword("DISTINCT") {
+            return Ok(None);
+        }
+        let operand = self.aliased_expr()?;
+        if !self.symbol(K::CloseRound) || self.peek_symbol(K::OpenRound) {
+            return Ok(None);
+        }
+        Ok(Some(self.operator_call("not", vec![operand], start)))
     }
 
     /// CASE, INTERVAL, DATE and TIMESTAMP.
@@ -307,7 +321,7 @@ impl Parser<'_> {
     fn longer_call(&mut self, args: Vec<Expr>, start: Span) -> Result<Expr> {
         match self.peek_symbol(K::Comma) {
             true => self.rest_of_call(args, start),
-            false => self.fail("`,`"),
+            false => self.fail("','"),
         }
     }
 

@@ -11,7 +11,7 @@ use super::integers::Integers;
 use super::lists::{Lists, OffsetsBuilder, Picks, bug, list_of, too_large, with_default};
 use super::unify::{Unify, element_type};
 use crate::scalar::core::numeric::{self, Num, array_of, with_native};
-use crate::{Call, Column, Nulls, Resolved, ScalarFunction};
+use crate::{Call, Column, Dictionaries, Nulls, Resolved, ScalarFunction};
 
 const EMPTY: ScalarFunction = ScalarFunction {
     description: "An array without elements, of the type that the name says.",
@@ -38,6 +38,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "emptyArrayToSingle",
+        dictionaries: Dictionaries::KeptInside,
         syntax: "emptyArrayToSingle(arr)",
         description: "The array, or one default value in place of an empty one.",
         resolve: resolve_to_single,

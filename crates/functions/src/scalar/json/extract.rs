@@ -8,7 +8,7 @@ use super::insert::{Rules, insert};
 use super::number::write_compact;
 use super::path::{Documents, check_path};
 use super::value::{Json, Kind};
-use crate::{Call, Resolved, ScalarFunction};
+use crate::{Call, Dictionaries, Resolved, ScalarFunction};
 
 /// Appends to the column what a value gives; `false` leaves it to the caller to append a default.
 type Append = fn(&mut ColumnBuilder, Json<'_>) -> Result<bool>;
@@ -21,6 +21,7 @@ macro_rules! extracts {
                 name: $name,
                 syntax: concat!($name, "(json[, key or position, ...])"),
                 description: $description,
+                dictionaries: Dictionaries::Dropped,
                 $(check_null: $check,)?
                 resolve: |call| $resolve(call, false),
                 ..ScalarFunction::BASE
@@ -29,6 +30,7 @@ macro_rules! extracts {
                 name: concat!($name, "CaseInsensitive"),
                 syntax: concat!($name, "CaseInsensitive(json[, key or position, ...])"),
                 description: concat!($description, " Keys are found in any case."),
+                dictionaries: Dictionaries::Dropped,
                 $(check_null: $check,)?
                 resolve: |call| $resolve(call, true),
                 ..ScalarFunction::BASE

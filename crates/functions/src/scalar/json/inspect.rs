@@ -10,12 +10,13 @@ use super::number::Number;
 use super::path::{Documents, Found, check_path};
 use super::value::{Json, Kind};
 use crate::scalar::strings::output::StringWriter;
-use crate::{Call, Resolved, ScalarFunction};
+use crate::{Call, Dictionaries, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "JSONHas",
+        dictionaries: Dictionaries::Dropped,
         syntax: "JSONHas(json[, key or position, ...])",
         description: "Whether there is a value at a path.",
         resolve: |call| {
@@ -28,6 +29,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "JSONLength",
+        dictionaries: Dictionaries::Dropped,
         syntax: "JSONLength(json[, key or position, ...])",
         description: "Number of values of the array or object at a path.",
         resolve: |call| {
@@ -40,6 +42,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "JSONType",
+        dictionaries: Dictionaries::Dropped,
         syntax: "JSONType(json[, key or position, ...])",
         description: "The kind of the value at a path.",
         resolve: |call| {
@@ -52,6 +55,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "JSONKey",
+        dictionaries: Dictionaries::Dropped,
         syntax: "JSONKey(json[, key or position, ...], position)",
         description: "The key at a position of the object at a path.",
         resolve: |call| {
@@ -69,6 +73,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "isValidJSON",
+        dictionaries: Dictionaries::Dropped,
         syntax: "isValidJSON(text)",
         description: "Whether a text is JSON.",
         resolve: |call| {
@@ -82,6 +87,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "JSONArrayLength",
+        dictionaries: Dictionaries::Dropped,
         aliases: &["JSON_ARRAY_LENGTH"],
         case_insensitive: true,
         syntax: "JSONArrayLength(json)",

@@ -8,7 +8,7 @@ use super::number::Number;
 use super::value::{Json, Kind};
 use crate::scalar::arrays::lists::bad_arguments;
 use crate::scalar::strings::shapes::{validity_of, write_rows};
-use crate::{Call, Resolved, ScalarFunction};
+use crate::{Call, Dictionaries, Resolved, ScalarFunction};
 use basalt_types::text::escape::write_json_string;
 
 /// The functions of this file.
@@ -22,6 +22,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "JSONMergePatch",
+        dictionaries: Dictionaries::Dropped,
         aliases: &["jsonMergePatch"],
         case_insensitive: true,
         syntax: "JSONMergePatch(json, ...)",

@@ -13,12 +13,13 @@ use crate::scalar::arrays::lists::{
 };
 use crate::scalar::arrays::matching::{Ids, RowSet};
 use crate::scalar::arrays::unify::{Unify, element_type};
-use crate::{Call, Resolved, ScalarFunction};
+use crate::{Call, Dictionaries, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
     ScalarFunction {
         name: "mapFromArrays",
+        dictionaries: Dictionaries::KeptInside,
         aliases: &["MAP_FROM_ARRAYS"],
         syntax: "mapFromArrays(keys, values)",
         description: "A map of an array's elements to those of another.",
@@ -34,6 +35,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "mapConcat",
+        dictionaries: Dictionaries::KeptInside,
         syntax: "mapConcat(map, ...)",
         description: "The entries of all maps, one map after the other.",
         resolve: resolve_concat,

@@ -79,7 +79,8 @@ const META_CHARACTERS: [char; 14] = [
     '\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$',
 ];
 
-fn cannot_compile(pattern: &str, error: &str) -> Error {
+/// The error for a pattern that the crate `regex` refuses with the text `error`.
+pub fn cannot_compile(pattern: &str, error: &str) -> Error {
     // The crate draws the pattern over several lines; its last line says what is wrong.
     let reason = error.lines().last().unwrap_or(error);
     Error::new(

@@ -9,7 +9,7 @@ use basalt_types::{DataType, TupleType};
 
 use crate::scalar::arrays::lists::{as_list, struct_of};
 use crate::scalar::arrays::unify::with_elements;
-use crate::{Call, Column, Fails, Nulls, Resolved, ScalarFunction};
+use crate::{Call, Column, Dictionaries, Fails, Nulls, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
@@ -24,6 +24,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "tupleElement",
+        dictionaries: Dictionaries::KeptInside,
         fails: Fails::Never,
         nulls: Nulls::Own,
         syntax: "t.n, tupleElement(t, n or name[, default])",
