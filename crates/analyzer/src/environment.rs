@@ -63,13 +63,14 @@ pub struct ConstantArg {
     pub value: ArrayRef,
 }
 
-/// The engine's side of the analyzer.
+/// The engine's side of the analyzer. What depends on settings is asked with those of the subquery that it is
+/// for, `own`, if it has its own.
 pub trait Environment {
     /// The table or view of that name, in the current database if none is given.
     ///
     /// # Errors
     /// `UNKNOWN_TABLE`, `UNKNOWN_DATABASE`.
-    fn table(&self, name: &ast::ObjectName) -> Result<TableEntry>;
+    fn table(&self, name: &ast::ObjectName, own: Option<&QuerySettings>) -> Result<TableEntry>;
 
     /// The table of that name with the rows of a key combined, as FINAL has them; none if the table does
     /// not combine rows.
@@ -82,7 +83,12 @@ pub trait Environment {
     ///
     /// # Errors
     /// `UNKNOWN_FUNCTION`, and what the function finds wrong with its arguments.
-    fn table_function(&self, name: &str, args: &[ConstantArg]) -> Result<TableEntry>;
+    fn table_function(
+        &self,
+        name: &str,
+        args: &[ConstantArg],
+        own: Option<&QuerySettings>,
+    ) -> Result<TableEntry>;
 
     /// The rows of `(EXPLAIN … SELECT …)` in FROM: the words before the query, the settings between
     /// them as text, and the query.

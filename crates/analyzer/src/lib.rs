@@ -9,6 +9,7 @@
 //! | [`query`] | SELECT and its clauses, set operations: the shape of the plan |
 //! | [`constants`] | constants that take long |
 //! | [`expr`] | expressions: identifiers, functions, casts, IN, lambdas, aggregates, windows |
+//! | [`lazy_logic`] | AND and OR that keep what may fail from rows that are decided |
 //! | `query_settings` | the settings of the statement, or of a subquery that has its own |
 //! | `place` | where in the text an expression stands, for errors |
 //! | [`scope`] | columns in sight, and finding them by name |
@@ -22,6 +23,7 @@
 pub mod constants;
 pub mod environment;
 pub mod expr;
+pub mod lazy_logic;
 mod place;
 pub mod plan;
 pub mod query;

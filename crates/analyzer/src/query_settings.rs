@@ -34,11 +34,26 @@ impl Current<'_> {
         }
     }
 
+    /// Those of a subquery, if it has its own.
+    pub(crate) fn own(&self) -> Option<&QuerySettings> {
+        match self {
+            Self::Statement(_) => None,
+            Self::Subquery(settings) => Some(settings),
+        }
+    }
+
     /// Settings that are not at their defaults, as text.
     pub(crate) fn changed(&self) -> &BTreeMap<String, String> {
         match self {
             Self::Statement(environment) => environment.settings(),
             Self::Subquery(settings) => &settings.changed,
+        }
+    }
+
+    /// Adds to the key of a function what tells it apart from the same one under other settings.
+    pub(crate) fn tell_apart(&self, key: &mut String) {
+        if let Self::Subquery(settings) = self {
+            key.push_str(&format!(":{:?}", settings.changed));
         }
     }
 

@@ -35,7 +35,7 @@ const COPIES: &str = "copies";
 /// A bound function as DataFusion's plans hold it.
 ///
 /// Two are equal if `key` is: it tells apart everything that the arguments do not.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FunctionUdf {
     key: String,
     /// Name of the call's column where a plan gives it none.
@@ -138,12 +138,8 @@ pub(crate) fn with_purpose(expr: Expr, purpose: String) -> Expr {
         return expr;
     };
     let udf = ScalarUDF::new_from_impl(FunctionUdf {
-        key: udf.key.clone(),
-        schema_name: udf.schema_name.clone(),
-        bound: udf.bound.clone(),
-        place: udf.place,
         purpose: Some(purpose),
-        signature: udf.signature.clone(),
+        ..udf.clone()
     });
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(udf), call.args.clone()))
 }

@@ -145,7 +145,8 @@ impl Local {
             }
             None => Box::new(std::io::stdin()),
         };
-        let mut reader = Box::new(BufReader::with_capacity(1 << 20, source));
+        let mut reader = BufReader::with_capacity(1 << 20, source);
+        let mut first = Vec::new();
         let structure = given("structure").map(String::as_str);
         let by_name = || basalt_formats::from_file_extension(given("file")?);
         let format = match (given("input-format"), by_name()) {
@@ -153,11 +154,15 @@ impl Local {
             (None, Some(format)) => format.name,
             (None, None) if structure.is_some() => "TabSeparated",
             (None, None) => {
-                let found = basalt_formats::from_first_bytes(reader.fill_buf()?);
+                let mut beginning = reader.by_ref().take(basalt_formats::FIRST_BYTES);
+                beginning.read_to_end(&mut first)?;
+                let found = basalt_formats::from_first_bytes(&first);
                 found.map_or("TabSeparated", |f| f.name)
             }
         };
-        self.session.load_table(table, format, structure, reader)
+        let whole = std::io::Cursor::new(first).chain(reader);
+        self.session
+            .load_table(table, format, structure, Box::new(whole))
     }
 
     fn run_script(&mut self, text: &[u8], ignores_errors: bool) -> Result<Option<Error>> {

@@ -28,7 +28,11 @@ pub(crate) struct QueryEnvironment<'a> {
 }
 
 impl Environment for QueryEnvironment<'_> {
-    fn table(&self, name: &ast::ObjectName) -> Result<TableEntry> {
+    fn table(&self, name: &ast::ObjectName, own: Option<&QuerySettings>) -> Result<TableEntry> {
+        if let Some(own) = own {
+            let settings = changed_settings(&own.changed)?;
+            return self.under(&settings, own).table(name, None);
+        }
         if name.database.is_none()
             && let Some(table) = self.temporary.get(&name.name)
         {
@@ -66,8 +70,17 @@ impl Environment for QueryEnvironment<'_> {
         }))
     }
 
-    fn table_function(&self, name: &str, args: &[ConstantArg]) -> Result<TableEntry> {
-        table_function::call(self, name, args)
+    fn table_function(
+        &self,
+        name: &str,
+        args: &[ConstantArg],
+        own: Option<&QuerySettings>,
+    ) -> Result<TableEntry> {
+        let Some(own) = own else {
+            return table_function::call(self, name, args);
+        };
+        let settings = changed_settings(&own.changed)?;
+        table_function::call(&self.under(&settings, own), name, args)
     }
 
     fn explain(&self, words: &str, settings: &str, query: &ast::Query) -> Result<TableEntry> {
@@ -123,10 +136,7 @@ impl Environment for QueryEnvironment<'_> {
         around: &BTreeMap<String, String>,
         own: &[ast::Setting],
     ) -> Result<QuerySettings> {
-        let mut settings = Settings::default();
-        for (name, value) in around {
-            settings.set(name, value)?;
-        }
+        let mut settings = changed_settings(around)?;
         for setting in own {
             crate::statement::set::apply(&mut settings, setting)?;
         }
@@ -148,7 +158,28 @@ impl Environment for QueryEnvironment<'_> {
     }
 }
 
+/// The settings with those that are not at their defaults.
+fn changed_settings(changed: &BTreeMap<String, String>) -> Result<Settings> {
+    let mut settings = Settings::default();
+    for (name, value) in changed {
+        settings.set(name, value)?;
+    }
+    Ok(settings)
+}
+
 impl QueryEnvironment<'_> {
+    /// The same for a subquery with settings of its own.
+    fn under<'b>(&'b self, settings: &'b Settings, own: &QuerySettings) -> QueryEnvironment<'b> {
+        QueryEnvironment {
+            database: self.database,
+            settings,
+            context: own.context.clone(),
+            parameters: self.parameters,
+            temporary: self.temporary,
+            execution: self.execution.clone(),
+        }
+    }
+
     /// The table with the columns that `*` shows by settings.
     fn with_shown(&self, mut entry: TableEntry) -> TableEntry {
         let materialized = self.settings.flag("asterisk_include_materialized_columns");

@@ -7,7 +7,6 @@
 //! | [`control`] | a running query's counters, cancellation and deadline |
 //! | [`scan`] | reading rows: numbers, memory, Parquet, text formats, in parallel by morsels |
 //! | [`stream`] | steps over a stream: ARRAY JOIN, LIMIT BY, WITH TIES, WITH FILL |
-//! | [`lazy_logic`] | AND and OR that keep what may fail from rows that are decided |
 //! | [`predicate`] | the rows for which a condition holds, by kernels |
 //! | [`window`] | window functions over sorted rows |
 //! | [`group_by`] | grouping rows by any keys, in parallel |
@@ -33,7 +32,6 @@ pub mod compile;
 pub mod control;
 pub mod group_by;
 pub mod interruptible;
-mod lazy_logic;
 pub mod memory;
 mod one_input;
 pub mod optimizer;

@@ -5,6 +5,9 @@ use crate::registry::{FormatEntry, lookup};
 /// Formats whose files begin with the same bytes.
 const BEGINNINGS: [(&[u8], &str); 2] = [(b"PAR1", "Parquet"), (b"ARROW1", "Arrow")];
 
+/// Bytes of a source that tell most likely of what format it is.
+pub const FIRST_BYTES: u64 = 4096;
+
 /// The format that bytes which begin with `first` are most likely of; none if they are no text.
 pub fn from_first_bytes(first: &[u8]) -> Option<&'static FormatEntry> {
     let known = BEGINNINGS
@@ -22,6 +25,7 @@ fn of_text(first: &[u8]) -> &'static str {
     let text = first.trim_ascii_start();
     let line = text.split(|b| *b == b'\n').next().unwrap_or(text);
     match text {
+        [b'{', rest @ ..] if rest.trim_ascii_start().starts_with(b"\"meta\"") => "JSON",
         [b'{', ..] => "JSONEachRow",
         [b'[', rest @ ..] if rest.trim_ascii_start().starts_with(b"{") => "JSONEachRow",
         [b'[', ..] => "JSONCompactEachRow",
@@ -40,6 +44,7 @@ mod tests {
         for (first, format) in [
             ("PAR1\u{15}", "Parquet"),
             ("{\"a\":1}\n", "JSONEachRow"),
+            ("{\n\t\"meta\":\n\t[", "JSON"),
             ("\n [ {\"a\":1} ]", "JSONEachRow"),
             ("[1, 2]\n", "JSONCompactEachRow"),
             ("(1, 'a'), (2, 'b')", "Values"),

@@ -22,7 +22,7 @@ pub mod parquet_types;
 pub mod registry;
 pub mod settings;
 
-pub use detect::from_first_bytes;
+pub use detect::{FIRST_BYTES, from_first_bytes};
 pub use infer::infer;
 pub use input::{
     BlockReader, Conversion, Converter, Evaluator, Extras, count_rows, header_len, input,

@@ -14,12 +14,12 @@ use crate::Arg;
 pub enum Fails {
     /// For none.
     Never,
-    /// Where it reads a text, or the result's type does not have the value (Decimals, Enums, types
-    /// without NULL): conversions.
+    /// Where it reads a text, or the result's type does not have the value: conversions.
     Texts,
     /// Where a Decimal does not hold the result.
     Decimals,
-    /// As `Decimals`, and where the second argument is 0, or -1 and the quotient has no place.
+    /// As `Decimals`, and where the second argument is 0, or -1 and the quotient has no place, or a float
+    /// has no whole number.
     Divisors,
     /// Where the second argument is a pattern that differs from row to row.
     Patterns,
@@ -33,19 +33,18 @@ impl Fails {
         match self {
             Fails::Never => false,
             Fails::Texts => {
-                let result = return_type.base();
-                let is_text = |(idx, arg): (usize, &Arg)| {
-                    arg.data_type.base().is_string() && (idx == 0 || arg.constant.is_none())
-                };
-                let is_checked = result.is_decimal() || result.is_enum();
-                (is_checked && has_other_type(args, result))
-                    || loses_nulls(args, return_type)
-                    || args.iter().enumerate().any(is_text)
+                let is_text =
+                    |arg: &Arg| arg.data_type.base().is_string() && arg.constant.is_none();
+                let converts = args
+                    .first()
+                    .map(|a| has_all_values(&a.data_type, return_type));
+                converts != Some(true) || args.iter().skip(1).any(is_text)
             }
             Fails::Decimals => has_decimals(args, return_type),
             Fails::Divisors => {
                 let is_harmless = args.get(1).is_some_and(is_harmless_divisor);
-                !is_harmless || has_decimals(args, return_type)
+                let is_float = args.first().is_some_and(|a| a.data_type.base().is_float());
+                !is_harmless || is_float || has_decimals(args, return_type)
             }
             Fails::Patterns => args.get(1).is_none_or(|a| a.constant.is_none()),
             Fails::Values => true,
@@ -53,21 +52,33 @@ impl Fails {
     }
 }
 
-fn has_other_type(args: &[Arg], result: &DataType) -> bool {
-    args.first().is_none_or(|a| a.data_type.base() != result)
+/// Whether a conversion gives a value for each value of `from`. Numbers wrap, but floats that are no number
+/// have no integer.
+fn has_all_values(from: &DataType, to: &DataType) -> bool {
+    if from.holds_null() && !to.holds_null() {
+        return false;
+    }
+    let (from, to) = (from.base(), to.base());
+    let is_day =
+        |t: &DataType| matches!(t, DataType::Date | DataType::Date32 | DataType::DateTime(_));
+    let is_text = to.is_string() && !matches!(to, DataType::FixedString(_));
+    from == to
+        || (is_text && !matches!(from, DataType::AggregateFunction(_)))
+        || (from.is_integer() && (to.is_integer() || to.is_float() || is_day(to)))
+        || (from.is_float() && to.is_float())
+        || (is_day(from) && (is_day(to) || to.is_integer()))
 }
 
-/// Whether NULLs of the first argument have no place in the result.
-fn loses_nulls(args: &[Arg], return_type: &DataType) -> bool {
-    let has_nulls = args.first().is_some_and(|a| a.data_type.holds_null());
-    has_nulls && !return_type.holds_null()
-}
-
+/// Whether there are Decimals among the types or inside of them.
 fn has_decimals(args: &[Arg], return_type: &DataType) -> bool {
-    let holds = |data_type: &DataType| {
-        let base = data_type.base();
-        base.is_decimal() || matches!(base, DataType::Array(_) | DataType::Tuple(_))
-    };
+    fn holds(data_type: &DataType) -> bool {
+        match data_type.base() {
+            DataType::Array(element) => holds(element),
+            DataType::Tuple(tuple) => tuple.types.iter().any(holds),
+            DataType::Map(key, value) => holds(key) || holds(value),
+            base => base.is_decimal(),
+        }
+    }
     holds(return_type) || args.iter().any(|a| holds(&a.data_type))
 }
 

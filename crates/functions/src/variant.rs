@@ -13,7 +13,7 @@ use basalt_types::variant::VariantArray;
 
 use crate::function::bug;
 use crate::scalar::core::cast::{ArrayCast, array_cast};
-use crate::{Arg, BoundFunction, Column, Context, Fails, ScalarFunction};
+use crate::{Arg, BoundFunction, Column, Context, ScalarFunction};
 
 /// The function over the alternatives of its first argument that is a `Variant`; `None` if there is no
 /// such argument.
@@ -66,6 +66,10 @@ fn bind_each(
     } else {
         crate::scalar::core::defaults::default_array(&return_type, 1)?
     };
+    let may_fail = calls.iter().any(|call| match call {
+        Ok((bound, _)) => bound.may_fail,
+        Err(_) => true,
+    });
     let eval = move |columns: &[Column], num_rows: usize| {
         let variant = columns[place].expand(num_rows)?;
         each_alternative(&variant, &none, |idx, rows, values| {
@@ -80,7 +84,7 @@ fn bind_each(
     };
     let mut bound = BoundFunction::from_parts(function.name, return_type, Arc::new(eval));
     bound.purity = function.purity;
-    bound.may_fail = function.fails != Fails::Never;
+    bound.may_fail = may_fail;
     Ok(bound)
 }
 

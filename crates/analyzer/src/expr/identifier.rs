@@ -43,7 +43,7 @@ impl Resolver<'_> {
         let is_column = self.names.has(parts);
         let column_first = self.analyzer.flag("prefer_column_name_to_alias");
         if is_column && parts.len() > 1 {
-            if !column_first && let Some(element) = self.element_of_alias(parts) {
+            if !column_first && let Some(element) = self.element_of_alias(parts)? {
                 return Ok(element);
             }
         } else if !(column_first && is_column)
@@ -74,18 +74,36 @@ impl Resolver<'_> {
 
     /// An element of the expression that the first part is an alias of, where the whole is also a column of a
     /// table: the table's alias may be the same word, `SELECT t.a AS t FROM t`.
-    fn element_of_alias(&self, parts: &[String]) -> Option<Typed> {
-        let is_open = self.state.borrow().alias_stack.contains(&parts[0]);
-        if is_open || self.aliases.get(&parts[0]).is_none() {
-            return None;
+    fn element_of_alias(&self, parts: &[String]) -> Result<Option<Typed>> {
+        if self.aliases.get(&parts[0]).is_none() {
+            return Ok(None);
         }
-        let before = self.mentions.borrow().clone();
-        let typed = self.alias(&parts[0]).ok().flatten();
+        {
+            let state = &mut *self.state.borrow_mut();
+            if let Some(place) = state.alias_stack.iter().position(|a| *a == parts[0]) {
+                state.has_crossed |= place + 1 < state.alias_stack.len();
+                return Ok(None);
+            }
+        }
+        let before = (
+            self.mentions.borrow().clone(),
+            self.array_joins.borrow().len(),
+            self.correlated.borrow().len(),
+            self.state.borrow().alias_cache.clone(),
+        );
+        let typed = match self.alias(&parts[0]) {
+            Err(e) if e.is_of_run() => return Err(e),
+            typed => typed.ok().flatten(),
+        };
         let element = typed.and_then(|typed| self.elements(typed, &parts[1..]).ok());
         if element.is_none() {
-            *self.mentions.borrow_mut() = before;
+            // What the expression asks for is asked for where it stands itself.
+            *self.mentions.borrow_mut() = before.0;
+            self.array_joins.borrow_mut().truncate(before.1);
+            self.correlated.borrow_mut().truncate(before.2);
+            self.state.borrow_mut().alias_cache = before.3;
         }
-        element
+        Ok(element)
     }
 
     /// An alias of a query around: its expression, as if it stood here.

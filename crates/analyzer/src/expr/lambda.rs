@@ -18,6 +18,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::planner::create_physical_expr;
 
 use super::{Resolver, literal};
+use crate::lazy_logic::lazy;
 use crate::typed::{column, expanded};
 use crate::{Typed, plan_error, udf};
 
@@ -142,6 +143,7 @@ impl Resolver<'_> {
         for (i, name) in internal.iter().enumerate() {
             text = text.replace(name.as_str(), &format!("\u{3bb}{i}"));
         }
+        let physical = physical.and_then(|p| Ok(lazy(p)?.data));
         let physical = physical.map_err(plan_error)?;
         Ok((
             body.data_type,

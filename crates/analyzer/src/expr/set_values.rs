@@ -7,10 +7,13 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::scalar::core::cast::{CastMode, cast_function};
 use basalt_functions::{Arg, BoundFunction, Column, registry};
 use basalt_parser::ast::{self, ExprKind};
-use basalt_types::DataType;
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, StructArray, new_null_array};
-use datafusion::arrow::compute::concat;
+use basalt_types::{DataType, TupleType};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, StructArray, new_null_array,
+};
+use datafusion::arrow::compute::{concat, nullif};
 use datafusion::arrow::datatypes::Field;
+use datafusion::arrow::row::{RowConverter, Rows, SortField};
 
 use super::subquery::Subquery;
 use super::{Resolver, literal};
@@ -166,7 +169,7 @@ impl Resolver<'_> {
         !known_name
             && (self.outer.subquery(&name.name).is_some()
                 || self.is_around(&parts)
-                || self.analyzer.environment.table(&name).is_ok())
+                || self.analyzer.environment.table(&name, None).is_ok())
     }
 
     /// Whether the query is over the rows of one table, of that name.
@@ -212,18 +215,7 @@ impl Resolver<'_> {
             }
             (_, [column]) => self.convert(column, &types[0], wanted),
             (DataType::Tuple(tuple), columns) if tuple.types.len() == columns.len() => {
-                let converted: Vec<ArrayRef> = columns
-                    .iter()
-                    .zip(types.iter().zip(&tuple.types))
-                    .map(|(c, (from, to))| self.convert(c, from, to))
-                    .collect::<Result<_>>()?;
-                // Values that are none of the wanted type are NULL.
-                let field = |(i, array): (usize, &ArrayRef)| {
-                    Field::new(tuple.name(i), array.data_type().clone(), true)
-                };
-                let fields = converted.iter().enumerate().map(field).collect();
-                let rows = StructArray::try_new(fields, converted, None);
-                Ok(Arc::new(rows.map_err(|e| Error::bug(e.to_string()))?))
+                self.tuples((columns, &types), tuple)
             }
             (DataType::Tuple(tuple), columns) => {
                 Err(columns_mismatch(tuple.types.len(), columns.len()))
@@ -232,16 +224,61 @@ impl Resolver<'_> {
         }
     }
 
+    /// Tuples of columns, converted one by one.
+    fn tuples(
+        &self,
+        (columns, types): (&[ArrayRef], &[DataType]),
+        wanted: &TupleType,
+    ) -> Result<ArrayRef> {
+        let converted: Vec<ArrayRef> = columns
+            .iter()
+            .zip(types.iter().zip(&wanted.types))
+            .map(|(c, (from, to))| self.convert(c, from, to))
+            .collect::<Result<_>>()?;
+        // Values that are none of the wanted type are NULL.
+        let field = |(i, array): (usize, &ArrayRef)| {
+            Field::new(wanted.name(i), array.data_type().clone(), true)
+        };
+        let fields = converted.iter().enumerate().map(field).collect();
+        let rows = StructArray::try_new(fields, converted, None);
+        Ok(Arc::new(rows.map_err(|e| Error::bug(e.to_string()))?))
+    }
+
+    /// Values of `from` as values of `to`; NULL where the way back does not lead to the same value.
+    fn exact(&self, array: &ArrayRef, from: &DataType, to: &DataType) -> Result<ArrayRef> {
+        let settings = self.analyzer.settings();
+        let cast = |from: &DataType, to: &DataType, array: &ArrayRef| {
+            let cast = cast_function(from, to, settings.context(), CastMode::Normal)?;
+            cast.call(&[Column::new(Arc::clone(array))], array.len())
+        };
+        let there_and_back = cast(from.base(), to, array).and_then(|there| {
+            let back = cast(to, from.base(), &there)?;
+            Ok((there, back))
+        });
+        let Ok((there, back)) = there_and_back else {
+            return Ok(new_null_array(&to.physical(), array.len()));
+        };
+        let (back, array) = (rows_of(&back)?, rows_of(array)?);
+        let differs = back.iter().zip(&array).map(|(b, a)| Some(b != a));
+        let differs: BooleanArray = differs.collect();
+        nullif(&there, &differs).map_err(|e| Error::bug(e.to_string()))
+    }
+
     /// Values of `from` as values of `to`; NULL where they are none.
     fn convert(&self, array: &ArrayRef, from: &DataType, to: &DataType) -> Result<ArrayRef> {
+        // Tuples of all types alike, as the values of a set are put together.
+        if let (DataType::Tuple(source), DataType::Tuple(target)) = (from.base(), to.base())
+            && source.types.len() == target.types.len()
+            && !target.types.is_empty()
+        {
+            return self.tuples((array.as_struct().columns(), &source.types), target);
+        }
         if from.base() == to || from.base() == to.base() {
             return Ok(Arc::clone(array));
         }
-        if let (DataType::Tuple(source), DataType::Tuple(target)) = (from.base(), to)
-            && source.types.len() == target.types.len()
-        {
-            let columns = array.as_struct().columns().to_vec();
-            return self.convert_rows((columns, source.types.clone()), to);
+        let is_rounded = to.is_decimal() && (from.is_decimal() || from.is_float());
+        if is_rounded || matches!(to.base(), DataType::Array(_) | DataType::Map(..)) {
+            return self.exact(array, from, to.base());
         }
         if to.has_variant() || from.has_variant() {
             let settings = self.analyzer.settings();
@@ -268,6 +305,14 @@ impl Resolver<'_> {
 
 fn parts_of(name: &ast::ObjectName) -> Vec<String> {
     name.database.iter().chain([&name.name]).cloned().collect()
+}
+
+/// Values of any type as rows, which are equal if the values are.
+fn rows_of(array: &ArrayRef) -> Result<Rows> {
+    let field = SortField::new(array.data_type().clone());
+    RowConverter::new(vec![field])
+        .and_then(|converter| converter.convert_columns(&[Arc::clone(array)]))
+        .map_err(|e| Error::bug(e.to_string()))
 }
 
 /// Tuples within each other, each the first element of the one around it.

@@ -39,9 +39,15 @@ impl Analyzer<'_> {
             None => return Ok(None),
             Some(GroupBy::All(kind)) => {
                 let calls = resolver.array_joins.borrow();
-                let is_key = |i: &&Item| !reads_aggregate(&i.typed.expr, &calls);
+                let is_key = |i: &&Item| {
+                    i.typed.constant.is_none() && !reads_aggregate(&i.typed.expr, &calls)
+                };
                 let keys = items.iter().filter(is_key).map(|i| i.typed.clone());
-                grouping.add_in_sets(keys.collect(), *kind)?;
+                let keys: Vec<Typed> = keys.collect();
+                if keys.is_empty() {
+                    return Ok(None);
+                }
+                grouping.add_in_sets(keys, *kind)?;
             }
             Some(GroupBy::Exprs { kind, exprs }) => {
                 let mut keys = self.keys(resolver, exprs, items, "GROUP BY")?;

@@ -54,6 +54,12 @@ fn computed<'t>(
     let mut computed = Vec::new();
     for target in targets {
         let Some(default) = target.default else {
+            // Others may be computed from it, though it is not given.
+            if !places.contains_key(target.name) {
+                let name = ast::Expr::string(&target.data_type.to_string());
+                let value = ast::Expr::call("defaultValueOfTypeName", vec![name]);
+                computed.push((target.name, value));
+            }
             continue;
         };
         let is_told = places.contains_key(omitted_name(target.name).as_str());
@@ -214,10 +220,13 @@ impl Analyzer<'_> {
 
     fn stored(&self, typed: Typed, target: &TargetColumn<'_>) -> Result<Typed> {
         let purpose = format!("While converting column `{}`", target.name);
+        let is_converted = typed.data_type != *target.data_type;
         let mut stored = typed
             .cast_to(target.data_type, self)
             .map_err(|e| e.within(&purpose))?;
-        stored.expr = with_purpose(stored.expr, purpose);
+        if is_converted {
+            stored.expr = with_purpose(stored.expr, purpose);
+        }
         Ok(stored)
     }
 

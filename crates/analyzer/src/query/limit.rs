@@ -123,8 +123,9 @@ pub(super) fn within_settings(planned: Planned, body: &SetExpr) -> Result<Planne
     let value = |name| {
         let mut settings = settings_of(body).iter().rev();
         let setting = settings.find(|s| s.name == name)?;
-        let value = setting.value.as_ref()?.as_u64()?;
-        usize::try_from(value).ok()
+        let value = setting.value.as_ref()?;
+        let text = || std::str::from_utf8(value.as_string()?).ok()?.parse().ok();
+        usize::try_from(value.as_u64().or_else(text)?).ok()
     };
     let limit = value("limit").filter(|limit| *limit > 0);
     let offset = value("offset").unwrap_or(0);

@@ -172,6 +172,18 @@ impl<'a> Analyzer<'a> {
     }
 
     pub(crate) fn query(&self, query: &ast::Query, outer: &Outer) -> Result<Planned> {
+        self.as_subquery(|| {
+            let planned = self.set_expr(&query.body, outer)?;
+            // Of a whole statement, the engine knows these settings from elsewhere, too.
+            match self.is_in_subquery() {
+                true => limit::within_settings(planned, &query.body),
+                false => Ok(planned),
+            }
+        })
+    }
+
+    /// Plans something one level deeper.
+    fn as_subquery<T>(&self, plan: impl FnOnce() -> Result<T>) -> Result<T> {
         self.depth.set(self.depth.get() + 1);
         if self.depth.get() > MAX_SUBQUERY_DEPTH {
             return Err(Error::new(
@@ -179,13 +191,9 @@ impl<'a> Analyzer<'a> {
                 format!("Subqueries or views are nested deeper than {MAX_SUBQUERY_DEPTH}"),
             ));
         }
-        let mut result = self.set_expr(&query.body, outer);
-        // Of a whole statement, the engine knows these settings from elsewhere, too.
-        if self.is_in_subquery() {
-            result = result.and_then(|planned| limit::within_settings(planned, &query.body));
-        }
+        let planned = plan();
         self.depth.set(self.depth.get() - 1);
-        result
+        planned
     }
 
     /// Whether what is planned is a subquery or a view, not the statement's own query.

@@ -67,7 +67,10 @@ impl Analyzer<'_> {
         };
         match entry {
             Some(entry) => self.qualified_entry(entry, name),
-            None => self.qualified_entry(self.environment.table(name)?, name),
+            None => {
+                let entry = self.environment.table(name, self.settings().own())?;
+                self.qualified_entry(entry, name)
+            }
         }
     }
 

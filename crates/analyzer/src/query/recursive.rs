@@ -21,6 +21,10 @@ const MAX_WIDENINGS: usize = 16;
 impl Analyzer<'_> {
     /// The rows of a subquery of WITH that names itself.
     pub(super) fn recursive_table(&self, with: &WithSubquery<'_>, name: &str) -> Result<Source> {
+        self.as_subquery(|| self.rounds(with, name))
+    }
+
+    fn rounds(&self, with: &WithSubquery<'_>, name: &str) -> Result<Source> {
         let (first, others, is_distinct) = branches(&with.query.body)?;
         let mut start = self.set_expr(first, with.outer)?;
         for (column, name) in start.columns.iter_mut().zip(with.columns) {

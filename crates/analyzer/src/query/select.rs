@@ -43,6 +43,12 @@ pub(crate) struct Clauses {
 }
 
 impl Clauses {
+    /// Whether the select list is over columns of `rows` alone, not over those that steps add to them.
+    fn are_over(&self, rows: &LogicalPlan) -> bool {
+        let mut columns = self.items.iter().flat_map(|i| i.typed.expr.column_refs());
+        columns.all(|column| rows.schema().has_column(column))
+    }
+
     /// All expressions, for a change that must reach every one of them.
     pub(crate) fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
         let items = self.items.iter_mut().map(|i| &mut i.typed.expr);
@@ -173,6 +179,7 @@ impl Analyzer<'_> {
             && grouping.is_none()
             && !aggregates
             && clauses.having.is_none()
+            && clauses.are_over(&of_source)
         {
             totals = Some(self.totals_of_subquery(of_source, &clauses)?);
         }

@@ -50,7 +50,9 @@ impl Analyzer<'_> {
         if let Some(query) = self.called_view(name) {
             return self.view_with_parameters(&query, &args);
         }
-        let entry = self.environment.table_function(name, &args);
+        let entry = self
+            .environment
+            .table_function(name, &args, self.settings().own());
         let entry = entry.map_err(|e| match ast::format_argument(name, written) {
             Some(format) if e.code() == ErrorCode::UNKNOWN_FORMAT => self.placed(e, format.span),
             _ => e,
@@ -69,7 +71,7 @@ impl Analyzer<'_> {
 
     /// The query of a view that is called like a table function.
     fn called_view(&self, name: &str) -> Option<Arc<ast::Query>> {
-        match self.environment.table(&ast::ObjectName::bare(name)) {
+        match self.environment.table(&ast::ObjectName::bare(name), None) {
             Ok(TableEntry::View(query)) => Some(query),
             _ => None,
         }

@@ -48,7 +48,7 @@ pub(crate) fn table(
     };
     let declared = create.schema.as_ref().map(|s| columns::places(&s.columns));
     check_columns(query, &columns, &declared.unwrap_or_default())
-        .and_then(|()| columns::check_insertable(&columns))
+        .and_then(|()| columns::check_insertable(session, &columns))
         .map_err(|e| query.placed(e, create.name.span))?;
     // Before the query runs: what it takes long for is not to be thrown away.
     check_absent(session, create)?;

@@ -332,9 +332,10 @@ pub(crate) fn insert_planned(
     session: &Session,
     query: &RunningQuery<'_>,
     table: &Table,
-    planned: Planned,
+    mut planned: Planned,
     given: &[String],
 ) -> Result<u64> {
+    planned.plan = query::limited(planned.plan, query)?;
     if let Some(on_disk) = table.merge_tree() {
         let mut insert = on_disk.storage.insert()?;
         let num_rows = for_each_row(

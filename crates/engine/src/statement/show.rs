@@ -310,7 +310,7 @@ pub(crate) fn exists(
         ObjectKind::Table if exists.temporary => session.temporary.contains_key(&exists.name.name),
         ObjectKind::View if session.has_table(&exists.name) => {
             use basalt_analyzer::{Environment, TableEntry};
-            let entry = session.environment(query).table(&exists.name)?;
+            let entry = session.environment(query).table(&exists.name, None)?;
             matches!(entry, TableEntry::View(_))
         }
         ObjectKind::Table => session.has_table(&exists.name),

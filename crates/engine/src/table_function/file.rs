@@ -88,9 +88,6 @@ pub(super) fn no_structure(e: &Error, format: &str) -> Error {
     }
 }
 
-/// Bytes of a file from which its format is guessed.
-const FIRST_BYTES: u64 = 4096;
-
 /// The format by the endings of the files, or by how the first of them begins.
 fn format_of(pattern: &str, files: &[PathBuf]) -> Result<&'static basalt_formats::FormatEntry> {
     let first = files.first().map(|f| f.to_string_lossy());
@@ -108,7 +105,9 @@ fn format_of(pattern: &str, files: &[PathBuf]) -> Result<&'static basalt_formats
 fn first_bytes(file: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = std::fs::File::open(file).ok()?;
-    file.take(FIRST_BYTES).read_to_end(&mut bytes).ok()?;
+    file.take(basalt_formats::FIRST_BYTES)
+        .read_to_end(&mut bytes)
+        .ok()?;
     Some(bytes)
 }
 

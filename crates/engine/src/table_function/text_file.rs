@@ -116,13 +116,8 @@ impl TableKind for TextTable {
     fn source(&self, request: &ScanRequest) -> Result<Arc<dyn MorselSource>> {
         let schema = self.schema.project(&request.projection);
         let in_order = request.control.keeps_order();
-        let parts = Parts::new(
-            self.files.iter().cloned(),
-            (self.format, self.method.as_deref()),
-            (&self.header, &self.settings),
-        );
         Ok(Arc::new(TextSource {
-            parts: Arc::new(Mutex::new(parts)),
+            parts: self.parts(),
             table: Arc::new(self.clone()),
             projection: request.projection.clone(),
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
@@ -132,6 +127,15 @@ impl TableKind for TextTable {
 }
 
 impl TextTable {
+    /// All parts of all files.
+    fn parts(&self) -> Arc<Mutex<Parts>> {
+        Arc::new(Mutex::new(Parts::new(
+            self.files.iter().cloned(),
+            (self.format, self.method.as_deref()),
+            (&self.header, &self.settings),
+        )))
+    }
+
     /// Columns that are not known of the file itself: those of the header and their flags.
     fn num_stored(&self) -> usize {
         self.header.len() + self.tracked.len()
@@ -211,6 +215,16 @@ impl MorselSource for TextSource {
         Ok(Box::new(std::iter::from_fn(move || {
             worker.next_batch().transpose()
         })))
+    }
+
+    fn anew(&self) -> Option<Arc<dyn MorselSource>> {
+        Some(Arc::new(Self {
+            table: Arc::clone(&self.table),
+            parts: self.table.parts(),
+            projection: self.projection.clone(),
+            schema: Arc::clone(&self.schema),
+            num_workers: self.num_workers,
+        }))
     }
 
     fn num_rows(&self) -> Option<usize> {

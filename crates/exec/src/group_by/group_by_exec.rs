@@ -26,9 +26,9 @@ use super::observed::Observed;
 use super::options::{Options, Tuning};
 use super::top::{TopGroups, TopOrder};
 use crate::compile::{CompiledTotals, Switch};
-use crate::lazy_logic::made_lazy;
 use crate::one_input::only_input;
 use crate::predicate::Predicate;
+use basalt_analyzer::lazy_logic::made_lazy;
 
 /// Most rows of a batch of the result.
 const MAX_BATCH_ROWS: usize = 65_505;

@@ -12,13 +12,13 @@ use std::sync::Arc;
 use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use arrow::buffer::{BooleanBuffer, Buffer};
 use arrow::datatypes::{DataType as ArrowType, Schema, SchemaRef};
+use basalt_analyzer::lazy_logic::{lazy, may_fail};
 use datafusion::common::internal_err;
 use datafusion::error::Result;
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
 
 use self::comparison::ColumnComparison;
-use crate::lazy_logic::{lazy, may_fail};
 
 /// Of this many rows one must be left for the others to be worth looking at all of them.
 const FEW: usize = 5;

@@ -12,8 +12,8 @@ use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
 use datafusion::physical_plan::projection::ProjectionExec;
 
 use crate::group_by::GroupByExec;
-use crate::lazy_logic::made_lazy;
 use crate::predicate::PredicateExpr;
+use basalt_analyzer::lazy_logic::made_lazy;
 
 /// Values of all columns in a batch of the rows that pass a filter, at most.
 const BATCH_VALUES: usize = 4 << 20;

@@ -54,6 +54,12 @@ pub trait MorselSource: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The same as it was before morsels were opened, for a plan that is run again; none if opening them
+    /// changes nothing.
+    fn anew(&self) -> Option<Arc<dyn MorselSource>> {
+        None
+    }
+
     /// Number of rows in all, if known without reading.
     fn num_rows(&self) -> Option<usize>;
 

@@ -143,8 +143,9 @@ impl ExecutionPlan for ScanExec {
 
     /// Recursions run their plan once a round, each time over all morsels.
     fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        let source = self.source.anew();
         Ok(Arc::new(Self {
-            source: Arc::clone(&self.source),
+            source: source.unwrap_or_else(|| Arc::clone(&self.source)),
             control: Arc::clone(&self.control),
             next: Arc::default(),
             limit: self.limit,

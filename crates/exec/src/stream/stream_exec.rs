@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use basalt_analyzer::into_plan_error;
-use basalt_analyzer::plan::{RowBound, StreamOperator};
+use basalt_analyzer::plan::{RowBound, SharedRows, StreamOperator};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
@@ -278,6 +278,17 @@ impl ExecutionPlan for StreamExec {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let input = only_input(children)?;
         let step = Self::with_order(input, self.operator.clone(), self.order.clone())?;
+        Ok(Arc::new(step))
+    }
+
+    /// The rows of one round of a recursion are not those of the next.
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        let operator = match &self.operator {
+            StreamOperator::Shared(_) => StreamOperator::Shared(SharedRows::default()),
+            other => other.clone(),
+        };
+        let input = Arc::clone(&self.input);
+        let step = Self::with_order(input, operator, self.order.clone())?;
         Ok(Arc::new(step))
     }
 

@@ -185,6 +185,9 @@ impl RowParser for CustomRows {
                     cursor = start;
                 }
             }
+            if !is_empty {
+                self.check_ends()?;
+            }
             return Ok(text.len() - cursor.rest().len());
         }
         self.map = FieldMap::by_names(&self.names(&mut cursor)?, target)?;
@@ -194,6 +197,7 @@ impl RowParser for CustomRows {
             self.map.check_types(&types, target)?;
             self.skip_gap(&mut cursor)?;
         }
+        self.check_ends()?;
         Ok(text.len() - cursor.rest().len())
     }
 
@@ -202,9 +206,6 @@ impl RowParser for CustomRows {
     }
 
     fn row(&mut self, text: &[u8], columns: &mut [ColumnBuilder]) -> Result<usize> {
-        if self.is_first {
-            self.check_ends()?;
-        }
         let mut cursor = Cursor::new(text);
         expect(&mut cursor, &self.delimiters.row_before)?;
         for i in 0..self.map.len() {

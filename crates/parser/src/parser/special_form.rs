@@ -105,15 +105,35 @@ impl Parser<'_> {
 
     /// `` `not`(a) ``, the operator over what is in the parentheses alone.
     fn quoted_not(&mut self, start: Span) -> Result<Option<Expr>> {
+        if !self.is_call_of_one() || self.token(1).kind == K::CloseRound {
+            return Ok(None);
+        }
         self.expect_symbol(K::OpenRound)?;
-        if self.peek_symbol(K::CloseRound) || self.peek_keyword("DISTINCT") {
+        if self.peek_keyword("DISTINCT") {
             return Ok(None);
         }
         let operand = self.aliased_expr()?;
-        if !self.symbol(K::CloseRound) || self.peek_symbol(K::OpenRound) {
-            return Ok(None);
-        }
+        self.expect_symbol(K::CloseRound)?;
         Ok(Some(self.operator_call("not", vec![operand], start)))
+    }
+
+    /// Whether the parentheses that begin here hold no comma of their own, and no others follow them. Looks at
+    /// tokens only: to parse the operand and to give it up would double the work of each nesting.
+    fn is_call_of_one(&mut self) -> bool {
+        let mut depth = 0_usize;
+        for ahead in 0.. {
+            match self.token(ahead).kind {
+                K::OpenRound | K::OpenSquare | K::OpenCurly => depth += 1,
+                K::CloseRound | K::CloseSquare | K::CloseCurly if depth == 1 => {
+                    return self.token(ahead + 1).kind != K::OpenRound;
+                }
+                K::CloseRound | K::CloseSquare | K::CloseCurly => depth -= 1,
+                K::Comma if depth == 1 => return false,
+                K::End | K::Semicolon => return false,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// CASE, INTERVAL, DATE and TIMESTAMP.

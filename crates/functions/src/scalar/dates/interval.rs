@@ -7,7 +7,7 @@ use basalt_types::{DataType, IntervalUnit, Tz};
 
 use super::component::hour_shift;
 use super::moment::{Moments, Reading, ZoneClock, civil, day_of, is_utc, weekday, zone_argument};
-use super::{any_case, entry, origin};
+use super::{any_case, fallible_entry as entry, origin};
 use crate::scalar::core::numeric::Native;
 use crate::{Call, Column, Resolved, ScalarFunction};
 

@@ -9,7 +9,7 @@ use basalt_types::DataType;
 use basalt_types::calendar::CivilDate;
 use basalt_types::text::time::write_date;
 
-use super::entry;
+use super::fallible_entry as entry;
 use crate::function::with_nulls;
 use crate::scalar::core::numeric::map1;
 use crate::scalar::strings::output::StringWriter;

@@ -9,7 +9,7 @@ use basalt_types::{DataType, Tz};
 
 use super::moment::{ZoneClock, day_of, zone_argument};
 use super::now::checked_precision;
-use super::{any_case, entry};
+use super::{any_case, fallible_entry as entry};
 use crate::scalar::core::cast::{ArrayCast, array_cast};
 use crate::scalar::core::decimals::math_overflow;
 use crate::scalar::core::numeric::{array_of, map1, values};

@@ -75,6 +75,19 @@ const fn entry(
     }
 }
 
+/// As [`entry`], of a function that reports some of the numbers that it is given.
+const fn fallible_entry(
+    names: &'static [&'static str],
+    syntax: &'static str,
+    description: &'static str,
+    resolve: fn(&Call<'_>) -> Result<Resolved>,
+) -> ScalarFunction {
+    ScalarFunction {
+        fails: Fails::Values,
+        ..entry(names, syntax, description, resolve)
+    }
+}
+
 /// The entry, found in any case.
 const fn any_case(function: ScalarFunction) -> ScalarFunction {
     ScalarFunction {

@@ -10,7 +10,7 @@ use basalt_types::DataType;
 use basalt_types::physical::item_field;
 use basalt_types::text::time::ticks_per_second;
 
-use super::entry;
+use super::fallible_entry as entry;
 use super::moment::{Moments, Reading};
 use crate::scalar::core::numeric::{Numbers, array_of};
 use crate::scalar::strings::output::offset_of;

@@ -4,7 +4,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::text::time::ticks_per_second;
 
-use super::entry;
+use super::fallible_entry as entry;
 use super::moment::{Moments, Reading, zone_argument};
 use crate::scalar::core::cast::array_cast;
 use crate::scalar::core::decimals::math_overflow;

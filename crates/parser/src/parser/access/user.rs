@@ -80,6 +80,13 @@ impl Parser<'_> {
         text.push_place(place);
         text.push_some(clauses.authentication);
         text.push_some(clauses.valid_until);
+        // Whatever order they were written in: HOST, ADD HOST, DROP HOST.
+        clauses.hosts.sort_by_key(|clause| {
+            let first = clause.split(' ').next();
+            ["HOST", "ADD", "DROP"]
+                .iter()
+                .position(|word| first == Some(word))
+        });
         text.push(&clauses.hosts.join(" "));
         let rest = [clauses.default_database, clauses.default_roles];
         for clause in rest.into_iter().chain([clauses.settings, clauses.grantees]) {
@@ -120,13 +127,11 @@ impl Parser<'_> {
         } else if self.keyword("VALID UNTIL") {
             clauses.valid_until = Some(format!("VALID UNTIL {}", self.literal_text("time")?));
         } else if is_alter && self.keyword("ADD HOST") {
-            clauses
-                .hosts
-                .insert(0, format!("ADD HOST {}", self.hosts()?));
+            clauses.hosts.push(format!("ADD HOST {}", self.hosts()?));
         } else if is_alter && self.keyword("DROP HOST") {
             clauses.hosts.push(format!("DROP HOST {}", self.hosts()?));
         } else if self.keyword("HOST") {
-            clauses.hosts.insert(0, format!("HOST {}", self.hosts()?));
+            clauses.hosts.push(format!("HOST {}", self.hosts()?));
         } else if self.keyword("DEFAULT DATABASE") {
             let database = match self.keyword("NONE") {
                 true => "NONE".to_owned(),

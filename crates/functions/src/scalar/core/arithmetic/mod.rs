@@ -244,6 +244,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "intDivOrZero",
+        fails: Fails::Divisors,
         syntax: "intDivOrZero(a, b)",
         description: "Returns the quotient rounded towards zero, and 0 where it does not exist.",
         ..OP
@@ -274,12 +275,14 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
     ScalarFunction {
         name: "gcd",
+        fails: Fails::Values,
         syntax: "gcd(a, b)",
         description: "Returns the greatest common divisor of two integers.",
         ..OP
     },
     ScalarFunction {
         name: "lcm",
+        fails: Fails::Values,
         syntax: "lcm(a, b)",
         description: "Returns the least common multiple of two integers.",
         ..OP

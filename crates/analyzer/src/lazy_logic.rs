@@ -8,11 +8,10 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
-use arrow::buffer::BooleanBuffer;
-use arrow::compute::{and_kleene, or_kleene};
-use arrow::datatypes::{DataType as ArrowType, Schema};
-use basalt_analyzer::udf::FunctionUdf;
+use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use datafusion::arrow::buffer::BooleanBuffer;
+use datafusion::arrow::compute::{and_kleene, or_kleene};
+use datafusion::arrow::datatypes::{DataType as ArrowType, Schema};
 use datafusion::common::internal_err;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::error::Result;
@@ -20,8 +19,10 @@ use datafusion::logical_expr::{ColumnarValue, Operator};
 use datafusion::physical_expr::expressions::BinaryExpr;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 
+use crate::udf::FunctionUdf;
+
 /// Whether evaluating the expression can fail for some values of its columns.
-pub(crate) fn may_fail(expr: &Arc<dyn PhysicalExpr>) -> bool {
+pub fn may_fail(expr: &Arc<dyn PhysicalExpr>) -> bool {
     let fails = expr
         .downcast_ref::<ScalarFunctionExpr>()
         .is_some_and(call_may_fail);
@@ -34,7 +35,10 @@ fn call_may_fail(call: &ScalarFunctionExpr) -> bool {
 }
 
 /// The expression with each AND and OR whose right side may fail as one that holds it back.
-pub(crate) fn lazy(expr: Arc<dyn PhysicalExpr>) -> Result<Transformed<Arc<dyn PhysicalExpr>>> {
+///
+/// # Errors
+/// If the expression is damaged.
+pub fn lazy(expr: Arc<dyn PhysicalExpr>) -> Result<Transformed<Arc<dyn PhysicalExpr>>> {
     expr.transform_up(|expr| {
         let Some(binary) = expr.downcast_ref::<BinaryExpr>() else {
             return Ok(Transformed::no(expr));
@@ -52,7 +56,10 @@ pub(crate) fn lazy(expr: Arc<dyn PhysicalExpr>) -> Result<Transformed<Arc<dyn Ph
 }
 
 /// As [`lazy`], if anything changes.
-pub(crate) fn made_lazy(expr: &Arc<dyn PhysicalExpr>) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+///
+/// # Errors
+/// As [`lazy`].
+pub fn made_lazy(expr: &Arc<dyn PhysicalExpr>) -> Result<Option<Arc<dyn PhysicalExpr>>> {
     let lazy = lazy(Arc::clone(expr))?;
     Ok(lazy.transformed.then_some(lazy.data))
 }
