@@ -135,6 +135,13 @@ fn publish(session: &mut Session, create: &CreateTable, table: Table) -> Result<
 /// the function that is a table.
 fn with_storage_of_other(session: &Session, create: &CreateTable) -> CreateTable {
     let mut create = create.clone();
+    if create.comment.is_none()
+        && let Some(other) = &create.as_table
+        && let Ok(table) = session.find_table(other)
+        && !table.comment.is_empty()
+    {
+        create.comment = Some(table.comment.clone().into_bytes());
+    }
     if create.storage == ast::Storage::default()
         && let Some(other) = &create.as_table
         && let Ok(table) = session.find_table(other)

@@ -275,6 +275,7 @@ pub(crate) fn settings_of(statement: &Statement) -> Vec<&Setting> {
             settings.extend(create.query.iter().flat_map(|q| of_query(q)));
             settings
         }
+        Statement::CreateView(create) => create.query.iter().flat_map(|q| of_query(q)).collect(),
         Statement::Show(show) => show.output.settings.iter().collect(),
         Statement::Alter(alter) => alter.output.settings.iter().collect(),
         Statement::Check(check) => check.output.settings.iter().collect(),

@@ -102,6 +102,17 @@ fn ends_word(cursor: &mut Cursor<'_>, word: &[u8]) -> bool {
     found
 }
 
+/// Bytes of a comment that begins here, if it ends here, too.
+fn comment_len(text: &[u8]) -> Option<usize> {
+    let ending: &[u8] = match text {
+        [b'-', b'-', ..] => b"\n",
+        [b'/', b'*', ..] => b"*/",
+        _ => return None,
+    };
+    let inside = text.get(2..)?;
+    Some(2 + memchr::memmem::find(inside, ending)? + ending.len())
+}
+
 /// Goes over a comma behind the last value of a row, if the row ends there.
 fn skip_last_comma(cursor: &mut Cursor<'_>) {
     let mut copy = *cursor;
@@ -154,14 +165,17 @@ fn end_of_values() -> Error {
 
 impl RowParser for ValueRows {
     fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {
-        let len = text
-            .iter()
-            .position(|b| !b.is_ascii_whitespace() && *b != b',');
-        Ok(match len {
-            Some(len) if text[len] == b';' => None,
-            Some(len) => Some(len),
-            None => Some(text.len()),
-        })
+        let mut rest = text;
+        loop {
+            let is_gap = |b: &u8| b.is_ascii_whitespace() || *b == b',';
+            let len = rest.iter().take_while(|b| is_gap(b)).count();
+            rest = &rest[len..];
+            match comment_len(rest) {
+                Some(len) => rest = &rest[len..],
+                None => break,
+            }
+        }
+        Ok((rest.first() != Some(&b';')).then_some(text.len() - rest.len()))
     }
 
     fn row(&mut self, text: &[u8], columns: &mut [ColumnBuilder]) -> Result<usize> {
