@@ -1,9 +1,11 @@
 //! Collects the names that a query gives to expressions, wherever it gives them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use basalt_error::{Error, ErrorCode};
-use basalt_parser::ast::{self, ExprKind, FromElement, GroupBy, OrderBy, Span, WithItem};
+use basalt_parser::ast::{
+    self, ColumnTransformer, ExprKind, FromElement, GroupBy, OrderBy, Span, WithItem,
+};
 
 use crate::query::Analyzer;
 
@@ -81,7 +83,29 @@ impl<'a> Aliases<'a> {
         for expr in exprs {
             aliases.walk(expr)?;
         }
+        for expr in &select.columns {
+            if let ExprKind::Matcher(matcher) = &expr.kind {
+                aliases.replaced(matcher)?;
+            }
+        }
         Ok(aliases)
+    }
+
+    /// The names of REPLACE, of several for one column the first, are aliases for the whole query.
+    fn replaced(&mut self, matcher: &'a ast::ColumnMatcher) -> Result<(), Conflict> {
+        let mut names = HashSet::new();
+        for transformer in &matcher.transformers {
+            let ColumnTransformer::Replace { items, .. } = transformer else {
+                continue;
+            };
+            for (expr, name) in items {
+                if names.insert(name) {
+                    self.walk(expr.unaliased())?;
+                    self.add(name, expr.unaliased())?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Collects the aliases inside one expression.
@@ -91,6 +115,11 @@ impl<'a> Aliases<'a> {
     pub(crate) fn walk(&mut self, expr: &'a ast::Expr) -> Result<(), Conflict> {
         match &expr.kind {
             ExprKind::Alias { expr: inner, name } => {
+                // Of several aliases of one expression, `(a AS b) AS c`, the outermost counts.
+                let mut inner = inner.as_ref();
+                while let ExprKind::Alias { expr, .. } = &inner.kind {
+                    inner = expr;
+                }
                 self.walk(inner)?;
                 self.add(name, inner)
             }

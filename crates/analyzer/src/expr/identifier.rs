@@ -145,6 +145,19 @@ impl Resolver<'_> {
         self.resolve(expr)
     }
 
+    /// Resolves expressions in which these names mean columns, whatever they are aliases of.
+    pub(crate) fn meaning_columns<T>(
+        &self,
+        names: Vec<String>,
+        resolve: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let len = self.state.borrow().alias_stack.len();
+        self.state.borrow_mut().alias_stack.extend(names);
+        let resolved = resolve();
+        self.state.borrow_mut().alias_stack.truncate(len);
+        resolved
+    }
+
     fn alias(&self, name: &str) -> Result<Option<Typed>> {
         let Some(expr) = self.aliases.get(name) else {
             return Ok(None);

@@ -23,16 +23,20 @@ impl Resolver<'_> {
         for transformer in &matcher.transformers {
             self.transform(transformer, &mut columns)?;
         }
-        columns
-            .into_iter()
-            .map(|c| {
-                let typed = self.resolve(&c.expr)?;
+        let replaced = |t: &ColumnTransformer| match t {
+            ColumnTransformer::Replace { items, .. } => items.iter().map(|i| i.1.clone()).collect(),
+            _ => Vec::new(),
+        };
+        let replaced = matcher.transformers.iter().flat_map(replaced).collect();
+        self.meaning_columns(replaced, || {
+            let resolved = columns.into_iter().map(|c| {
                 Ok(Matched {
+                    typed: self.resolve(&c.expr)?,
                     shown: c.shown,
-                    typed,
                 })
-            })
-            .collect()
+            });
+            resolved.collect()
+        })
     }
 
     fn matching_columns(&self, matcher: &ast::ColumnMatcher) -> Result<Vec<Candidate>> {
@@ -99,13 +103,13 @@ impl Resolver<'_> {
                 }
                 for column in columns.iter_mut() {
                     if let Some((expr, _)) = items.iter().find(|(_, n)| column.is_named(Some(n))) {
-                        column.expr = expr.clone();
-                        column.changed = true;
                         let kind = ExprKind::Alias {
                             expr: Box::new(expr.unaliased().clone()),
                             name: column.name.clone(),
                         };
                         column.shown = ast::Expr::new(kind, expr.span);
+                        column.expr = expr.unaliased().clone();
+                        column.changed = true;
                     }
                 }
             }
