@@ -30,7 +30,7 @@ impl Analyzer<'_> {
             key.push(':');
             key.push_str(&arg.data_type.to_string());
         }
-        self.settings().tell_apart(&mut key);
+        settings.tell_apart(&mut key);
         let fold = bound.purity != Purity::PerRow && args.iter().all(|a| a.constant.is_some());
         let data_type = bound.return_type.clone();
         let exprs = args.into_iter().map(|a| a.expr).collect();

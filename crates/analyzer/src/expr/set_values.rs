@@ -255,8 +255,11 @@ impl Resolver<'_> {
             let back = cast(to, from.base(), &there)?;
             Ok((there, back))
         });
-        let Ok((there, back)) = there_and_back else {
-            return Ok(new_null_array(&to.physical(), array.len()));
+        let (there, back) = match there_and_back {
+            Ok(both) => both,
+            // Which of several values it was is not known.
+            Err(e) if array.len() > 1 => return Err(e),
+            Err(_) => return Ok(new_null_array(&to.physical(), array.len())),
         };
         let (back, array) = (rows_of(&back)?, rows_of(array)?);
         let differs = back.iter().zip(&array).map(|(b, a)| Some(b != a));

@@ -14,7 +14,9 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, ExprSchema};
 use datafusion::error::Result as PlanResult;
 use datafusion::logical_expr::expr_rewriter::normalize_col;
-use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, Filter, LogicalPlan, Projection};
+use datafusion::logical_expr::{
+    Aggregate, Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Projection,
+};
 
 use super::layers::layered;
 use crate::plan_error;
@@ -33,6 +35,19 @@ pub(crate) fn filter(plan: LogicalPlan, condition: Expr) -> Result<LogicalPlan> 
     condition
         .and_then(|c| Filter::try_new(c, Arc::new(plan)))
         .map(LogicalPlan::Filter)
+        .map_err(plan_error)
+}
+
+/// The rows of a plan behind the first `offset`, `limit` of them at most.
+///
+/// # Errors
+/// If the plan is damaged.
+pub fn limited_rows(plan: LogicalPlan, offset: usize, limit: Option<usize>) -> Result<LogicalPlan> {
+    // More rows than that there never are, and DataFusion takes no more.
+    let rows = |n: usize| n.min(i64::MAX as usize);
+    LogicalPlanBuilder::from(plan)
+        .limit(rows(offset), limit.map(rows))
+        .and_then(|b| b.build())
         .map_err(plan_error)
 }
 

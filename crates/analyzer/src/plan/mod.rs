@@ -28,6 +28,7 @@ mod stream_node;
 mod stream_operator;
 mod window;
 
+pub use build::limited_rows;
 pub(crate) use build::{aggregate, filter, project};
 pub use fill::{FillColumn, FillDefault, FillStep, Interpolated};
 pub use list_source::{ConstantList, ListSource};

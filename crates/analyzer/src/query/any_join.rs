@@ -18,7 +18,7 @@ use super::Analyzer;
 use super::from::Source;
 use super::join::{Sides, all_columns, joined};
 use super::order_by::first_of_each;
-use crate::plan::project;
+use crate::plan::{limited_rows, project};
 use crate::plan_error;
 use crate::typed::column;
 
@@ -90,8 +90,7 @@ impl Analyzer<'_> {
 
     fn deduplicated(&self, plan: LogicalPlan, keys: Vec<Expr>) -> Result<LogicalPlan> {
         if keys.is_empty() {
-            let plan = LogicalPlanBuilder::from(plan).limit(0, Some(1));
-            return plan.and_then(|b| b.build()).map_err(plan_error);
+            return limited_rows(plan, 0, Some(1));
         }
         let mut exprs = all_columns(&plan);
         let names: Vec<String> = keys.iter().map(|_| self.fresh("join_key")).collect();

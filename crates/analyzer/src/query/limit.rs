@@ -5,12 +5,11 @@ use basalt_parser::ast::{self, SetExpr};
 use basalt_types::DataType;
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{Float64Type, Int64Type, UInt64Type};
-use datafusion::logical_expr::LogicalPlanBuilder;
 
 use super::Planned;
+use crate::Typed;
 use crate::expr::Resolver;
-use crate::plan::RowBound;
-use crate::{Typed, plan_error};
+use crate::plan::{RowBound, limited_rows};
 
 /// The numbers of rows in the clauses of a SELECT.
 #[derive(Clone, Debug, Default)]
@@ -132,9 +131,8 @@ pub(super) fn within_settings(planned: Planned, body: &SetExpr) -> Result<Planne
     if limit.is_none() && offset == 0 {
         return Ok(planned);
     }
-    let plan = LogicalPlanBuilder::from(planned.plan).limit(offset, limit);
     Ok(Planned {
-        plan: plan.and_then(|b| b.build()).map_err(plan_error)?,
+        plan: limited_rows(planned.plan, offset, limit)?,
         ..planned
     })
 }

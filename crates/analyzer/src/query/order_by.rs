@@ -14,7 +14,7 @@ use super::select::Clauses;
 use super::{Analyzer, Outer, OutputColumn};
 use crate::expr::{Resolver, literal};
 use crate::plan::{
-    KeyOverflow, RowBound, RowLimit, SizeLimit, StreamOperator, project, stream_node,
+    KeyOverflow, RowBound, RowLimit, SizeLimit, StreamOperator, limited_rows, project, stream_node,
 };
 use crate::scope::{Scope, ScopeColumn};
 use crate::typed::column;
@@ -286,10 +286,8 @@ impl Analyzer<'_> {
             };
             return stream_node(plan, operator).map_err(plan_error);
         }
-        // More rows than that there never are, and DataFusion takes no more.
-        let rows = |n: u64| usize::try_from(n.min(i64::MAX as u64)).unwrap_or(usize::MAX);
-        let limited = LogicalPlanBuilder::from(plan).limit(rows(offset), limit.map(rows));
-        limited.and_then(|b| b.build()).map_err(plan_error)
+        let rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        limited_rows(plan, rows(offset), limit.map(rows))
     }
 
     fn final_projection(

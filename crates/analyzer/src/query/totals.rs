@@ -16,7 +16,9 @@ use super::group_by::collect_aggregates;
 use super::grouping::Grouping;
 use super::select::{Clauses, replace};
 use super::{Analyzer, OutputColumn, default_array};
-use crate::plan::{SharedRows, StreamOperator, aggregate, filter, project, stream_node};
+use crate::plan::{
+    SharedRows, StreamOperator, aggregate, filter, limited_rows, project, stream_node,
+};
 use crate::typed::column;
 use crate::udaf::AggregateUdf;
 use crate::{Typed, plan_error, udaf, udf};
@@ -151,8 +153,7 @@ impl Analyzer<'_> {
     fn items_of(&self, mut plan: LogicalPlan, mut clauses: Clauses) -> Result<LogicalPlan> {
         for call in std::mem::take(&mut clauses.late_array_joins) {
             plan = self.apply_array_join_call(plan, call)?;
-            let first = LogicalPlanBuilder::from(plan).limit(0, Some(1));
-            plan = first.and_then(|b| b.build()).map_err(plan_error)?;
+            plan = limited_rows(plan, 0, Some(1))?;
         }
         let plan = self.windows(plan, &mut clauses)?;
         let exprs = clauses.items.into_iter();

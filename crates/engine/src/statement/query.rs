@@ -1,10 +1,11 @@
 //! Runs SELECT: plans it, streams its rows into the output.
 
-use basalt_analyzer::{Analyzer, Planned, plan_error};
+use basalt_analyzer::plan::limited_rows;
+use basalt_analyzer::{Analyzer, Planned};
 use basalt_error::{Error, Result};
 use basalt_parser::ast::{self, SetExpr};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::LogicalPlan;
 
 use super::extremes::Extremes;
 use super::result::{Header, ResultWriter, format_name};
@@ -70,8 +71,7 @@ pub(crate) fn limited(plan: LogicalPlan, query: &RunningQuery<'_>) -> Result<Log
     if limit == 0 && offset == 0 {
         return Ok(plan);
     }
-    let limited = LogicalPlanBuilder::from(plan).limit(offset, (limit > 0).then_some(limit));
-    limited.and_then(|b| b.build()).map_err(plan_error)
+    limited_rows(plan, offset, (limit > 0).then_some(limit))
 }
 
 /// Rows of SELECTs without a table: one each, as if there was a table of one row, of one byte.

@@ -11,7 +11,7 @@ use arrow::compute::{concat, take};
 use arrow::datatypes::{DataType, Int64Type, UInt64Type};
 use basalt_analyzer::udaf::AggregateUdf;
 use basalt_error::{Error, Result};
-use basalt_functions::aggregate::{BoundAggregate, Groups, Shortcut, group_ids};
+use basalt_functions::aggregate::{Aggregator, BoundAggregate, Groups, Shortcut, group_ids};
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::logical_expr::AggregateUDF;
 
@@ -152,7 +152,7 @@ fn growing(runs: &[Range<usize>]) -> bool {
 }
 
 /// The ids of rows of which so many belong to the first group, to the second, and so on.
-pub(super) fn ids_of(lengths: impl Iterator<Item = usize>, num_groups: usize) -> Result<Vec<u32>> {
+fn ids_of(lengths: impl Iterator<Item = usize>, num_groups: usize) -> Result<Vec<u32>> {
     let groups = lengths.enumerate();
     group_ids(
         groups.flat_map(|(group, len)| std::iter::repeat_n(group, len)),
@@ -166,6 +166,23 @@ pub(super) fn slices(args: &[ArrayRef], rows: &Range<usize>) -> Vec<ArrayRef> {
         .collect()
 }
 
+/// States of which each has taken the rows of its frame; `rows` has those of all frames one after another.
+pub(super) fn fed(
+    bound: &BoundAggregate,
+    rows: &[ArrayRef],
+    runs: &[Range<usize>],
+) -> Result<Box<dyn Aggregator>> {
+    let mut states = (bound.factory)();
+    let ids = ids_of(runs.iter().map(Range::len), runs.len())?;
+    let groups = Groups {
+        ids: Some(&ids),
+        num_groups: runs.len(),
+        num_rows: ids.len(),
+    };
+    states.update(rows, groups)?;
+    Ok(states)
+}
+
 /// One result for each of the frames, which do not overlap.
 fn as_groups(
     bound: &BoundAggregate,
@@ -173,21 +190,15 @@ fn as_groups(
     runs: &[Range<usize>],
     memory: &MemoryReservation,
 ) -> Result<ArrayRef> {
-    let mut states = (bound.factory)();
-    let ids = ids_of(runs.iter().map(Range::len), runs.len())?;
     let first = runs.first().map_or(0, |r| r.start);
-    let is_whole = ids.len() == runs.last().map_or(0, |r| r.end) - first;
-    let args = if is_whole {
-        slices(args, &(first..first + ids.len()))
+    let end = runs.last().map_or(0, |r| r.end);
+    let is_whole = runs.iter().map(Range::len).sum::<usize>() == end - first;
+    let rows = if is_whole {
+        slices(args, &(first..end))
     } else {
         rows_of(args, runs)?
     };
-    let groups = Groups {
-        ids: Some(&ids),
-        num_groups: runs.len(),
-        num_rows: ids.len(),
-    };
-    states.update(&args, groups)?;
+    let mut states = fed(bound, &rows, runs)?;
     memory::grow(memory, states.size_bytes())?;
     states.finish(0..runs.len())
 }

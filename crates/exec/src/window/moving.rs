@@ -6,12 +6,13 @@ use std::ops::Range;
 use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
 use basalt_error::Result;
-use basalt_functions::aggregate::{BoundAggregate, Groups};
+use basalt_functions::aggregate::BoundAggregate;
 use basalt_types::values_bytes;
 use datafusion::execution::memory_pool::MemoryReservation;
 
-use super::aggregate::{Results, ids_of, rows_of, slices};
+use super::aggregate::{Results, fed, rows_of, slices};
 use super::tree;
+use crate::memory;
 
 /// Frames of this many rows on average are fed anew for each row if states are single numbers: fewer rows
 /// than the nodes of a tree that one would be merged from cost.
@@ -31,7 +32,7 @@ pub(super) fn results(
     memory: &MemoryReservation,
 ) -> Result<ArrayRef> {
     let num_rows: usize = runs.iter().map(Range::len).sum();
-    if num_rows / runs.len().max(1) <= rows_of_a_merge(bound, args, runs)? {
+    if num_rows / runs.len().max(1) <= rows_of_a_merge(bound, args, runs, memory)? {
         gathered(bound, args, runs, memory)
     } else {
         tree::results(bound, args, runs, memory)
@@ -47,6 +48,7 @@ fn rows_of_a_merge(
     bound: &BoundAggregate,
     args: &[ArrayRef],
     runs: &[Range<usize>],
+    memory: &MemoryReservation,
 ) -> Result<usize> {
     let longest = runs.iter().max_by_key(|run| run.len());
     let Some(frame) = longest.filter(|run| !run.is_empty()) else {
@@ -55,8 +57,8 @@ fn rows_of_a_merge(
     if bound.state_types.iter().all(DataType::is_primitive) {
         return Ok(SHORT_FRAME);
     }
-    let of_row = state_bytes(bound, args, frame.start..frame.start + 1)?;
-    let of_frame = state_bytes(bound, args, frame.clone())?;
+    let of_row = state_bytes(bound, args, frame.start..frame.start + 1, memory)?;
+    let of_frame = state_bytes(bound, args, frame.clone(), memory)?;
     let levels = 0..=frame.len().ilog2();
     let merged: usize = levels
         .map(|level| of_row.saturating_mul(1 << level).min(of_frame))
@@ -64,15 +66,16 @@ fn rows_of_a_merge(
     Ok(2 * merged / BYTES_PER_ROW)
 }
 
-fn state_bytes(bound: &BoundAggregate, args: &[ArrayRef], rows: Range<usize>) -> Result<usize> {
-    let mut state = (bound.factory)();
-    let ids = vec![0; rows.len()];
-    let groups = Groups {
-        ids: Some(&ids),
-        num_groups: 1,
-        num_rows: rows.len(),
-    };
-    state.update(&slices(args, &rows), groups)?;
+fn state_bytes(
+    bound: &BoundAggregate,
+    args: &[ArrayRef],
+    rows: Range<usize>,
+    memory: &MemoryReservation,
+) -> Result<usize> {
+    let frame = std::slice::from_ref(&rows);
+    let mut state = fed(bound, &slices(args, &rows), frame)?;
+    let held = memory.new_empty();
+    memory::grow(&held, state.size_bytes())?;
     Ok(values_bytes(&state.states(0..1)?))
 }
 
@@ -93,14 +96,9 @@ fn gathered(
         }
         let (chunk, behind) = rest.split_at(taken);
         rest = behind;
-        let ids = ids_of(chunk.iter().map(Range::len), chunk.len())?;
-        let groups = Groups {
-            ids: Some(&ids),
-            num_groups: chunk.len(),
-            num_rows: ids.len(),
-        };
-        let mut states = (bound.factory)();
-        states.update(&rows_of(args, chunk)?, groups)?;
+        let mut states = fed(bound, &rows_of(args, chunk)?, chunk)?;
+        let held = memory.new_empty();
+        memory::grow(&held, states.size_bytes())?;
         results.push(states.finish(0..chunk.len())?)?;
     }
     results.joined()

@@ -102,7 +102,9 @@ impl AggregateCall<'_> {
     pub fn param_u64(&self, idx: usize) -> Result<u64> {
         self.params_call()
             .constant_u64(self.checked_param(idx)?)
-            .map_err(|_| self.wrong_param(idx, "a whole number of 0 or more"))
+            .map_err(|_| {
+                self.wrong_param(ErrorCode::BAD_ARGUMENTS, idx, "a whole number of 0 or more")
+            })
     }
 
     /// Parameter `idx` as a length: any number, without its fraction.
@@ -111,19 +113,12 @@ impl AggregateCall<'_> {
     /// `CANNOT_CONVERT_TYPE` if it is no number, `ARGUMENT_OUT_OF_BOUND` if it is negative.
     pub fn param_len(&self, idx: usize) -> Result<u64> {
         if !self.params[idx].data_type.is_number() {
-            let error = self.wrong_param(idx, "a number");
-            return Err(Error::new(
-                ErrorCode::CANNOT_CONVERT_TYPE,
-                error.message().to_owned(),
-            ));
+            return Err(self.wrong_param(ErrorCode::CANNOT_CONVERT_TYPE, idx, "a number"));
         }
         let number = self.param_f64(idx)?;
         if number < 0.0 {
-            let error = self.wrong_param(idx, "a number of 0 or more");
-            return Err(Error::new(
-                ErrorCode::ARGUMENT_OUT_OF_BOUND,
-                error.message().to_owned(),
-            ));
+            let code = ErrorCode::ARGUMENT_OUT_OF_BOUND;
+            return Err(self.wrong_param(code, idx, "a number of 0 or more"));
         }
         Ok(number as u64)
     }
@@ -135,7 +130,7 @@ impl AggregateCall<'_> {
     pub fn param_i64(&self, idx: usize) -> Result<i64> {
         self.params_call()
             .constant_i64(self.checked_param(idx)?)
-            .map_err(|_| self.wrong_param(idx, "a whole number"))
+            .map_err(|_| self.wrong_param(ErrorCode::BAD_ARGUMENTS, idx, "a whole number"))
     }
 
     /// Parameter `idx` as a float.
@@ -145,7 +140,7 @@ impl AggregateCall<'_> {
     pub fn param_f64(&self, idx: usize) -> Result<f64> {
         self.params_call()
             .constant_f64(self.checked_param(idx)?)
-            .map_err(|_| self.wrong_param(idx, "a number"))
+            .map_err(|_| self.wrong_param(ErrorCode::BAD_ARGUMENTS, idx, "a number"))
     }
 
     /// Parameter `idx` as bytes.
@@ -155,7 +150,7 @@ impl AggregateCall<'_> {
     pub fn param_bytes(&self, idx: usize) -> Result<Vec<u8>> {
         self.params_call()
             .constant_bytes(self.checked_param(idx)?)
-            .map_err(|_| self.wrong_param(idx, "a string"))
+            .map_err(|_| self.wrong_param(ErrorCode::BAD_ARGUMENTS, idx, "a string"))
     }
 
     /// The error for a parameter that the function cannot use.
@@ -170,10 +165,10 @@ impl AggregateCall<'_> {
         )
     }
 
-    fn wrong_param(&self, idx: usize, wanted: &str) -> Error {
+    fn wrong_param(&self, code: ErrorCode, idx: usize, wanted: &str) -> Error {
         let given = param_texts(&self.params[idx..=idx]).concat();
         Error::new(
-            ErrorCode::BAD_ARGUMENTS,
+            code,
             format!(
                 "Write {wanted}: parameter {} of aggregate function {} is {given}",
                 idx + 1,
