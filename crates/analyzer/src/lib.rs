@@ -13,6 +13,7 @@
 //! | `query_settings` | the settings of the statement, or of a subquery that has its own |
 //! | `place` | where in the text an expression stands, for errors |
 //! | [`scope`] | columns in sight, and finding them by name |
+//! | `subcolumn` | the parts that values of a type have: `tuple.element`, `array.size0` |
 //! | [`plan`] | the plan's nodes that DataFusion does not have |
 //! | `tolerant` | hints of functions that go on where one met a value it cannot take |
 //! | [`typed`] | an expression with its type and constant |
@@ -29,6 +30,7 @@ pub mod plan;
 pub mod query;
 mod query_settings;
 pub mod scope;
+mod subcolumn;
 mod tolerant;
 pub mod typed;
 pub mod udaf;

@@ -10,6 +10,7 @@ use basalt_parser::ast::TableSource;
 use basalt_types::DataType;
 
 use crate::Typed;
+use crate::subcolumn::has_part;
 
 /// A column that expressions can name.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub struct ScopeColumn {
     /// The table expression that it comes from, if there is more than one join: then its name must
     /// not be that of another table's column as well, unless the tables are written alike.
     pub origin: Option<Arc<TableSource>>,
+    /// The array, in place of whose name ARRAY JOIN put this column: what `table.*` means.
+    pub array: Option<Box<ScopeColumn>>,
 }
 
 impl ScopeColumn {
@@ -40,6 +43,15 @@ impl ScopeColumn {
     /// Whether ARRAY JOIN gave the name, which hides the tables' columns of that name.
     fn is_array_join_alias(&self) -> bool {
         self.hidden && self.qualifier.is_empty()
+    }
+
+    /// Whether ARRAY JOIN made it of an array.
+    pub(crate) fn is_joined_element(&self) -> bool {
+        self.array.is_some() || self.is_array_join_alias()
+    }
+
+    fn is_of_nested(&self) -> bool {
+        matches!(self.data_type, DataType::Array(_)) || self.is_joined_element()
     }
 
     /// The column as an expression.
@@ -62,13 +74,7 @@ impl Scope {
     /// # Errors
     /// `AMBIGUOUS_IDENTIFIER` if several of more than two tables have it.
     pub fn find(&self, parts: &[String]) -> Result<Option<(&ScopeColumn, usize)>> {
-        let most = self.columns.iter().map(ScopeColumn::max_parts).max();
-        for taken in (1..=parts.len().min(most.unwrap_or(0))).rev() {
-            if let Some(column) = meant(self.columns.iter(), &parts[..taken])? {
-                return Ok(Some((column, taken)));
-            }
-        }
-        Ok(None)
+        Names::new(self).find(parts)
     }
 
     /// Makes `origin` the table expression of all columns.
@@ -87,6 +93,29 @@ impl Scope {
         self.columns
             .iter()
             .filter(move |c| c.qualifier.ends_with(qualifier))
+    }
+
+    /// The columns `n.a`, `n.b` of the Nested that `parts` name, all of one table, each after the rest of
+    /// its name; none if there is no such.
+    pub(crate) fn nested<'s>(&'s self, parts: &[String]) -> Vec<(&'s str, &'s ScopeColumn)> {
+        let longest = self.columns.iter().map(|c| c.qualifier.len()).max();
+        for taken in 0..parts.len().min(longest.unwrap_or(0) + 1) {
+            let (qualifier, name) = parts.split_at(taken);
+            let prefix = format!("{}.", name.join("."));
+            let columns = self.columns.iter();
+            let mut elements: Vec<_> = columns
+                .filter(|c| c.qualifier.ends_with(qualifier))
+                .filter_map(|column| Some((column.name.strip_prefix(&prefix)?, column)))
+                .filter(|(_, column)| column.is_of_nested())
+                .collect();
+            if let Some((_, first)) = elements.last() {
+                // What ARRAY JOIN added hides the table's own.
+                let qualifier = first.qualifier.clone();
+                elements.retain(|(_, column)| column.qualifier == qualifier);
+                return elements;
+            }
+        }
+        Vec::new()
     }
 
     /// The error for a name that is no column, with near names.
@@ -176,22 +205,45 @@ impl<'a> Names<'a> {
             columns.map(ScopeColumn::max_parts).max().unwrap_or(0)
         });
         for taken in (1..=parts.len().min(most)).rev() {
-            let parts = &parts[..taken];
             // A name may have dots of its own.
             let mut candidates: Vec<usize> = (0..taken)
-                .flat_map(|i| match &parts[i..] {
-                    [name] => self.of_name(name),
-                    several => self.of_name(&several.join(".")),
-                })
+                .flat_map(|i| self.of_name(&parts[i..taken].join(".")))
                 .copied()
                 .collect();
             candidates.sort_unstable();
             let columns = candidates.into_iter().map(|i| &self.scope.columns[i]);
-            if let Some(column) = meant(columns, parts)? {
-                return Ok(Some((column, taken)));
+            if let Some(column) = meant(columns, &parts[..taken])? {
+                let element = self.with_element(parts, taken, column);
+                return Ok(element.or(Some((column, taken))));
             }
         }
         Ok(None)
+    }
+
+    /// The column that has an element of the name, where `parts` could mean `column` with its table's name:
+    /// in one table, and in those before it, columns come before the name of the table.
+    fn with_element(
+        &self,
+        parts: &[String],
+        taken: usize,
+        column: &ScopeColumn,
+    ) -> Option<(&'a ScopeColumn, usize)> {
+        let last_of_table = || {
+            let same = |c: &ScopeColumn| c.qualifier == column.qualifier;
+            self.scope.columns.iter().rposition(same)
+        };
+        if column.name == parts[..taken].join(".") {
+            return None;
+        }
+        (1..taken).rev().find_map(|fewer| {
+            let named = self.of_name(&parts[..fewer].join("."));
+            let mut named = named.iter().copied();
+            let index = named.find(|i| {
+                let candidate = &self.scope.columns[*i];
+                candidate.is_shown() && has_part(&candidate.data_type, &parts[fewer..])
+            })?;
+            (index <= last_of_table()?).then(|| (&self.scope.columns[index], fewer))
+        })
     }
 
     /// Whether [`Names::find`] has an answer, or too many.

@@ -69,12 +69,12 @@ impl Resolver<'_> {
         }
         if let Some(ExprKind::Lambda(lambda)) = self.aliases.get(&f.name).map(|e| &e.kind) {
             let frame = self.arguments_of(&f.name, lambda, &f.args)?;
-            return self.with_frame(frame, || self.resolve(&lambda.body));
+            return self.with_lambda(frame, &lambda.body, || self.resolve(&lambda.body));
         }
         if let Some(lambda) = self.analyzer.environment.sql_function(&f.name) {
             let frame = self.arguments_of(&f.name, &lambda, &f.args)?;
             let body = || self.analyzer.elsewhere(|| self.resolve(&lambda.body));
-            return self.with_frame(frame, body);
+            return self.with_lambda(frame, &lambda.body, body);
         }
         if f.params.is_some() && registry::find_scalar(&f.name).is_some() {
             return Err(Error::new(
@@ -277,12 +277,8 @@ impl Resolver<'_> {
             _ => false,
         };
         let state = self.state.borrow();
-        if state
-            .lambda_frames
-            .iter()
-            .flatten()
-            .any(|(_, p)| depends(p))
-        {
+        let mut parameters = state.lambda_frames.iter().flat_map(|f| f.parameters());
+        if parameters.any(depends) {
             return Err(Error::new(
                 ErrorCode::BAD_ARGUMENTS,
                 "Expression in arrayJoin cannot depend on a parameter of a lambda",

@@ -8,10 +8,15 @@ use basalt_types::DataType;
 use super::cast::constant_text;
 use super::{Resolver, literal};
 use crate::Typed;
+use crate::scope::ScopeColumn;
+use crate::subcolumn::is_part_of_elements;
 
 /// First part of the names that matchers make for exactly one column of the scope: no user's
 /// identifier can be it.
 pub(crate) const EXACT_COLUMN: &str = "\0column";
+
+/// As [`EXACT_COLUMN`], for the array that the column was before ARRAY JOIN.
+pub(crate) const ARRAY_OF_COLUMN: &str = "\0array";
 
 /// Functions of the SQL standard that may be written like a column, where no column has the name.
 const CALLED_WITHOUT_BRACKETS: &[&str] = &[
@@ -30,15 +35,12 @@ const CALLED_WITHOUT_BRACKETS: &[&str] = &[
 impl Resolver<'_> {
     /// What `parts`, separated by dots in the query, name.
     pub(crate) fn identifier(&self, parts: &[String]) -> Result<Typed> {
-        if let [marker, index] = parts
-            && marker == EXACT_COLUMN
-        {
-            let index: usize = index.parse().map_err(|_| Error::bug("column marker"))?;
-            return Ok(self.scope.columns[index].typed());
+        if let Some(column) = self.exact_column(parts) {
+            return Ok(column.typed());
         }
         let first = parts.first().map_or("", String::as_str);
-        if let Some(parameter) = self.lambda_parameter(first) {
-            return self.elements(parameter, &parts[1..]);
+        if let Some(value) = self.of_lambda(first)? {
+            return self.elements(value, &parts[1..]);
         }
         let is_column = self.names.has(parts);
         let column_first = self.analyzer.flag("prefer_column_name_to_alias");
@@ -70,6 +72,19 @@ impl Resolver<'_> {
         self.outer.want_column(parts);
         let names: Vec<&str> = self.aliases.names().collect();
         Err(self.scope.unknown(parts, &names))
+    }
+
+    /// The column that a matcher means.
+    fn exact_column(&self, parts: &[String]) -> Option<&ScopeColumn> {
+        let [marker, index] = parts else {
+            return None;
+        };
+        let column = || self.scope.columns.get(index.parse::<usize>().ok()?);
+        match marker.as_str() {
+            EXACT_COLUMN => column(),
+            ARRAY_OF_COLUMN => column()?.array.as_deref(),
+            _ => None,
+        }
     }
 
     /// An element of the expression that the first part is an alias of, where the whole is also a column of a
@@ -123,15 +138,6 @@ impl Resolver<'_> {
         typed.map(Some)
     }
 
-    fn lambda_parameter(&self, name: &str) -> Option<Typed> {
-        let state = self.state.borrow();
-        let frames = state.lambda_frames.iter().rev();
-        frames
-            .flatten()
-            .find(|(n, _)| n == name)
-            .map(|(_, typed)| typed.clone())
-    }
-
     /// `expr AS name` where it stands: inside, `name` means the column.
     pub(crate) fn aliased(&self, expr: &ast::Expr, name: &str) -> Result<Typed> {
         let is_open = self.state.borrow().alias_stack.iter().any(|a| a == name);
@@ -169,7 +175,8 @@ impl Resolver<'_> {
                 let known = self.names.has(&[name.to_owned()]);
                 return if known { Ok(None) } else { Err(cyclic(name)) };
             }
-            if let Some((typed, size)) = state.alias_cache.get(name) {
+            let is_changed = state.lambda_frames.iter().any(|f| f.changes(expr));
+            if !is_changed && let Some((typed, size)) = state.alias_cache.get(name) {
                 self.analyzer.count_expanded(*size)?;
                 return Ok(Some(typed.clone()));
             }
@@ -268,7 +275,7 @@ impl Resolver<'_> {
             over: None,
         };
         let call = at(ast::ExprKind::Function(Box::new(call)));
-        self.with_frame(vec![(all, array.clone())], || self.resolve(&call))
+        self.with_lambda(vec![(all, array.clone())], &call, || self.resolve(&call))
     }
 
     /// `getSubcolumn(x, 'a.b')`.
@@ -293,19 +300,6 @@ impl Resolver<'_> {
                 format!("There is no subcolumn {name} in type {data_type}"),
             )
         })
-    }
-}
-
-/// Whether `name` is a part that the elements of an array have.
-fn is_part_of_elements(element: &DataType, name: &str) -> bool {
-    match (element, name.strip_prefix("size").map(str::parse::<usize>)) {
-        (DataType::Array(_) | DataType::Map(..), Some(Ok(1))) => true,
-        (DataType::Array(inner), Some(Ok(depth))) if depth > 1 => {
-            is_part_of_elements(inner, &format!("size{}", depth - 1))
-        }
-        (DataType::Nullable(_), None) => name == "null",
-        (DataType::Variant(types), None) => types.iter().any(|t| t.to_string() == name),
-        _ => false,
     }
 }
 

@@ -20,6 +20,7 @@ use datafusion::physical_expr::planner::create_physical_expr;
 use super::{Resolver, literal};
 use crate::lazy_logic::lazy;
 use crate::typed::{column, expanded};
+use crate::udwf::WindowUdf;
 use crate::{Typed, plan_error, udf};
 
 /// Whether all values of the type are NULL.
@@ -127,7 +128,7 @@ impl Resolver<'_> {
             .zip(internal.iter().zip(params))
             .map(|(name, (internal, t))| (name.clone(), Typed::column(internal, t.clone())))
             .collect();
-        let body = self.with_frame(frame, || self.resolve(&lambda.body))?;
+        let body = self.with_lambda(frame, &lambda.body, || self.resolve(&lambda.body))?;
         let mut fields: Vec<Field> = internal
             .iter()
             .zip(params)
@@ -204,8 +205,8 @@ impl Resolver<'_> {
                     return Ok(found.data_type.physical());
                 }
                 let state = self.state.borrow();
-                let of_frames = state.lambda_frames.iter().flatten();
-                let param = of_frames.map(|(_, t)| t).find(|t| t.expr == *expr);
+                let mut parameters = state.lambda_frames.iter().flat_map(|f| f.parameters());
+                let param = parameters.find(|t| t.expr == *expr);
                 if let Some(param) = param {
                     return Ok(param.data_type.physical());
                 }
@@ -217,9 +218,11 @@ impl Resolver<'_> {
                     crate::into_plan_error(Error::bug(format!("column {} has no type", c.name)))
                 })
             }
-            _ => Err(crate::into_plan_error(Error::not_implemented(
-                "A window function inside a lambda",
-            ))),
+            Expr::WindowFunction(call) => match WindowUdf::of_call(call) {
+                Some((function, _)) => Ok(function.arrow.clone()),
+                None => Err(crate::into_plan_error(Error::bug("window function"))),
+            },
+            _ => Err(crate::into_plan_error(Error::bug("captured expression"))),
         }
     }
 }

@@ -4,7 +4,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, ColumnTransformer, ExprKind, MatcherPattern};
 
 use super::Resolver;
-use super::identifier::EXACT_COLUMN;
+use super::identifier::{ARRAY_OF_COLUMN, EXACT_COLUMN};
 use super::matcher_of_tuple::{Qualified, no_parts};
 use crate::Typed;
 use basalt_functions::scalar::search::regexp::cannot_compile;
@@ -69,7 +69,11 @@ impl Resolver<'_> {
             let shown = column.is_shown() || (column.merged && !qualifier.is_empty());
             is_table |= shown;
             if shown && matches {
-                found.push(Candidate::exact(i, &column.name));
+                let marker = match column.array {
+                    Some(_) if !qualifier.is_empty() => ARRAY_OF_COLUMN,
+                    _ => EXACT_COLUMN,
+                };
+                found.push(Candidate::exact(marker, i, &column.name));
             }
         }
         if !is_table {
@@ -156,10 +160,10 @@ impl Candidate {
         }
     }
 
-    fn exact(index: usize, name: &str) -> Self {
+    fn exact(marker: &str, index: usize, name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            expr: identifier(&[EXACT_COLUMN.to_owned(), index.to_string()]),
+            expr: identifier(&[marker.to_owned(), index.to_string()]),
             shown: identifier(&[name.to_owned()]),
             changed: false,
         }

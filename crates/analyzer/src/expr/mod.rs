@@ -19,6 +19,7 @@
 //! | `nested` | the columns of a Nested as one array |
 //! | `nullable_keys` | keys of GROUP BY that are NULL in some rows |
 //! | [`lambda`] | higher-order functions |
+//! | `lambda_frame` | the names that lambdas give to values |
 //! | [`aggregate`] | aggregate functions with their combinators |
 //! | `shifted_sum` | sums of a column plus a constant |
 //! | [`window`] | window functions |
@@ -40,6 +41,7 @@ pub mod identifier;
 mod in_row;
 pub mod in_set;
 pub mod lambda;
+mod lambda_frame;
 pub mod literal;
 pub mod matcher;
 mod matcher_of_tuple;
@@ -73,6 +75,7 @@ use crate::query::{Analyzer, Outer};
 use crate::scope::{Names, Scope};
 use crate::typed::Typed;
 use aliases::Aliases;
+use lambda_frame::LambdaFrame;
 
 /// An `arrayJoin(x)` of the query: the column that it becomes.
 #[derive(Clone, Debug)]
@@ -114,8 +117,8 @@ struct State {
     has_crossed: bool,
     /// Results of aliases resolved outside of lambdas, and of how many expressions each is.
     alias_cache: HashMap<String, (Typed, u64)>,
-    /// Parameters of the lambdas around the expression, innermost last.
-    lambda_frames: Vec<Vec<(String, Typed)>>,
+    /// The lambdas around the expression, innermost last.
+    lambda_frames: Vec<LambdaFrame>,
     /// Scalar subqueries with their values: the same text has the same value, also of `rand()`.
     scalars: Vec<(ast::Query, Typed)>,
     /// The subqueries of EXISTS that use no columns around them, and whether they have rows.
@@ -335,18 +338,6 @@ impl<'a> Resolver<'a> {
                     ),
                 )
             })
-    }
-
-    /// Runs `f` with more lambda parameters in sight.
-    fn with_frame<T>(
-        &self,
-        frame: Vec<(String, Typed)>,
-        f: impl FnOnce() -> Result<T>,
-    ) -> Result<T> {
-        self.state.borrow_mut().lambda_frames.push(frame);
-        let result = f();
-        self.state.borrow_mut().lambda_frames.pop();
-        result
     }
 }
 

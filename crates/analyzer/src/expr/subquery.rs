@@ -12,6 +12,7 @@ use datafusion::arrow::datatypes::DataType as ArrowType;
 use datafusion::logical_expr::LogicalPlanBuilder;
 
 use super::{Resolver, literal};
+use crate::query::recursive::refuse_work_tables;
 use crate::query::{Outer, Planned};
 use crate::scope::ScopeColumn;
 use crate::{Typed, plan_error};
@@ -183,6 +184,7 @@ impl Resolver<'_> {
         planned: Planned,
         limit: Option<usize>,
     ) -> Result<(Vec<ArrayRef>, Vec<DataType>)> {
+        refuse_work_tables(&planned.plan)?;
         let types: Vec<DataType> = planned.columns.into_iter().map(|c| c.data_type).collect();
         let plan = match limit {
             Some(n) => LogicalPlanBuilder::from(planned.plan)

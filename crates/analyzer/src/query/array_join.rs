@@ -30,7 +30,7 @@ impl Analyzer<'_> {
         let Source {
             plan, mut scope, ..
         } = source;
-        let exprs = nested_columns(&scope, exprs);
+        let exprs = nested_columns(&scope, exprs)?;
         let arrays = self.resolve_arrays(&scope, &exprs, (outer, aliases))?;
         let mut projected: Vec<Expr> = plan
             .schema()
@@ -48,6 +48,7 @@ impl Analyzer<'_> {
             let mut columns = scope.columns.iter_mut();
             match columns.find(|c| replaced.as_ref() == Some(&c.internal)) {
                 Some(c) => {
+                    c.array = Some(Box::new(c.clone()));
                     c.internal = internal;
                     c.data_type = element;
                 }
@@ -59,6 +60,7 @@ impl Analyzer<'_> {
                     hidden: true,
                     merged: false,
                     origin: None,
+                    array: None,
                 }),
             }
         }
@@ -204,43 +206,31 @@ fn shown_elements(
 }
 
 /// The expressions with each name of a Nested (`n`, where there are `n.a` and `n.b`) as its columns.
-fn nested_columns(scope: &Scope, exprs: &[ast::Expr]) -> Vec<ast::Expr> {
+fn nested_columns(scope: &Scope, exprs: &[ast::Expr]) -> Result<Vec<ast::Expr>> {
     let mut all = Vec::with_capacity(exprs.len());
     for expr in exprs {
-        let ExprKind::Identifier(parts) = &expr.unaliased().kind else {
-            all.push(expr.clone());
-            continue;
+        let elements = match &expr.unaliased().kind {
+            ExprKind::Identifier(parts) if scope.find(parts)?.is_none() => scope.nested(parts),
+            _ => Vec::new(),
         };
-        let prefix = format!("{}.", parts.join("."));
-        let shown = expr
-            .alias()
-            .map_or_else(|| prefix.clone(), |alias| format!("{alias}."));
-        let is_column = scope.columns.iter().any(|c| c.name == parts.join("."));
-        let elements = scope
-            .columns
-            .iter()
-            .filter_map(|c| c.name.strip_prefix(&prefix));
-        let elements: Vec<&str> = if is_column {
-            Vec::new()
-        } else {
-            elements.collect()
-        };
-        for element in &elements {
-            let column = ast::Expr::column(format!("{prefix}{element}")).at(expr.span);
-            let name = format!("{shown}{element}");
-            let kind = ExprKind::Alias {
-                expr: Box::new(column.clone()),
-                name,
-            };
-            all.push(if shown == prefix {
-                column
-            } else {
-                ast::Expr::new(kind, expr.span)
-            });
-        }
         if elements.is_empty() {
             all.push(expr.clone());
         }
+        all.extend(elements.into_iter().map(|(element, column)| {
+            let parts = column.qualifier.iter().chain([&column.name]);
+            let kind = ExprKind::Identifier(parts.cloned().collect());
+            let column = ast::Expr::new(kind, expr.span);
+            match expr.alias() {
+                Some(alias) => {
+                    let kind = ExprKind::Alias {
+                        expr: Box::new(column),
+                        name: format!("{alias}.{element}"),
+                    };
+                    ast::Expr::new(kind, expr.span)
+                }
+                None => column,
+            }
+        }));
     }
-    all
+    Ok(all)
 }

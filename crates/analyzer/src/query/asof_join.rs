@@ -4,12 +4,15 @@
 //! closest; a step over it gives each row of the left the last row of the right that it has seen.
 
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::{self, ExprKind};
+use basalt_types::least_supertype;
 use datafusion::common::{JoinType, ScalarValue};
 use datafusion::logical_expr::utils::conjunction;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Operator, lit};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Operator, binary_expr, lit};
 
 use super::Analyzer;
-use super::join::{Sides, all_columns};
+use super::join::{Sides, all_columns, join_conditions};
+use crate::expr::Resolver;
 use crate::plan::{AsofColumns, StreamOperator, filter, project, stream_node};
 use crate::plan_error;
 use crate::typed::column;
@@ -79,6 +82,61 @@ impl Analyzer<'_> {
             stream_node(both, operator).map_err(plan_error)?,
             shown.collect(),
         )
+    }
+}
+
+impl Analyzer<'_> {
+    /// The parts of ON. What compares both sides becomes an operator over values of one type, by which the
+    /// rows of both can be sorted together.
+    pub(super) fn asof_conditions(
+        &self,
+        sides: &Sides,
+        on: &ast::Expr,
+        resolver: &Resolver<'_>,
+    ) -> Result<Vec<Expr>> {
+        let on = on.unaliased();
+        if let ExprKind::Function(f) = &on.kind
+            && f.name == "and"
+        {
+            let parts = f.args.iter();
+            let parts = parts.map(|part| self.asof_conditions(sides, part, resolver));
+            return Ok(parts.collect::<Result<Vec<_>>>()?.concat());
+        }
+        let conditions = join_conditions(on, resolver)?;
+        let [condition] = conditions.as_slice() else {
+            return Ok(conditions);
+        };
+        if sides.compared(condition).is_some() {
+            return Ok(conditions);
+        }
+        let compared = self.compared_by_value(on, resolver)?;
+        let compared = compared.filter(|c| sides.compared(c).is_some());
+        Ok(compared.map_or(conditions, |c| vec![c]))
+    }
+
+    /// A comparison as an operator over values of the type that both sides can have.
+    fn compared_by_value(&self, on: &ast::Expr, resolver: &Resolver<'_>) -> Result<Option<Expr>> {
+        let ExprKind::Function(f) = &on.kind else {
+            return Ok(None);
+        };
+        let op = match f.name.as_str() {
+            "equals" => Operator::Eq,
+            "less" => Operator::Lt,
+            "lessOrEquals" => Operator::LtEq,
+            "greater" => Operator::Gt,
+            "greaterOrEquals" => Operator::GtEq,
+            _ => return Ok(None),
+        };
+        let [left, right] = f.args.as_slice() else {
+            return Ok(None);
+        };
+        let (left, right) = (resolver.resolve(left)?, resolver.resolve(right)?);
+        let types = [left.data_type.clone(), right.data_type.clone()];
+        let Ok(common) = least_supertype(&types) else {
+            return Ok(None);
+        };
+        let (left, right) = (left.cast_to(&common, self)?, right.cast_to(&common, self)?);
+        Ok(Some(binary_expr(left.expr, op, right.expr)))
     }
 }
 

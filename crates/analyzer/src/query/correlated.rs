@@ -43,10 +43,13 @@ impl Domain {
     pub(crate) fn crossed(&self, source: Source, select: &ast::Select) -> Result<Source> {
         let has_fill = matches!(&select.order_by, Some(OrderBy::Items { items, .. })
             if items.iter().any(|i| i.with_fill.is_some()));
+        let mut settings = select.settings.iter();
+        let has_row_settings = settings.any(|s| ["limit", "offset"].contains(&s.name.as_str()));
         for (is_there, clause) in [
             (select.with_totals, "WITH TOTALS"),
             (select.with_ties, "WITH TIES"),
             (has_fill, "WITH FILL"),
+            (has_row_settings, "SETTINGS limit or offset"),
         ] {
             if is_there {
                 return Err(Error::not_implemented(format!(

@@ -102,6 +102,7 @@ impl Analyzer<'_> {
                 hidden: false,
                 merged: false,
                 origin: None,
+                array: None,
             })
         });
         Scope {

@@ -241,6 +241,7 @@ fn one_row() -> Result<Source> {
         hidden: false,
         merged: false,
         origin: None,
+        array: None,
     };
     Ok(Source {
         plan,
@@ -261,6 +262,7 @@ pub(crate) fn subquery_source(planned: Planned) -> Source {
         hidden: false,
         merged: false,
         origin: None,
+        array: None,
     };
     let columns = planned.columns.into_iter().map(column).collect();
     Source {

@@ -77,17 +77,6 @@ fn computed<'t>(
     computed
 }
 
-/// The value of a column that is given in part, where its default needs an EPHEMERAL column that the
-/// INSERT does not give: what is given.
-fn or_given(value: Result<Typed>, name: &str, source: &Source) -> Result<Typed> {
-    let given = given_name(name);
-    let given = source.scope.columns.iter().find(|c| c.name == given);
-    match (value, given) {
-        (Err(e), Some(given)) if e.code() == ErrorCode::UNKNOWN_IDENTIFIER => Ok(given.typed()),
-        (value, _) => value,
-    }
-}
-
 /// A given column of the same Nested, whose arrays are as long as those of `target` must be.
 fn sibling(target: &TargetColumn<'_>, source: &Source) -> Option<Typed> {
     let (nested, _) = target.name.split_once('.')?;
@@ -109,7 +98,8 @@ fn sibling(target: &TargetColumn<'_>, source: &Source) -> Option<Typed> {
 impl Analyzer<'_> {
     /// The plan of the stored columns, in the order of `targets`, from the rows of `source`, whose
     /// columns are those named `given`. A column by the name of [`omitted_name`] says where another
-    /// has no value of its own.
+    /// has no value of its own. Defaults may be computed from the columns `passing`, too, which are not
+    /// stored.
     ///
     /// # Errors
     /// `NUMBER_OF_COLUMNS_DOESNT_MATCH`, and what casts and defaults report.
@@ -117,7 +107,7 @@ impl Analyzer<'_> {
         &self,
         source: Planned,
         given: &[String],
-        targets: &[TargetColumn<'_>],
+        (targets, passing): (&[TargetColumn<'_>], &[TargetColumn<'_>]),
     ) -> Result<LogicalPlan> {
         if source.columns.len() != given.len() {
             return Err(Error::new(
@@ -130,25 +120,26 @@ impl Analyzer<'_> {
             ));
         }
         // Defaults were written where the table was made.
-        self.elsewhere(|| self.insert_plan(source, given, targets))
+        self.elsewhere(|| self.insert_plan(source, given, (targets, passing)))
     }
 
     fn insert_plan(
         &self,
         source: Planned,
         given: &[String],
-        targets: &[TargetColumn<'_>],
+        (targets, passing): (&[TargetColumn<'_>], &[TargetColumn<'_>]),
     ) -> Result<LogicalPlan> {
         let mut source = subquery_source(source);
         for (column, name) in source.scope.columns.iter_mut().zip(given) {
             column.name.clone_from(name);
         }
-        let mut source = self.converted(source, targets)?;
+        let all = [targets, passing].concat();
+        let mut source = self.converted(source, &all)?;
         let mut places: HashMap<&str, usize> = HashMap::with_capacity(given.len());
         for (i, name) in given.iter().enumerate() {
             places.entry(name).or_insert(i);
         }
-        let defaults = computed(targets, &mut places, &mut source);
+        let defaults = computed(&all, &mut places, &mut source);
         let mut aliases = Aliases::default();
         for (name, default) in &defaults {
             aliases.add(name, default)?;
@@ -165,7 +156,7 @@ impl Analyzer<'_> {
                 (None, Some(default)) => {
                     let of_target = defaults.iter().find(|(name, _)| *name == target.name);
                     let value = resolver.resolve(of_target.map_or(default, |(_, value)| value));
-                    let value = or_given(value, target.name, &source)?;
+                    let value = value?;
                     if has_aggregate(&value.expr) {
                         return Err(Error::new(
                             ErrorCode::ILLEGAL_AGGREGATION,

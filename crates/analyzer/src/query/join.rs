@@ -57,16 +57,10 @@ impl Analyzer<'_> {
                 ));
             }
             let on = sides.with_tuple_keys(on, &resolver)?;
-            let condition = resolver.condition_on_rows(&on, "JOIN ON").map_err(|e| {
-                let wrong_type = e.code() == ErrorCode::ILLEGAL_TYPE_OF_COLUMN_FOR_FILTER;
-                if wrong_type {
-                    let other = Error::new(ErrorCode::INVALID_JOIN_ON_EXPRESSION, e.message());
-                    e.position().into_iter().fold(other, Error::at)
-                } else {
-                    e
-                }
-            })?;
-            conditions.extend(split_conjunction(&condition).into_iter().cloned());
+            conditions.extend(match is_asof {
+                true => self.asof_conditions(&sides, &on, &resolver)?,
+                false => join_conditions(&on, &resolver)?,
+            });
         }
         let shape = Shape {
             join_type: join_type(join)?,
@@ -161,6 +155,7 @@ impl Analyzer<'_> {
                 hidden: false,
                 merged: false,
                 origin: left.origin.clone(),
+                array: None,
             });
         }
         for (l, r) in &shape.using {
@@ -263,6 +258,20 @@ impl Sides {
             None
         }
     }
+}
+
+/// The conditions that ON, or a part of it, connects by AND.
+pub(super) fn join_conditions(on: &ast::Expr, resolver: &Resolver<'_>) -> Result<Vec<Expr>> {
+    let condition = resolver.condition_on_rows(on, "JOIN ON").map_err(|e| {
+        let wrong_type = e.code() == ErrorCode::ILLEGAL_TYPE_OF_COLUMN_FOR_FILTER;
+        if wrong_type {
+            let other = Error::new(ErrorCode::INVALID_JOIN_ON_EXPRESSION, e.message());
+            e.position().into_iter().fold(other, Error::at)
+        } else {
+            e
+        }
+    })?;
+    Ok(split_conjunction(&condition).into_iter().cloned().collect())
 }
 
 struct Shape {

@@ -57,7 +57,7 @@ mod named_table;
 pub mod order_by;
 pub mod outer;
 mod parameter_names;
-mod recursive;
+pub(crate) mod recursive;
 mod redundant_keys;
 pub mod select;
 pub mod set_operations;

@@ -152,6 +152,7 @@ impl Analyzer<'_> {
                 hidden: column.hidden,
                 merged: false,
                 origin: None,
+                array: None,
             });
         }
         let scan = scan.and_then(|b| b.build()).map_err(plan_error)?;

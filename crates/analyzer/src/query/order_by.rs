@@ -348,6 +348,7 @@ fn shown_scope(items: &[Item], names: &[String]) -> Scope {
         hidden: false,
         merged: false,
         origin: None,
+        array: None,
     };
     Scope {
         columns: items.iter().zip(names).map(column).collect(),

@@ -1,5 +1,6 @@
 //! Plans WITH RECURSIVE: the rows of the first branch, then those that the others make of them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use basalt_error::{Error, ErrorCode, Result};
@@ -8,6 +9,7 @@ use basalt_types::{DataType, supertype_or_variant};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::catalog::cte_worktable::CteWorkTable;
 use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder, TableScan};
 
 use super::from::{Source, subquery_source};
@@ -125,11 +127,41 @@ fn num_scans(plan: &LogicalPlan, table: &str) -> usize {
     num_scans
 }
 
+/// Refuses a plan that runs once, before the rounds, but reads what each round gives.
+///
+/// # Errors
+/// `NOT_IMPLEMENTED`.
+pub(crate) fn refuse_work_tables(plan: &LogicalPlan) -> Result<()> {
+    let (mut own, mut read) = (HashSet::new(), Vec::new());
+    // The closure never fails.
+    let _ = plan.apply_with_subqueries(|step| {
+        match step {
+            LogicalPlan::RecursiveQuery(recursion) => {
+                own.insert(recursion.name.clone());
+            }
+            LogicalPlan::TableScan(scan) => {
+                let provider = source_as_provider(&scan.source);
+                if provider.is_ok_and(|p| p.is::<CteWorkTable>()) {
+                    read.push(scan.table_name.table().to_owned());
+                }
+            }
+            _ => {}
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    if read.iter().all(|name| own.contains(name)) {
+        return Ok(());
+    }
+    let what =
+        "The recursive name of WITH RECURSIVE inside of IN, EXISTS and subqueries of expressions";
+    Err(Error::not_implemented(what).hinted("Join it instead"))
+}
+
 /// The types that hold what the columns hold now and what the rounds give.
 fn common_types(columns: &[OutputColumn], rounds: &[Planned]) -> Result<Vec<DataType>> {
     if rounds.iter().any(|r| r.columns.len() != columns.len()) {
         return Err(Error::new(
-            ErrorCode::UNION_ALL_RESULT_STRUCTURES_MISMATCH,
+            ErrorCode::SIZES_OF_COLUMNS_DOESNT_MATCH,
             "Branches of a recursive subquery must have the same number of columns",
         ));
     }
@@ -161,5 +193,8 @@ fn branches(set: &SetExpr) -> Result<(&SetExpr, &[SetExpr], bool)> {
 }
 
 fn unsupported() -> Error {
-    Error::not_implemented("WITH RECURSIVE other than a UNION ALL or UNION DISTINCT")
+    Error::new(
+        ErrorCode::UNSUPPORTED_METHOD,
+        "Write UNION ALL or UNION DISTINCT: WITH RECURSIVE takes no other set operation",
+    )
 }

@@ -8,6 +8,7 @@ use basalt_types::{DataType, supertype_or_variant};
 use datafusion::arrow::datatypes::DataType as ArrowType;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Union};
 
+use super::limit::within_settings;
 use super::order_by::distinct;
 use super::{Analyzer, Outer, OutputColumn, Planned};
 use crate::plan::{
@@ -34,9 +35,14 @@ impl Analyzer<'_> {
         branches: &[SetExpr],
         outer: &Outer,
     ) -> Result<Planned> {
+        let last = branches.len().saturating_sub(1);
         let planned: Vec<Planned> = branches
             .iter()
-            .map(|b| self.set_expr(b, outer))
+            .enumerate()
+            .map(|(i, branch)| match i == last {
+                true => self.set_expr(branch, outer),
+                false => self.branch_with_settings(branch, outer),
+            })
             .collect::<Result<_>>()?;
         let columns = self.common_columns(operator, &planned);
         let columns = columns.map_err(|(e, i)| self.placed(e, place(&branches[i])))?;
@@ -73,6 +79,11 @@ impl Analyzer<'_> {
             columns,
             totals,
         })
+    }
+
+    /// A branch whose SETTINGS count for itself only; those of the last branch are the whole operation's.
+    fn branch_with_settings(&self, branch: &SetExpr, outer: &Outer) -> Result<Planned> {
+        self.as_subquery(|| within_settings(self.set_expr(branch, outer)?, branch))
     }
 
     /// Whether a union drops duplicates; `None` for other operators.

@@ -11,7 +11,8 @@ use arrow::datatypes::Schema;
 use basalt_analyzer::{Analyzer, OutputColumn, Planned, TargetColumn, plan_error};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::scan::{BatchesTable, SourceTable};
-use basalt_parser::ast::{self, DefaultKind, ExprKind, InsertSource, InsertTarget};
+use basalt_functions::scalar::search::regexp;
+use basalt_parser::ast::{self, DefaultKind, ExprKind, InsertSource, InsertTarget, MatcherPattern};
 use basalt_types::DataType;
 use datafusion::common::TableReference;
 use datafusion::datasource::provider_as_source;
@@ -109,13 +110,6 @@ pub(super) fn given_columns(
         let kind = c.default.as_ref().map(|d| d.kind);
         !matches!(kind, Some(DefaultKind::Materialized | DefaultKind::Alias))
     };
-    let all = || {
-        table
-            .columns
-            .iter()
-            .filter(insertable)
-            .map(|c| c.column.name.clone())
-    };
     let Some(columns) = columns else {
         let plain = table.columns.iter().filter(|c| !c.column.hidden);
         return Ok(plain.map(|c| c.column.name.clone()).collect());
@@ -126,13 +120,9 @@ pub(super) fn given_columns(
         match &column.kind {
             ExprKind::Identifier(parts) => names.push((parts.join("."), span)),
             ExprKind::Matcher(matcher) => {
-                let mut matched: Vec<String> = all().collect();
-                for transformer in &matcher.transformers {
-                    let ast::ColumnTransformer::Except { columns, .. } = transformer else {
-                        return Err(Error::not_implemented("This matcher in INSERT"));
-                    };
-                    matched.retain(|n| !columns.iter().any(|c| c.last() == Some(n)));
-                }
+                let all = table.columns.iter().filter(insertable);
+                let all = all.filter(|c| !is_ephemeral(c)).map(|c| &c.column.name);
+                let matched = matched(matcher, all).map_err(|e| query.placed(e, span))?;
                 names.extend(matched.into_iter().map(|name| (name, span)));
             }
             _ => {
@@ -168,6 +158,29 @@ pub(super) fn given_columns(
         }
     }
     Ok(names.into_iter().map(|(name, _)| name).collect())
+}
+
+/// Those of all columns that a matcher in the place of names means.
+fn matched<'c>(
+    matcher: &ast::ColumnMatcher,
+    all: impl Iterator<Item = &'c String>,
+) -> Result<Vec<String>> {
+    let mut matched: Vec<String> = match &matcher.pattern {
+        MatcherPattern::All => all.cloned().collect(),
+        MatcherPattern::List(names) => names.iter().map(|n| n.join(".")).collect(),
+        MatcherPattern::Regexp(pattern) => {
+            let regexp = regexp::compile(pattern.as_bytes())?;
+            let matching = all.filter(|name| regexp.is_match(name.as_bytes()));
+            matching.cloned().collect()
+        }
+    };
+    for transformer in &matcher.transformers {
+        let ast::ColumnTransformer::Except { columns, .. } = transformer else {
+            return Err(Error::not_implemented("This matcher in INSERT"));
+        };
+        matched.retain(|n| !columns.iter().any(|c| c.last() == Some(n)));
+    }
+    Ok(matched)
 }
 
 fn columns_by_name(table: &Table) -> HashMap<&str, &ColumnDefinition> {
@@ -261,6 +274,20 @@ fn planned_batches(batches: Vec<RecordBatch>, header: &[(String, DataType)]) -> 
     })
 }
 
+/// A column as INSERT fills it.
+fn target(column: &ColumnDefinition) -> TargetColumn<'_> {
+    TargetColumn {
+        name: &column.column.name,
+        data_type: &column.column.data_type,
+        default: column.default.as_ref().and_then(|d| d.expr.as_ref()),
+    }
+}
+
+fn is_ephemeral(column: &ColumnDefinition) -> bool {
+    let kind = column.default.as_ref().map(|d| d.kind);
+    kind == Some(DefaultKind::Ephemeral)
+}
+
 /// Runs a planned source of these columns for a table, and calls `f` with its rows, all columns in
 /// place, behind them the text of another expression if there is one; gives their number.
 pub(super) fn for_each_row(
@@ -283,16 +310,15 @@ pub(super) fn for_each_row(
         default: Some(expr),
     });
     let targets: Vec<TargetColumn<'_>> = stored(&table.columns)
-        .map(|c| TargetColumn {
-            name: &c.column.name,
-            data_type: &c.column.data_type,
-            default: c.default.as_ref().and_then(|d| d.expr.as_ref()),
-        })
+        .map(target)
         .chain(computed)
         .chain(behind)
         .collect();
     let environment = session.environment(query);
-    let plan = Analyzer::new(&environment, query.text).for_insert(planned, given, &targets)?;
+    let passing = table.columns.iter().filter(|c| is_ephemeral(c));
+    let passing: Vec<TargetColumn<'_>> = passing.map(target).collect();
+    let analyzer = Analyzer::new(&environment, query.text);
+    let plan = analyzer.for_insert(planned, given, (&targets, &passing))?;
     let nested = NestedColumns::of(&targets[..stored(&table.columns).count()]);
     let mut num_rows = 0;
     query.execution.for_each(&plan, true, &mut |batch| {

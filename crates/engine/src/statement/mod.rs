@@ -298,8 +298,12 @@ fn of_query(query: &ast::Query) -> Vec<&Setting> {
         match set {
             SetExpr::Select(select) => settings.extend(&select.settings),
             SetExpr::Nested(inner) => of_set(inner, settings),
+            // Those of the other branches count for the branches themselves.
             SetExpr::Operation { branches, .. } => {
-                branches.iter().for_each(|b| of_set(b, settings));
+                branches
+                    .last()
+                    .into_iter()
+                    .for_each(|b| of_set(b, settings));
             }
         }
     }

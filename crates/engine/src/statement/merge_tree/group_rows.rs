@@ -112,7 +112,8 @@ fn run(
     };
     let targets: Vec<_> = wanted.targets.iter().map(copied).chain([number]).collect();
     let environment = session.environment(query);
-    let plan = Analyzer::new(&environment, query.text).for_insert(planned, &given, &targets)?;
+    let plan =
+        Analyzer::new(&environment, query.text).for_insert(planned, &given, (&targets, &[]))?;
     let mut batches = Vec::new();
     query.execution.for_each(&plan, true, &mut |batch| {
         batches.push(batch);
