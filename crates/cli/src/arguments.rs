@@ -131,7 +131,7 @@ fn with_session(command: Command) -> Command {
         .arg(option(
             "path",
             "DIR",
-            "Keep definitions of tables and views in this folder",
+            "Keep databases, tables on disk and views in this folder",
         ))
         .arg(
             Arg::new("param")

@@ -178,10 +178,17 @@ impl Engine {
     }
 }
 
+/// A database: what belongs to its name.
+#[derive(Clone, Debug, Default)]
+struct Namespace {
+    tables: BTreeMap<String, Arc<Table>>,
+    comment: String,
+}
+
 /// All databases.
 #[derive(Debug)]
 pub struct Catalog {
-    databases: RwLock<BTreeMap<String, BTreeMap<String, Arc<Table>>>>,
+    databases: RwLock<BTreeMap<String, Namespace>>,
 }
 
 /// Databases that cannot be dropped and have tables of their own kind.
@@ -189,7 +196,7 @@ pub const SYSTEM_DATABASES: [&str; 3] = ["system", "INFORMATION_SCHEMA", "inform
 
 impl Default for Catalog {
     fn default() -> Self {
-        let databases = BTreeMap::from([("default".to_owned(), BTreeMap::new())]);
+        let databases = BTreeMap::from([("default".to_owned(), Namespace::default())]);
         Self {
             databases: RwLock::new(databases),
         }
@@ -219,11 +226,11 @@ impl Catalog {
             return Ok(Vec::new());
         }
         let databases = self.databases.read();
-        let tables = databases
+        let database = databases
             .get(database)
             .ok_or_else(|| self.unknown_database(database))?;
+        let tables = database.tables.iter();
         Ok(tables
-            .iter()
             .map(|(n, t)| (n.clone(), Arc::clone(t)))
             .collect())
     }
@@ -249,14 +256,14 @@ impl Catalog {
     /// name in another database.
     fn no_such_table(&self, database: &str, name: &str) -> Error {
         let databases = self.databases.read();
-        let tables = databases.get(database).into_iter().flatten();
+        let tables = databases.get(database).into_iter().flat_map(|d| &d.tables);
         let near = nearest(name, tables.map(|(n, _)| n.as_str()));
         if !near.is_empty() {
             return unknown_table(database, name, &near);
         }
         let elsewhere = databases
             .iter()
-            .find(|(_, tables)| tables.contains_key(name));
+            .find(|(_, other)| other.tables.contains_key(name));
         let elsewhere = elsewhere.map(|(other, _)| other.as_str());
         let system = || {
             SYSTEM_DATABASES
@@ -274,6 +281,7 @@ impl Catalog {
         self.databases
             .read()
             .get(database)?
+            .tables
             .get(name)
             .map(Arc::clone)
     }
@@ -292,7 +300,7 @@ impl Catalog {
         }
         let unknown = self.unknown_database(database);
         let mut databases = self.databases.write();
-        let tables = databases.get_mut(database).ok_or(unknown)?;
+        let tables = &mut databases.get_mut(database).ok_or(unknown)?.tables;
         if !replace && tables.contains_key(name) {
             return Err(already_exists(database, name));
         }
@@ -306,8 +314,8 @@ impl Catalog {
     /// `UNKNOWN_DATABASE`, `UNKNOWN_TABLE`.
     pub fn remove(&self, database: &str, name: &str) -> Result<Arc<Table>> {
         let table = self.table(database, name)?;
-        if let Some(tables) = self.databases.write().get_mut(database) {
-            tables.remove(name);
+        if let Some(database) = self.databases.write().get_mut(database) {
+            database.tables.remove(name);
         }
         Ok(table)
     }
@@ -332,20 +340,28 @@ impl Catalog {
         self.add(b.0, b.1, first.renamed(b), true)
     }
 
+    /// The COMMENT of a database; empty without one.
+    pub fn comment(&self, database: &str) -> String {
+        let databases = self.databases.read();
+        databases.get(database).map(|d| d.comment.clone()).unwrap_or_default()
+    }
+
     /// Adds a database.
     ///
     /// # Errors
     /// `DATABASE_ALREADY_EXISTS`.
-    pub fn add_database(&self, name: &str) -> Result<()> {
+    pub fn add_database(&self, name: &str, comment: String) -> Result<()> {
         if self.has_database(name) {
             return Err(Error::new(
                 ErrorCode::DATABASE_ALREADY_EXISTS,
                 format!("Add IF NOT EXISTS: database {name} already exists"),
             ));
         }
-        self.databases
-            .write()
-            .insert(name.to_owned(), BTreeMap::new());
+        let database = Namespace {
+            comment,
+            ..Namespace::default()
+        };
+        self.databases.write().insert(name.to_owned(), database);
         Ok(())
     }
 
@@ -373,14 +389,14 @@ impl Catalog {
         if SYSTEM_DATABASES.contains(&from) {
             return Err(read_only(from));
         }
-        self.add_database(to)?;
+        self.add_database(to, String::new())?;
         let mut databases = self.databases.write();
         match databases.remove(from) {
-            Some(mut tables) => {
-                for (name, table) in &mut tables {
+            Some(mut database) => {
+                for (name, table) in &mut database.tables {
                     *table = Arc::new(table.renamed((to, name)));
                 }
-                databases.insert(to.to_owned(), tables);
+                databases.insert(to.to_owned(), database);
                 Ok(())
             }
             None => {
@@ -394,7 +410,7 @@ impl Catalog {
     /// All tables on disk.
     pub(crate) fn merge_trees(&self) -> Vec<Arc<MergeTreeTable>> {
         let databases = self.databases.read();
-        let tables = databases.values().flat_map(BTreeMap::values);
+        let tables = databases.values().flat_map(|d| d.tables.values());
         tables
             .filter_map(|t| t.merge_tree().map(Arc::clone))
             .collect()
@@ -406,9 +422,10 @@ impl Catalog {
         let theirs = other.databases.read();
         let mut ours = self.databases.write();
         let mut adopted = theirs.clone();
-        for (database, tables) in &mut adopted {
-            for (name, table) in tables {
-                let known = ours.get(database).and_then(|tables| tables.get(name));
+        for (name, database) in &mut adopted {
+            let ours = ours.get(name);
+            for (name, table) in &mut database.tables {
+                let known = ours.and_then(|ours| ours.tables.get(name));
                 if let Some(known) = known.filter(|known| known.is_same(table)) {
                     *table = Arc::clone(known);
                 }

@@ -50,7 +50,11 @@ impl Database {
     /// # Errors
     /// If the folder cannot be used.
     pub fn open(path: &std::path::Path) -> Result<Arc<Self>> {
-        std::fs::create_dir_all(path).map_err(Error::from)?;
+        std::fs::create_dir_all(path).map_err(|e| {
+            Error::from(e)
+                .within(format!("Cannot keep tables in {}", path.display()))
+                .hinted("Name a folder that is there or can be made")
+        })?;
         let database = Self::with_files(
             TemporaryFiles::new(path.join("tmp")),
             Some(path.join("store")),

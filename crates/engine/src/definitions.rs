@@ -193,6 +193,22 @@ pub(crate) fn create_function(name: &str, lambda: &ast::Lambda, or_replace: bool
     basalt_parser::format_one_line(&Statement::CreateFunction(Box::new(create)))
 }
 
+/// The statement that makes a database.
+fn create_database(name: &str, comment: String) -> String {
+    let create = ast::CreateDatabase {
+        attach: false,
+        if_not_exists: true,
+        name: ast::ObjectName::bare(name),
+        uuid: None,
+        cluster: None,
+        storage: ast::Storage::default(),
+        table_overrides: Vec::new(),
+        comment: (!comment.is_empty()).then(|| comment.into_bytes()),
+        output: ast::OutputOptions::default(),
+    };
+    basalt_parser::format_one_line(&Statement::CreateDatabase(Box::new(create)))
+}
+
 fn script(database: &Database) -> Result<String> {
     let mut tables = String::new();
     let mut views = String::new();
@@ -204,7 +220,8 @@ fn script(database: &Database) -> Result<String> {
     for name in database.catalog.databases() {
         let all = database.catalog.tables(&name)?;
         if !crate::catalog::SYSTEM_DATABASES.contains(&name.as_str()) {
-            script.push_str(&format!("CREATE DATABASE IF NOT EXISTS `{name}`;\n"));
+            script.push_str(&create_database(&name, database.catalog.comment(&name)));
+            script.push_str(";\n");
         }
         for (_, table) in all {
             let is_view = matches!(table.engine, crate::catalog::Engine::View(_));

@@ -23,7 +23,7 @@ use crate::environment::QueryEnvironment;
 use crate::execution::{Execution, panic_error};
 use crate::memory::machine_bytes;
 use crate::observation::Observation;
-use crate::settings::Settings;
+use crate::settings::{Settings, kind_of_values};
 use crate::statement;
 use crate::system::processes::Process;
 
@@ -267,6 +267,7 @@ impl Session {
             time_zone: zone.parse().unwrap_or(Tz::UTC),
             now_ns: i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
             settings: settings.all(),
+            setting_kind: kind_of_values,
             database: self.current_database.clone(),
             user: "default".to_owned(),
             query_id: query_id.to_owned(),

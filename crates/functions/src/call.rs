@@ -28,6 +28,19 @@ impl Arg {
     }
 }
 
+/// What values a setting has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingKind {
+    /// On or off, `1` or `0` as text.
+    Flag,
+    /// A number from 0 up.
+    Integer,
+    /// A number that may have a fraction.
+    Number,
+    /// Text.
+    Text,
+}
+
 /// What functions may know of the session.
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -37,6 +50,8 @@ pub struct Context {
     pub now_ns: i64,
     /// Values of settings that change what functions return, by name.
     pub settings: std::collections::BTreeMap<String, String>,
+    /// What values a setting has; `None` where that is not known.
+    pub setting_kind: fn(&str) -> Option<SettingKind>,
     /// Name of the current database.
     pub database: String,
     /// Name of the current user.
@@ -55,6 +70,7 @@ impl Default for Context {
             time_zone: Tz::UTC,
             now_ns: 0,
             settings: std::collections::BTreeMap::new(),
+            setting_kind: |_| None,
             database: "default".to_owned(),
             user: "default".to_owned(),
             query_id: String::new(),

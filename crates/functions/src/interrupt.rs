@@ -89,30 +89,3 @@ pub(crate) fn sleep(duration: Duration) -> Result<()> {
         std::thread::sleep(left.min(INTERVAL));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Interrupt, check, sleep};
-    use basalt_error::{Error, ErrorCode};
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
-
-    #[test]
-    fn a_wait_ends_with_its_query() {
-        let num_checks = AtomicUsize::new(0);
-        let interrupt = Interrupt::new(move || match num_checks.fetch_add(1, Ordering::Relaxed) {
-            0..3 => Ok(()),
-            _ => Err(Error::new(ErrorCode::QUERY_WAS_CANCELLED, "enough")),
-        });
-        let waited = interrupt.within(|| sleep(Duration::from_secs(100)));
-        assert_eq!(waited.unwrap_err().code(), ErrorCode::QUERY_WAS_CANCELLED);
-        assert!(check().is_ok());
-    }
-
-    #[test]
-    fn calls_without_a_check_are_under_the_one_around() {
-        let interrupt = Interrupt::new(|| Err(Error::new(ErrorCode::TIMEOUT_EXCEEDED, "late")));
-        assert!(interrupt.within(|| Ok(())).is_err());
-        assert!(Interrupt::default().within(check).is_ok());
-    }
-}

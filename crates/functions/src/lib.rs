@@ -33,7 +33,7 @@ pub mod registry;
 pub mod scalar;
 mod variant;
 
-pub use call::{Arg, Call, Context};
+pub use call::{Arg, Call, Context, SettingKind};
 pub use characters::Characters;
 pub use column::{Column, StringColumn};
 pub use fails::Fails;

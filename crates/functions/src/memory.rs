@@ -66,19 +66,3 @@ pub(crate) fn check(size_bytes: usize) -> Result<()> {
         ),
     ))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{check, limit, within};
-
-    #[test]
-    fn the_lesser_limit_holds_and_goes_with_its_call() {
-        assert!(check(usize::MAX).is_ok());
-        within(100, || {
-            within(1_000, || assert_eq!(limit(), 100));
-            within(10, || assert!(check(11).is_err()));
-            assert!(check(100).is_ok());
-        });
-        assert_eq!(limit(), usize::MAX);
-    }
-}

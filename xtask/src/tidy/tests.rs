@@ -202,6 +202,14 @@ fn sql_tests_say_what_they_are_about() {
 }
 
 #[test]
+fn records_that_differ_are_listed() {
+    let rule = &rules::sql_differences::RULE;
+    let differing = "# description: sums\n\n# basalt-differs: why\n";
+    assert_eq!(lines(rule, "tests/sql/a/b.slt", differing), [3]);
+    assert!(lines(rule, "tests/sql/a/b.slt", "# description: sums\n").is_empty());
+}
+
+#[test]
 fn exceptions_excuse_and_run_out() {
     const EXCEPTIONS: &[Exception] = &[
         Exception {

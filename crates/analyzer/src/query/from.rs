@@ -207,6 +207,9 @@ fn has_only_inner_joins(select: &ast::Select) -> bool {
 fn check_modifiers(table: &ast::TableExpr) -> Result<()> {
     let is_subquery = matches!(table.source, TableSource::Subquery(_));
     let is_table = matches!(table.source, TableSource::Table(_));
+    if table.stream {
+        return Err(Error::not_implemented("STREAM"));
+    }
     match (table.final_, &table.sample) {
         (true, _) | (_, Some(_)) if is_subquery => Err(Error::new(
             ErrorCode::UNSUPPORTED_METHOD,

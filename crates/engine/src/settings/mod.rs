@@ -10,7 +10,7 @@ use basalt_formats::FormatSettings;
 use basalt_functions::registry::nearest;
 
 pub use kind::Kind;
-pub use table::{Setting, declared, find};
+pub use table::{Setting, declared, find, kind_of_values};
 
 /// A session's settings: what is not set has its default.
 #[derive(Clone, Debug, Default)]

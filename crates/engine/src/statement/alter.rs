@@ -237,6 +237,7 @@ pub(super) fn select(table: &ObjectName, columns: Vec<Expr>, where_: Option<Expr
         column_aliases: Vec::new(),
         final_: false,
         sample: None,
+        stream: false,
         span: Span::default(),
     };
     let select = Select {

@@ -31,6 +31,11 @@ pub(super) fn declared_columns(
 ) -> Result<Vec<ColumnDefinition>> {
     let environment = session.environment(query);
     let analyzer = Analyzer::new(&environment, query.text);
+    if let Some(numbered) = columns.iter().find(|c| c.auto_increment) {
+        let hint = "Leave AUTO_INCREMENT out: columns do not count their rows";
+        let error = Error::new(ErrorCode::SYNTAX_ERROR, hint);
+        return Err(query.placed(error, numbered.span));
+    }
     let columns = &flattened(columns);
     let types = columns.iter().map(|c| {
         let place = || basalt_parser::position_of(query.text, c.span.start as usize);

@@ -20,7 +20,7 @@ pub(crate) fn table(
     create: &CreateTable,
 ) -> Result<Summary> {
     check_supported(create)?;
-    let create = &with_storage_of_other(session, create);
+    let create = &with_own_storage(session, create);
     if create.if_not_exists && is_taken(session, create) {
         return Ok(Summary::default());
     }
@@ -129,6 +129,14 @@ fn publish(session: &mut Session, create: &CreateTable, table: Table) -> Result<
         on_disk.storage.set_removed(false);
     }
     Ok(())
+}
+
+/// The statement with the storage of its own, which settings of queries are not part of.
+fn with_own_storage(session: &Session, create: &CreateTable) -> CreateTable {
+    let mut create = with_storage_of_other(session, create);
+    let settings = &mut create.storage.settings;
+    settings.retain(|s| crate::settings::find(&s.name).is_none());
+    create
 }
 
 /// `CREATE TABLE … AS other` without an engine takes the engine of a table on disk, and its keys, or
@@ -293,6 +301,7 @@ pub(crate) fn view(
         };
         return Err(Error::not_implemented(construct));
     }
+    check_definer(create)?;
     let mut select = create
         .query
         .clone()
@@ -344,6 +353,21 @@ pub(crate) fn view(
     Ok(Summary::default())
 }
 
+/// Views run as the one user that there is.
+fn check_definer(create: &ast::CreateView) -> Result<()> {
+    let definer = create.security.as_deref().and_then(|text| {
+        let (_, name) = text.split_once("DEFINER = ")?;
+        name.split_whitespace().next()
+    });
+    match definer.map(|name| name.trim_matches(['`', '\''])) {
+        None | Some("CURRENT_USER" | "default") => Ok(()),
+        Some(name) => Err(Error::new(
+            ErrorCode::UNKNOWN_USER,
+            format!("Write DEFINER = CURRENT_USER: there is no user `{name}`"),
+        )),
+    }
+}
+
 /// The query with its columns cast to the types that the view declares for them.
 pub(crate) fn cast_to(select: &ast::Query, declared: &[ColumnDef]) -> Result<ast::Query> {
     let column = |c: &ColumnDef| {
@@ -367,6 +391,9 @@ pub(crate) fn database(session: &Session, create: &ast::CreateDatabase) -> Resul
     if !create.table_overrides.is_empty() {
         return Err(Error::not_implemented("TABLE OVERRIDE"));
     }
+    if create.attach {
+        return Err(Error::not_implemented("ATTACH DATABASE"));
+    }
     let engine = create.storage.engine.as_ref().map(|e| e.name.as_str());
     if let Some(unknown) = engine.filter(|e| !matches!(*e, "Atomic" | "Memory")) {
         return Err(Error::new(
@@ -376,7 +403,8 @@ pub(crate) fn database(session: &Session, create: &ast::CreateDatabase) -> Resul
     }
     let catalog = &session.database.catalog;
     if !(create.if_not_exists && catalog.has_database(&create.name.name)) {
-        catalog.add_database(&create.name.name)?;
+        let comment = create.comment.as_deref().map(text).unwrap_or_default();
+        catalog.add_database(&create.name.name, comment)?;
     }
     Ok(Summary::default())
 }

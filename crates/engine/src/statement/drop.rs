@@ -47,9 +47,8 @@ pub(crate) fn drop(session: &mut Session, statement: &DropStatement) -> Result<S
                     format!("Use DROP TABLE: {} is not a dictionary", name.name),
                 ));
             }
-            ObjectKind::Index | ObjectKind::AllTables => {
-                return Err(Error::not_implemented("DROP of this kind"));
-            }
+            ObjectKind::Index => return Err(Error::not_implemented("DROP INDEX … ON")),
+            ObjectKind::AllTables => return Err(Error::not_implemented("DROP ALL TABLES")),
         }
     }
     Ok(Summary::default())
@@ -103,7 +102,10 @@ pub(crate) fn truncate(session: &mut Session, statement: &Truncate) -> Result<Su
             let tables = session.database.catalog.tables(&name.name)?;
             tables.into_iter().map(|(_, t)| t).collect()
         }
-        _ => return Err(Error::not_implemented("TRUNCATE of this kind")),
+        _ => {
+            let construct = "TRUNCATE … TABLES FROM … LIKE and TRUNCATE of what has no rows";
+            return Err(Error::not_implemented(construct));
+        }
     };
     for table in tables {
         match &table.engine {

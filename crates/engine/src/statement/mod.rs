@@ -14,6 +14,7 @@
 //! | [`table_of_function`] | CREATE TABLE … AS function(…) |
 //! | [`table_engine`] | the engine of a new table |
 //! | [`merge_tree`] | tables on disk, OPTIMIZE |
+//! | [`cluster`] | ON CLUSTER |
 //! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION |
 //! | [`dependencies`] | views that would read themselves |
 //! | [`drop`] | DROP, TRUNCATE, RENAME, EXCHANGE |
@@ -36,6 +37,7 @@ pub mod alter;
 mod altered_columns;
 mod analyze;
 mod check;
+mod cluster;
 mod columns;
 pub mod create;
 mod dependencies;
@@ -107,6 +109,7 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
 }
 
 fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Result<Summary> {
+    cluster::refuse(&query.parsed.statement)?;
     match &query.parsed.statement {
         Statement::Query(select) => query::run(session, &query, select, io),
         Statement::Insert(insert) => insert::run(session, &query, insert, io),
@@ -271,7 +274,12 @@ pub(crate) fn settings_of(statement: &Statement) -> Vec<&Setting> {
             settings
         }
         Statement::CreateTable(create) => {
-            let mut settings: Vec<&Setting> = create.output.settings.iter().collect();
+            // Settings of queries may stand among those of the table's engine.
+            let of_engine = create.storage.settings.iter();
+            let mut settings: Vec<&Setting> = of_engine
+                .filter(|s| crate::settings::find(&s.name).is_some())
+                .chain(&create.output.settings)
+                .collect();
             settings.extend(create.query.iter().flat_map(|q| of_query(q)));
             settings
         }

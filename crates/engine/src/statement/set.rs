@@ -4,7 +4,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{ExprKind, Literal, Setting, Use};
 
 use crate::session::{Session, Summary};
-use crate::settings::Settings;
+use crate::settings::{Kind, Settings, find};
 
 /// `SET name = value, …`; `SET param_x = value` sets a query parameter.
 pub(crate) fn run(session: &mut Session, text: &[u8], settings: &[Setting]) -> Result<Summary> {
@@ -25,6 +25,13 @@ pub(crate) fn run(session: &mut Session, text: &[u8], settings: &[Setting]) -> R
 
 /// Sets one setting, or resets it for `name = DEFAULT`.
 pub(crate) fn apply(settings: &mut Settings, setting: &Setting) -> Result<()> {
+    let is_bool = || find(&setting.name).is_none_or(|known| known.kind == Kind::Bool);
+    if setting.is_flag && !is_bool() {
+        return Err(Error::new(
+            ErrorCode::TYPE_MISMATCH,
+            format!("Give setting {} a value: only those of Bool need none", setting.name),
+        ));
+    }
     match value_text(setting) {
         Some(value) => settings.set(&setting.name, &value),
         None => settings.reset(&setting.name),

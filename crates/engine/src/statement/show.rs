@@ -202,7 +202,14 @@ fn create_sql(session: &Session, object: ObjectKind, name: &ast::ObjectName) -> 
     } else {
         "\nENGINE = Memory"
     };
-    Ok(format!("CREATE DATABASE {}{engine}", name.name))
+    let comment = match session.database.catalog.comment(&name.name) {
+        none if none.is_empty() => String::new(),
+        comment => {
+            let literal = ast::Expr::string(&comment);
+            format!("\nCOMMENT {}", basalt_parser::format_expr(&literal))
+        }
+    };
+    Ok(format!("CREATE DATABASE {}{engine}{comment}", name.name))
 }
 
 /// `DESCRIBE TABLE …`: exactly ClickHouse's seven columns.

@@ -29,6 +29,7 @@ pub(super) fn engine(
         .map_or("Memory", |e| e.name.as_str());
     if matches!(name, "Memory" | "Null") {
         check_clauses(name, create)?;
+        check_settings(name, create).map_err(|e| query.placed(e, create.name.span))?;
     }
     match name {
         "Memory" => {
@@ -40,7 +41,7 @@ pub(super) fn engine(
             )))))
         }
         "Null" => Ok(Engine::Null),
-        known if KNOWN_ENGINES.contains(&known) => {
+        known if is_of_dialect(known) => {
             Err(Error::not_implemented(format!("Table engine {known}"))
                 .hinted("Use ENGINE = MergeTree or Memory"))
         }
@@ -65,21 +66,64 @@ fn unknown_engine(name: &str) -> Error {
     Error::new(ErrorCode::UNKNOWN_STORAGE, message)
 }
 
-/// Engines of the dialect that do not exist here yet.
-const KNOWN_ENGINES: [&str; 13] = [
-    "CollapsingMergeTree",
-    "VersionedCollapsingMergeTree",
-    "CoalescingMergeTree",
-    "GraphiteMergeTree",
-    "Log",
-    "TinyLog",
-    "StripeLog",
-    "File",
-    "Set",
-    "Join",
+/// Whether the dialect has an engine of that name that does not exist here.
+fn is_of_dialect(name: &str) -> bool {
+    let is_replicated = name.starts_with("Replicated") || name.starts_with("Shared");
+    (is_replicated && name.ends_with("MergeTree")) || OTHER_ENGINES.contains(&name)
+}
+
+const OTHER_ENGINES: [&str; 51] = [
+    "ArrowFlight",
+    "AzureBlobStorage",
+    "AzureQueue",
     "Buffer",
-    "Merge",
+    "COSN",
+    "CoalescingMergeTree",
+    "CollapsingMergeTree",
+    "DeltaLake",
+    "Dictionary",
     "Distributed",
+    "EmbeddedRocksDB",
+    "Executable",
+    "ExecutablePool",
+    "ExternalDistributed",
+    "File",
+    "FileLog",
+    "FuzzJSON",
+    "FuzzQuery",
+    "GenerateRandom",
+    "GraphiteMergeTree",
+    "HDFS",
+    "Hive",
+    "Hudi",
+    "Iceberg",
+    "IcebergLocal",
+    "IcebergS3",
+    "JDBC",
+    "Join",
+    "Kafka",
+    "KeeperMap",
+    "Log",
+    "Loop",
+    "MaterializedPostgreSQL",
+    "Merge",
+    "MongoDB",
+    "MySQL",
+    "NATS",
+    "ODBC",
+    "OSS",
+    "PostgreSQL",
+    "RabbitMQ",
+    "Redis",
+    "S3",
+    "S3Queue",
+    "SQLite",
+    "Set",
+    "StripeLog",
+    "TimeSeries",
+    "TinyLog",
+    "URL",
+    "VersionedCollapsingMergeTree",
 ];
 
 /// Engines without parts take no arguments and have no order.
@@ -100,6 +144,10 @@ fn check_clauses(name: &str, create: &CreateTable) -> Result<()> {
         ("ORDER BY", storage.order_by.is_some()),
         ("UNIQUE KEY", storage.unique_key.is_some()),
         ("SAMPLE BY", storage.sample_by.is_some()),
+        (
+            "PROJECTION",
+            create.schema.iter().any(|s| !s.projections.is_empty()),
+        ),
         ("INDEX", create.schema.iter().any(|s| !s.indexes.is_empty())),
         (
             "TTL",
@@ -113,4 +161,26 @@ fn check_clauses(name: &str, create: &CreateTable) -> Result<()> {
             format!("Remove {clause}: engine {name} does not support it"),
         )),
     }
+}
+
+/// Settings of the statement are not the engine's, and no longer among them.
+fn check_settings(engine: &str, create: &CreateTable) -> Result<()> {
+    const OF_MEMORY: [&str; 5] = [
+        "compress",
+        "max_bytes_to_keep",
+        "max_rows_to_keep",
+        "min_bytes_to_keep",
+        "min_rows_to_keep",
+    ];
+    for setting in &create.storage.settings {
+        let name = setting.name.as_str();
+        if engine != "Memory" || !OF_MEMORY.contains(&name) {
+            let message = format!("Leave it out: unknown setting '{name}' of storage {engine}");
+            return Err(Error::new(ErrorCode::UNKNOWN_SETTING, message));
+        }
+        if name.ends_with("_to_keep") {
+            return Err(Error::not_implemented(format!("Setting {name} of Memory")));
+        }
+    }
+    Ok(())
 }

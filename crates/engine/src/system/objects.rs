@@ -22,7 +22,11 @@ pub(crate) fn databases(environment: &QueryEnvironment<'_>) -> Result<TableEntry
     let rows = Rows::default()
         .text("name", &names)
         .text("engine", names.iter().map(|_| "Memory"))
-        .text("engine_full", names.iter().map(|_| "Memory"));
+        .text("engine_full", names.iter().map(|_| "Memory"))
+        .text(
+            "comment",
+            names.iter().map(|n| environment.database.catalog.comment(n)),
+        );
     rows.filled(STRUCTURE)?.alias("database", "name").table()
 }
 

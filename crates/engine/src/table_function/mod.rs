@@ -28,6 +28,7 @@ pub mod text_file;
 mod text_parts;
 pub mod values;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -133,6 +134,31 @@ const KNOWN_FUNCTIONS: &[&str] = &[
 
 /// The rows of a call.
 pub(crate) fn call(
+    environment: &QueryEnvironment<'_>,
+    name: &str,
+    args: &[ConstantArg],
+) -> Result<TableEntry> {
+    let entry = table_of(environment, name, args)?;
+    check_names(&entry)?;
+    Ok(entry)
+}
+
+/// Refuses files with several columns of one name, of which a query could mean any.
+fn check_names(entry: &TableEntry) -> Result<()> {
+    let TableEntry::Table { columns, .. } = entry else {
+        return Ok(());
+    };
+    let mut names = HashSet::with_capacity(columns.len());
+    match columns.iter().find(|c| !names.insert(c.name.as_str())) {
+        None => Ok(()),
+        Some(twice) => Err(Error::new(
+            ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,
+            format!("Cannot add column {}: column with this name already exists", twice.name),
+        )),
+    }
+}
+
+fn table_of(
     environment: &QueryEnvironment<'_>,
     name: &str,
     args: &[ConstantArg],

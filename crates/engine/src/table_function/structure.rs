@@ -1,6 +1,8 @@
 //! Reads the structure that a table function is given: columns, and what is computed where a row has
 //! no value of its own.
 
+use std::collections::HashSet;
+
 use basalt_analyzer::{TableColumn, TableEntry, given_name, given_or_default};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_formats::omitted_name;
@@ -36,6 +38,18 @@ impl Structure {
     /// # Errors
     /// What is wrong with it.
     pub(super) fn parse(text: &str) -> Result<Self> {
+        let structure = Self::of(text)?;
+        let mut names = HashSet::with_capacity(structure.columns.len());
+        match structure.columns.iter().find(|c| !names.insert(c.name.as_str())) {
+            None => Ok(structure),
+            Some(twice) => Err(Error::new(
+                ErrorCode::ILLEGAL_COLUMN,
+                format!("Name it differently: column `{}` is twice in the structure", twice.name),
+            )),
+        }
+    }
+
+    fn of(text: &str) -> Result<Self> {
         let plain = parse_structure(text);
         let (Err(e), Ok(columns)) = (&plain, basalt_parser::parse_structure(text)) else {
             return plain.map(Self::plain);

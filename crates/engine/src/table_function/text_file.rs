@@ -9,12 +9,12 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Schema, SchemaRef};
 use basalt_analyzer::{TableColumn, TableEntry};
 use basalt_error::{Error, Result};
 use basalt_exec::scan::{BatchIter, FileFact, MorselSource, ScanRequest, SourceTable, TableKind};
-use basalt_formats::{BlockReader, Extras, FormatEntry, FormatSettings};
+use basalt_formats::{BlockReader, Evaluator, Extras, FormatEntry, FormatSettings};
 use basalt_functions::Context;
 use basalt_types::DataType;
 use parking_lot::Mutex;
@@ -24,7 +24,7 @@ use super::compression;
 use super::file::hidden;
 use super::structure::Structure;
 use super::text_parts::{Part, Parts};
-use crate::statement::inline_data::converter;
+use crate::statement::inline_data::{converter, evaluator};
 
 /// The rows of text files, their structure declared or found out from the first one.
 pub(super) fn open(
@@ -54,6 +54,7 @@ pub(super) fn open(
         schema: Arc::new(Schema::new(fields)),
         settings,
         context: args.environment.context.clone(),
+        evaluator: SharedEvaluator(Arc::new(Mutex::new(evaluator(args.environment)))),
         counts: args.environment.settings.flag("optimize_count_from_files"),
     };
     Ok(TableEntry::Table {
@@ -91,6 +92,22 @@ pub(super) fn named(e: Error, path: &Path) -> Error {
     }
 }
 
+/// What computes expressions in files of `VALUES`, for all threads: seldom is there one to compute.
+#[derive(Clone)]
+struct SharedEvaluator(Arc<Mutex<Box<dyn Evaluator>>>);
+
+impl std::fmt::Debug for SharedEvaluator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SharedEvaluator")
+    }
+}
+
+impl Evaluator for SharedEvaluator {
+    fn evaluate(&mut self, expression: &str, data_type: &DataType) -> Result<ArrayRef> {
+        self.0.lock().evaluate(expression, data_type)
+    }
+}
+
 #[derive(Clone, Debug)]
 struct TextTable {
     files: Vec<PathBuf>,
@@ -104,6 +121,7 @@ struct TextTable {
     schema: SchemaRef,
     settings: FormatSettings,
     context: Context,
+    evaluator: SharedEvaluator,
     /// Whether rows are only counted where no column of the header is wanted.
     counts: bool,
 }
@@ -296,13 +314,16 @@ impl Worker {
             tracked: self.table.tracked.clone(),
             converter: Some(converter(&self.table.context)),
             only_counts: self.only_counts,
-            evaluator: None,
+            evaluator: Some(Box::new(self.table.evaluator.clone())),
         };
         let (format, settings) = (self.table.format.name, &self.table.settings);
         let reader =
             basalt_formats::input_with(format, &self.header, settings, part.source, extras);
         let mut reader = reader.map_err(|e| named(e, &part.path))?;
         reader.stands_behind(part.rows_before, part.bytes_before);
+        if let Some(len) = part.header_len {
+            reader.begins_with_header(len);
+        }
         Ok(Opened {
             number: part.number,
             path: part.path,

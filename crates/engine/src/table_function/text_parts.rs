@@ -43,6 +43,8 @@ pub(super) struct Part {
     pub(super) source: Box<dyn BufRead + Send>,
     pub(super) rows_before: u64,
     pub(super) bytes_before: u64,
+    /// Length of the header that the source begins with, where it is known.
+    pub(super) header_len: Option<usize>,
 }
 
 /// A part in memory.
@@ -51,6 +53,7 @@ struct Text {
     bytes: Bytes,
     rows_before: u64,
     bytes_before: u64,
+    header_len: usize,
 }
 
 #[derive(Clone)]
@@ -70,6 +73,7 @@ impl Text {
             source: Box::new(Cursor::new(self.bytes.clone())),
             rows_before: self.rows_before,
             bytes_before: self.bytes_before,
+            header_len: Some(self.header_len),
         }
     }
 }
@@ -128,6 +132,7 @@ impl Parts {
                     source,
                     rows_before: 0,
                     bytes_before: 0,
+                    header_len: None,
                 }));
             }
             self.current = Some(Splitter::new(path, source));
@@ -240,6 +245,7 @@ impl Splitter {
             bytes: Bytes(Arc::new(text)),
             rows_before,
             bytes_before,
+            header_len: self.header.as_ref().map_or(0, Vec::len),
         })
     }
 }

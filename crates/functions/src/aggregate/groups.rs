@@ -46,16 +46,3 @@ pub(crate) fn check_num_groups(num_groups: usize) -> Result<()> {
         ),
     ))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::group_ids;
-
-    #[test]
-    fn groups_beyond_32_bits_are_refused() {
-        let last = u32::MAX as usize;
-        assert_eq!(group_ids([0, last - 1], last).unwrap(), [0, u32::MAX - 1]);
-        let refused = group_ids([0], last + 1).unwrap_err();
-        assert_eq!(refused.code(), basalt_error::ErrorCode::TOO_MANY_ROWS);
-    }
-}

@@ -152,6 +152,8 @@ struct Counters {
     places: HashMap<u128, usize, ahash::RandomState>,
     /// Most that a value without a counter may have been seen.
     floor: u64,
+    /// Counters whose bytes are accounted for: those that come after others were dropped take their place.
+    num_accounted: usize,
 }
 
 /// What a counter takes besides the bytes of its value.
@@ -169,7 +171,11 @@ impl Counters {
             known.error = known.error.wrapping_add(counter.error);
             return 0;
         }
-        let grown = COUNTER_BYTES + counter.value.len();
+        let mut grown = 0;
+        if self.counters.len() == self.num_accounted {
+            self.num_accounted += 1;
+            grown = COUNTER_BYTES + counter.value.len();
+        }
         self.places.insert(key, self.counters.len());
         self.counters.push(Counter {
             count: counter.count.wrapping_add(self.floor),

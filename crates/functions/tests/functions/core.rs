@@ -1,6 +1,8 @@
 //! Checks the functions of this folder against answers recorded from ClickHouse.
 
-use crate::testing::check_table;
+mod integers;
+
+use crate::testing::{check, check_table, constant};
 
 #[test]
 fn bits_and_rounding() {
@@ -25,4 +27,17 @@ fn comparison() {
 #[test]
 fn casts() {
     check_table(include_str!("core/cast.tsv"));
+}
+
+#[test]
+fn digits_of_decimals_are_rounded_and_filled_up() {
+    for (data_type, value, places, expected) in [
+        ("Decimal(9, 3)", "-1.999", "2", "-2.00"),
+        ("Decimal(9, 2)", "9.96", "1", "10.0"),
+        ("Decimal(9, 1)", "2.5", "0", "3"),
+        ("Decimal(9, 3)", "-0.005", "5", "-0.00500"),
+    ] {
+        let args = [constant(data_type, value), constant("UInt8", places)];
+        check("toDecimalString", &args, "String", &[expected]);
+    }
 }

@@ -1,6 +1,6 @@
 //! Answers of ClickHouse to calls of the functions of dates and times.
 
-use crate::testing::check_table;
+use crate::testing::{check, check_table, constant};
 
 #[test]
 fn recorded_component() {
@@ -35,4 +35,20 @@ fn recorded_shift() {
 #[test]
 fn recorded_start() {
     check_table(include_str!("dates/start.tsv"));
+}
+
+#[test]
+fn patterns_have_quotes_and_composed_codes() {
+    for (name, pattern, expected) in [
+        (
+            "formatDateTimeInJodaSyntax",
+            "yyyy''MM'o''clock'",
+            r"2024\'02o\'clock",
+        ),
+        ("formatDateTime", "%R%%", "13:04%"),
+    ] {
+        let time = constant("DateTime", "2024-02-05 13:04:09");
+        let args = [time, constant("String", pattern)];
+        check(name, &args, "String", &[expected]);
+    }
 }

@@ -1,4 +1,4 @@
-//! Calls functions by their names, as queries do, and compares with ClickHouse's recorded answers.
+//! Calls functions by their names and compares with answers of ClickHouse; and tests what functions are made of.
 //!
 //! These tests reach every function. Here the crate is compiled for them once; as unit tests of the
 //! library they would have all of it compiled a second time.
@@ -13,6 +13,7 @@ mod hash;
 mod higher_order;
 mod introspection;
 mod json;
+mod limits;
 mod maps;
 mod random;
 mod registry;

@@ -1,4 +1,9 @@
-//! Checks functions that search against values from ClickHouse.
+//! Checks functions that search against values from ClickHouse, and what they search with.
+
+mod backtrack;
+mod containing;
+mod like;
+mod regexp;
 
 use crate::strings_testing::check_table;
 

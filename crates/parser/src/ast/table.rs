@@ -107,6 +107,8 @@ pub struct TableExpr {
     pub final_: bool,
     /// `SAMPLE`
     pub sample: Option<Box<Sample>>,
+    /// `STREAM`
+    pub stream: bool,
     /// Where it stands, modifiers included.
     pub span: Span,
 }
@@ -146,6 +148,7 @@ impl TableExpr {
             column_aliases: Vec::new(),
             final_: false,
             sample: None,
+            stream: false,
             span,
         }
     }

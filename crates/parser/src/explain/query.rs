@@ -286,6 +286,9 @@ pub(super) fn table_expr(table: &TableExpr) -> Node {
             )));
         }
     }
+    if table.stream {
+        node.push(Node::leaf("ASTStreamSettings"));
+    }
     node
 }
 

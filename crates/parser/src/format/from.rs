@@ -115,6 +115,10 @@ impl Writer {
                 self.ratio(offset);
             }
         }
+        if table.stream {
+            self.line();
+            self.put("STREAM");
+        }
     }
 
     fn ratio(&mut self, ratio: Ratio) {

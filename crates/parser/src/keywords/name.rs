@@ -65,6 +65,7 @@ const FOLLOWERS: &[&str] = &[
     "SELECT",
     "SEMI",
     "SETTINGS",
+    "STREAM",
     "THEN",
     "UNION",
     "USING",

@@ -286,6 +286,7 @@ impl Parser<'_> {
             column_aliases: Vec::new(),
             final_: false,
             sample: None,
+            stream: false,
             span,
         };
         let select = Select {

@@ -154,6 +154,7 @@ impl Parser<'_> {
             column_aliases: Vec::new(),
             final_: false,
             sample: None,
+            stream: false,
             span: start,
         };
         table.alias = if self.keyword("AS") {
@@ -178,6 +179,7 @@ impl Parser<'_> {
             };
             table.sample = Some(Box::new(Sample { ratio, offset }));
         }
+        table.stream = self.keyword("STREAM");
         table.span = self.span_from(start);
         Ok(table)
     }

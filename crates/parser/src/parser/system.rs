@@ -133,6 +133,22 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// The words of a command about an object, whose name may be a word of commands, too.
+    fn words_on_object(&mut self) -> Vec<String> {
+        let known = ON_OBJECTS.iter().map(|(words, _)| words.split(' '));
+        let follow = |words: &std::str::Split<'_, char>| {
+            let mut words = words.clone().enumerate();
+            words.all(|(n, word)| self.is_word(n, word))
+        };
+        let words: Vec<_> = known.filter(follow).collect();
+        let longest = words.into_iter().max_by_key(|words| words.clone().count());
+        let words: Vec<String> = longest.into_iter().flatten().map(str::to_owned).collect();
+        for _ in &words {
+            self.advance();
+        }
+        words
+    }
+
     fn is_same_word_twice(&mut self) -> bool {
         let tokens = [self.token(0), self.token(1)];
         let are_words = tokens
@@ -147,7 +163,7 @@ impl Parser<'_> {
         self.advance();
         self.expect_system_words()?;
         let is_cache = (1..7).any(|n| self.is_word(n, "CACHE") || self.is_word(n, "CACHES"));
-        let mut words = Vec::new();
+        let mut words = self.words_on_object();
         while self.kind() == K::Word && crate::keywords::is_system_word(self.token_text(0)) {
             words.push(String::from_utf8_lossy(self.token_text(0)).to_ascii_uppercase());
             self.advance();

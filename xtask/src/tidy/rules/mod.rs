@@ -11,6 +11,7 @@ pub(super) mod machine_paths;
 pub(super) mod module_table;
 pub(super) mod names;
 pub(super) mod sql_description;
+pub(super) mod sql_differences;
 pub(super) mod unsafety;
 
 /// Every rule, in the order of docs/STYLE.md.
@@ -25,4 +26,5 @@ pub(super) const ALL: &[Rule] = &[
     comments::RULE,
     machine_paths::RULE,
     sql_description::RULE,
+    sql_differences::RULE,
 ];

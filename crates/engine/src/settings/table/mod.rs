@@ -8,6 +8,8 @@ mod ignored;
 mod limits;
 mod storage;
 
+use basalt_functions::SettingKind;
+
 use super::kind::Kind;
 
 const AREAS: &[&[Setting]] = &[
@@ -26,6 +28,18 @@ pub fn declared() -> impl Iterator<Item = &'static Setting> + Clone {
 /// The setting of that name.
 pub fn find(name: &str) -> Option<&'static Setting> {
     declared().find(|s| s.name == name)
+}
+
+/// What values the setting of that name has, for functions.
+pub fn kind_of_values(name: &str) -> Option<SettingKind> {
+    let kind = match find(name)?.kind {
+        _ if matches!(name, "limit" | "offset") => SettingKind::Number,
+        Kind::Bool => SettingKind::Flag,
+        Kind::UInt64 | Kind::NonZeroUInt64 => SettingKind::Integer,
+        Kind::Seconds | Kind::Ratio => SettingKind::Number,
+        Kind::Word(..) | Kind::Text => SettingKind::Text,
+    };
+    Some(kind)
 }
 
 /// A setting.

@@ -154,9 +154,14 @@ fn file_column(
     found: &[(String, DataType)],
     context: &Context,
 ) -> Result<Option<FileColumn>> {
-    let Some(position) = found.iter().position(|(n, _)| n == name) else {
+    let mut positions = (0..found.len()).filter(|i| found[*i].0 == *name);
+    let Some(position) = positions.next() else {
         return Ok(None);
     };
+    if positions.next().is_some() {
+        let message = format!("There are multiple columns with name `{name}` in the Parquet file");
+        return Err(Error::new(ErrorCode::DUPLICATE_COLUMN, message));
+    }
     let from = &read_as(&found[position].1, to);
     let is_same = from.without_low_cardinality() == to.without_low_cardinality()
         || from.base() == to.without_low_cardinality().base();

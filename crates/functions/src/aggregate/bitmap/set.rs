@@ -227,24 +227,3 @@ impl FromIterator<u64> for Bitmap {
         set
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Bitmap;
-    use crate::aggregate::grouped::ByteReader;
-
-    #[test]
-    fn a_set_survives_all_its_forms() {
-        for len in [0_u64, 3, 32, 33, 5000, 200_000] {
-            let numbers = || (0..len).rev().map(|n| n * 3);
-            let set: Bitmap = numbers().chain(numbers()).collect();
-            assert_eq!(set.len() as u64, len);
-            assert_eq!(set.sorted(), (0..len).map(|n| n * 3).collect::<Vec<_>>());
-            assert!(!set.contains(1) && set.contains(0) == (len > 0));
-            let mut bytes = Vec::new();
-            set.write(&mut bytes);
-            let read = Bitmap::read(&mut ByteReader::new(&bytes)).expect("whole");
-            assert!(read.iter().eq(set.iter()));
-        }
-    }
-}

@@ -174,30 +174,3 @@ fn crc32c(value: u64) -> u32 {
     }
     crc
 }
-
-#[cfg(test)]
-mod tests {
-    use super::SampledSet;
-    use crate::aggregate::uniq::mix64;
-
-    /// `SELECT uniq(number) FROM numbers(n)` in ClickHouse.
-    #[test]
-    fn estimates_are_those_of_clickhouse() {
-        for (n, expected) in [(1, 1), (100, 100), (65_536, 65_536), (1_000_000, 1_001_943)] {
-            let (mut left, mut right) = (SampledSet::default(), SampledSet::default());
-            let mut all = SampledSet::default();
-            for number in 0..n {
-                let hash = mix64(number) as u32;
-                all.insert_hash(hash);
-                if number % 3 == 0 {
-                    left.insert_hash(hash);
-                } else {
-                    right.insert_hash(hash);
-                }
-            }
-            assert_eq!(all.estimate(), expected);
-            left.merge(&right);
-            assert_eq!(left.estimate(), expected);
-        }
-    }
-}

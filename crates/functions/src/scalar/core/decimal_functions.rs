@@ -317,19 +317,3 @@ fn write_decimal(ticks: i256, scale: usize, places: usize, out: &mut Vec<u8>) {
     };
     out.extend_from_slice(text.as_bytes());
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{round_text, write_decimal};
-    use arrow::datatypes::i256;
-
-    #[test]
-    fn digits_are_rounded_and_filled_up() {
-        assert_eq!(round_text("-1.999", 2), "-2.00");
-        assert_eq!(round_text("9.96", 1), "10.0");
-        assert_eq!(round_text("2.5", 0), "3");
-        let mut out = Vec::new();
-        write_decimal(i256::from_i128(-5), 3, 5, &mut out);
-        assert_eq!(out, b"-0.00500");
-    }
-}

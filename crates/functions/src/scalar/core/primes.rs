@@ -81,18 +81,3 @@ fn power_mod(mut base: u64, mut exponent: u64, modulus: u64) -> u64 {
     }
     power
 }
-
-#[cfg(test)]
-mod tests {
-    use super::is_prime;
-
-    #[test]
-    fn primes_are_those_that_nothing_divides() {
-        for n in 0..2000_u64 {
-            let naive = n > 1 && (2..n).all(|d| !n.is_multiple_of(d));
-            assert_eq!(is_prime(n), naive, "{n}");
-        }
-        assert!(is_prime(u64::MAX - 58));
-        assert!(!is_prime(u64::MAX));
-    }
-}

@@ -165,15 +165,3 @@ impl Times {
         array_of(times.collect::<Vec<i64>>())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Part, replace};
-
-    #[test]
-    fn days_run_over_the_end_of_their_month() {
-        let january_31 = 30 * 86_400;
-        assert_eq!(replace(january_31, Part::Month, 2), Some(61 * 86_400));
-        assert_eq!(replace(january_31, Part::Month, 13), None);
-    }
-}

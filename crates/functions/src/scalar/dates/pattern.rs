@@ -139,33 +139,3 @@ pub(super) fn unknown_code(code: u8, syntax: Syntax) -> Error {
         )
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Syntax, Token, split};
-
-    #[test]
-    fn quotes_and_composed_codes() {
-        let literal = |text: &str| Token::Literal(text.as_bytes().to_vec());
-        assert_eq!(
-            split(b"yyyy''MM'o''clock'", Syntax::Joda),
-            Ok(vec![
-                Token::Code(b'y', 4),
-                literal("'"),
-                Token::Code(b'M', 2),
-                literal("o'clock")
-            ])
-        );
-        assert_eq!(
-            split(b"%R%%", Syntax::MySql),
-            Ok(vec![
-                Token::Code(b'H', 1),
-                literal(":"),
-                Token::Code(b'i', 1),
-                literal("%")
-            ])
-        );
-        assert!(split(b"%", Syntax::MySql).is_err());
-        assert!(split(b"'a", Syntax::Joda).is_err());
-    }
-}

@@ -260,22 +260,3 @@ fn resolve_decode(call: &Call<'_>, curve: Curve) -> Result<Resolved> {
         struct_of(&physical, columns, num_rows)
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{hilbert_cell, hilbert_number};
-
-    #[test]
-    fn cells_and_numbers_are_opposites() {
-        for (x, y) in [
-            (0, 0),
-            (3, 4),
-            (u32::MAX, 0),
-            (123_456, 654_321),
-            (7, u32::MAX),
-        ] {
-            assert_eq!(hilbert_cell(hilbert_number(x, y)), (x, y));
-        }
-        assert_eq!(hilbert_number(3, 4), 31);
-    }
-}

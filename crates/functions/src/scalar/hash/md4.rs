@@ -137,23 +137,3 @@ pub fn ripemd_160(message: &[u8]) -> [u8; 20] {
     }
     bytes_of(state)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{md4, ripemd_160};
-
-    fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|b| format!("{b:02x}")).collect()
-    }
-
-    #[test]
-    fn digests_are_those_of_their_specifications() {
-        assert_eq!(hex(&md4(b"")), "31d6cfe0d16ae931b73c59d7e0c089c0");
-        assert_eq!(hex(&md4(b"abc")), "a448017aaf21d8525fc10ae87aa6729d");
-        let digest = ripemd_160(b"abc");
-        assert_eq!(hex(&digest), "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc");
-        let long =
-            ripemd_160(&[b'1', b'2', b'3', b'4', b'5', b'6', b'7', b'8', b'9', b'0'].repeat(8));
-        assert_eq!(hex(&long), "9b752e45573d4b39f4dbd3323cab82bf63326bfb");
-    }
-}

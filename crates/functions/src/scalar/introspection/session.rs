@@ -10,7 +10,7 @@ use super::entry;
 use crate::scalar::core::numeric::{Native, array_of};
 use crate::scalar::dates::now::text;
 use crate::scalar::random::source::Source;
-use crate::{Call, Nulls, Purity, Resolved, ScalarFunction};
+use crate::{Call, Nulls, Purity, Resolved, ScalarFunction, SettingKind};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
@@ -202,21 +202,34 @@ fn setting(call: &Call<'_>, num_args: usize) -> Result<Resolved> {
             format!("Unknown setting '{name}'"),
         ));
     };
-    if let Ok(number) = value.parse::<u64>() {
-        return if let Ok(number) = u8::try_from(number) {
-            constant_of(number)
-        } else if let Ok(number) = u16::try_from(number) {
-            constant_of(number)
-        } else if let Ok(number) = u32::try_from(number) {
-            constant_of(number)
-        } else {
-            constant_of(number)
-        };
+    let kind = (call.context.setting_kind)(&name);
+    let kind = kind.unwrap_or_else(|| match value.parse::<u64>() {
+        Ok(_) => SettingKind::Integer,
+        Err(_) => SettingKind::Text,
+    });
+    match kind {
+        SettingKind::Flag => {
+            let is_on = u8::from(value == "1");
+            let array = move |num_rows| array_of(vec![is_on; num_rows]);
+            Resolved::new(DataType::Bool, move |_, num_rows| Ok(array(num_rows)))
+        }
+        SettingKind::Integer => smallest(value.parse().unwrap_or(0)),
+        SettingKind::Number => constant_of::<f64>(value.parse().unwrap_or(0.0)),
+        SettingKind::Text => text(value),
     }
-    if let Ok(number) = value.parse::<f64>() {
-        return constant_of(number);
+}
+
+/// A number in the smallest type that holds it.
+fn smallest(number: u64) -> Result<Resolved> {
+    if let Ok(number) = u8::try_from(number) {
+        constant_of(number)
+    } else if let Ok(number) = u16::try_from(number) {
+        constant_of(number)
+    } else if let Ok(number) = u32::try_from(number) {
+        constant_of(number)
+    } else {
+        constant_of(number)
     }
-    text(value)
 }
 
 fn constant_of<T: Native>(value: T) -> Result<Resolved> {

@@ -299,29 +299,3 @@ fn too_many_elements() -> Error {
         "Arrays of one batch have more than 2147483647 elements together; use smaller batches",
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Slicer, StringWriter};
-    use crate::Column;
-    use arrow::array::AsArray;
-
-    #[test]
-    fn pieces_share_the_buffers_of_their_source() {
-        let mut writer = StringWriter::default();
-        writer
-            .push(b"a string that is long enough to lie in a buffer")
-            .expect("fits");
-        writer.push(b"short").expect("fits");
-        let column = Column::new(writer.finish().expect("valid"));
-        let mut slicer = Slicer::new(&column, 3).expect("binary");
-        slicer.push(0, 2..30);
-        slicer.push(0, 2..8);
-        slicer.push(1, 1..99);
-        let pieces = slicer.finish().expect("valid");
-        let pieces = pieces.as_binary_view();
-        assert_eq!(pieces.value(0), b"string that is long enough t");
-        assert_eq!(pieces.value(1), b"string");
-        assert_eq!(pieces.value(2), b"hort");
-    }
-}

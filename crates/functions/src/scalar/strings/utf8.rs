@@ -59,20 +59,3 @@ pub fn map_valid(bytes: &[u8], out: &mut Vec<u8>, f: impl Fn(&str, &mut Vec<u8>)
         out.extend_from_slice(chunk.invalid());
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{char_offset, chars, count_chars};
-
-    #[test]
-    fn characters_are_counted_by_their_first_bytes() {
-        assert_eq!(count_chars(b"\xff\x80ab"), 3);
-        assert_eq!(count_chars("héllo".as_bytes()), 5);
-        assert_eq!(char_offset("héllo".as_bytes(), 2), 3);
-        assert_eq!(char_offset(b"ab", 9), 2);
-        assert_eq!(
-            chars("aé".as_bytes()).collect::<Vec<_>>(),
-            [&b"a"[..], "é".as_bytes()]
-        );
-    }
-}

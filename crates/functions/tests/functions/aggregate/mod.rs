@@ -1,7 +1,9 @@
 //! Runs the recorded calls of `cases.txt`, and models, over every function.
 
+mod groups;
 mod literal;
 mod show;
+mod uniq;
 
 use arrow::array::{Array, ArrayRef};
 use basalt_error::Result;

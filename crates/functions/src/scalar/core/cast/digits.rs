@@ -162,39 +162,3 @@ impl Texts {
         Ok(Arc::new(array.map_err(|e| Error::bug(e.to_string()))?))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use arrow::array::{Array, ArrayRef, AsArray, Int64Array, UInt64Array};
-
-    use super::texts;
-
-    fn check(array: ArrayRef, expected: &[String]) {
-        let found = texts(&array).expect("texts");
-        let found = found.as_binary_view();
-        assert_eq!(found.len(), expected.len());
-        for (row, expected) in expected.iter().enumerate() {
-            assert_eq!(found.value(row), expected.as_bytes());
-        }
-    }
-
-    #[test]
-    fn every_length_is_written() {
-        let powers = (0..20).map(|e| 10_u64.pow(e));
-        let mut numbers: Vec<u64> = powers.flat_map(|p| [p - 1, p, p + 1]).collect();
-        numbers.extend(
-            (0..5000_u32).map(|i| 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(i.into()) >> (i % 64)),
-        );
-        numbers.push(u64::MAX);
-        let expected: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-        check(Arc::new(UInt64Array::from(numbers.clone())), &expected);
-        let signed: Vec<i64> = numbers
-            .iter()
-            .flat_map(|n| [*n as i64, (*n as i64).wrapping_neg()])
-            .collect();
-        let expected: Vec<String> = signed.iter().map(ToString::to_string).collect();
-        check(Arc::new(Int64Array::from(signed)), &expected);
-    }
-}

@@ -11,8 +11,6 @@
 mod firsts;
 mod literal;
 mod program;
-#[cfg(test)]
-mod tests;
 
 use memchr::memchr;
 use memchr::memmem::Finder;

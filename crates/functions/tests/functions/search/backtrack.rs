@@ -1,10 +1,10 @@
-//! Tests of `backtrack`: groups as the general engine finds them, and what is not simple.
+//! Simple regular expressions run by backtracking: groups as in the general engine, and what is not simple.
 
 use proptest::prelude::*;
 use regex::bytes::RegexBuilder;
 
-use super::{Backtracker, Outcome, Program, Slots};
-use crate::Characters;
+use basalt_functions::Characters;
+use basalt_functions::scalar::search::backtrack::{Backtracker, Outcome, Program, Slots};
 
 fn groups_by_backtracking(pattern: &str, value: &[u8], start: usize) -> (Outcome, Slots) {
     let program = Program::compile(pattern, false).expect("a simple expression");
