@@ -38,6 +38,11 @@ impl Table {
         }
     }
 
+    /// Whether it keeps rows that outlive the process.
+    pub(crate) fn has_own_data(&self) -> bool {
+        matches!(self.engine, Engine::MergeTree(_))
+    }
+
     /// The table with another name in the statement that makes it.
     fn renamed(&self, (database, name): (&str, &str)) -> Self {
         let mut table = self.clone();
@@ -230,9 +235,7 @@ impl Catalog {
             .get(database)
             .ok_or_else(|| self.unknown_database(database))?;
         let tables = database.tables.iter();
-        Ok(tables
-            .map(|(n, t)| (n.clone(), Arc::clone(t)))
-            .collect())
+        Ok(tables.map(|(n, t)| (n.clone(), Arc::clone(t))).collect())
     }
 
     /// The table of that name.
@@ -343,7 +346,10 @@ impl Catalog {
     /// The COMMENT of a database; empty without one.
     pub fn comment(&self, database: &str) -> String {
         let databases = self.databases.read();
-        databases.get(database).map(|d| d.comment.clone()).unwrap_or_default()
+        databases
+            .get(database)
+            .map(|d| d.comment.clone())
+            .unwrap_or_default()
     }
 
     /// Adds a database.

@@ -201,3 +201,20 @@ fn sixteen_bytes_are_read_as_the_declared_type() {
         }
     }
 }
+
+#[test]
+fn maps_of_nothing_are_written_as_arrow() {
+    let settings = FormatSettings::default();
+    let data_type = parse_data_type("Map(Nothing, Nothing)").expect("a type");
+    let header: Columns = vec![("c".to_owned(), data_type)];
+    let batch = batch_of(&header, ["{}", "{}"]);
+    for format in ["Arrow", "ArrowStream"] {
+        let bytes = written(format, &header, &batch);
+        let reader = input(format, &header, &settings, Box::new(Cursor::new(bytes)));
+        let read = reader.expect("reader").next_block();
+        let read = read.expect("rows").expect("a block");
+        assert_eq!(texts(&header, &read), ["{}", "{}"], "{format}");
+    }
+    let e = output("Parquet", &header, &settings).err();
+    assert_eq!(e.map(|e| e.code().number), Some(50));
+}

@@ -15,6 +15,12 @@ pub const DATE32_MIN: i32 = -25_567;
 /// Day of 2299-12-31, the last that `Date32` and `DateTime64` hold.
 pub const DATE32_MAX: i32 = 120_529;
 
+/// The first second of year 0.
+pub const FIRST_SECOND: i64 = -62_167_219_200;
+
+/// The last second of year 9999.
+pub const LAST_SECOND: i64 = 253_402_300_799;
+
 /// A date of the proleptic Gregorian calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names say it")]

@@ -124,13 +124,20 @@ impl DataType {
 
     /// Whether a Variant is the type or in it.
     pub fn has_variant(&self) -> bool {
-        match self {
-            DataType::Variant(_) => true,
-            DataType::Array(t) => t.has_variant(),
-            DataType::Map(k, v) => k.has_variant() || v.has_variant(),
-            DataType::Tuple(tuple) => tuple.types.iter().any(DataType::has_variant),
-            _ => false,
-        }
+        self.has(&|t| matches!(t, DataType::Variant(_)))
+    }
+
+    /// Whether the type or one inside it is one that is looked for.
+    pub fn has(&self, is_wanted: &dyn Fn(&DataType) -> bool) -> bool {
+        is_wanted(self)
+            || match self {
+                DataType::Array(t) | DataType::Nullable(t) | DataType::LowCardinality(t) => {
+                    t.has(is_wanted)
+                }
+                DataType::Map(k, v) => k.has(is_wanted) || v.has(is_wanted),
+                DataType::Tuple(tuple) => tuple.types.iter().any(|t| t.has(is_wanted)),
+                _ => false,
+            }
     }
 
     /// The type without `LowCardinality` around it (`Nullable` stays).

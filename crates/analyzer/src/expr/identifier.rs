@@ -53,8 +53,13 @@ impl Resolver<'_> {
         {
             return self.elements(typed, &parts[1..]);
         }
+        // A column of the first part's name without such an element leaves the rest of the name to others.
+        let mut no_element = None;
         if let Some((column, taken)) = self.names.find(parts)? {
-            return self.elements(column.typed(), &parts[taken..]);
+            match self.elements(column.typed(), &parts[taken..]) {
+                Err(e) if e.code() == ErrorCode::UNKNOWN_IDENTIFIER => no_element = Some(e),
+                found => return found,
+            }
         }
         if let Some(expr) = self.outer.expression(first) {
             return self.elements(self.resolve(expr)?, &parts[1..]);
@@ -71,7 +76,7 @@ impl Resolver<'_> {
         }
         self.outer.want_column(parts);
         let names: Vec<&str> = self.aliases.names().collect();
-        Err(self.scope.unknown(parts, &names))
+        Err(no_element.unwrap_or_else(|| self.scope.unknown(parts, &names)))
     }
 
     /// The column that a matcher means.

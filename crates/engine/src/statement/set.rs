@@ -29,7 +29,10 @@ pub(crate) fn apply(settings: &mut Settings, setting: &Setting) -> Result<()> {
     if setting.is_flag && !is_bool() {
         return Err(Error::new(
             ErrorCode::TYPE_MISMATCH,
-            format!("Give setting {} a value: only those of Bool need none", setting.name),
+            format!(
+                "Give setting {} a value: only those of Bool need none",
+                setting.name
+            ),
         ));
     }
     match value_text(setting) {

@@ -53,53 +53,6 @@ pub(crate) fn formats(_environment: &QueryEnvironment<'_>) -> Result<TableEntry>
         .table()
 }
 
-/// Type families with whether their names have any case, and what they are another name of.
-const FAMILIES: [(&str, bool, &str); 34] = [
-    ("AggregateFunction", false, ""),
-    ("Array", false, ""),
-    ("BIGINT", true, "Int64"),
-    ("Bool", true, ""),
-    ("Date", true, ""),
-    ("Date32", true, ""),
-    ("DateTime", true, ""),
-    ("DateTime64", true, ""),
-    ("Decimal", true, ""),
-    ("Enum16", false, ""),
-    ("Enum8", false, ""),
-    ("FixedString", false, ""),
-    ("Float32", false, ""),
-    ("Float64", false, ""),
-    ("INT", true, "Int32"),
-    ("IPv4", false, ""),
-    ("IPv6", false, ""),
-    ("Int16", false, ""),
-    ("Int32", false, ""),
-    ("Int64", false, ""),
-    ("Int8", false, ""),
-    ("LowCardinality", false, ""),
-    ("Map", false, ""),
-    ("Nothing", false, ""),
-    ("Nullable", false, ""),
-    ("SMALLINT", true, "Int16"),
-    ("String", false, ""),
-    ("TEXT", true, "String"),
-    ("TINYINT", true, "Int8"),
-    ("Tuple", false, ""),
-    ("UInt16", false, ""),
-    ("UInt32", false, ""),
-    ("UInt64", false, ""),
-    ("UInt8", false, ""),
-];
-
-/// `system.data_type_families`
-pub(crate) fn data_type_families(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
-    Rows::default()
-        .text("name", FAMILIES.iter().map(|(n, _, _)| *n))
-        .flag("case_insensitive", FAMILIES.iter().map(|(_, c, _)| *c))
-        .text("alias_to", FAMILIES.iter().map(|(_, _, a)| *a))
-        .table()
-}
-
 /// `system.errors`: the codes, and how often they happened is not counted yet.
 pub(crate) fn errors(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
     Rows::default()

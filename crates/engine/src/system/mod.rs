@@ -11,6 +11,7 @@
 //! | [`merges`] | merges that are running |
 //! | [`mutations`] | changes of rows |
 //! | [`facts`] | settings, formats, types, build options and other lists |
+//! | [`type_families`] | the names of types |
 //! | [`absent`] | what ClickHouse has and Basalt has not: empty tables |
 //! | [`information_schema`] | the views of `information_schema` |
 
@@ -25,6 +26,7 @@ pub mod objects;
 pub mod parts;
 pub mod processes;
 pub mod rows;
+pub mod type_families;
 
 use basalt_analyzer::{TableColumn, TableEntry};
 use basalt_error::{Error, ErrorCode, Result};
@@ -48,7 +50,7 @@ const TABLES: &[(&str, MakeTable)] = &[
     ("contributors", facts::contributors),
     ("cpu", adaptation::cpu),
     ("data_skipping_indices", parts::data_skipping_indices),
-    ("data_type_families", facts::data_type_families),
+    ("data_type_families", type_families::data_type_families),
     ("databases", objects::databases),
     ("detached_parts", parts::detached_parts),
     ("errors", facts::errors),

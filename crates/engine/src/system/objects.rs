@@ -25,7 +25,9 @@ pub(crate) fn databases(environment: &QueryEnvironment<'_>) -> Result<TableEntry
         .text("engine_full", names.iter().map(|_| "Memory"))
         .text(
             "comment",
-            names.iter().map(|n| environment.database.catalog.comment(n)),
+            names
+                .iter()
+                .map(|n| environment.database.catalog.comment(n)),
         );
     rows.filled(STRUCTURE)?.alias("database", "name").table()
 }
@@ -200,6 +202,10 @@ pub(crate) fn tables(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
         .text("partition_key", key(Keys::partition_text))
         .text("sorting_key", key(|k| list_text(&k.sorting)))
         .text("primary_key", key(|k| list_text(&k.primary)))
+        .flag(
+            "has_own_data",
+            all.iter().map(|l| l.of(Table::has_own_data, false)),
+        )
         .text("storage_policy", key(|_| "default".to_owned()))
         .text(
             "comment",

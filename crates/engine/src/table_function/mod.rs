@@ -153,7 +153,10 @@ fn check_names(entry: &TableEntry) -> Result<()> {
         None => Ok(()),
         Some(twice) => Err(Error::new(
             ErrorCode::CANNOT_EXTRACT_TABLE_STRUCTURE,
-            format!("Cannot add column {}: column with this name already exists", twice.name),
+            format!(
+                "Cannot add column {}: column with this name already exists",
+                twice.name
+            ),
         )),
     }
 }

@@ -40,11 +40,18 @@ impl Structure {
     pub(super) fn parse(text: &str) -> Result<Self> {
         let structure = Self::of(text)?;
         let mut names = HashSet::with_capacity(structure.columns.len());
-        match structure.columns.iter().find(|c| !names.insert(c.name.as_str())) {
+        match structure
+            .columns
+            .iter()
+            .find(|c| !names.insert(c.name.as_str()))
+        {
             None => Ok(structure),
             Some(twice) => Err(Error::new(
                 ErrorCode::ILLEGAL_COLUMN,
-                format!("Name it differently: column `{}` is twice in the structure", twice.name),
+                format!(
+                    "Name it differently: column `{}` is twice in the structure",
+                    twice.name
+                ),
             )),
         }
     }

@@ -419,3 +419,45 @@ fn formats_are_guessed_where_no_name_tells_them() {
         assert_eq!(run_alone(&sql).expect(&sql), expected, "{name}");
     }
 }
+
+#[test]
+fn files_of_values_hold_expressions() {
+    let folder = Folder::new("values");
+    let path = folder.file("x.values");
+    fs::write(
+        &path,
+        "('x', 1 + 1, array('y')), (5, '1e1', ['z']), (lower('A'), 7, [])",
+    )
+    .unwrap();
+    let columns = "a String, b Float64, c Array(String)";
+    let rows = run_alone(&format!(
+        "SELECT * FROM file('{path}', Values, '{columns}')"
+    ));
+    assert_eq!(rows.unwrap(), "x\t2\t['y']\n5\t10\t['z']\na\t7\t[]\n");
+    run_alone(&format!(
+        "SELECT * FROM file('{path}', Values, '{columns}') SETTINGS input_format_values_interpret_expressions = 0"
+    ))
+    .unwrap_err();
+}
+
+#[test]
+fn formats_of_files_are_told_by_their_bytes() {
+    let folder = Folder::new("detected");
+    for format in [
+        "Native",
+        "ArrowStream",
+        "JSONColumns",
+        "JSONCompactColumns",
+        "JSONObjectEachRow",
+        "TSKV",
+        "TSVWithNamesAndTypes",
+    ] {
+        let path = folder.file(format);
+        run_alone(&format!(
+            "SELECT number AS c1, 'x' AS c2 FROM numbers(3) INTO OUTFILE '{path}' FORMAT {format}"
+        ))
+        .unwrap();
+        let rows = run_alone(&format!("SELECT * FROM file('{path}')"));
+        assert_eq!(rows.unwrap(), "0\tx\n1\tx\n2\tx\n", "{format}");
+    }
+}

@@ -6,7 +6,7 @@ use basalt_types::text::Cursor;
 
 use super::sample::Sample;
 use super::{json, typed};
-use crate::input::json_document::find_data;
+use crate::input::json_document::{find_data, no_document};
 use crate::input::json_rows as rows;
 use crate::input::json_text::{expect_colon, read_string};
 use crate::registry::Header;
@@ -41,29 +41,21 @@ pub(super) fn arrays(
     arrays.finish(settings)
 }
 
-/// A document that tells its types, or has rows; or rows alone.
-pub(super) fn document(sample: &Sample, settings: &FormatSettings) -> Result<Columns> {
+/// A document, which tells its types, or rows alone where the format may have them.
+pub(super) fn document(
+    sample: &Sample,
+    may_be_rows: bool,
+    settings: &FormatSettings,
+) -> Result<Columns> {
     let mut cursor = Cursor::new(&sample.bytes);
-    let Some(meta) = find_data(&mut cursor)? else {
-        return objects(sample, settings);
-    };
-    if let Some(meta) = meta {
-        let (names, types): (Vec<_>, Vec<_>) = meta.into_iter().unzip();
-        return typed(&names, &types);
+    match find_data(&mut cursor)? {
+        Some(meta) => {
+            let (names, types): (Vec<_>, Vec<_>) = meta.into_iter().unzip();
+            typed(&names, &types)
+        }
+        None if may_be_rows => objects(sample, settings),
+        None => Err(no_document(&sample.bytes)),
     }
-    if cursor.peek() == Some(b'{') {
-        return json::infer_columns(&mut cursor, settings);
-    }
-    cursor.expect(b'[')?;
-    cursor.skip_space();
-    if cursor.peek() == Some(b'[') {
-        let mut arrays = json::Arrays::new(None);
-        sample.rows(&mut cursor, |cursor| arrays.row(cursor, settings))?;
-        return arrays.finish(settings);
-    }
-    let mut objects = json::Objects::default();
-    sample.rows(&mut cursor, |cursor| objects.row(cursor, settings))?;
-    objects.finish(settings)
 }
 
 /// Objects that are the members of one.

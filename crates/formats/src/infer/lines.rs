@@ -9,6 +9,7 @@ use super::merge::is_known;
 use super::sample::Sample;
 use super::typed;
 use crate::Columns;
+use crate::input::fields::are_types;
 use crate::registry::Header;
 
 /// Takes the next line's values and their types.
@@ -32,11 +33,22 @@ pub(super) fn infer_lines(
     } else if detect {
         let mut ahead = cursor;
         let (names, first) = line(&mut ahead)?;
-        if first.iter().all(is_text)
-            && are_not_all_texts(sample, ahead, line, found.like(), first.len())?
-        {
-            found.names = Some(names);
-            cursor = ahead;
+        if first.iter().all(is_text) {
+            let behind = behind_types(ahead, line);
+            let like = found.like();
+            if are_not_all_texts(
+                sample,
+                behind.as_ref().map_or(ahead, |(_, cursor)| *cursor),
+                line,
+                like,
+                first.len(),
+            )? {
+                if let Some((types, _)) = behind {
+                    return typed(&names, &types);
+                }
+                found.names = Some(names);
+                cursor = ahead;
+            }
         }
     }
     sample.rows(&mut cursor, |cursor| found.add(line(cursor)?.1))?;
@@ -44,6 +56,18 @@ pub(super) fn infer_lines(
         *data_type = DataType::String;
     }
     found.finish()
+}
+
+/// The line here if all its fields are names of types, and where the next one begins.
+fn behind_types<'a>(
+    mut cursor: Cursor<'a>,
+    line: TakeLine<'_>,
+) -> Option<(Vec<Vec<u8>>, Cursor<'a>)> {
+    if cursor.is_at_end() {
+        return None;
+    }
+    let (values, types) = line(&mut cursor).ok()?;
+    (types.iter().all(is_text) && are_types(&values)).then_some((values, cursor))
 }
 
 fn is_text(data_type: &DataType) -> bool {

@@ -128,9 +128,8 @@ fn from_sample(kind: Kind, sample: &Sample, settings: &FormatSettings) -> Result
         }
         Kind::JsonEachRow { .. } => json_rows::objects(sample, settings),
         Kind::JsonCompactEachRow { header, .. } => json_rows::arrays(sample, header, settings),
-        Kind::Json { .. } | Kind::JsonColumns { metadata: true, .. } => {
-            json_rows::document(sample, settings)
-        }
+        Kind::Json { compact, .. } => json_rows::document(sample, !compact, settings),
+        Kind::JsonColumns { metadata: true, .. } => json_rows::document(sample, false, settings),
         Kind::JsonColumns { .. } => json::infer_columns(&mut Cursor::new(&sample.bytes), settings),
         Kind::JsonObjectEachRow => json_rows::members(sample, settings),
         Kind::CustomSeparated(header) => custom::separated(sample, header, settings),

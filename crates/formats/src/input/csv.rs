@@ -6,7 +6,7 @@ use basalt_types::builder::{ColumnBuilder, NestedMut};
 use basalt_types::text::Cursor;
 
 use super::Target;
-use super::fields::{FieldMap, at_column, is_header};
+use super::fields::{FieldMap, are_types, at_column, is_header};
 use super::rows::RowParser;
 use super::tsv::{skip_lines, with_format_code};
 use crate::FormatSettings;
@@ -264,7 +264,13 @@ impl CsvRows {
             }
             return column.finish_nested();
         }
+        let start = *cursor;
         let field = self.dialect.take_field(cursor);
+        if field.quote.is_some() && *column.data_type().base() == DataType::Bool {
+            // ClickHouse reads the quotes as a part of the word.
+            let len = start.rest().len() - cursor.rest().len();
+            return column.append_text(&start.rest()[..len]);
+        }
         if field.quote.is_none() {
             if field.text == self.null || (field.text.is_empty() && self.empty_as_default) {
                 column.append_null();
@@ -348,26 +354,28 @@ impl RowParser for CsvRows {
             target.settings.input_format_csv_skip_first_lines,
         );
         let start = cursor;
+        let taken = |cursor: &Cursor<'_>| text.len() - cursor.rest().len();
         if self.header == Header::None {
-            let detect = target.settings.input_format_csv_detect_header;
-            let first = if detect {
-                self.dialect.take_line(&mut cursor)
-            } else {
-                Vec::new()
-            };
-            if detect && is_header(&first, target) {
-                self.map = FieldMap::by_names(&first, target)?;
-            } else {
-                cursor = start;
+            let detects = target.settings.input_format_csv_detect_header;
+            let names = self.dialect.take_line(&mut cursor);
+            if !detects || !is_header(&names, target) {
+                return Ok(taken(&start));
             }
-            return Ok(text.len() - cursor.rest().len());
+            self.map = FieldMap::by_names(&names, target)?;
+            let behind_names = cursor;
+            let types = self.dialect.take_line(&mut cursor);
+            if !target.may_have_header_behind(taken(&behind_names)) || !are_types(&types) {
+                return Ok(taken(&behind_names));
+            }
+            self.map.check_types(&types, target)?;
+            return Ok(taken(&cursor));
         }
         self.map = FieldMap::by_names(&self.dialect.take_line(&mut cursor), target)?;
         if self.header == Header::NamesAndTypes {
             self.map
                 .check_types(&self.dialect.take_line(&mut cursor), target)?;
         }
-        Ok(text.len() - cursor.rest().len())
+        Ok(taken(&cursor))
     }
 
     fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {
@@ -395,14 +403,17 @@ impl RowParser for CsvRows {
                 Some(column) => {
                     if let Err(e) = self.value(&mut columns[column], &mut cursor) {
                         let mut field = before;
-                        let field = self.dialect.take_field(&mut field).text;
-                        let is_left_over = e.code() == ErrorCode::CANNOT_PARSE_TEXT && i + 1 == len;
+                        let field = self.dialect.take_field(&mut field);
+                        // In quotes, what is left stands where the second one should.
+                        let is_left_over = e.code() == ErrorCode::CANNOT_PARSE_TEXT
+                            && i + 1 == len
+                            && field.quote.is_none();
                         let e = if is_left_over {
                             Error::new(ErrorCode::INCORRECT_DATA, e.message())
                         } else {
                             with_format_code(&e)
                         };
-                        return Err(at_column(&e, &self.columns[column], field));
+                        return Err(at_column(&e, &self.columns[column], field.text));
                     }
                 }
             }

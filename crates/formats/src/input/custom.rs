@@ -6,7 +6,7 @@ use basalt_types::builder::ColumnBuilder;
 use basalt_types::text::Cursor;
 
 use super::Target;
-use super::fields::{FieldMap, at_column, is_header};
+use super::fields::{FieldMap, are_types, at_column, is_header};
 use super::rows::RowParser;
 use super::rule::RuleReader;
 use crate::FormatSettings;
@@ -155,9 +155,21 @@ impl CustomRows {
         ))
     }
 
-    fn names(&mut self, cursor: &mut Cursor<'_>) -> Result<Vec<Vec<u8>>> {
+    fn names(&self, cursor: &mut Cursor<'_>) -> Result<Vec<Vec<u8>>> {
         let fields = self.delimiters.take_row(&self.reader, cursor)?;
         fields.into_iter().map(|f| self.reader.text(f)).collect()
+    }
+
+    /// Goes over a row of types behind one of names, if there is one.
+    fn skip_types(&self, cursor: &mut Cursor<'_>, target: &Target) -> Result<()> {
+        let mut behind = *cursor;
+        let types = self.names(&mut behind).ok();
+        if let Some(types) = types.filter(|types| are_types(types)) {
+            self.map.check_types(&types, target)?;
+            self.skip_gap(&mut behind)?;
+            *cursor = behind;
+        }
+        Ok(())
     }
 
     /// Goes to the row behind a row of the header.
@@ -181,6 +193,7 @@ impl RowParser for CustomRows {
                 if is_header(&first, target) {
                     self.map = FieldMap::by_names(&first, target)?;
                     self.skip_gap(&mut cursor)?;
+                    self.skip_types(&mut cursor, target)?;
                 } else {
                     cursor = start;
                 }

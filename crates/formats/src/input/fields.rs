@@ -122,7 +122,15 @@ fn bad_header(name: &[u8], what: &str) -> Error {
 /// columns.
 pub(super) fn is_header(fields: &[Vec<u8>], target: &Target) -> bool {
     let is_name = |field: &Vec<u8>| target.columns.iter().any(|(n, _)| n.as_bytes() == field);
-    fields.len() == target.columns.len() && fields.iter().all(is_name)
+    fields.iter().all(is_name)
+}
+
+/// Whether a row behind one of names belongs to the header, too: all its fields are names of types.
+pub(crate) fn are_types(fields: &[Vec<u8>]) -> bool {
+    let is_type = |field: &Vec<u8>| {
+        std::str::from_utf8(field).is_ok_and(|text| basalt_types::parse_data_type(text).is_ok())
+    };
+    fields.iter().all(is_type)
 }
 
 /// Says which column a field was for.

@@ -7,7 +7,7 @@ use basalt_types::text::Cursor;
 
 use super::json_skip::skip_value;
 use super::json_text::{
-    expect_colon, expected, read_string, take_number, take_plain_string, take_value,
+    expect_colon, expected, read_string, take_float, take_number, take_plain_string, take_value,
 };
 use crate::FormatSettings;
 
@@ -145,7 +145,8 @@ impl JsonReader {
     fn read_number(&self, column: &mut ColumnBuilder, cursor: &mut Cursor<'_>) -> Result<()> {
         match column.data_type().base() {
             DataType::Date | DataType::Date32 => {
-                let days: i32 = basalt_types::text::parse_int(take_number(cursor))?;
+                let days: i32 = basalt_types::text::parse_int(take_number(cursor))
+                    .map_err(|e| super::tsv::with_format_code(&e))?;
                 let bytes = days.to_le_bytes();
                 let width = column.data_type().fixed_size_bytes().unwrap_or(4);
                 column.append_raw(&bytes[..width])
@@ -154,11 +155,15 @@ impl JsonReader {
             DataType::String | DataType::FixedString(_) if !self.numbers_as_strings => {
                 Err(expected("'\"'", cursor))
             }
+            DataType::Uuid | DataType::Ipv4 | DataType::Ipv6 => Err(expected("'\"'", cursor)),
             DataType::Array(_) | DataType::Tuple(_) | DataType::Map(..) => {
                 Err(wrong_kind(column, cursor))
             }
             _ => {
-                let text = take_number(cursor);
+                let text = match column.data_type().is_float() {
+                    true => take_float(cursor),
+                    false => take_number(cursor),
+                };
                 column
                     .append_text(text)
                     .map_err(|e| super::tsv::with_format_code(&e))
@@ -239,6 +244,11 @@ impl JsonReader {
         match (column.nested(), names) {
             (Some(NestedMut::Map(entries)), _) => {
                 let [keys, values] = entries;
+                cursor.skip_space();
+                if !matches!(cursor.peek(), Some(b'"' | b'}') | None) {
+                    let message = expected("a key in quotes", cursor);
+                    return Err(Error::new(ErrorCode::INCORRECT_DATA, message.message()));
+                }
                 self.members(cursor, |reader, key, cursor| {
                     keys.append_text(key)?;
                     reader.read(values, cursor)

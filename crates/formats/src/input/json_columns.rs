@@ -9,7 +9,7 @@ use basalt_types::builder::ColumnBuilder;
 use basalt_types::text::Cursor;
 
 use super::json::JsonReader;
-use super::json_document::{close_document, find_data};
+use super::json_document::{close_document, find_data, no_document};
 use super::json_rows::check_nothing_follows;
 use super::json_skip::skip_value;
 use super::{BlockReader, Source, Target};
@@ -58,7 +58,10 @@ impl ColumnsReader {
         let mut bytes = Vec::new();
         read_behind(&mut source, &mut bytes, usize::MAX)?;
         let mut cursor = Cursor::new(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
-        let is_document = self.layout == Layout::Document && find_data(&mut cursor)?.is_some();
+        let is_document = self.layout == Layout::Document;
+        if is_document && find_data(&mut cursor)?.is_none() {
+            return Err(no_document(&bytes));
+        }
         loop {
             cursor.skip_space();
             if cursor.is_at_end() {
@@ -66,9 +69,9 @@ impl ColumnsReader {
             }
             self.read_table(&mut cursor)?;
             if is_document {
-                close_document(&mut cursor, true)?;
+                close_document(&mut cursor)?;
             }
-            if self.layout == Layout::Document {
+            if is_document {
                 return check_nothing_follows(&cursor);
             }
         }

@@ -11,8 +11,8 @@ use super::json_text::{expect_colon, read_string};
 use super::rows::RowParser;
 use crate::registry::Header;
 
-/// The rows of one document: JSON and JSONCompact; of what is around `data` only `meta` is looked at. Text that is
-/// no such document is rows as of JSONEachRow.
+/// The rows of one document: JSON and JSONCompact; of what is around `data` only `meta` is looked at. Text that
+/// does not begin with `meta` is rows as of JSONEachRow to the first of them.
 pub(super) struct DocumentRows {
     objects: ObjectRows,
     arrays: ArrayRows,
@@ -34,26 +34,19 @@ impl DocumentRows {
 /// Names and types of the columns of a document.
 pub(crate) type Meta = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Goes to what `data` holds in a document; reads `meta` on the way. `None` if the text is no document
-/// with data, but rows.
-pub(crate) fn find_data(cursor: &mut Cursor<'_>) -> Result<Option<Option<Meta>>> {
+/// Goes to what `data` holds in a document; reads `meta` on the way. `None` if the text does not begin with
+/// `meta`.
+pub(crate) fn find_data(cursor: &mut Cursor<'_>) -> Result<Option<Meta>> {
     cursor.skip_space();
-    let mut copy = *cursor;
-    let found = go_to_data(&mut copy);
-    // What begins with `meta` is a document, though it may go on behind the bytes that are there.
-    let is_document = cursor
-        .rest()
-        .get(1..)
-        .is_some_and(|r| r.trim_ascii_start().starts_with(b"\"meta\""));
-    if found.is_err() && !is_document {
+    let inside = cursor.rest().strip_prefix(b"{").unwrap_or_default();
+    if !inside.trim_ascii_start().starts_with(b"\"meta\"") {
         return Ok(None);
     }
-    *cursor = copy;
-    found.map(Some)
+    go_to_data(cursor).map(Some)
 }
 
-fn go_to_data(cursor: &mut Cursor<'_>) -> Result<Option<Meta>> {
-    let mut meta = None;
+fn go_to_data(cursor: &mut Cursor<'_>) -> Result<Meta> {
+    let mut meta = Meta::new();
     cursor.expect(b'{')?;
     loop {
         cursor.skip_space();
@@ -62,7 +55,7 @@ fn go_to_data(cursor: &mut Cursor<'_>) -> Result<Option<Meta>> {
         expect_colon(cursor)?;
         match key.as_slice() {
             b"data" => return Ok(meta),
-            b"meta" => meta = Some(read_meta(cursor).map_err(|e| damaged(&e))?),
+            b"meta" => meta = read_meta(cursor).map_err(|e| damaged(&e))?,
             _ => {
                 skip_value(cursor, u64::MAX)?;
             }
@@ -72,16 +65,28 @@ fn go_to_data(cursor: &mut Cursor<'_>) -> Result<Option<Meta>> {
     }
 }
 
-/// Goes over what stands behind `data` in a document, up to its end; the codes of errors are those of
-/// ClickHouse's reader of this form of it.
-pub(super) fn close_document(cursor: &mut Cursor<'_>, is_compact: bool) -> Result<()> {
+/// The error for a text that is no document, in a format that has nothing else.
+pub(crate) fn no_document(text: &[u8]) -> Error {
+    let mut cursor = Cursor::new(text);
+    cursor.skip_space();
+    if let Err(e) = cursor.expect(b'{') {
+        return e;
+    }
+    Error::new(
+        ErrorCode::INCORRECT_DATA,
+        format!(
+            "Expected field \"meta\" with names and types of columns before: '{}'",
+            cursor.excerpt()
+        ),
+    )
+}
+
+/// Goes over what stands behind `data` in a document, up to its end.
+pub(super) fn close_document(cursor: &mut Cursor<'_>) -> Result<()> {
     loop {
         cursor.skip_space();
         if cursor.is_at_end() {
-            return Err(cut_off(match is_compact {
-                true => ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
-                false => ErrorCode::CANNOT_READ_ALL_DATA,
-            }));
+            return Err(cut_off());
         }
         if cursor.eat(b'}') {
             return Ok(());
@@ -99,9 +104,11 @@ fn damaged(e: &Error) -> Error {
     Error::new(ErrorCode::INCORRECT_DATA, e.message())
 }
 
-fn cut_off(code: ErrorCode) -> Error {
-    let text = "The document is cut off: unexpected end of stream behind its rows";
-    Error::new(code, text)
+fn cut_off() -> Error {
+    Error::new(
+        ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
+        "The document is cut off: unexpected end of stream behind its rows",
+    )
 }
 
 /// Reads `[{"name": …, "type": …}, …]`.
@@ -143,6 +150,9 @@ impl RowParser for DocumentRows {
     fn header(&mut self, text: &[u8], target: &Target) -> Result<usize> {
         let mut cursor = Cursor::new(text);
         self.is_document = find_data(&mut cursor)?.is_some();
+        if !self.is_document && self.is_compact {
+            return Err(no_document(text));
+        }
         if !self.is_document {
             return self.objects.header(text, target);
         }
@@ -154,14 +164,9 @@ impl RowParser for DocumentRows {
         if !self.is_document {
             return self.objects.end(rest);
         }
-        let Some(start) = rest.iter().position(|b| *b == b']') else {
-            return Err(cut_off(match self.is_compact {
-                true => ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
-                false => ErrorCode::INCORRECT_DATA,
-            }));
-        };
+        let start = rest.iter().position(|b| *b == b']').ok_or_else(cut_off)?;
         let mut cursor = Cursor::new(&rest[start + 1..]);
-        close_document(&mut cursor, self.is_compact)?;
+        close_document(&mut cursor)?;
         check_nothing_follows(&cursor)
     }
 

@@ -8,7 +8,7 @@ use super::Target;
 use super::fields::FieldMap;
 use super::json::{JsonReader, duplicate};
 use super::json_skip::skip_value;
-use super::json_text::{expect_colon, read_string, take_value};
+use super::json_text::{expect_colon, expected, read_string, take_value};
 use super::rows::RowParser;
 use crate::registry::Header;
 
@@ -423,6 +423,10 @@ impl RowParser for StringRows {
 
     fn row(&mut self, text: &[u8], columns: &mut [ColumnBuilder]) -> Result<usize> {
         let mut cursor = Cursor::new(text);
+        if cursor.peek() != Some(b'{') {
+            let message = expected("'{' of a JSON object", &cursor);
+            return Err(Error::new(ErrorCode::INCORRECT_DATA, message.message()));
+        }
         let value = take_value(&mut cursor, self.max_depth)?;
         if let Some(column) = columns.first_mut() {
             column.append_raw(value)?;

@@ -55,18 +55,27 @@ pub(crate) fn read_string(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<
     }
 }
 
-/// Reads the four digits behind `\u`, and a second escape if they are half a character.
+/// Reads the four digits behind `\u`, and a second escape if they are the first half of a pair. A second half
+/// alone stands for no character.
 fn read_unicode(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<()> {
     let high = read_hex(cursor)?;
     let mut code = u32::from(high);
-    if (0xd800..0xdc00).contains(&high) && cursor.rest().starts_with(b"\\u") {
-        let mut copy = *cursor;
-        copy.advance(2);
-        let low = read_hex(&mut copy)?;
-        if (0xdc00..0xe000).contains(&low) {
-            code = 0x10000 + (u32::from(high - 0xd800) << 10 | u32::from(low - 0xdc00));
-            *cursor = copy;
+    if (0xd800..0xdc00).contains(&high) {
+        let at = *cursor;
+        let low = match cursor.eat_text(b"\\u") {
+            true => read_hex(cursor)?,
+            false => 0,
+        };
+        if !(0xdc00..0xe000).contains(&low) {
+            return Err(Error::new(
+                ErrorCode::CANNOT_PARSE_ESCAPE_SEQUENCE,
+                format!(
+                    "Cannot parse escape sequence: the second part of a surrogate pair is missing: '{}'",
+                    at.excerpt()
+                ),
+            ));
         }
+        code = 0x10000 + (u32::from(high - 0xd800) << 10 | u32::from(low - 0xdc00));
     }
     let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
     out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
@@ -104,8 +113,18 @@ pub(super) fn take_number<'a>(cursor: &mut Cursor<'a>) -> &'a [u8] {
     cursor.take_while(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E'))
 }
 
+/// Goes over a number's text, which may also be the word of one that is not finite, behind a sign.
+pub(super) fn take_float<'a>(cursor: &mut Cursor<'a>) -> &'a [u8] {
+    match cursor.rest() {
+        [b'-' | b'+', letter, ..] if letter.is_ascii_alphabetic() => {
+            cursor.take_while(|b| b.is_ascii_alphabetic() || matches!(b, b'-' | b'+'))
+        }
+        _ => take_number(cursor),
+    }
+}
+
 /// Goes over one value by its brackets and quotes, whatever else is in it, and returns its text.
-pub(super) fn take_value<'a>(cursor: &mut Cursor<'a>, max_depth: u64) -> Result<&'a [u8]> {
+pub(crate) fn take_value<'a>(cursor: &mut Cursor<'a>, max_depth: u64) -> Result<&'a [u8]> {
     let text = cursor.rest();
     let mut depth = 0_u64;
     loop {

@@ -12,7 +12,7 @@ use basalt_types::text::Cursor;
 use basalt_types::text::escape::unescape;
 
 use super::rows::RowParser;
-use super::tsv::{line_len, take_field, with_format_code};
+use super::tsv::{escaped_line_len, line_len, take_field, with_format_code};
 use super::{BlockReader, Source, Target};
 
 /// Lines of `name=value`, separated by tabs.
@@ -114,7 +114,7 @@ impl RowParser for TskvRows {
     }
 
     fn row_len(&self, text: &[u8]) -> Option<usize> {
-        line_len(text)
+        escaped_line_len(text, 0)
     }
 
     fn has_lines(&self) -> bool {

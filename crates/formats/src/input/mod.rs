@@ -79,6 +79,10 @@ pub trait BlockReader: Send {
     /// Tells, before the first block, how much stands before the source's bytes in what they are a
     /// part of: errors name positions in the whole.
     fn stands_behind(&mut self, _num_rows: u64, _num_bytes: u64) {}
+
+    /// Tells, before the first block, that the source's bytes begin with a header of this length: rows
+    /// behind it may look like more of it.
+    fn begins_with_header(&mut self, _len: usize) {}
 }
 
 /// Computes what stands in `VALUES` and is no literal.
@@ -262,6 +266,8 @@ pub(crate) struct Target {
     tracked: Vec<usize>,
     converter: Option<Converter>,
     only_counts: bool,
+    /// Length of the header, if it is known before it is read.
+    header_len: Option<usize>,
 }
 
 impl Target {
@@ -274,7 +280,13 @@ impl Target {
             tracked: Vec::new(),
             converter: None,
             only_counts: false,
+            header_len: None,
         }
+    }
+
+    /// Whether a row that begins at `position` may belong to the header.
+    pub(crate) fn may_have_header_behind(&self, position: usize) -> bool {
+        self.header_len.is_none_or(|len| position < len)
     }
 
     fn tracking(mut self, tracked: Vec<usize>) -> Self {

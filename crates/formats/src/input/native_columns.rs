@@ -70,7 +70,10 @@ pub(super) fn read_rows(
         DataType::LowCardinality(inner) => read_dictionary(inner, rows, bytes, forms),
         DataType::Nullable(inner) => {
             let marks = bytes.take(rows)?;
-            let array = read_rows(inner, rows, bytes, forms)?;
+            let array = match inner.is_enum() {
+                true => read_fixed(inner, rows, bytes, &marks)?,
+                false => read_rows(inner, rows, bytes, forms)?,
+            };
             with_nulls(&array, marks.iter().map(|m| *m == 0).collect())
         }
         DataType::String => {
@@ -121,7 +124,7 @@ pub(super) fn read_rows(
             Ok(Arc::new(array.map_err(misfit)?))
         }
         DataType::Variant(types) => read_alternatives(types, rows, bytes, forms),
-        fixed => read_fixed(fixed, rows, bytes),
+        fixed => read_fixed(fixed, rows, bytes, &[]),
     }
 }
 
@@ -174,7 +177,13 @@ fn read_alternatives(
     basalt_types::variant::assemble(types, discriminators, columns)
 }
 
-fn read_fixed(data_type: &DataType, rows: usize, bytes: &mut Bytes) -> Result<ArrayRef> {
+/// Reads values of one width; `nulls` has a byte other than 0 for each row that is NULL, if any can be.
+fn read_fixed(
+    data_type: &DataType,
+    rows: usize,
+    bytes: &mut Bytes,
+    nulls: &[u8],
+) -> Result<ArrayRef> {
     let Some(width) = data_type.fixed_size_bytes() else {
         return Err(Error::not_implemented(format!(
             "Type {data_type} in Native"
@@ -182,8 +191,7 @@ fn read_fixed(data_type: &DataType, rows: usize, bytes: &mut Bytes) -> Result<Ar
     };
     let mut data = bytes.take(size(rows, width)?)?;
     if data_type.is_enum() {
-        let mut values = data.chunks_exact(width);
-        values.try_for_each(|value| check_enum(data_type, value))?;
+        check_enums(data_type, &mut data, width, nulls)?;
     }
     if matches!(data_type, DataType::Uuid | DataType::Decimal { .. }) {
         let mut buffer = [0; 32];
@@ -198,6 +206,23 @@ fn read_fixed(data_type: &DataType, rows: usize, bytes: &mut Bytes) -> Result<Ar
         .align_buffers(true)
         .build();
     Ok(make_array(array.map_err(misfit)?))
+}
+
+/// Checks the numbers of an Enum. What stands under a NULL may be any number, which ClickHouse never looks
+/// at: it becomes one that the Enum has, which nothing here trips over.
+fn check_enums(data_type: &DataType, data: &mut [u8], width: usize, nulls: &[u8]) -> Result<()> {
+    let known = match data_type {
+        DataType::Enum8(values) | DataType::Enum16(values) => values.values().first(),
+        _ => None,
+    };
+    let known = known.map_or(0, |(_, number)| *number).to_le_bytes();
+    for (row, value) in data.chunks_exact_mut(width).enumerate() {
+        match nulls.get(row) {
+            Some(1..) => value.copy_from_slice(&known[..width]),
+            _ => check_enum(data_type, value)?,
+        }
+    }
+    Ok(())
 }
 
 fn with_nulls(array: &ArrayRef, valid: Vec<bool>) -> Result<ArrayRef> {

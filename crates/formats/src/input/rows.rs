@@ -316,6 +316,10 @@ impl<P: RowParser> BlockReader for RowReader<P> {
         self.buffer.position = num_bytes;
     }
 
+    fn begins_with_header(&mut self, len: usize) {
+        self.target.header_len = Some(len);
+    }
+
     fn next_block(&mut self) -> Result<Option<RecordBatch>> {
         if self.has_ended {
             return Ok(None);

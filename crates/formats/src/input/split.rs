@@ -10,7 +10,7 @@ use super::Target;
 use super::csv::{CsvRows, Dialect};
 use super::json_rows::{ArrayRows, value_len};
 use super::rows::RowParser;
-use super::tsv::{TsvRows, line_len};
+use super::tsv::{TsvRows, count_escaped_lines, escaped_line_len, line_len};
 use crate::FormatSettings;
 use crate::registry::{Kind, lookup};
 
@@ -74,13 +74,15 @@ fn row_end(format: &str, settings: &FormatSettings) -> Result<RowEnd> {
     let entry = lookup(format)?;
     let dialect = Dialect::new(settings);
     Ok(match entry.kind {
+        Kind::TabSeparated(_) | Kind::Tskv => Box::new(|text, at| {
+            let end = escaped_line_len(text, at)?;
+            Some((end, count_escaped_lines(&text[..end])))
+        }),
         // No line end is inside a row: any of them will do.
-        Kind::TabSeparated(_) | Kind::TabSeparatedRaw(_) | Kind::Tskv | Kind::LineAsString => {
-            Box::new(|text, at| {
-                let end = at + line_len(&text[at.min(text.len())..])?;
-                Some((end, memchr::memchr_iter(b'\n', &text[..end]).count() as u64))
-            })
-        }
+        Kind::TabSeparatedRaw(_) | Kind::LineAsString => Box::new(|text, at| {
+            let end = at + line_len(&text[at.min(text.len())..])?;
+            Some((end, memchr::memchr_iter(b'\n', &text[..end]).count() as u64))
+        }),
         Kind::Csv(_) => Box::new(move |text, at| whole_rows(text, at, &|t| dialect.row_len(t))),
         _ if entry.splits => Box::new(|text, at| whole_rows(text, at, &value_len)),
         _ => {
@@ -191,6 +193,11 @@ mod tests {
             parts("TSV", "1\n22\n333\n4", 3, false),
             ["1\n22\n", "333\n"]
         );
+        assert_eq!(
+            parts("TSV", "a\\\nb\nc\\\\\nd\n", 1, false),
+            ["a\\\nb\n", "c\\\\\n", "d\n"]
+        );
+        assert_eq!(parts("TSVRaw", "a\\\nb\n", 1, false), ["a\\\n", "b\n"]);
         assert_eq!(
             parts("CSV", "\"a\nb\",1\nc,2\n", 2, true),
             ["\"a\nb\",1\n", "c,2\n"]

@@ -7,7 +7,7 @@ use basalt_types::text::Cursor;
 use basalt_types::text::escape::unescape;
 
 use super::Target;
-use super::fields::{FieldMap, at_column, is_header};
+use super::fields::{FieldMap, are_types, at_column, is_header};
 use super::rows::RowParser;
 use crate::registry::Header;
 
@@ -58,13 +58,26 @@ impl TsvRows {
             column.append_null();
             return Ok(());
         }
+        // To ClickHouse, a sign without digits is 0, also behind it.
+        let is_sign = field == b"-" && column.data_type().is_signed();
+        let field = if is_sign { b"" } else { field };
         let result = if self.unescapes[i] && memchr::memchr(b'\\', field).is_some() {
             self.scratch.clear();
             unescape(field, &mut self.scratch).and_then(|()| column.append_text(&self.scratch))
         } else {
             column.append_text(field)
         };
-        result.map_err(|e| at_column(&with_format_code(&e), &self.columns[i], field))
+        let has_minus = field.first() == Some(&b'-') && column.data_type().is_integer();
+        result.map_err(|e| {
+            let e = match e.code() {
+                // What stands behind the 0 is left over.
+                ErrorCode::CANNOT_PARSE_NUMBER if has_minus => {
+                    Error::new(ErrorCode::CANNOT_PARSE_TEXT, e.message())
+                }
+                _ => e,
+            };
+            at_column(&with_format_code(&e), &self.columns[i], field)
+        })
     }
 
     fn line_end(&self, cursor: &mut Cursor<'_>) -> Result<()> {
@@ -104,16 +117,21 @@ pub(crate) fn take_field<'a>(cursor: &mut Cursor<'a>, is_raw: bool) -> &'a [u8] 
             return cursor.take(text.len());
         };
         let end = from + found;
-        let escapes = text[..end]
-            .iter()
-            .rev()
-            .take_while(|b| **b == b'\\')
-            .count();
-        if is_raw || escapes.is_multiple_of(2) {
+        if is_raw || !is_escaped(text, end) {
             return cursor.take(end);
         }
         from = end + 1;
     }
+}
+
+/// Whether the byte at `position` has a backslash of its own in front.
+#[inline]
+fn is_escaped(text: &[u8], position: usize) -> bool {
+    let before = text[..position].iter().rev();
+    !before
+        .take_while(|b| **b == b'\\')
+        .count()
+        .is_multiple_of(2)
 }
 
 /// Takes the fields of a line and its end, which may be that of DOS where `allow_crlf` says so.
@@ -171,19 +189,26 @@ impl RowParser for TsvRows {
             return Err(carriage_return());
         }
         let start = cursor;
+        let taken = |cursor: &Cursor<'_>| text.len() - cursor.rest().len();
         if self.header == Header::None {
-            let detect = target.settings.input_format_tsv_detect_header;
-            let first = if detect {
-                take_line(&mut cursor, self.is_raw, self.allow_crlf)?
-            } else {
-                Vec::new()
-            };
-            if detect && is_header(&first, target) {
-                self.map = FieldMap::by_names(&first, target)?;
-            } else {
-                cursor = start;
+            if !target.settings.input_format_tsv_detect_header {
+                return Ok(taken(&start));
             }
-            return Ok(text.len() - cursor.rest().len());
+            let names = take_line(&mut cursor, self.is_raw, self.allow_crlf)?;
+            if !is_header(&names, target) {
+                return Ok(taken(&start));
+            }
+            self.map = FieldMap::by_names(&names, target)?;
+            let behind_names = cursor;
+            let types = take_line(&mut cursor, self.is_raw, self.allow_crlf);
+            let types = types.ok().filter(|types| are_types(types));
+            if let Some(types) = types
+                && target.may_have_header_behind(taken(&behind_names))
+            {
+                self.map.check_types(&types, target)?;
+                return Ok(taken(&cursor));
+            }
+            return Ok(taken(&behind_names));
         }
         self.map = FieldMap::by_names(
             &take_line(&mut cursor, self.is_raw, self.allow_crlf)?,
@@ -195,7 +220,7 @@ impl RowParser for TsvRows {
                 target,
             )?;
         }
-        Ok(text.len() - cursor.rest().len())
+        Ok(taken(&cursor))
     }
 
     fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {
@@ -234,7 +259,10 @@ impl RowParser for TsvRows {
     }
 
     fn row_len(&self, text: &[u8]) -> Option<usize> {
-        line_len(text)
+        match self.is_raw {
+            true => line_len(text),
+            false => escaped_line_len(text, 0),
+        }
     }
 
     fn has_lines(&self) -> bool {
@@ -245,4 +273,17 @@ impl RowParser for TsvRows {
 /// Length of the line at the start of `text`, if its end is there.
 pub(super) fn line_len(text: &[u8]) -> Option<usize> {
     memchr::memchr(b'\n', text).map(|i| i + 1)
+}
+
+/// Length of the rows at the start of `text` that reach behind `at`, if their end is there: a line feed
+/// that no backslash makes a part of its field.
+pub(super) fn escaped_line_len(text: &[u8], at: usize) -> Option<usize> {
+    let mut ends = memchr::memchr_iter(b'\n', text.get(at..)?).map(|i| at + i);
+    ends.find(|end| !is_escaped(text, *end)).map(|end| end + 1)
+}
+
+/// Number of the rows that end in `text`.
+pub(super) fn count_escaped_lines(text: &[u8]) -> u64 {
+    let ends = memchr::memchr_iter(b'\n', text);
+    ends.filter(|end| !is_escaped(text, *end)).count() as u64
 }

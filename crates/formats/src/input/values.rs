@@ -3,6 +3,8 @@
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::builder::ColumnBuilder;
+use basalt_types::text::cursor::excerpt;
+use basalt_types::text::escape::read_quoted;
 use basalt_types::text::{ColumnText, Cursor, Style, TextOptions};
 
 use super::rows::RowParser;
@@ -13,6 +15,8 @@ pub(super) struct ValueRows {
     columns: Vec<(String, DataType)>,
     text_options: TextOptions,
     evaluator: Option<Box<dyn Evaluator>>,
+    /// Whether the gap before the first row has been passed: a comma may stand in those behind it.
+    has_rows: bool,
 }
 
 impl ValueRows {
@@ -22,6 +26,7 @@ impl ValueRows {
             columns: target.columns.clone(),
             text_options: target.settings.text_options(),
             evaluator: evaluator.filter(|_| interprets),
+            has_rows: false,
         }
     }
 
@@ -36,11 +41,14 @@ impl ValueRows {
         let rows = column.len();
         let start = *cursor;
         let is_last = i + 1 == self.columns.len();
-        if ends_word(cursor, b"DEFAULT") || is_last && cursor.peek() == Some(b')') {
+        if ends_word(cursor, b"DEFAULT") {
             column.append_default();
             return Ok(());
         }
-        let literal = column.append_quoted(cursor);
+        let literal = match is_number_left_out(column.data_type(), cursor) {
+            true => column.append_text(b""),
+            false => column.append_quoted(cursor),
+        };
         cursor.skip_space();
         if is_last && literal.is_ok() {
             skip_last_comma(cursor);
@@ -49,34 +57,57 @@ impl ValueRows {
         if literal.is_ok() && cursor.peek() == Some(separator) {
             return Ok(());
         }
+        if let Err(e) = &literal
+            && e.code() == ErrorCode::DECIMAL_OVERFLOW
+        {
+            return literal;
+        }
         column.truncate(rows);
         *cursor = start;
         let expression = take_expression(cursor)?;
         if is_last {
             skip_last_comma(cursor);
         }
-        let (name, data_type) = &self.columns[i];
-        if cursor.peek() != Some(separator) {
+        if cursor.peek() != Some(separator) || expression.is_empty() {
+            let (name, data_type) = &self.columns[i];
             return Err(Error::new(
                 ErrorCode::SYNTAX_ERROR,
                 format!(
-                    "Expected '{}' after the value of column `{name}` of type {data_type} here: '{}'",
+                    "Expected a value of column `{name}` of type {data_type} and '{}' behind it here: '{}'",
                     char::from(separator),
                     start.excerpt()
                 ),
             ));
         }
+        self.computed(i, column, expression, literal.err())
+    }
+
+    /// Appends the value of an expression, which is no literal of the column's type because of `e`.
+    fn computed(
+        &mut self,
+        i: usize,
+        column: &mut ColumnBuilder,
+        expression: &[u8],
+        e: Option<Error>,
+    ) -> Result<()> {
         let Some(evaluator) = &mut self.evaluator else {
-            return Err(literal.err().unwrap_or_else(|| {
+            return Err(e.unwrap_or_else(|| {
                 Error::new(
                     ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
                     format!(
                         "Only literals can stand here, not the expression '{}'",
-                        start.excerpt()
+                        excerpt(expression)
                     ),
                 )
             }));
         };
+        let data_type = &self.columns[i].1;
+        // CAST makes no map of a text.
+        if matches!(data_type, DataType::Map(..))
+            && let Some(text) = only_text(expression)
+        {
+            return column.append_text(&text);
+        }
         let value = evaluator.evaluate(&String::from_utf8_lossy(expression), data_type);
         // What helps in a query does not help against rows.
         let value = value.map_err(Error::without_hint)?;
@@ -88,6 +119,21 @@ impl ValueRows {
         );
         column.append_quoted(&mut Cursor::new(&text))
     }
+}
+
+/// Whether no value stands where ClickHouse reads the digits of a number, and takes none for 0.
+fn is_number_left_out(data_type: &DataType, cursor: &Cursor<'_>) -> bool {
+    let has_digits = data_type.is_integer() || data_type.is_decimal();
+    has_digits && *data_type.base() != DataType::Bool && matches!(cursor.peek(), Some(b',' | b')'))
+}
+
+/// The text of an expression that is nothing but a text in quotes.
+fn only_text(expression: &[u8]) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut cursor = Cursor::new(expression);
+    read_quoted(&mut cursor, b'\'', &mut text).ok()?;
+    cursor.skip_space();
+    cursor.is_at_end().then_some(text)
 }
 
 /// Takes the keyword `word` if nothing else stands up to the next comma or bracket.
@@ -165,16 +211,14 @@ fn end_of_values() -> Error {
 
 impl RowParser for ValueRows {
     fn gap(&mut self, text: &[u8]) -> Result<Option<usize>> {
-        let mut rest = text;
-        loop {
-            let is_gap = |b: &u8| b.is_ascii_whitespace() || *b == b',';
-            let len = rest.iter().take_while(|b| is_gap(b)).count();
-            rest = &rest[len..];
-            match comment_len(rest) {
-                Some(len) => rest = &rest[len..],
-                None => break,
-            }
+        let mut rest = text.trim_ascii_start();
+        if self.has_rows {
+            rest = rest.strip_prefix(b",").unwrap_or(rest).trim_ascii_start();
         }
+        while let Some(len) = comment_len(rest) {
+            rest = rest[len..].trim_ascii_start();
+        }
+        self.has_rows |= !rest.is_empty();
         Ok((rest.first() != Some(&b';')).then_some(text.len() - rest.len()))
     }
 

@@ -25,11 +25,14 @@ pub(super) struct Edge {
 
 impl Edge {
     pub(super) fn new(header: &[(String, DataType)], edge: EdgeTypes) -> Result<Self> {
-        let variant = header.iter().find(|(_, t)| t.has_variant());
-        if let (Some((name, data_type)), FileFormat::Parquet { .. }) = (variant, edge.format) {
+        let is_unknown = |t: &DataType| matches!(t, DataType::Variant(_) | DataType::Nothing);
+        let unknown = header.iter().find(|(_, t)| t.has(&is_unknown));
+        if let (Some((name, data_type)), FileFormat::Parquet { .. }) = (unknown, edge.format) {
             return Err(Error::new(
                 ErrorCode::UNKNOWN_TYPE,
-                format!("Cast column '{name}' to one type: the format has none for {data_type}"),
+                format!(
+                    "Cast column '{name}' to another type: the format has none for {data_type}"
+                ),
             ));
         }
         let fields: Vec<Field> = header.iter().map(|(n, t)| edge.field(n, t)).collect();

@@ -1,6 +1,7 @@
 //! Checks functions of strings against values from ClickHouse, and how their results are built.
 
 mod characters;
+mod edits;
 
 use arrow::array::AsArray;
 

@@ -33,6 +33,7 @@ const UNSIGNED_SUFFIX: &[&str] = &[
     "SMALLINT",
     "MEDIUMINT",
     "INT",
+    "INT1",
     "INTEGER",
     "BIGINT",
 ];

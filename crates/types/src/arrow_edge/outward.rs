@@ -78,7 +78,9 @@ impl EdgeTypes {
                 ArrowType::Struct(tuple.types.iter().enumerate().map(field).collect())
             }
             DataType::Map(k, v) => {
-                let entries = Fields::from(vec![self.field("key", k), self.field("value", v)]);
+                // Keys of type Nothing are none at all.
+                let key = self.field("key", k).with_nullable(false);
+                let entries = Fields::from(vec![key, self.field("value", v)]);
                 let field = Field::new("entries", ArrowType::Struct(entries), false);
                 ArrowType::Map(Arc::new(field), false)
             }

@@ -13,10 +13,10 @@ use crate::text::cursor::excerpt;
 use crate::text::escape::read_quoted;
 use crate::text::parse_decimal::read_decimal;
 use crate::text::parse_float::{parse_f32, parse_f64, read_float};
-use crate::text::parse_number::{parse_bool, parse_int, parse_whole, read_int};
+use crate::text::parse_number::{parse_bool, parse_int, parse_whole, read_bool_word, read_int};
 use crate::text::parse_time::{
-    LocalClock, read_basic, read_clock, read_date, read_unix_seconds, to_date, to_date_time,
-    to_date32, to_ticks,
+    LocalClock, read_basic, read_basic_ticks, read_clock, read_date, read_unix_seconds, to_date,
+    to_date_time, to_date32, to_ticks,
 };
 
 impl ColumnBuilder {
@@ -33,13 +33,11 @@ impl ColumnBuilder {
             Values::Int16(v) => v.push(parse_int(text)?),
             Values::Int32(v) => v.push(parse_int(text)?),
             Values::Int64(v) => v.push(parse_int(text)?),
-            Values::Float32(v) => v.push(parse_f32(text)?),
-            Values::Float64(v) => v.push(parse_f64(text)?),
-            Values::Bool(v) => {
-                let words = options.bool_words.as_ref();
-                let known = words.and_then(|words| words.value(text));
-                v.push(u8::from(known.map_or_else(|| parse_bool(text), Ok)?));
-            }
+            Values::Float32(v) if options.is_cast => v.push(parse_f32(text)?),
+            Values::Float64(v) if options.is_cast => v.push(parse_f64(text)?),
+            Values::Float32(v) => v.push(parse_whole(text, "Float32", read_float)?),
+            Values::Float64(v) => v.push(parse_whole(text, "Float64", read_float)?),
+            Values::Bool(v) => v.push(u8::from(bool_of(text, options)?)),
             Values::Decimal128(v, precision, scale) => {
                 let digits = digits_allowed(*precision, options);
                 let read = |c: &mut Cursor<'_>| read_decimal(c, digits, *scale);
@@ -86,9 +84,8 @@ impl ColumnBuilder {
             Values::Int64(v) => v.push(read_int(cursor)?),
             Values::Float32(v) => v.push(read_float(cursor)?),
             Values::Float64(v) => v.push(read_float(cursor)?),
-            Values::Bool(v) => {
-                let word = cursor.take_while(|b| b.is_ascii_alphanumeric());
-                v.push(u8::from(parse_bool(word)?));
+            Values::Bool(v) if cursor.peek() != Some(b'\'') => {
+                v.push(u8::from(read_bool_word(cursor)?));
             }
             Values::Decimal128(v, precision, scale) => {
                 v.push(to_i128(read_decimal(cursor, *precision, *scale)?)?);
@@ -209,6 +206,13 @@ impl ColumnBuilder {
     }
 }
 
+/// The Bool that a text stands for, by the settings' words and the usual ones.
+fn bool_of(text: &[u8], options: &ReadOptions) -> Result<bool> {
+    let words = options.bool_words.as_ref();
+    let known = words.and_then(|words| words.value(text));
+    known.map_or_else(|| parse_bool(text), Ok)
+}
+
 /// Reads times and addresses.
 fn read_time(
     values: &mut Values,
@@ -227,11 +231,11 @@ fn read_time(
         Values::Date(v) => v.push(to_date(parse_whole(text, "Date", date)?)),
         Values::Date32(v) => v.push(to_date32(parse_whole(text, "Date32", date)?)),
         Values::DateTime(v) => {
-            let (seconds, _) = read_moment(text, false, options, clock)?;
+            let (seconds, _) = read_moment(text, None, options, clock)?;
             v.push(to_date_time(seconds));
         }
         Values::DateTime64(v, precision) => {
-            let (seconds, nanoseconds) = read_moment(text, true, options, clock)?;
+            let (seconds, nanoseconds) = read_moment(text, Some(*precision), options, clock)?;
             v.push(to_ticks(seconds, nanoseconds, *precision)?);
         }
         Values::Uuid(v) => v.push(&parse_whole(text, "UUID", read_uuid)?),
@@ -250,16 +254,21 @@ fn read_time(
     Ok(())
 }
 
+/// Reads a time, for a column of that precision or one of whole seconds.
 #[inline]
 fn read_moment(
     text: &[u8],
-    fractions: bool,
+    precision: Option<u8>,
     options: &ReadOptions,
     clock: &mut LocalClock,
 ) -> Result<(i64, i64)> {
-    parse_whole(text, "DateTime", |cursor| match options.best_effort {
-        Some(order) => read_best_effort(cursor, BestEffort { order, fractions }, clock),
-        None => read_basic(cursor, clock),
+    let fractions = precision.is_some();
+    parse_whole(text, "DateTime", |cursor| {
+        match (options.best_effort, precision) {
+            (Some(order), _) => read_best_effort(cursor, BestEffort { order, fractions }, clock),
+            (None, Some(precision)) => read_basic_ticks(cursor, precision, clock),
+            (None, None) => read_basic(cursor, clock),
+        }
     })
 }
 

@@ -17,7 +17,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use crate::variant::MAX_ALTERNATIVES;
 use crate::{AggregateType, DataType, TupleType};
 pub use names::absent_type;
-use names::{TWO_WORDS, simple_type, unknown_type};
+use names::{SEVERAL_WORDS, TEXT_NAMES, simple_type, unknown_type};
 pub use parameters::parse_time_zone;
 use token::{Parser, wrong_number};
 
@@ -78,7 +78,7 @@ impl Parser<'_> {
             ));
         }
         let name = self.identifier()?;
-        let name = self.second_word(name);
+        let name = self.more_words(name);
         let result = match simple_type(&name) {
             Some(data_type) => self.ignored_width(&data_type).map(|()| data_type),
             None => self.with_arguments(&name),
@@ -87,20 +87,36 @@ impl Parser<'_> {
         result
     }
 
-    /// Standard SQL's names of two words: `DOUBLE PRECISION`, `INT UNSIGNED`.
-    fn second_word(&mut self, name: String) -> String {
-        self.skip_space();
-        let end = self
-            .rest
-            .find(|c: char| !c.is_ascii_alphabetic())
-            .unwrap_or(self.rest.len());
-        let both = format!("{name} {}", &self.rest[..end]).to_ascii_uppercase();
-        match TWO_WORDS.iter().find(|(words, _)| *words == both) {
-            Some((_, one)) => {
-                self.rest = &self.rest[end..];
-                (*one).to_owned()
+    /// Standard SQL's names of several words: `DOUBLE PRECISION`, `CHARACTER LARGE OBJECT`.
+    fn more_words(&mut self, name: String) -> String {
+        let mut words = name.to_ascii_uppercase();
+        let (mut rest, mut found) = (self.rest, None);
+        loop {
+            rest = rest.trim_start();
+            let end = rest.find(|c: char| !c.is_ascii_alphabetic());
+            let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            words = format!("{words} {}", word.to_ascii_uppercase());
+            rest = behind;
+            if word.is_empty()
+                || !SEVERAL_WORDS
+                    .iter()
+                    .any(|(known, _)| known.starts_with(&words))
+            {
+                break;
             }
-            None => name,
+            if let Some((_, one)) = SEVERAL_WORDS.iter().find(|(known, _)| *known == words) {
+                found = Some((*one, rest));
+            }
+        }
+        match found {
+            Some((one, rest)) => {
+                self.rest = rest;
+                one.to_owned()
+            }
+            None => {
+                self.skip_space();
+                name
+            }
         }
     }
 
@@ -117,11 +133,11 @@ impl Parser<'_> {
             ("AggregateFunction", _) => self.aggregate(),
             ("SimpleAggregateFunction", _) => self.simple_aggregate(),
             ("FixedString", _) | (_, "BINARY") => self.fixed_string(),
-            (_, "VARCHAR" | "CHAR" | "TEXT" | "BLOB") => {
+            (_, text) if TEXT_NAMES.contains(&text) => {
                 self.numbers()?;
                 Ok(DataType::String)
             }
-            (_, "DECIMAL" | "NUMERIC" | "DEC") => self.decimal(None),
+            (_, "DECIMAL" | "NUMERIC" | "DEC" | "FIXED") => self.decimal(None),
             (_, "DECIMAL32") => self.decimal(Some(9)),
             (_, "DECIMAL64") => self.decimal(Some(18)),
             (_, "DECIMAL128") => self.decimal(Some(38)),

@@ -84,26 +84,65 @@ const SIMPLE_TYPES: [(&str, DataType); 20] = [
     ("INET6", DataType::Ipv6),
 ];
 
-/// Names of two words, and the type's own name.
-pub(super) const TWO_WORDS: [(&str, &str); 14] = [
+/// Names of several words, and the type's own name.
+pub(super) const SEVERAL_WORDS: [(&str, &str); 28] = [
     ("BIGINT SIGNED", "Int64"),
     ("BIGINT UNSIGNED", "UInt64"),
     ("INT SIGNED", "Int32"),
     ("INT UNSIGNED", "UInt32"),
+    ("INT1 SIGNED", "Int8"),
+    ("INT1 UNSIGNED", "UInt8"),
     ("INTEGER SIGNED", "Int32"),
     ("INTEGER UNSIGNED", "UInt32"),
+    ("MEDIUMINT SIGNED", "Int32"),
+    ("MEDIUMINT UNSIGNED", "UInt32"),
     ("SMALLINT SIGNED", "Int16"),
     ("SMALLINT UNSIGNED", "UInt16"),
     ("TINYINT SIGNED", "Int8"),
     ("TINYINT UNSIGNED", "UInt8"),
     ("DOUBLE PRECISION", "Float64"),
-    ("CHARACTER VARYING", "VARCHAR"),
-    ("CHAR VARYING", "VARCHAR"),
-    ("NATIONAL CHAR", "VARCHAR"),
+    ("BINARY LARGE OBJECT", "TEXT"),
+    ("BINARY VARYING", "TEXT"),
+    ("CHAR LARGE OBJECT", "TEXT"),
+    ("CHAR VARYING", "TEXT"),
+    ("CHARACTER LARGE OBJECT", "TEXT"),
+    ("CHARACTER VARYING", "TEXT"),
+    ("NATIONAL CHAR", "TEXT"),
+    ("NATIONAL CHAR VARYING", "TEXT"),
+    ("NATIONAL CHARACTER", "TEXT"),
+    ("NATIONAL CHARACTER LARGE OBJECT", "TEXT"),
+    ("NATIONAL CHARACTER VARYING", "TEXT"),
+    ("NCHAR LARGE OBJECT", "TEXT"),
+    ("NCHAR VARYING", "TEXT"),
+];
+
+/// Names of String that may have a width.
+pub(super) const TEXT_NAMES: [&str; 15] = [
+    "BLOB",
+    "CHAR",
+    "CHARACTER",
+    "LONGBLOB",
+    "LONGTEXT",
+    "MEDIUMBLOB",
+    "MEDIUMTEXT",
+    "NCHAR",
+    "NVARCHAR",
+    "TEXT",
+    "TINYBLOB",
+    "TINYTEXT",
+    "VARBINARY",
+    "VARCHAR",
+    "VARCHAR2",
 ];
 
 /// Names from standard SQL, in any case.
-const STANDARD_NAMES: [(&str, DataType); 17] = [
+const STANDARD_NAMES: [(&str, DataType); 23] = [
+    ("BIT", DataType::UInt64),
+    ("BYTE", DataType::Int8),
+    ("INT1", DataType::Int8),
+    ("MEDIUMINT", DataType::Int32),
+    ("SET", DataType::UInt64),
+    ("SINGLE", DataType::Float32),
     ("TINYINT", DataType::Int8),
     ("SMALLINT", DataType::Int16),
     ("INT", DataType::Int32),

@@ -148,6 +148,8 @@ fn read_escape(cursor: &mut Cursor<'_>, out: &mut Vec<u8>) -> Result<()> {
         b'\\' | b'\'' | b'"' | b'`' | b'/' | b'=' => byte,
         // `\N` is NULL at the start of a field; elsewhere it stands for nothing.
         b'N' => return Ok(()),
+        // Also a line feed, as Hive and Postgres write one.
+        0x00..=0x1f => byte,
         _ => {
             out.push(b'\\');
             byte
@@ -226,8 +228,8 @@ mod tests {
     #[test]
     fn odd_escapes_are_read_as_in_clickhouse() {
         let mut out = Vec::new();
-        unescape(br"a\x41\tb\qc\e\0z", &mut out).expect("valid");
-        assert_eq!(out, b"aA\tb\\qc\x1b\0z");
+        unescape(b"a\\x41\\tb\\qc\\e\\0z\\\n\\\x7f", &mut out).expect("valid");
+        assert_eq!(out, b"aA\tb\\qc\x1b\0z\n\\\x7f");
         assert!(unescape(b"a\\", &mut out).is_err());
     }
 

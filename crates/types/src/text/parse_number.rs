@@ -163,15 +163,41 @@ pub fn parse_bool(text: &[u8]) -> Result<bool> {
     let known = BOOLEANS
         .iter()
         .find(|(name, _)| name.eq_ignore_ascii_case(text));
-    known.map(|(_, value)| *value).ok_or_else(|| {
-        Error::new(
-            ErrorCode::CANNOT_PARSE_BOOL,
+    known.map(|(_, value)| *value).ok_or_else(|| no_bool(text))
+}
+
+/// Reads a `Bool` that stands without quotes where texts have them: `true`, `false`, 1 or 0.
+///
+/// # Errors
+/// `CANNOT_PARSE_BOOL`, or `CANNOT_PARSE_INPUT_ASSERTION_FAILED` if only the first letter is right.
+pub fn read_bool_word(cursor: &mut Cursor<'_>) -> Result<bool> {
+    let (word, value) = match cursor.peek() {
+        Some(b't' | b'T') => ("true", true),
+        Some(b'f' | b'F') => ("false", false),
+        Some(b'1') => ("1", true),
+        Some(b'0') => ("0", false),
+        _ => return Err(no_bool(cursor.rest())),
+    };
+    match cursor.eat_text_ignoring_case(word.as_bytes()) {
+        true => Ok(value),
+        false => Err(Error::new(
+            ErrorCode::CANNOT_PARSE_INPUT_ASSERTION_FAILED,
             format!(
-                "Cannot parse boolean value here: '{}', should be true/false, t/f, yes/no, y/n, on/off, enable/disable, enabled/disabled or 1/0",
-                excerpt(text)
+                "Cannot parse input: expected '{word}' before: '{}'",
+                cursor.excerpt()
             ),
-        )
-    })
+        )),
+    }
+}
+
+fn no_bool(text: &[u8]) -> Error {
+    Error::new(
+        ErrorCode::CANNOT_PARSE_BOOL,
+        format!(
+            "Cannot parse boolean value here: '{}', should be true/false, t/f, yes/no, y/n, on/off, enable/disable, enabled/disabled or 1/0",
+            excerpt(text)
+        ),
+    )
 }
 
 #[cfg(test)]

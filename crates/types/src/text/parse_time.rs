@@ -5,7 +5,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use super::Cursor;
 use super::time::ticks_per_second;
 use crate::Tz;
-use crate::calendar::{CivilDate, DATE32_MIN, SECONDS_PER_DAY, from_local_seconds};
+use crate::calendar::{CivilDate, DATE32_MIN, LAST_SECOND, SECONDS_PER_DAY, from_local_seconds};
 
 /// Offsets only change at multiples of 15 minutes.
 const QUARTER_SECONDS: i64 = 900;
@@ -166,14 +166,17 @@ pub fn to_date_time(utc_seconds: i64) -> u32 {
 /// Ticks of 10^-`precision` seconds of a moment whose fraction is in nanoseconds.
 ///
 /// # Errors
-/// `CANNOT_PARSE_DATETIME` if the ticks do not fit in 64 bits.
+/// `DECIMAL_OVERFLOW` if the ticks do not fit in 64 bits.
 #[inline]
 pub fn to_ticks(utc_seconds: i64, nanoseconds: i64, precision: u8) -> Result<i64> {
     let ticks = utc_seconds.checked_mul(ticks_per_second(precision));
     let fraction = nanoseconds / ticks_per_second(9_u8.saturating_sub(precision));
-    ticks
-        .and_then(|t| t.checked_add(fraction))
-        .ok_or_else(|| cannot_parse("the time is out of range of DateTime64"))
+    ticks.and_then(|t| t.checked_add(fraction)).ok_or_else(|| {
+        Error::new(
+            ErrorCode::DECIMAL_OVERFLOW,
+            format!("Decimal overflow: the time is out of range of DateTime64({precision})"),
+        )
+    })
 }
 
 pub(in crate::text) fn cannot_parse(reason: impl std::fmt::Display) -> Error {
@@ -181,6 +184,27 @@ pub(in crate::text) fn cannot_parse(reason: impl std::fmt::Display) -> Error {
         ErrorCode::CANNOT_PARSE_DATETIME,
         format!("Cannot read DateTime: {reason}"),
     )
+}
+
+/// Reads as [`read_basic`] does for a column of that precision. A whole number of seconds behind the
+/// last year is one of ticks.
+///
+/// # Errors
+/// `CANNOT_PARSE_DATETIME`.
+pub fn read_basic_ticks(
+    cursor: &mut Cursor<'_>,
+    precision: u8,
+    clock: &mut LocalClock,
+) -> Result<(i64, i64)> {
+    let text = cursor.rest();
+    let (seconds, nanoseconds) = read_basic(cursor, clock)?;
+    let taken = &text[..text.len() - cursor.rest().len()];
+    if seconds <= LAST_SECOND || !taken.iter().all(u8::is_ascii_digit) {
+        return Ok((seconds, nanoseconds));
+    }
+    let per_second = ticks_per_second(precision);
+    let fraction = seconds % per_second * ticks_per_second(9_u8.saturating_sub(precision));
+    Ok((seconds / per_second, fraction))
 }
 
 /// Reads the digits behind a point as nanoseconds; further digits are cut off.
@@ -278,7 +302,9 @@ pub fn read_unix_seconds(cursor: &mut Cursor<'_>) -> Result<(i64, i64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LocalClock, read_basic, read_date, to_date, to_date_time, to_date32};
+    use super::{
+        LocalClock, read_basic, read_basic_ticks, read_date, to_date, to_date_time, to_date32,
+    };
     use crate::Tz;
     use crate::calendar::CivilDate;
     use crate::text::Cursor;
@@ -335,6 +361,11 @@ mod tests {
         assert_eq!(read("1577934245.5"), Ok((1_577_934_245, 500_000_000)));
         assert_eq!(read("-1.5"), Ok((-2, 500_000_000)));
         assert!(read("abc").is_err());
+        let mut ticks =
+            |text: &str| read_basic_ticks(&mut Cursor::new(text.as_bytes()), 3, &mut berlin);
+        assert_eq!(ticks("253402300799"), Ok((253_402_300_799, 0)));
+        assert_eq!(ticks("253402300800"), Ok((253_402_300, 800_000_000)));
+        assert_eq!(ticks("253402300800.5"), Ok((253_402_300_800, 500_000_000)));
         assert_eq!(to_date_time(-1), 0);
         assert_eq!(to_date_time(i64::MAX), u32::MAX);
     }

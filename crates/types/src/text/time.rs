@@ -1,6 +1,6 @@
 //! Writes dates and times as text.
 
-use crate::calendar::{CivilDate, OffsetCache, SECONDS_PER_DAY};
+use crate::calendar::{CivilDate, FIRST_SECOND, LAST_SECOND, OffsetCache, SECONDS_PER_DAY};
 
 /// `00` to `99`, two bytes each.
 const PAIRS: &[u8; 200] = b"00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
@@ -24,9 +24,11 @@ pub fn write_date(days: i32, out: &mut Vec<u8>) {
     ]);
 }
 
-/// Writes seconds of a clock on the wall as `YYYY-MM-DD hh:mm:ss`.
+/// Writes seconds of a clock on the wall as `YYYY-MM-DD hh:mm:ss`; what is outside the years of four
+/// digits is written as the nearest second that is inside.
 #[inline]
 pub fn write_local_seconds(local_seconds: i64, out: &mut Vec<u8>) {
+    let local_seconds = local_seconds.clamp(FIRST_SECOND, LAST_SECOND);
     let days = local_seconds.div_euclid(SECONDS_PER_DAY);
     // Below 86 400.
     let second = local_seconds.rem_euclid(SECONDS_PER_DAY) as u32;
@@ -131,5 +133,13 @@ mod tests {
         out.clear();
         write_date_time64(7, 9, &mut utc, &mut out);
         assert_eq!(out, b"1970-01-01 00:00:00.000000007");
+        for (ticks, text) in [
+            (1_577_923_445_678_250, "9999-12-31 23:59:59.250"),
+            (-1_577_923_445_678_250, "0000-01-01 00:00:00.750"),
+        ] {
+            out.clear();
+            write_date_time64(ticks, 3, &mut utc, &mut out);
+            assert_eq!(String::from_utf8_lossy(&out), text);
+        }
     }
 }

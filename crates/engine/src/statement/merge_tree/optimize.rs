@@ -66,7 +66,9 @@ fn named(session: &Session, text: &str) -> Result<Vec<Arc<MergeTreeTable>>> {
         return Ok(session.database.catalog.merge_trees());
     }
     if rest.starts_with("ON VOLUME ") {
-        return Err(Error::not_implemented("SYSTEM STOP and START MERGES ON VOLUME"));
+        return Err(Error::not_implemented(
+            "SYSTEM STOP and START MERGES ON VOLUME",
+        ));
     }
     let name = table_name(rest)?;
     let table = session.find_table(&name)?;

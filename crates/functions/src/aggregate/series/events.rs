@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, UInt8Array, UInt64Array};
 use arrow::datatypes::{DataType as ArrowType, Int64Type, UInt8Type};
-use basalt_error::Result;
+use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use basalt_types::physical::item_field;
 
@@ -120,7 +120,13 @@ impl RowsFunction for Retention {
 }
 
 fn resolve_sequence(call: &AggregateCall<'_>, only_once: bool) -> Result<BoundAggregate> {
-    call.expect_args(2..=MAX_CONDITIONS + 1)?;
+    if call.types.len() < 3 {
+        return Err(Error::new(
+            ErrorCode::TOO_FEW_ARGUMENTS_FOR_FUNCTION,
+            format!("Give {} a time and at least two conditions", call.name),
+        ));
+    }
+    call.expect_args(3..=MAX_CONDITIONS + 1)?;
     call.expect_params(1..=1)?;
     check_time(call)?;
     check_conditions(call, 1)?;
@@ -147,11 +153,13 @@ struct Sequence {
 impl RowsFunction for Sequence {
     fn finish(&self, rows: &Sealed, range: Range<usize>) -> Result<ArrayRef> {
         let (times, bits) = times_and_bits(rows)?;
-        let limit = if self.only_once { 1 } else { u64::MAX };
         let counts = range
             .map(|group| {
                 let events = sorted_events(rows.rows(group), &times, &bits);
-                self.pattern.count(&events, limit)
+                match self.only_once {
+                    true => self.pattern.matches(&events).map(u64::from),
+                    false => self.pattern.count(&events),
+                }
             })
             .collect::<Result<Vec<u64>>>()?;
         Ok(if self.only_once {

@@ -2,6 +2,8 @@
 
 use basalt_error::{Error, ErrorCode, Result};
 
+use crate::interrupt;
+
 /// Steps after which a pattern counts as too difficult for the events.
 const MAX_STEPS: usize = 1_000_000;
 
@@ -27,9 +29,11 @@ enum Comparison {
     Equal,
 }
 
-/// A parsed pattern.
+/// A parsed pattern, which may begin at any event: its first element is [`Element::AnyNumber`].
 #[derive(Debug)]
-pub(super) struct Pattern(Vec<Element>);
+pub(super) struct Pattern {
+    elements: Vec<Element>,
+}
 
 /// An event: its time and a bit for each condition that holds.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +45,7 @@ pub(super) struct Event {
 impl Pattern {
     /// Parses `text`; its conditions are below `num_conditions`.
     pub(super) fn parse(text: &str, num_conditions: usize) -> Result<Self> {
-        let mut elements = Vec::new();
+        let mut elements = vec![Element::AnyNumber];
         let mut rest = text.trim_start();
         while !rest.is_empty() {
             if let Some(behind) = rest.strip_prefix(".*") {
@@ -53,78 +57,161 @@ impl Pattern {
             } else {
                 let inner = rest.strip_prefix("(?").and_then(|r| r.split_once(')'));
                 let (inner, behind) = inner.ok_or_else(|| malformed(rest))?;
-                elements.push(parse_element(inner.trim(), num_conditions)?);
+                let element = parse_element(inner.trim(), num_conditions)?;
+                let is_timed = |e: &Element| matches!(e, Element::Distance(..));
+                if is_timed(&element) && elements.last().is_some_and(is_timed) {
+                    return Err(Error::new(
+                        ErrorCode::BAD_ARGUMENTS,
+                        "Write an event between two times: one must stand before each `(?t…)`",
+                    ));
+                }
+                elements.push(element);
                 rest = behind;
             }
             rest = rest.trim_start();
         }
-        Ok(Self(elements))
+        Ok(Self { elements })
     }
 
-    /// Where a match that starts at `start` ends.
-    fn match_at(&self, events: &[Event], start: usize, steps: &mut usize) -> Result<Option<usize>> {
-        // Alternatives that are still open: next element, next event.
-        let mut open = vec![(0, start)];
-        while let Some((idx, at)) = open.pop() {
-            *steps += 1;
-            if *steps > MAX_STEPS {
+    /// Whether the pattern matches somewhere.
+    ///
+    /// # Errors
+    /// `TOO_SLOW`.
+    pub(super) fn matches(&self, events: &[Event]) -> Result<bool> {
+        if !self.could_match(events) {
+            return Ok(false);
+        }
+        let is_timed = |e: &Element| matches!(e, Element::Distance(..));
+        match self.elements.iter().any(is_timed) {
+            true => self.match_from(events, &mut 0),
+            false => Ok(self.matches_untimed(events)),
+        }
+    }
+
+    /// Number of matches one behind the other.
+    ///
+    /// # Errors
+    /// `TOO_SLOW`.
+    pub(super) fn count(&self, events: &[Event]) -> Result<u64> {
+        let (mut found, mut at) = (0, 0);
+        if self.could_match(events) {
+            while at < events.len() && self.match_from(events, &mut at)? {
+                found += 1;
+                interrupt::check()?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether each condition of the pattern holds for some event.
+    fn could_match(&self, events: &[Event]) -> bool {
+        let held = events.iter().fold(0, |all, e| all | e.conditions);
+        self.elements.iter().all(|element| match element {
+            Element::Event(condition) => held >> condition & 1 == 1,
+            _ => true,
+        })
+    }
+
+    /// Whether a pattern without distances matches: all ways through it are followed at once.
+    fn matches_untimed(&self, events: &[Event]) -> bool {
+        let end = self.elements.len();
+        let mut states = vec![false; end + 1];
+        states[0] = true;
+        let skip = |states: &mut [bool]| {
+            for (idx, element) in self.elements.iter().enumerate() {
+                states[idx + 1] |= states[idx] && *element == Element::AnyNumber;
+            }
+        };
+        skip(&mut states);
+        for event in events {
+            if states[end] {
+                break;
+            }
+            for (idx, element) in self.elements.iter().enumerate().rev() {
+                let is_open = states[idx];
+                states[idx] &= *element == Element::AnyNumber;
+                states[idx + 1] |= is_open
+                    && match element {
+                        Element::Event(condition) => event.conditions >> condition & 1 == 1,
+                        Element::Any => true,
+                        Element::AnyNumber | Element::Distance(..) => false,
+                    };
+            }
+            skip(&mut states);
+        }
+        states[end]
+    }
+
+    /// Whether a match begins at or behind `at`, which becomes the place behind it. A distance is from the
+    /// event that matched last; events in between are skipped as long as it holds.
+    fn match_from(&self, events: &[Event], at: &mut usize) -> Result<bool> {
+        // Where to go on after a failure: element, event and the event that distances are from.
+        let mut open: Vec<(usize, usize, usize)> = Vec::new();
+        let (mut idx, mut base, mut num_steps) = (0, *at, 0);
+        while idx < self.elements.len() && *at < events.len() {
+            let distance = events[*at].time.saturating_sub(events[base].time);
+            let holds = match self.elements[idx] {
+                Element::AnyNumber | Element::Any => true,
+                Element::Event(condition) => events[*at].conditions >> condition & 1 == 1,
+                Element::Distance(comparison, wanted) => comparison.holds(distance, wanted),
+            };
+            match self.elements[idx] {
+                Element::AnyNumber | Element::Distance(..) if holds => {
+                    open.push((idx, *at, base));
+                    (base, idx) = (*at, idx + 1);
+                }
+                Element::Any | Element::Event(_) if holds => {
+                    (base, idx) = (*at, idx + 1);
+                    *at += 1;
+                }
+                Element::Distance(comparison, _) if comparison.may_hold_later() => {
+                    *at += 1;
+                    if *at == events.len()
+                        && !go_back(&mut open, events.len(), (&mut idx, at, &mut base))
+                    {
+                        break;
+                    }
+                }
+                _ => {
+                    if !go_back(&mut open, events.len(), (&mut idx, at, &mut base)) {
+                        break;
+                    }
+                }
+            }
+            num_steps += 1;
+            if num_steps > MAX_STEPS {
                 return Err(Error::new(
                     ErrorCode::TOO_SLOW,
                     "Pattern application proves too difficult, exceeding max iterations (1000000)",
                 ));
             }
-            let Some(element) = self.0.get(idx) else {
-                return Ok(Some(at));
-            };
-            match element {
-                Element::AnyNumber => {
-                    if at < events.len() {
-                        open.push((idx, at + 1));
-                    }
-                    open.push((idx + 1, at));
-                }
-                Element::Any if at < events.len() => open.push((idx + 1, at + 1)),
-                Element::Event(condition) => {
-                    if events
-                        .get(at)
-                        .is_some_and(|e| e.conditions >> condition & 1 == 1)
-                    {
-                        open.push((idx + 1, at + 1));
-                    }
-                }
-                Element::Distance(comparison, wanted) => {
-                    let times = at
-                        .checked_sub(1)
-                        .and_then(|b| events.get(b))
-                        .zip(events.get(at));
-                    let distance = times.map(|(before, now)| now.time.saturating_sub(before.time));
-                    if distance.is_some_and(|d| comparison.holds(d, *wanted)) {
-                        open.push((idx + 1, at));
-                    }
-                }
-                Element::Any => {}
-            }
         }
-        Ok(None)
-    }
-
-    /// Number of matches one behind the other, at most `limit`.
-    pub(super) fn count(&self, events: &[Event], limit: u64) -> Result<u64> {
-        let (mut found, mut start, mut steps) = (0, 0, 0);
-        while start < events.len() && found < limit {
-            match self.match_at(events, start, &mut steps)? {
-                Some(end) => {
-                    found += 1;
-                    start = end.max(start + 1);
-                }
-                None => start += 1,
-            }
-        }
-        Ok(found)
+        let rest = &self.elements[idx..];
+        Ok(rest.iter().all(|e| *e == Element::AnyNumber))
     }
 }
 
+/// Goes to the place of the last choice with another event left.
+fn go_back(
+    open: &mut Vec<(usize, usize, usize)>,
+    num_events: usize,
+    (idx, at, base): (&mut usize, &mut usize, &mut usize),
+) -> bool {
+    while let Some(choice) = open.pop() {
+        (*idx, *at, *base) = (choice.0, choice.1 + 1, choice.2);
+        if *at < num_events {
+            return true;
+        }
+    }
+    false
+}
+
 impl Comparison {
+    /// Whether a later event may be far enough where this one is too near.
+    fn may_hold_later(self) -> bool {
+        !matches!(self, Comparison::Less | Comparison::LessOrEqual)
+    }
+
     fn holds(self, distance: i64, wanted: i64) -> bool {
         match self {
             Comparison::Less => distance < wanted,

@@ -1,5 +1,6 @@
 //! Searches for many needles, or many regular expressions, at once.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -309,15 +310,23 @@ fn compile_set(list: &ArrayRef) -> Result<RegexSet> {
     })
 }
 
+/// The expressions of a row. Constant ones are not copied: a copy has no room to search in yet.
+fn set_of<'s>(
+    constant: Option<&'s RegexSet>,
+    lists: &Column,
+    row: usize,
+) -> Result<Cow<'s, RegexSet>> {
+    match constant {
+        Some(set) => Ok(Cow::Borrowed(set)),
+        None => compile_set(&lists.array.as_list::<i32>().value(lists.row(row))).map(Cow::Owned),
+    }
+}
+
 fn resolve_match(call: &Call<'_>, wanted: Wanted) -> Result<Resolved> {
     expect_list_of_strings(call)?;
     let constant = match &call.args[1].constant {
         Some(lists) => Some(compile_set(&lists.as_list::<i32>().value(0))?),
         None => None,
-    };
-    let set_of = move |lists: &Column, row: usize| match &constant {
-        Some(set) => Ok(set.clone()),
-        None => compile_set(&lists.array.as_list::<i32>().value(lists.row(row))),
     };
     let data_type = call.data_type(0).clone();
     let return_type = match wanted {
@@ -331,20 +340,22 @@ fn resolve_match(call: &Call<'_>, wanted: Wanted) -> Result<Resolved> {
         match wanted {
             Wanted::Any => number_rows::<UInt8Type>(columns, num_rows, |row| {
                 Ok(u8::from(
-                    set_of(&columns[1], row)?.is_match(strings.value(row)),
+                    set_of(constant.as_ref(), &columns[1], row)?.is_match(strings.value(row)),
                 ))
             }),
             Wanted::AllPositions => {
                 let (mut indices, mut offsets) = (Vec::new(), vec![0]);
                 for row in 0..num_rows {
-                    let found = set_of(&columns[1], row)?.matches(strings.value(row));
+                    let found =
+                        set_of(constant.as_ref(), &columns[1], row)?.matches(strings.value(row));
                     indices.extend(found.iter().map(|i| i as u64 + 1));
                     offsets.push(offset_of(indices.len())?);
                 }
                 list_of(Arc::new(UInt64Array::from(indices)), offsets)
             }
             _ => number_rows::<UInt64Type>(columns, num_rows, |row| {
-                let found = set_of(&columns[1], row)?.matches(strings.value(row));
+                let found =
+                    set_of(constant.as_ref(), &columns[1], row)?.matches(strings.value(row));
                 Ok(found.iter().next().map_or(0, |i| i as u64 + 1))
             }),
         }

@@ -1,14 +1,15 @@
 //! Compares two strings: how far apart, how alike, whether one begins or ends with the other.
 
 use arrow::datatypes::{Float64Type, UInt8Type, UInt64Type};
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::Result;
 use basalt_types::DataType;
 
 use super::case::lower_utf8;
-use super::shapes::{bad_arguments, two_strings_to_number};
+use super::levenshtein;
+use super::shapes::two_strings_to_number;
 use super::utf8::code_points;
 use crate::scalar::arrays::search;
-use crate::{Call, Fails, Resolved, ScalarFunction, interrupt};
+use crate::{Call, Fails, Resolved, ScalarFunction};
 
 /// The functions of this file.
 pub const FUNCTIONS: &[ScalarFunction] = &[
@@ -88,7 +89,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         aliases: &["levenshteinDistance"],
         syntax: "editDistance(a, b)",
         description: "Number of bytes to insert, delete or change to make one string the other.",
-        resolve: |call| distance(call, |a, b| edit_distance(a, b, false)),
+        resolve: |call| distance(call, |a, b| levenshtein::of_bytes(a, b)),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
@@ -98,7 +99,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         description: "Number of characters to insert, delete or change to make one the other.",
         resolve: |call| {
             distance(call, |a, b| {
-                edit_distance(&code_points(a), &code_points(b), false)
+                levenshtein::edit_distance(&code_points(a), &code_points(b), false)
             })
         },
         ..ScalarFunction::BASE
@@ -107,7 +108,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "damerauLevenshteinDistance",
         syntax: "damerauLevenshteinDistance(a, b)",
         description: "As `editDistance`, with swapping two neighbours as one step.",
-        resolve: |call| distance(call, |a, b| edit_distance(a, b, true)),
+        resolve: |call| distance(call, |a, b| levenshtein::edit_distance(a, b, true)),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
@@ -152,9 +153,6 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         ..ScalarFunction::BASE
     },
 ];
-
-/// The edit distance takes time and memory by the product of the lengths.
-const MAX_EDIT_LEN: usize = 1 << 16;
 
 fn lower(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
@@ -204,35 +202,6 @@ fn similarity(call: &Call<'_>, f: fn(&[u8], &[u8]) -> f64) -> Result<Resolved> {
     expect_texts(call)?;
     let f = move |a: &[u8], b: &[u8]| Ok(f(a, b));
     two_strings_to_number::<Float64Type>(call, DataType::Float64, f)
-}
-
-fn edit_distance<T: PartialEq>(a: &[T], b: &[T], swaps: bool) -> Result<u64> {
-    if a.len().max(b.len()) > MAX_EDIT_LEN {
-        return Err(Error::new(
-            ErrorCode::TOO_LARGE_STRING_SIZE,
-            format!("Too large strings for the edit distance, maximum is {MAX_EDIT_LEN}"),
-        ));
-    }
-    let mut before = vec![0u64; b.len() + 1];
-    let mut last: Vec<u64> = (0..=b.len() as u64).collect();
-    for (i, x) in a.iter().enumerate() {
-        interrupt::check_at(i)?;
-        let mut row = Vec::with_capacity(b.len() + 1);
-        row.push(i as u64 + 1);
-        for (j, y) in b.iter().enumerate() {
-            let mut best = (last[j] + u64::from(x != y))
-                .min(last[j + 1] + 1)
-                .min(row[j] + 1);
-            if swaps && i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
-                best = best.min(before[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last.last()
-        .copied()
-        .ok_or_else(|| bad_arguments("No distance"))
 }
 
 /// Sets of characters: those of both over those of either.

@@ -7,6 +7,7 @@ pub mod concat;
 pub mod distance;
 pub mod format;
 pub mod length;
+mod levenshtein;
 pub mod natural;
 pub mod ngrams;
 pub mod normalize;
