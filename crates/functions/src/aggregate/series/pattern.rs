@@ -20,6 +20,19 @@ enum Element {
     Distance(Comparison, i64),
 }
 
+impl Element {
+    /// Whether it needs no event behind the last one; as in ClickHouse, upper bounds of distances need none.
+    fn matches_nothing(self) -> bool {
+        use Comparison::{GreaterOrEqual, Less, LessOrEqual};
+        matches!(
+            self,
+            Self::AnyNumber
+                | Self::Distance(Less | LessOrEqual, _)
+                | Self::Distance(GreaterOrEqual, 0)
+        )
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Comparison {
     Less,
@@ -186,8 +199,7 @@ impl Pattern {
                 ));
             }
         }
-        let rest = &self.elements[idx..];
-        Ok(rest.iter().all(|e| *e == Element::AnyNumber))
+        Ok(self.elements[idx..].iter().all(|e| e.matches_nothing()))
     }
 }
 

@@ -89,7 +89,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         aliases: &["levenshteinDistance"],
         syntax: "editDistance(a, b)",
         description: "Number of bytes to insert, delete or change to make one string the other.",
-        resolve: |call| distance(call, |a, b| levenshtein::of_bytes(a, b)),
+        resolve: |call| distance(call, levenshtein::of_bytes),
         ..ScalarFunction::BASE
     },
     ScalarFunction {
