@@ -108,8 +108,9 @@ impl Scope {
                 .filter_map(|column| Some((column.name.strip_prefix(&prefix)?, column)))
                 .filter(|(_, column)| column.is_of_nested())
                 .collect();
-            if let Some((_, first)) = elements.last() {
-                // What ARRAY JOIN added hides the table's own.
+            // What ARRAY JOIN added hides the tables' own.
+            let added = elements.iter().find(|(_, c)| c.is_array_join_alias());
+            if let Some((_, first)) = added.or(elements.first()) {
                 let qualifier = first.qualifier.clone();
                 elements.retain(|(_, column)| column.qualifier == qualifier);
                 return elements;

@@ -39,8 +39,13 @@ impl Resolver<'_> {
             return Ok(column.typed());
         }
         let first = parts.first().map_or("", String::as_str);
+        // A value without such an element leaves the rest of the name to others, as below.
+        let mut no_element = None;
         if let Some(value) = self.of_lambda(first)? {
-            return self.elements(value, &parts[1..]);
+            match self.elements(value, &parts[1..]) {
+                Err(e) if e.code() == ErrorCode::UNKNOWN_IDENTIFIER => no_element = Some(e),
+                found => return found,
+            }
         }
         let is_column = self.names.has(parts);
         let column_first = self.analyzer.flag("prefer_column_name_to_alias");
@@ -53,8 +58,6 @@ impl Resolver<'_> {
         {
             return self.elements(typed, &parts[1..]);
         }
-        // A column of the first part's name without such an element leaves the rest of the name to others.
-        let mut no_element = None;
         if let Some((column, taken)) = self.names.find(parts)? {
             match self.elements(column.typed(), &parts[taken..]) {
                 Err(e) if e.code() == ErrorCode::UNKNOWN_IDENTIFIER => no_element = Some(e),
@@ -145,6 +148,9 @@ impl Resolver<'_> {
 
     /// `expr AS name` where it stands: inside, `name` means the column.
     pub(crate) fn aliased(&self, expr: &ast::Expr, name: &str) -> Result<Typed> {
+        if let Some(typed) = self.aliased_in_lambda(expr, name)? {
+            return Ok(typed);
+        }
         let is_open = self.state.borrow().alias_stack.iter().any(|a| a == name);
         let is_it = self.aliases.get(name).is_some_and(|known| known == expr);
         if is_it
@@ -173,6 +179,7 @@ impl Resolver<'_> {
         let Some(expr) = self.aliases.get(name) else {
             return Ok(None);
         };
+        let is_changed = self.is_changed_by_lambdas(expr);
         let in_lambda = {
             let mut state = self.state.borrow_mut();
             if let Some(place) = state.alias_stack.iter().position(|a| a == name) {
@@ -180,7 +187,6 @@ impl Resolver<'_> {
                 let known = self.names.has(&[name.to_owned()]);
                 return if known { Ok(None) } else { Err(cyclic(name)) };
             }
-            let is_changed = state.lambda_frames.iter().any(|f| f.changes(expr));
             if !is_changed && let Some((typed, size)) = state.alias_cache.get(name) {
                 self.analyzer.count_expanded(*size)?;
                 return Ok(Some(typed.clone()));

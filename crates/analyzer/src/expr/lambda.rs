@@ -179,6 +179,11 @@ impl Resolver<'_> {
             if !from_outside {
                 return Ok(Transformed::no(e));
             }
+            let is_window = matches!(e, Expr::WindowFunction(_));
+            if is_window && e.column_refs().iter().any(|c| params.contains(&c.name)) {
+                let what = "A window function over a parameter of a lambda";
+                return Err(crate::into_plan_error(Error::not_implemented(what)));
+            }
             let known = captured.iter().position(|c| *c == e);
             let position = match known {
                 Some(position) => position,

@@ -1,10 +1,12 @@
 //! Finds the names that lambdas give to values: their parameters, and the aliases inside of their bodies.
 
+use std::collections::HashSet;
+
 use basalt_error::Result;
 use basalt_parser::ast;
 
-use super::Resolver;
 use super::aliases::Aliases;
+use super::{Resolver, State};
 use crate::Typed;
 use crate::query::defaults::column_names;
 
@@ -22,10 +24,8 @@ impl LambdaFrame {
         self.parameters.iter().map(|(_, typed)| typed)
     }
 
-    /// Whether an expression means something else inside of the lambda than outside.
-    pub(super) fn changes(&self, expr: &ast::Expr) -> bool {
-        let has = |name: &str| self.parameter(name).is_some() || self.alias(name).is_some();
-        column_names(expr).iter().any(|name| has(name))
+    fn has(&self, name: &str) -> bool {
+        self.parameter(name).is_some() || self.alias(name).is_some()
     }
 
     fn parameter(&self, name: &str) -> Option<&Typed> {
@@ -36,6 +36,14 @@ impl LambdaFrame {
     fn alias(&self, name: &str) -> Option<&ast::Expr> {
         let mut aliases = self.aliases.iter();
         aliases.find(|(n, _)| n == name).map(|(_, expr)| expr)
+    }
+}
+
+impl State {
+    /// Whether the alias of that lambda is being resolved.
+    fn is_open_in_lambda(&self, depth: usize, name: &str) -> bool {
+        let mut open = self.open_in_lambdas.iter();
+        open.any(|(d, n)| *d == depth && n == name)
     }
 }
 
@@ -75,16 +83,54 @@ impl Resolver<'_> {
                     return Ok(Some(typed.clone()));
                 }
                 match frame.alias(name) {
-                    Some(expr) if !state.alias_stack.iter().any(|a| a == name) => expr.clone(),
+                    Some(expr) if !state.is_open_in_lambda(depth, name) => expr.clone(),
                     _ => continue,
                 }
             };
             // As in ClickHouse, an alias means what its expression means where the alias is named.
-            self.state.borrow_mut().alias_stack.push(name.to_owned());
-            let typed = self.resolve(&expr);
-            self.state.borrow_mut().alias_stack.pop();
-            return typed.map(Some);
+            return self.opened_in_lambda(depth, name, &expr).map(Some);
         }
         Ok(None)
+    }
+
+    /// `expr AS name` where it stands, if a lambda knows it: inside, the name means what it means around the lambda.
+    pub(super) fn aliased_in_lambda(&self, expr: &ast::Expr, name: &str) -> Result<Option<Typed>> {
+        let depth = {
+            let state = self.state.borrow();
+            let is_it = |frame: &LambdaFrame| frame.alias(name) == Some(expr);
+            let depth = state.lambda_frames.iter().rposition(is_it);
+            depth.filter(|depth| !state.is_open_in_lambda(*depth, name))
+        };
+        let resolved = depth.map(|depth| self.opened_in_lambda(depth, name, expr));
+        resolved.transpose()
+    }
+
+    fn opened_in_lambda(&self, depth: usize, name: &str, expr: &ast::Expr) -> Result<Typed> {
+        let open = (depth, name.to_owned());
+        self.state.borrow_mut().open_in_lambdas.push(open);
+        let typed = self.resolve(expr);
+        self.state.borrow_mut().open_in_lambdas.pop();
+        typed
+    }
+
+    /// Whether an expression of the query means something else inside of the lambdas around, also by what it
+    /// names itself.
+    pub(super) fn is_changed_by_lambdas(&self, expr: &ast::Expr) -> bool {
+        let state = self.state.borrow();
+        if state.lambda_frames.is_empty() {
+            return false;
+        }
+        let mut seen = HashSet::new();
+        let mut open = column_names(expr);
+        while let Some(name) = open.pop() {
+            if state.lambda_frames.iter().any(|frame| frame.has(&name)) {
+                return true;
+            }
+            let aliased = self.aliases.get(&name);
+            if let Some(expr) = aliased.filter(|_| seen.insert(name)) {
+                open.extend(column_names(expr));
+            }
+        }
+        false
     }
 }

@@ -119,6 +119,8 @@ struct State {
     alias_cache: HashMap<String, (Typed, u64)>,
     /// The lambdas around the expression, innermost last.
     lambda_frames: Vec<LambdaFrame>,
+    /// Aliases inside of lambdas that are being resolved, with the number of their lambda.
+    open_in_lambdas: Vec<(usize, String)>,
     /// Scalar subqueries with their values: the same text has the same value, also of `rand()`.
     scalars: Vec<(ast::Query, Typed)>,
     /// The subqueries of EXISTS that use no columns around them, and whether they have rows.

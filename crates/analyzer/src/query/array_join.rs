@@ -15,6 +15,7 @@ use crate::expr::{ArrayJoinCall, Resolver};
 use crate::plan::{ConstantList, ListSource, StreamOperator, project, stream_node};
 use crate::plan_error;
 use crate::scope::{Scope, ScopeColumn};
+use crate::subcolumn::has_part;
 use crate::typed::{Typed, column};
 
 impl Analyzer<'_> {
@@ -48,7 +49,9 @@ impl Analyzer<'_> {
             let mut columns = scope.columns.iter_mut();
             match columns.find(|c| replaced.as_ref() == Some(&c.internal)) {
                 Some(c) => {
-                    c.array = Some(Box::new(c.clone()));
+                    if c.array.is_none() {
+                        c.array = Some(Box::new(c.clone()));
+                    }
                     c.internal = internal;
                     c.data_type = element;
                 }
@@ -210,7 +213,10 @@ fn nested_columns(scope: &Scope, exprs: &[ast::Expr]) -> Result<Vec<ast::Expr>> 
     let mut all = Vec::with_capacity(exprs.len());
     for expr in exprs {
         let elements = match &expr.unaliased().kind {
-            ExprKind::Identifier(parts) if scope.find(parts)?.is_none() => scope.nested(parts),
+            ExprKind::Identifier(parts) => match scope.find(parts)? {
+                Some((column, taken)) if has_part(&column.data_type, &parts[taken..]) => Vec::new(),
+                _ => scope.nested(parts),
+            },
             _ => Vec::new(),
         };
         if elements.is_empty() {

@@ -180,6 +180,12 @@ fn matched<'c>(
         };
         matched.retain(|n| !columns.iter().any(|c| c.last() == Some(n)));
     }
+    if matched.is_empty() {
+        return Err(Error::new(
+            ErrorCode::EMPTY_LIST_OF_COLUMNS_PASSED,
+            "Name a column: the matcher finds none",
+        ));
+    }
     Ok(matched)
 }
 

@@ -357,8 +357,11 @@ impl RowParser for CsvRows {
         let taken = |cursor: &Cursor<'_>| text.len() - cursor.rest().len();
         if self.header == Header::None {
             let detects = target.settings.input_format_csv_detect_header;
+            if !detects || !target.may_have_header_behind(taken(&start)) {
+                return Ok(taken(&start));
+            }
             let names = self.dialect.take_line(&mut cursor);
-            if !detects || !is_header(&names, target) {
+            if !is_header(&names, target) {
                 return Ok(taken(&start));
             }
             self.map = FieldMap::by_names(&names, target)?;

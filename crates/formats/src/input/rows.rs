@@ -12,7 +12,7 @@ use basalt_error::{Error, Result};
 use basalt_profile::{check_limit, check_room, read_behind, room_bytes};
 use basalt_types::builder::ColumnBuilder;
 
-use super::{BlockReader, Source, Target};
+use super::{BYTE_ORDER_MARK, BlockReader, Source, Target};
 
 /// Bytes that are read at a time, at least.
 const READ_BYTES: usize = 1 << 20;
@@ -133,8 +133,10 @@ impl<P: RowParser> RowReader<P> {
             return Ok(());
         }
         self.buffer.fill()?;
-        if let Some(rest) = self.buffer.text().strip_prefix(b"\xef\xbb\xbf") {
-            self.buffer.start = self.buffer.text().len() - rest.len();
+        if self.buffer.text().starts_with(BYTE_ORDER_MARK) {
+            self.buffer.start = BYTE_ORDER_MARK.len();
+            let behind_mark = |len: &mut usize| *len = len.saturating_sub(BYTE_ORDER_MARK.len());
+            self.target.header_len.iter_mut().for_each(behind_mark);
         }
         loop {
             let text = self.buffer.text();

@@ -6,11 +6,11 @@ use basalt_error::{Error, Result};
 
 use basalt_types::DataType;
 
-use super::Target;
 use super::csv::{CsvRows, Dialect};
 use super::json_rows::{ArrayRows, value_len};
 use super::rows::RowParser;
 use super::tsv::{TsvRows, count_escaped_lines, escaped_line_len, line_len};
+use super::{BYTE_ORDER_MARK, Target};
 use crate::FormatSettings;
 use crate::registry::{Kind, lookup};
 
@@ -106,7 +106,10 @@ pub fn header_len(
     text: &[u8],
 ) -> Result<usize> {
     let target = Target::new(columns, settings);
-    match lookup(format)?.kind {
+    let behind_mark = text.strip_prefix(BYTE_ORDER_MARK);
+    let mark_len = behind_mark.map_or(0, |_| BYTE_ORDER_MARK.len());
+    let text = behind_mark.unwrap_or(text);
+    let len = match lookup(format)?.kind {
         Kind::TabSeparated(header) => TsvRows::new(&target, header, false).header(text, &target),
         Kind::TabSeparatedRaw(header) => TsvRows::new(&target, header, true).header(text, &target),
         Kind::Csv(header) => CsvRows::new(&target, header).header(text, &target),
@@ -117,7 +120,8 @@ pub fn header_len(
         _ => Err(Error::not_implemented(format!(
             "Parallel reading of {format}"
         ))),
-    }
+    }?;
+    Ok(if len == 0 { 0 } else { mark_len + len })
 }
 
 /// Length and number of as many whole rows as are at least `at` bytes.

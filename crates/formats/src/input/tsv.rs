@@ -191,7 +191,8 @@ impl RowParser for TsvRows {
         let start = cursor;
         let taken = |cursor: &Cursor<'_>| text.len() - cursor.rest().len();
         if self.header == Header::None {
-            if !target.settings.input_format_tsv_detect_header {
+            let detects = target.settings.input_format_tsv_detect_header;
+            if !detects || !target.may_have_header_behind(taken(&start)) {
                 return Ok(taken(&start));
             }
             let names = take_line(&mut cursor, self.is_raw, self.allow_crlf)?;

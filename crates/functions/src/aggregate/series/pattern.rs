@@ -108,8 +108,14 @@ impl Pattern {
     pub(super) fn count(&self, events: &[Event]) -> Result<u64> {
         let (mut found, mut at) = (0, 0);
         if self.could_match(events) {
-            while at < events.len() && self.match_from(events, &mut at)? {
+            loop {
+                let before = at;
+                if at == events.len() || !self.match_from(events, &mut at)? {
+                    break;
+                }
                 found += 1;
+                // A match of no event ends where it begins.
+                at += usize::from(at == before);
                 interrupt::check()?;
             }
         }
