@@ -182,7 +182,7 @@ fn meant<'a>(
 
 /// Finds the columns of a scope by hash tables: a query may name thousands of thousands.
 pub(crate) struct Names<'a> {
-    scope: &'a Scope,
+    pub(crate) scope: &'a Scope,
     by_name: OnceCell<HashMap<&'a str, Vec<usize>>>,
     by_internal: OnceCell<HashMap<&'a str, usize>>,
     /// Most parts that a name of a column can have.
@@ -208,7 +208,10 @@ impl<'a> Names<'a> {
         for taken in (1..=parts.len().min(most)).rev() {
             // A name may have dots of its own.
             let mut candidates: Vec<usize> = (0..taken)
-                .flat_map(|i| self.of_name(&parts[i..taken].join(".")))
+                .flat_map(|i| match &parts[i..taken] {
+                    [name] => self.of_name(name),
+                    several => self.of_name(&several.join(".")),
+                })
                 .copied()
                 .collect();
             candidates.sort_unstable();

@@ -6,7 +6,7 @@ use basalt_types::least_supertype;
 
 use super::Analyzer;
 use super::join::Sides;
-use crate::scope::{Scope, ScopeColumn};
+use crate::scope::{Names, Scope, ScopeColumn};
 
 /// Columns that both sides of USING have: positions in the left and the right scope.
 pub(super) type UsingPairs = Vec<(usize, usize)>;
@@ -30,8 +30,9 @@ impl Analyzer<'_> {
             }
         }
         if let Some(JoinConstraint::Using(exprs)) = &join.constraint {
+            let (left, right) = (Names::new(left), Names::new(right));
             for (i, expr) in exprs.iter().enumerate() {
-                let pair = using_pair((left, right), expr, &exprs[..i]);
+                let pair = using_pair((&left, &right), expr, &exprs[..i]);
                 pairs.push(pair.map_err(|e| self.placed(e, expr.span))?);
             }
         }
@@ -56,7 +57,7 @@ impl Analyzer<'_> {
 
 /// The columns of both sides that an expression of USING names; `before` are those in front of it.
 fn using_pair(
-    (left, right): (&Scope, &Scope),
+    (left, right): (&Names<'_>, &Names<'_>),
     expr: &ast::Expr,
     before: &[ast::Expr],
 ) -> Result<(usize, usize)> {
@@ -68,7 +69,7 @@ fn using_pair(
     };
     let own = parts.last().map(String::as_str);
     if let Some(alias) = expr.alias().filter(|alias| own != Some(*alias)) {
-        return Err(left.unknown(&[alias.to_owned()], &[]));
+        return Err(left.scope.unknown(&[alias.to_owned()], &[]));
     }
     let mut before = before.iter();
     if before.any(|e| e.unaliased().kind == expr.unaliased().kind) {
@@ -77,11 +78,9 @@ fn using_pair(
             format!("Write {} once: it is twice in USING", parts.join(".")),
         ));
     }
-    let position = |scope: &Scope| -> Result<Option<usize>> {
-        let found = scope.find(parts)?;
-        let internal = found.map(|(c, _)| c.internal.clone());
-        let mut columns = scope.columns.iter();
-        Ok(columns.position(|c| Some(&c.internal) == internal.as_ref()))
+    let position = |side: &Names<'_>| -> Result<Option<usize>> {
+        let found = side.find(parts)?;
+        Ok(found.and_then(|(column, _)| side.position(&column.internal)))
     };
     let lacks = |side: &str| {
         let name = parts.join(".");
@@ -93,6 +92,6 @@ fn using_pair(
         (Some(left), Some(right)) => Ok((left, right)),
         (Some(_), None) => Err(lacks("right")),
         (None, Some(_)) => Err(lacks("left")),
-        (None, None) => Err(left.unknown(parts, &[])),
+        (None, None) => Err(left.scope.unknown(parts, &[])),
     }
 }

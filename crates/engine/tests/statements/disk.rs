@@ -188,6 +188,18 @@ fn a_damaged_table_does_not_keep_others_from_answering() {
 }
 
 #[test]
+fn definitions_of_earlier_versions_are_loaded() {
+    let folder = Folder::new("earlier_definitions");
+    let script = "CREATE TABLE default.a ON CLUSTER c (x UInt8) ENGINE = Memory SETTINGS nosuch = 1;\n\
+                  CREATE TABLE default.b (x UInt8 AUTO_INCREMENT) ENGINE = Memory;\n\
+                  CREATE VIEW default.v DEFINER = nobody SQL SECURITY DEFINER AS SELECT 1 AS x;\n";
+    fs::create_dir_all(&folder.0).expect("a folder");
+    fs::write(folder.0.join("definitions.sql"), script).expect("a write");
+    let mut session = open(&folder.0);
+    assert_eq!(run(&mut session, "SHOW TABLES"), "a\nb\nv\n");
+}
+
+#[test]
 fn without_a_folder_nothing_is_left() {
     let database = Database::in_memory().expect("a database");
     let mut session = session(&database);

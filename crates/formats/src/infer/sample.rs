@@ -7,7 +7,7 @@ use basalt_profile::read_behind;
 use basalt_types::text::Cursor;
 
 use crate::FormatSettings;
-use crate::input::Source;
+use crate::input::{BYTE_ORDER_MARK, Source};
 
 /// Bytes that are looked at first: a file of short rows shows in them as many as are wanted.
 const FIRST_BYTES: usize = 1 << 20;
@@ -44,8 +44,8 @@ impl Sample {
             let wanted = bytes_read.max(FIRST_BYTES).min(max - bytes_read);
             let len = read_behind(&mut source, &mut sample.bytes, wanted)?;
             sample.is_whole = len < wanted;
-            if bytes_read == 0 && sample.bytes.starts_with(b"\xef\xbb\xbf") {
-                sample.bytes.drain(..3);
+            if bytes_read == 0 && sample.bytes.starts_with(BYTE_ORDER_MARK) {
+                sample.bytes.drain(..BYTE_ORDER_MARK.len());
             }
             bytes_read += len;
             if sample.bytes.is_empty() {

@@ -12,7 +12,7 @@ use super::json::JsonReader;
 use super::json_document::{close_document, find_data, no_document};
 use super::json_rows::check_nothing_follows;
 use super::json_skip::skip_value;
-use super::{BlockReader, Source, Target};
+use super::{BYTE_ORDER_MARK, BlockReader, Source, Target};
 
 /// Values of a column after which is looked whether the query holds too much.
 const VALUES_BETWEEN_CHECKS: usize = 1 << 12;
@@ -57,7 +57,7 @@ impl ColumnsReader {
     fn read_all(&mut self, mut source: Source) -> Result<()> {
         let mut bytes = Vec::new();
         read_behind(&mut source, &mut bytes, usize::MAX)?;
-        let mut cursor = Cursor::new(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
+        let mut cursor = Cursor::new(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes));
         let is_document = self.layout == Layout::Document;
         if is_document && find_data(&mut cursor)?.is_none() {
             return Err(no_document(&bytes));

@@ -258,7 +258,7 @@ const MAX_ROOM: usize = 1 << 22;
 const ROOM_BYTES: usize = 256;
 
 /// What UTF-8 files of some programs begin with.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The columns that a reader fills.
 pub(crate) struct Target {
