@@ -28,12 +28,16 @@ mod usage;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use basalt_error::{Error, Result};
 
 #[global_allocator]
 static ALLOCATOR: basalt_profile::Counting<mimalloc::MiMalloc> =
     basalt_profile::Counting(mimalloc::MiMalloc);
+
+/// How long memory that a query has freed waits for the next one.
+const KEPT_FREE: Duration = Duration::from_secs(10);
 
 /// Stack of the thread that parses and plans: expressions may be nested a thousand deep.
 const STACK_BYTES: usize = 256 << 20;
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
     if std::env::var_os("BASALT_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
     }
+    basalt_profile::keep_freed_memory(KEPT_FREE);
     let worker = std::thread::Builder::new()
         .stack_size(STACK_BYTES)
         .spawn(run);
