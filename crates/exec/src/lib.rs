@@ -9,6 +9,7 @@
 //! | [`stream`] | steps over a stream: ARRAY JOIN, LIMIT BY, WITH TIES, WITH FILL |
 //! | [`predicate`] | the rows for which a condition holds, by kernels |
 //! | [`window`] | window functions over sorted rows |
+//! | `handover` | a share of the work for threads that are idle |
 //! | [`group_by`] | grouping rows by any keys, in parallel |
 //! | [`sort`] | putting rows in order, in parallel |
 //! | `speed_limits` | ends queries that read too slowly |
@@ -31,6 +32,7 @@ pub mod accounted_tasks;
 pub mod compile;
 pub mod control;
 pub mod group_by;
+mod handover;
 pub mod interruptible;
 pub mod memory;
 mod one_input;

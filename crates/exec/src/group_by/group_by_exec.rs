@@ -26,6 +26,7 @@ use super::observed::Observed;
 use super::options::{Options, Tuning};
 use super::top::{TopGroups, TopOrder};
 use crate::compile::{CompiledTotals, Switch};
+use crate::handover::hand_over;
 use crate::one_input::only_input;
 use crate::predicate::Predicate;
 use basalt_analyzer::lazy_logic::made_lazy;
@@ -331,18 +332,22 @@ impl ExecutionPlan for GroupByExec {
             .batch_size()
             .clamp(1, MAX_BATCH_ROWS);
         let metrics = BaselineMetrics::new(&self.metrics, partition);
-        let state = (merged, None::<Box<dyn Emit>>);
-        let stream = futures::stream::try_unfold(state, move |(merged, mut groups)| {
+        let state = (merged, None::<Box<dyn Emit>>, true);
+        let stream = futures::stream::try_unfold(state, move |(merged, mut groups, is_first)| {
             let metrics = metrics.clone();
             async move {
                 let source = merged.clone().await.map_err(DataFusionError::Shared)?;
+                if is_first {
+                    // The other partitions have waited for the same.
+                    hand_over().await;
+                }
                 let _timer = metrics.elapsed_compute().timer();
                 loop {
                     if let Some(emit) = &mut groups
                         && let Some(batch) = emit.next_batch(max_rows)?
                     {
                         metrics.record_output(batch.num_rows());
-                        return Ok(Some((batch, (merged, groups))));
+                        return Ok(Some((batch, (merged, groups, false))));
                     }
                     // What is out needs its memory no more.
                     drop(groups.take());

@@ -24,6 +24,7 @@ use datafusion::physical_plan::{
 
 use super::{BatchIter, MorselSource};
 use crate::QueryControl;
+use crate::handover::handed_over;
 use crate::sort::KeyBound;
 
 /// Rows of a batch unless a setting says otherwise.
@@ -179,7 +180,7 @@ impl ExecutionPlan for ScanExec {
             remaining: self.limit.unwrap_or(usize::MAX),
             metrics: ScanMetrics::new(&self.metrics, partition),
         };
-        let stream = futures::stream::iter(reader);
+        let stream = handed_over(futures::stream::iter(reader));
         Ok(Box::pin(RecordBatchStreamAdapter::new(
             self.schema(),
             stream,
