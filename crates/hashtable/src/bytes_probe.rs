@@ -17,18 +17,24 @@ fn prefetch_ends(long: &[u8]) {
     prefetch(long, long.len().wrapping_sub(1));
 }
 
-/// The hashes of at most [`CHUNK`] rows.
+/// Asks for the strings of some rows.
 ///
-/// Rows that were split by hash have their strings anywhere in memory: a hash that waits for one
-/// before it goes on to the next takes three times as long (benchmark `intern`, part `partitions`).
+/// Rows that were split by hash have theirs anywhere in memory: who waits for one before he goes on to
+/// the next takes three times as long (benchmark `intern`, part `partitions`).
+#[inline]
+pub(crate) fn prefetch_strings<B: Deref<Target = [u8]>>(rows: &Views<'_, B>, views: &[u128]) {
+    for view in views.iter().filter(|view| view_len(**view) > INLINE_LEN) {
+        prefetch_ends(rows.long(*view));
+    }
+}
+
+/// The hashes of at most [`CHUNK`] rows.
 #[inline]
 pub(crate) fn hashes_of<H: HashBytes, B: Deref<Target = [u8]>>(
     rows: &Views<'_, B>,
     views: &[u128],
 ) -> [u64; CHUNK] {
-    for view in views.iter().filter(|view| view_len(**view) > INLINE_LEN) {
-        prefetch_ends(rows.long(*view));
-    }
+    prefetch_strings(rows, views);
     let mut hashes = [0; CHUNK];
     for (hash, view) in hashes.iter_mut().zip(views) {
         *hash = hash_view::<H, B>(rows, *view);

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use crate::bytes_probe::{first_matches, hashes_of};
+use crate::bytes_probe::{first_matches, hashes_of, prefetch_strings};
 use crate::bytes_slots::{BytesKeys, BytesSlots, Row, hash_view, is_same_string};
 use crate::filled::{EMPTY, Filled, PART};
 use crate::hash::{Fold, HashBytes};
@@ -126,27 +126,49 @@ impl<H: HashBytes> BytesTable<H> {
         let mut runs = std::mem::take(&mut self.runs);
         let is_same = |a, b| is_same_string(rows, a, b);
         let done = runs.intern(views, groups, is_same, |chunk, groups| {
-            self.intern_chunk(rows, chunk, groups)
+            let hashes = hashes_of::<H, B>(rows, chunk);
+            self.intern_chunk(rows, (chunk, &hashes[..chunk.len()]), groups)
         });
         self.runs = runs;
         done
     }
 
-    /// Writes the group of each row of a chunk.
+    /// The same as [`BytesTable::intern`] for rows of which the hashes are known, each by
+    /// [`BytesTable::hash`].
+    ///
+    /// # Errors
+    /// If there are too many groups; `groups` may then have got any.
+    pub fn intern_hashed<B: Deref<Target = [u8]>>(
+        &mut self,
+        rows: &Views<'_, B>,
+        hashes: &[u64],
+        groups: &mut Vec<u32>,
+    ) -> Result<(), TableFull> {
+        let start = groups.len();
+        groups.resize(start + rows.views.len(), 0);
+        let chunks = rows.views.chunks(CHUNK).zip(hashes.chunks(CHUNK));
+        for (chunk, groups) in chunks.zip(groups[start..].chunks_mut(CHUNK)) {
+            prefetch_strings(rows, chunk.0);
+            self.intern_chunk(rows, chunk, groups)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the group of each row of a chunk, which has views and hashes.
+    #[inline]
     fn intern_chunk<B: Deref<Target = [u8]>>(
         &mut self,
         rows: &Views<'_, B>,
-        chunk: &[u128],
+        (views, hashes): (&[u128], &[u64]),
         groups: &mut [u32],
     ) -> Result<(), TableFull> {
-        self.keys.check_room(chunk.len())?;
+        self.keys.check_room(views.len())?;
         self.slots
-            .reserve(self.keys.views.len() + chunk.len(), &self.keys.hashes);
-        let hashes = hashes_of::<H, B>(rows, chunk);
-        let first = self.first_matches(&hashes[..chunk.len()]);
-        let found = chunk.iter().zip(hashes).zip(&first);
+            .reserve(self.keys.views.len() + views.len(), &self.keys.hashes);
+        let first = self.first_matches(hashes);
+        let found = views.iter().zip(hashes).zip(&first);
         for (((view, hash), first), group) in found.zip(groups) {
-            let view = *view;
+            let (view, hash) = (*view, *hash);
             let row = Row { rows, view, hash };
             let group_plus_one = if self.keys.is_group_of(*first, &row) {
                 *first
@@ -214,6 +236,7 @@ mod tests {
         batches: &[Vec<Vec<u8>>],
     ) -> BytesTable<H> {
         let mut model: HashMap<Vec<u8>, u32> = HashMap::new();
+        let mut hashed = BytesTable::<H>::default();
         for batch in batches {
             let mut arena = Arena::default();
             let view = |s: &Vec<u8>| {
@@ -241,6 +264,10 @@ mod tests {
             let mut found = Vec::new();
             table.find(&rows, &mut found);
             assert_eq!(found, expected);
+            let hashes = views.iter().map(|v| BytesTable::<H>::hash(&rows, *v));
+            let hashes: Vec<u64> = hashes.collect();
+            hashed.intern_hashed(&rows, &hashes, &mut groups).unwrap();
+            assert_eq!(groups[batch.len()..], expected);
         }
         for (key, group) in model {
             let view = table.keys()[group as usize];

@@ -12,6 +12,20 @@ const SEEDS: [u64; 3] = [
     0xA409_3822_299F_31D1,
 ];
 
+/// Bytes of a string that are folded at once.
+const BLOCK: usize = 16;
+
+/// Bytes of a long string that are folded independently.
+const GROUP: usize = 4 * BLOCK;
+
+/// Odd constants without a pattern (digits of e), two for each block of a group.
+const BLOCK_SEEDS: [[u64; 2]; GROUP / BLOCK] = [
+    [0xB7E1_5162_8AED_2A6B, 0xF715_8809_CF4F_3C77],
+    [0x62E7_160F_38B4_DA57, 0xA784_D904_5190_CFEF],
+    [0x324E_7738_926C_FBE5, 0xF4BF_8D8D_8C31_D763],
+    [0xDA06_C80A_BB11_85EB, 0x4F7C_7B57_57F5_9585],
+];
+
 /// The hash of a word, chosen by type so that a table's loop contains it.
 pub trait HashWord<W>: Send + Sync + 'static {
     /// A hash whose low bits are as good as its high ones.
@@ -84,38 +98,52 @@ fn with_next(hash: u64, word: u64) -> u64 {
 }
 
 impl HashBytes for Fold {
+    /// Blocks of short strings may overlap: there is no loop over single bytes, and there are few lengths to
+    /// tell apart.
     #[inline]
     fn hash_bytes(bytes: &[u8]) -> u64 {
-        let mut hash = bytes.len() as u64 ^ SEEDS[2];
-        let (words, rest) = bytes.as_chunks::<16>();
-        for word in words {
-            hash = mix(hash, u128::from_le_bytes(*word));
+        let seed = bytes.len() as u64 ^ SEEDS[2];
+        if bytes.len() > GROUP {
+            return hash_groups(bytes, seed);
         }
-        if rest.is_empty() {
-            return hash;
-        }
-        // The last 16 bytes again in part: no loop over single bytes.
-        let last = bytes.last_chunk::<16>().map_or_else(
-            || {
-                let mut padded = [0; 16];
-                padded[..rest.len()].copy_from_slice(rest);
-                padded
+        let blocks = match (bytes.first_chunk::<32>(), bytes.last_chunk::<32>()) {
+            (Some(first), Some(last)) => blocks(first, 0).wrapping_add(blocks(last, 2)),
+            _ => match (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) {
+                (Some(first), Some(last)) => blocks(first, 0).wrapping_add(blocks(last, 1)),
+                _ => {
+                    let mut padded = [0; BLOCK];
+                    padded[..bytes.len()].copy_from_slice(bytes);
+                    blocks(&padded, 0)
+                }
             },
-            |last| *last,
-        );
-        mix(hash, u128::from_le_bytes(last))
+        };
+        fold(blocks ^ seed, SEEDS[1])
     }
 }
 
-#[inline]
-fn mix(hash: u64, word: u128) -> u64 {
-    let high = (word >> 64) as u64;
-    fold(
-        word as u64 ^ SEEDS[0] ^ hash,
-        (high ^ SEEDS[1]).wrapping_add(hash | 1),
-    )
-    .rotate_left(23)
-    .wrapping_add(hash)
+/// The hash of a string longer than a group.
+fn hash_groups(bytes: &[u8], seed: u64) -> u64 {
+    let mut hash = seed;
+    let mut add = |group: &[u8; GROUP]| {
+        hash = fold(hash ^ SEEDS[0], SEEDS[1]).wrapping_add(blocks(group, 0));
+    };
+    let (groups, rest) = bytes.as_chunks::<GROUP>();
+    groups.iter().for_each(&mut add);
+    if let (Some(last), false) = (bytes.last_chunk(), rest.is_empty()) {
+        add(last);
+    }
+    fold(hash ^ seed, SEEDS[1])
+}
+
+/// The sum of what blocks become, of which the first is at `place` in its group: no block waits for another.
+#[inline(always)]
+fn blocks(bytes: &[u8], place: usize) -> u64 {
+    let blocks = bytes.as_chunks::<BLOCK>().0.iter();
+    let folded = blocks.zip(&BLOCK_SEEDS[place..]).map(|(block, seeds)| {
+        let word = u128::from_le_bytes(*block);
+        fold(word as u64 ^ seeds[0], (word >> 64) as u64 ^ seeds[1])
+    });
+    folded.fold(0, u64::wrapping_add)
 }
 
 impl<W> HashWord<W> for Zero {

@@ -19,6 +19,23 @@ use datafusion::error::Result;
 
 use super::key_form::{GroupTable, KeyForm, Keys, group_nulls, intern_valid, table_full};
 
+/// Byte strings, one a row.
+#[derive(Debug)]
+pub(super) struct StringKeys {
+    pub(super) strings: BinaryViewArray,
+    /// The hash of each string where it is known: it takes as long as a search to compute it anew.
+    hashes: Option<Vec<u64>>,
+}
+
+impl From<BinaryViewArray> for StringKeys {
+    fn from(strings: BinaryViewArray) -> Self {
+        Self {
+            strings,
+            hashes: None,
+        }
+    }
+}
+
 /// One String key.
 #[derive(Debug, Default)]
 pub(super) struct BytesForm<H>(PhantomData<H>);
@@ -36,13 +53,12 @@ impl<H: HashKeys> KeyForm for BytesForm<H> {
 
     fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>> {
         let column = columns.first().and_then(|c| c.as_binary_view_opt());
-        column
-            .cloned()
-            .ok_or_else(|| internal_datafusion_err!("a string key is no BinaryView"))
+        let column = column.cloned().map(StringKeys::from);
+        column.ok_or_else(|| internal_datafusion_err!("a string key is no BinaryView"))
     }
 
     fn columns(&self, keys: &Keys<Self>) -> Result<Vec<ArrayRef>> {
-        Ok(vec![Arc::new(keys.clone())])
+        Ok(vec![Arc::new(keys.strings.clone())])
     }
 
     fn decode(&self, table: &BytesGroups<H>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
@@ -83,17 +99,17 @@ impl<H: HashKeys> KeyForm for RowForm<H> {
         let rows = self.0.convert_columns(&columns)?;
         let mut keys = BinaryViewBuilder::with_capacity(rows.num_rows());
         rows.iter().for_each(|row| keys.append_value(row.as_ref()));
-        Ok(keys.finish())
+        Ok(keys.finish().into())
     }
 
     fn columns(&self, keys: &Keys<Self>) -> Result<Vec<ArrayRef>> {
         let parser = self.0.parser();
-        let rows = (0..keys.len()).map(|i| parser.parse(keys.value(i)));
+        let rows = (0..keys.strings.len()).map(|i| parser.parse(keys.strings.value(i)));
         Ok(self.0.convert_rows(rows)?)
     }
 
     fn decode(&self, table: &BytesGroups<H>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
-        self.columns(&table.array(range)?)
+        self.columns(&table.array(range)?.into())
     }
 }
 
@@ -141,6 +157,18 @@ impl<H: HashKeys> Index<H> {
     fn intern(&mut self, rows: &Views<'_, Buffer>, groups: &mut Vec<u32>) -> Result<(), TableFull> {
         match self {
             Index::Single(table) => table.intern(rows, groups),
+            Index::TwoLevel(table) => table.intern(rows, groups),
+        }
+    }
+
+    fn intern_hashed(
+        &mut self,
+        rows: &Views<'_, Buffer>,
+        hashes: &[u64],
+        groups: &mut Vec<u32>,
+    ) -> Result<(), TableFull> {
+        match self {
+            Index::Single(table) => table.intern_hashed(rows, hashes, groups),
             Index::TwoLevel(table) => table.intern(rows, groups),
         }
     }
@@ -200,21 +228,25 @@ impl<H: HashKeys> BytesGroups<H> {
 }
 
 impl<H: HashKeys> GroupTable for BytesGroups<H> {
-    type Keys = BinaryViewArray;
+    type Keys = StringKeys;
 
     fn intern(
         &mut self,
-        keys: &BinaryViewArray,
+        keys: &StringKeys,
         rows: Range<usize>,
         groups: &mut Vec<u32>,
     ) -> Result<()> {
+        let hashes = keys.hashes.as_ref().map(|hashes| &hashes[rows.clone()]);
+        let keys = &keys.strings;
         let nulls = keys.nulls().map(|n| n.slice(rows.start, rows.len()));
         let (views, buffers) = (&keys.views()[rows], keys.data_buffers());
         let Some(nulls) = nulls.filter(|n| n.null_count() > 0) else {
-            return self
-                .table
-                .intern(&Views { views, buffers }, groups)
-                .map_err(table_full);
+            let rows = Views { views, buffers };
+            let interned = match hashes {
+                Some(hashes) => self.table.intern_hashed(&rows, hashes, groups),
+                None => self.table.intern(&rows, groups),
+            };
+            return interned.map_err(table_full);
         };
         let null_group = match self.null_group {
             Some(group) => group,
@@ -228,7 +260,8 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
         })
     }
 
-    fn find(&self, keys: &BinaryViewArray, groups: &mut Vec<u32>) {
+    fn find(&self, keys: &StringKeys, groups: &mut Vec<u32>) {
+        let keys = &keys.strings;
         let start = groups.len();
         let (views, buffers) = (keys.views(), keys.data_buffers());
         self.table.find(&Views { views, buffers }, groups);
@@ -265,19 +298,23 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
         self.table.hashes().to_vec()
     }
 
-    fn keys_of(&self, groups: &[u32]) -> Result<BinaryViewArray> {
-        let keys = self.table.keys();
+    fn keys_of(&self, groups: &[u32]) -> Result<StringKeys> {
+        let (keys, hashes) = (self.table.keys(), self.table.hashes());
         let views: Vec<u128> = groups.iter().map(|g| keys[*g as usize]).collect();
+        let hashes = groups.iter().map(|g| hashes[*g as usize]).collect();
         let null = self.null_group.filter(|null| groups.contains(null));
         let nulls = null.map(|null| groups.iter().map(|g| *g != null).collect());
-        Ok(BinaryViewArray::try_new(
-            views.into(),
-            self.buffers.clone(),
-            nulls,
-        )?)
+        Ok(StringKeys {
+            strings: BinaryViewArray::try_new(views.into(), self.buffers.clone(), nulls)?,
+            hashes: Some(hashes),
+        })
     }
 
-    fn hashes(keys: &BinaryViewArray) -> Vec<u64> {
+    fn hashes(keys: &StringKeys) -> Vec<u64> {
+        if let Some(hashes) = &keys.hashes {
+            return hashes.clone();
+        }
+        let keys = &keys.strings;
         let rows = Views {
             views: keys.views(),
             buffers: keys.data_buffers(),
@@ -297,9 +334,17 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
         hashes
     }
 
-    fn take(keys: &BinaryViewArray, rows: &[u32]) -> Result<BinaryViewArray> {
-        let taken = take(keys, &UInt32Array::from(rows.to_vec()), None)?;
-        Ok(taken.as_binary_view().clone())
+    fn take(keys: &StringKeys, rows: &[u32]) -> Result<StringKeys> {
+        let taken = take(&keys.strings, &UInt32Array::from(rows.to_vec()), None)?;
+        let hash_of = |hashes: &Vec<u64>| rows.iter().map(|row| hashes[*row as usize]).collect();
+        Ok(StringKeys {
+            strings: taken.as_binary_view().clone(),
+            hashes: keys.hashes.as_ref().map(hash_of),
+        })
+    }
+
+    fn set_hashes(keys: &mut StringKeys, hashes: Vec<u64>) {
+        keys.hashes = Some(hashes);
     }
 
     fn recycle(mut self) -> Option<Self> {
@@ -313,13 +358,15 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
         })
     }
 
-    fn num_rows(keys: &BinaryViewArray) -> usize {
-        keys.len()
+    fn num_rows(keys: &StringKeys) -> usize {
+        keys.strings.len()
     }
 
-    fn keys_size_bytes(keys: &BinaryViewArray) -> usize {
+    fn keys_size_bytes(keys: &StringKeys) -> usize {
+        let hashes = keys.hashes.as_ref().map_or(0, Vec::capacity);
+        let keys = &keys.strings;
         let long = |view: &u128| Some(view_len(*view)).filter(|len| *len > INLINE_LEN);
         let long: usize = keys.views().iter().filter_map(long).sum();
-        keys.len() * size_of::<u128>() + long
+        keys.len() * size_of::<u128>() + long + hashes * size_of::<u64>()
     }
 }

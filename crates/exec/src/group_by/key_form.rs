@@ -84,6 +84,10 @@ pub(super) trait GroupTable: Debug + Send + Sync {
     /// Hash of each row's key.
     fn hashes(keys: &Self::Keys) -> Vec<u64>;
 
+    /// Keeps the hash of each row's key, as [`GroupTable::hashes`] gives it, if a search for it is shorter
+    /// then.
+    fn set_hashes(_keys: &mut Self::Keys, _hashes: Vec<u64>) {}
+
     /// Keys of some rows, in the order of `rows`.
     fn take(keys: &Self::Keys, rows: &[u32]) -> Result<Self::Keys>;
 

@@ -18,7 +18,7 @@ use basalt_hashtable::partition;
 use datafusion::error::Result;
 
 use super::grouping::AggregateArgs;
-use super::key_form::KeyForm;
+use super::key_form::{GroupTable, KeyForm};
 use super::options::Tuning;
 use super::rows::{Rows, SplitRows, joined, joined_args, size_bytes_of};
 
@@ -74,7 +74,7 @@ impl<F: KeyForm> Staging<F> {
             return Ok(());
         }
         let (columns, args) = std::mem::take(&mut self.waiting);
-        let rows = Rows {
+        let mut rows = Rows {
             keys: self.form.encode(joined(&columns)?)?,
             args: joined_args(&args)?,
         };
@@ -82,6 +82,7 @@ impl<F: KeyForm> Staging<F> {
         let partitions = partition(&hashes, self.tuning.staging_bits);
         let sampled = partitions.rows_of(0).iter();
         self.sample.extend(sampled.map(|row| hashes[*row as usize]));
+        F::Table::set_hashes(&mut rows.keys, hashes);
         let split = rows.split(partitions)?;
         self.num_split += self.num_waiting;
         self.split_bytes += split.rows.size_bytes();

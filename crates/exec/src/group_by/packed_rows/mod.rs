@@ -161,22 +161,23 @@ impl<H: HashKeys> KeyForm for PackedRowForm<H> {
     }
 
     fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>> {
-        match self.layout.fixed_bits {
+        let rows = match self.layout.fixed_bits {
             0..=64 => self.layout.encode::<u64>(&columns),
             65..=128 => self.layout.encode::<u128>(&columns),
             _ => self.layout.encode::<Word256>(&columns),
-        }
+        };
+        Ok(rows?.into())
     }
 
     fn columns(&self, keys: &Keys<Self>) -> Result<Vec<ArrayRef>> {
         match self.layout.fixed_bits {
-            0..=64 => self.layout.decode::<u64>(keys),
-            65..=128 => self.layout.decode::<u128>(keys),
-            _ => self.layout.decode::<Word256>(keys),
+            0..=64 => self.layout.decode::<u64>(&keys.strings),
+            65..=128 => self.layout.decode::<u128>(&keys.strings),
+            _ => self.layout.decode::<Word256>(&keys.strings),
         }
     }
 
     fn decode(&self, table: &BytesGroups<H>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
-        self.columns(&table.array(range)?)
+        self.columns(&table.array(range)?.into())
     }
 }
