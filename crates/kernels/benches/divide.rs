@@ -7,7 +7,7 @@ mod measure;
 use std::hint::black_box;
 
 use basalt_adapt::Random;
-use basalt_kernels::divide::{Divisor, Operation, Quotient, Remainder, Word, forms};
+use basalt_kernels::divide::{Divisor, Operation, Quotient, Remainder, Word, forms, remainders};
 
 /// Values of a call: they stay in a cache of the second level.
 const NUM_VALUES: usize = 1 << 16;
@@ -27,7 +27,25 @@ fn time<T: Word, O: Operation<T>>(title: &str, divisor: T, values: &[T]) {
     measure::print(&title, 8 * values.len(), size_of::<T>(), timed.collect());
 }
 
+/// Times the count of remainders of consecutive numbers beside the widest division.
+fn time_consecutive(divisor: u64) {
+    let values: Vec<u64> = (1 << 30..).take(NUM_VALUES).collect();
+    let divisor = Divisor::try_new(divisor).expect("no zero");
+    let widest = forms::<u64, Remainder<u8>>().last().expect("a form");
+    let (mut divided, mut counted) = (vec![0_u8; NUM_VALUES], vec![0_u8; NUM_VALUES]);
+    let divide: Box<dyn FnMut()> =
+        Box::new(|| widest.run(&divisor, &values, black_box(&mut divided)));
+    let count: Box<dyn FnMut()> =
+        Box::new(|| remainders(&divisor, &values, black_box(&mut counted)));
+    let timed = vec![("divided", divide), ("counted", count)];
+    let title = format!("consecutive u64 % to u8, by {}", divisor.get());
+    measure::print(&title, NUM_VALUES, size_of::<u64>(), timed);
+}
+
 fn main() {
+    for divisor in [3, 100] {
+        time_consecutive(divisor);
+    }
     let mut random = Random::new(7);
     let long: Vec<u64> = (0..NUM_VALUES).map(|_| random.bits()).collect();
     let narrow: Vec<u64> = long.iter().map(|value| value >> 20).collect();

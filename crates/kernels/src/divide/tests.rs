@@ -132,6 +132,57 @@ fn remainders_are_written_narrow() {
     );
 }
 
+/// Compares `remainders` with one division for each value.
+fn check_remainders<T: Word, R: Truncated<T> + Eq>(divisor: T, values: &[T]) {
+    let divisor = Divisor::try_new(divisor).unwrap();
+    let mut found = vec![R::default(); values.len()];
+    remainders(&divisor, values, &mut found);
+    let rest = |value: &T| R::truncate(value.divide(divisor.get()).1);
+    let expected: Vec<R> = values.iter().map(rest).collect();
+    assert_eq!(found, expected, "from {:?} by {divisor:?}", values.first());
+}
+
+#[test]
+fn consecutive_numbers_are_counted() {
+    let starts = [0, 1, 59, 1 << 31, (1 << 32) - 100, 1 << 40, u64::MAX - 1030];
+    for start in starts {
+        for len in [1, 63, 64, 65, 300, 1024] {
+            let mut values: Vec<u64> = (start..start + len).collect();
+            for divisor in [
+                1,
+                2,
+                3,
+                60,
+                64,
+                255,
+                256,
+                300,
+                1023,
+                1024,
+                5000,
+                1 << 35,
+                u64::MAX,
+            ] {
+                check_remainders::<u64, u64>(divisor, &values);
+                check_remainders::<u64, u8>(divisor % 256 + 1, &values);
+                let short: Vec<u32> = values.iter().map(|value| *value as u32).collect();
+                check_remainders::<u32, u32>((divisor as u32).max(1), &short);
+                let up: Vec<i64> = values.iter().map(|value| value.cast_signed()).collect();
+                let down: Vec<i64> = up.iter().map(|value| value.wrapping_neg()).collect();
+                let around: Vec<i64> = up.iter().map(|value| value.wrapping_sub(100)).collect();
+                for signed in [up, down, around] {
+                    check_remainders::<i64, i64>(divisor.cast_signed(), &signed);
+                    check_remainders::<i64, i64>(-7, &signed);
+                }
+            }
+            // Consecutive at both ends, but not between them.
+            let middle = values.len() / 2;
+            values[middle] ^= 1;
+            check_remainders::<u64, u16>(300, &values);
+        }
+    }
+}
+
 #[test]
 fn zero_is_no_divisor_and_the_least_number_wraps() {
     assert!(Divisor::try_new(0_u32).is_none());
