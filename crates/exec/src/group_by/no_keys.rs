@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
+use basalt_adapt::{Choice, Chooser, Turn, Work, WorkUnit};
 use basalt_analyzer::into_plan_error;
 use basalt_error::Error;
 use basalt_functions::aggregate::Groups;
@@ -25,6 +26,18 @@ const ONE_GROUP: Groups<'_> = Groups {
     num_rows: 1,
 };
 
+/// Decides, once there is code, whether batches go through it: LLVM's loops are not always better than the
+/// kernels.
+static WAY: Choice = Choice::new(
+    "aggregate_all",
+    "how aggregations without keys that are compiled run",
+    WorkUnit::Row,
+    &["kernels", "compiled"],
+);
+
+/// The arm of [`WAY`] that is not compiled.
+const USUAL: usize = 0;
+
 /// What the tasks of a query that may go over to compiled code share.
 #[derive(Clone, Debug)]
 pub(super) struct Compiling {
@@ -32,6 +45,8 @@ pub(super) struct Compiling {
     pub(super) switch: Arc<Switch>,
     /// Whether both ways are gone and compared.
     pub(super) verifies: bool,
+    /// Whether all that can be compiled has to be.
+    pub(super) is_forced: bool,
 }
 
 /// The states of one task.
@@ -40,6 +55,7 @@ pub(super) struct Totals {
     /// Picks rows; all count if there is none.
     predicate: Option<Predicate>,
     compiling: Option<Compiling>,
+    chooser: Option<Chooser>,
     states: States,
     share: Share,
 }
@@ -52,6 +68,7 @@ impl Totals {
             grouping,
             predicate,
             compiling: None,
+            chooser: None,
             states,
             share,
         }
@@ -72,24 +89,45 @@ impl Totals {
             totals,
             switch,
             verifies,
-        } = compiling;
+            ..
+        } = &compiling;
         let started = Instant::now();
-        let Some(code) = switch.code() else {
+        let turn = switch.code().and_then(|_| self.turn(&compiling, batch));
+        let is_usual = turn.as_ref().is_some_and(|turn| turn.arm() == USUAL);
+        let Some(code) = switch.code().filter(|_| !is_usual) else {
             grouping.for_each_piece(batch, |piece| self.push_piece(piece))?;
             switch.went_usual_way(batch.num_rows(), started.elapsed());
+            self.end(turn);
             return Ok(());
         };
-        if verifies {
-            grouping.for_each_piece(batch, |piece| self.verify_piece(&totals, code, piece))?;
+        if *verifies {
+            grouping.for_each_piece(batch, |piece| self.verify_piece(totals, code, piece))?;
             switch.verified();
         } else if totals.has_float_sums() {
             // In the same pieces as without code: they are part of the order of additions.
-            grouping.for_each_piece(batch, |piece| self.run_piece(&totals, code, piece))?;
+            grouping.for_each_piece(batch, |piece| self.run_piece(totals, code, piece))?;
         } else {
-            self.run_piece(&totals, code, batch)?;
+            self.run_piece(totals, code, batch)?;
         }
         switch.went_compiled_way(batch.num_rows(), started.elapsed());
+        self.end(turn);
         Ok(())
+    }
+
+    /// Decides which way a batch goes when there is code; none if it must be compiled.
+    fn turn(&mut self, compiling: &Compiling, batch: &RecordBatch) -> Option<Turn> {
+        if compiling.is_forced || compiling.verifies {
+            return None;
+        }
+        let row_bytes = compiling.totals.program().row_bytes();
+        let chooser = self.chooser.get_or_insert_with(|| Chooser::new(&WAY));
+        Some(chooser.begin(Work::rows(batch.num_rows(), row_bytes)))
+    }
+
+    fn end(&mut self, turn: Option<Turn>) {
+        if let (Some(chooser), Some(turn)) = (&mut self.chooser, turn) {
+            chooser.end(turn);
+        }
     }
 
     /// Adds rows by compiled code.

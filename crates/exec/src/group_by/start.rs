@@ -151,6 +151,7 @@ impl GroupByExec {
             totals: Arc::clone(totals),
             switch,
             verifies: options.verifies,
+            is_forced: options.min_count == 0,
         }))
     }
 
