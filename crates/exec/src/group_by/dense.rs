@@ -45,6 +45,7 @@ pub(super) struct Dense {
     num_seen: usize,
     num_changes: usize,
     ordinals: Vec<u32>,
+    narrow_ordinals: Vec<u8>,
 }
 
 impl Dense {
@@ -89,6 +90,7 @@ impl Dense {
             num_seen: 0,
             num_changes: 0,
             ordinals: Vec::new(),
+            narrow_ordinals: Vec::new(),
         }
     }
 
@@ -154,8 +156,17 @@ impl Dense {
         if has_nulls || self.layout.byte_ordinals(columns).is_some() {
             return Ok(false);
         }
+        let max_len = max_len.max(self.len);
+        if let Some(len) = self
+            .layout
+            .narrow_ordinals(columns, &mut self.narrow_ordinals)
+            && len <= max_len
+        {
+            self.len = self.len.max(len);
+            return self.push_narrow(args).map(|()| true);
+        }
         let len = self.layout.ordinals(columns, &mut self.ordinals)?;
-        let Some(len) = len.filter(|len| *len <= max_len.max(self.len)) else {
+        let Some(len) = len.filter(|len| *len <= max_len) else {
             return Ok(false);
         };
         self.len = self.len.max(len);
@@ -180,12 +191,7 @@ impl Dense {
         columns: &[ArrayRef],
         args: &AggregateArgs,
     ) -> Result<()> {
-        if let Some(seen) = &mut self.seen {
-            seen.resize(seen.len().max(NUM_KEYS), false);
-            if let Some(seen) = seen.first_chunk_mut() {
-                seen::mark(keys, seen);
-            }
-        }
+        self.mark_bytes(keys);
         let (layout, ordinals) = (&self.layout, &mut self.ordinals);
         let len = self.len;
         self.states.update_bytes(args, keys, || {
@@ -196,6 +202,41 @@ impl Dense {
                 num_rows: keys.len(),
             })
         })
+    }
+
+    /// Adds rows whose ordinals are known and are bytes.
+    fn push_narrow(&mut self, args: &AggregateArgs) -> Result<()> {
+        let narrow = std::mem::take(&mut self.narrow_ordinals);
+        self.mark_bytes(&narrow);
+        let (ordinals, len) = (&mut self.ordinals, self.len);
+        let updated = self.states.update_bytes(args, &narrow, || {
+            ordinals.clear();
+            ordinals.extend(narrow.iter().map(|ordinal| u32::from(*ordinal)));
+            Ok(Groups {
+                ids: Some(ordinals),
+                num_groups: len,
+                num_rows: narrow.len(),
+            })
+        });
+        self.narrow_ordinals = narrow;
+        updated
+    }
+
+    /// Marks ordinals that are bytes.
+    fn mark_bytes(&mut self, ordinals: &[u8]) {
+        let Some(seen) = &mut self.seen else {
+            return;
+        };
+        if self.num_possible == Some(self.num_seen) {
+            return;
+        }
+        seen.resize(seen.len().max(NUM_KEYS), false);
+        if let Some(seen) = seen.first_chunk_mut() {
+            seen::mark(ordinals, seen);
+        }
+        if self.num_possible.is_some() {
+            self.num_seen = seen.iter().filter(|seen| **seen).count();
+        }
     }
 
     fn mark(&mut self) {
@@ -251,7 +292,9 @@ impl Dense {
     /// Memory held, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
         let seen = self.seen.as_ref().map_or(0, Vec::capacity);
-        seen + self.states.size_bytes() + self.ordinals.capacity() * size_of::<u32>()
+        let ordinals =
+            self.ordinals.capacity() * size_of::<u32>() + self.narrow_ordinals.capacity();
+        seen + self.states.size_bytes() + ordinals
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) struct PlannedKeys {
 }
 
 /// Rows whose keys and arguments are computed together.
-const PIECE_ROWS: usize = 8 << 10;
+const PIECE_ROWS: usize = 16 << 10;
 
 /// Arguments of each aggregate for the rows of a batch.
 pub(super) type AggregateArgs = Vec<Vec<ArrayRef>>;

@@ -135,6 +135,35 @@ impl Layout {
         (digit.base == 0 && digit.shift == 0).then(|| &bytes.values()[..])
     }
 
+    /// The ordinals of columns of bytes, if they are bytes too, and the number of ordinals up to the largest
+    /// value of the last column; `None` if they are not.
+    pub(super) fn narrow_ordinals(
+        &self,
+        columns: &[ArrayRef],
+        ordinals: &mut Vec<u8>,
+    ) -> Option<usize> {
+        let is_narrow = |d: &Digit| d.base == 0 && d.shift + d.bits <= u8::BITS;
+        if !self.digits.iter().all(is_narrow) {
+            return None;
+        }
+        let num_rows = columns.first().map_or(0, |c| c.len());
+        ordinals.resize(num_rows, 0);
+        for (i, (digit, column)) in self.digits.iter().zip(columns).enumerate() {
+            let bits = widest(AddByte {
+                values: column.as_primitive_opt::<UInt8Type>()?.values(),
+                shift: digit.shift,
+                is_first: i == 0,
+                ordinals: &mut *ordinals,
+            });
+            if u32::from(bits) >> digit.bits != 0 {
+                return None;
+            }
+        }
+        let shift = self.digits[self.last].shift;
+        let largest = widest(LargestByte(ordinals));
+        Some(((usize::from(largest) >> shift) + 1) << shift)
+    }
+
     /// Number of ordinals up to the largest in `bounds`; `None` if values lie outside or there
     /// would be more than `max_len`.
     pub(super) fn len_for(&self, bounds: &[Bounds], max_len: usize) -> Option<usize> {
@@ -275,6 +304,41 @@ impl Loop for Largest<'_> {
     }
 }
 
+struct LargestByte<'a>(&'a [u8]);
+
+impl Loop for LargestByte<'_> {
+    type Output = u8;
+
+    #[inline(always)]
+    fn run(self) -> u8 {
+        self.0.iter().fold(0, |largest, o| largest.max(*o))
+    }
+}
+
+/// Computes one digit of ordinals that are bytes; gives all bits that are set in one of the values.
+struct AddByte<'a> {
+    values: &'a [u8],
+    shift: u32,
+    is_first: bool,
+    ordinals: &'a mut [u8],
+}
+
+impl Loop for AddByte<'_> {
+    type Output = u8;
+
+    #[inline(always)]
+    fn run(self) -> u8 {
+        let shift = self.shift % u8::BITS;
+        let mut bits = 0;
+        for (ordinal, value) in self.ordinals.iter_mut().zip(self.values) {
+            bits |= value;
+            let before = if self.is_first { 0 } else { *ordinal };
+            *ordinal = before | value << shift;
+        }
+        bits
+    }
+}
+
 /// Computes one digit of the ordinals of the rows from `start` on; gives all bits that are set in
 /// one of the values minus the base.
 struct AddDigit<'a> {
@@ -411,6 +475,26 @@ mod tests {
         let mut late = vec![0; 5000];
         late[4999] = 1 << 40;
         assert_eq!(ordinals(&late, &[0; 5000]), None);
+    }
+
+    #[test]
+    fn ordinals_of_few_bytes_are_bytes() {
+        let column = |values: &[u8]| Arc::new(UInt8Array::from(values.to_vec())) as ArrayRef;
+        let columns = [column(&[0, 2, 1]), column(&[3, 0, 15]), column(&[1, 0, 0])];
+        let layout = layout(&columns, 1 << 20).unwrap();
+        let (mut narrow, mut wide) = (Vec::new(), Vec::new());
+        let len = layout.narrow_ordinals(&columns, &mut narrow);
+        assert_eq!(len, layout.ordinals(&columns, &mut wide).unwrap());
+        assert!(narrow.iter().zip(&wide).all(|(n, w)| u32::from(*n) == *w));
+        let mut other = |first: u8, last: u8| {
+            let columns = [column(&[first]), column(&[3]), column(&[last])];
+            layout.narrow_ordinals(&columns, &mut narrow)
+        };
+        assert_eq!(other(3, 1), Some(4 << 3));
+        assert_eq!((other(4, 1), other(3, 2)), (None, None));
+        let wide: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        let columns = [column(&[1]), column(&[3]), wide];
+        assert_eq!(layout.narrow_ordinals(&columns, &mut Vec::new()), None);
     }
 
     #[test]

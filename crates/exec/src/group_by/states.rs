@@ -182,8 +182,9 @@ impl States {
                     counts.add_bytes(keys);
                     true
                 }
+                State::Sum(sums) => sums.add_bytes(args, keys),
                 State::Other(states) => states.update_bytes(args, keys).map_err(into_plan_error)?,
-                State::Sum(_) | State::Distinct(_) => false,
+                State::Distinct(_) => false,
             };
             if is_done {
                 continue;

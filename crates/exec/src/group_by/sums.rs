@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, UInt64Array};
 use basalt_functions::aggregate::Groups;
 use basalt_kernels::Bitmap;
+use basalt_kernels::average::NUM_KEYS;
 use basalt_kernels::fold::fold_lanes;
 use basalt_kernels::widest::{Loop, widest};
 use datafusion::common::internal_datafusion_err;
@@ -50,6 +51,21 @@ impl Sums {
         };
         visit_native(values.data_type(), visitor)
             .ok_or_else(|| internal_datafusion_err!("no integer sum over {}", values.data_type()))
+    }
+
+    /// Adds the rows of a batch, of which row `i` belongs to group `keys[i]`; whether it did, which it does
+    /// not where there are NULLs.
+    pub(super) fn add_bytes(&mut self, args: &[ArrayRef], keys: &[u8]) -> bool {
+        let [values] = args else {
+            return false;
+        };
+        if values.null_count() > 0 {
+            return false;
+        }
+        grow(&mut self.words, NUM_KEYS);
+        let sums = self.words.first_chunk_mut::<NUM_KEYS>();
+        let added = sums.map(|sums| AddToBytes { sums, values, keys });
+        added.is_some_and(|add| visit_native(values.data_type(), add).is_some())
     }
 
     /// Adds the sums that stand at `rows` of `from` to `groups`.
@@ -126,6 +142,38 @@ impl<T: Native> Loop for AddEach<'_, T> {
     fn run(self) {
         for (sum, value) in self.sums.iter_mut().zip(self.values) {
             *sum = sum.wrapping_add(T::widen(*value));
+        }
+    }
+}
+
+struct AddToBytes<'a> {
+    sums: &'a mut [u64; NUM_KEYS],
+    values: &'a ArrayRef,
+    keys: &'a [u8],
+}
+
+impl NativeVisitor for AddToBytes<'_> {
+    type Output = ();
+
+    /// In two tables in turn, so that a key that repeats does not wait for its last sum.
+    fn visit<T: Native>(self) {
+        let mut others = [0_u64; NUM_KEYS];
+        let values = self.values.as_primitive::<T>().values();
+        let add = |sums: &mut [u64; NUM_KEYS], key: u8, value| {
+            let sum = &mut sums[usize::from(key)];
+            *sum = sum.wrapping_add(T::widen(value));
+        };
+        let (pairs, rest) = self.keys.as_chunks::<2>();
+        let (value_pairs, rest_values) = values.as_chunks::<2>();
+        for (keys, values) in pairs.iter().zip(value_pairs) {
+            add(self.sums, keys[0], values[0]);
+            add(&mut others, keys[1], values[1]);
+        }
+        for (key, value) in rest.iter().zip(rest_values) {
+            add(self.sums, *key, *value);
+        }
+        for (sum, other) in self.sums.iter_mut().zip(others) {
+            *sum = sum.wrapping_add(other);
         }
     }
 }

@@ -7,6 +7,7 @@ use arrow::array::{Array, ArrayRef};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::datatypes::DataType as ArrowType;
 use basalt_error::Result;
+use basalt_kernels::average::NUM_KEYS;
 use basalt_kernels::fold::fold_lanes;
 use basalt_types::DataType;
 
@@ -233,6 +234,27 @@ impl<T: Primitive, D: Direction> Aggregator for Extreme<T, D> {
         let values = primitive::<T>(column(args, 0)?)?.values();
         self.offer_all(values, &Rows::new(args, groups)?);
         Ok(())
+    }
+
+    fn update_bytes(&mut self, args: &[ArrayRef], keys: &[u8]) -> Result<bool> {
+        let values = primitive::<T>(column(args, 0)?)?;
+        if values.null_count() > 0 {
+            return Ok(false);
+        }
+        self.resize(NUM_KEYS);
+        let Some(best) = self.values.first_chunk_mut::<NUM_KEYS>() else {
+            return Ok(false);
+        };
+        for (value, key) in values.values().iter().zip(keys) {
+            // A byte is in the table: no bounds are checked.
+            let best_of_group = &mut best[usize::from(*key)];
+            if D::better(*value, *best_of_group) {
+                *best_of_group = *value;
+            } else if Self::is_worst(*value) {
+                mark(&mut self.worst_seen, usize::from(*key), NUM_KEYS);
+            }
+        }
+        Ok(true)
     }
 
     fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
