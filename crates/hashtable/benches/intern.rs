@@ -169,11 +169,75 @@ fn print_split() {
             }
         })
     };
+    let hashed = |(views, arena): (Vec<u128>, Arena)| -> Box<dyn FnMut()> {
+        type Table = BytesTable<basalt_hashtable::Fold>;
+        let mut groups = Vec::new();
+        let buffers = arena.buffers();
+        let rows = Views {
+            views: &views,
+            buffers,
+        };
+        let hashes: Vec<u64> = views.iter().map(|v| Table::hash(&rows, *v)).collect();
+        Box::new(move || {
+            let parts = views.chunks(ROWS / PARTITIONS);
+            for (views, hashes) in parts.zip(hashes.chunks(ROWS / PARTITIONS)) {
+                groups.clear();
+                let mut table = Table::default();
+                let buffers = arena.buffers();
+                let rows = Views { views, buffers };
+                table
+                    .intern_hashed(&rows, hashes, &mut groups)
+                    .unwrap_or_default();
+                black_box(&groups);
+            }
+        })
+    };
     let forms = vec![
         ("side by side", form(side_by_side)),
-        ("scattered", form(scattered)),
+        ("scattered", form(scattered.clone())),
+        ("scattered, hashed", hashed(scattered)),
     ];
     measure::print("long strings of partitions", ROWS, 16, forms);
+}
+
+/// Words of rows that were split by hash, in pieces as they were split: one table for each partition, of which
+/// the memory is used again.
+fn print_split_words() {
+    const PARTITION_ROWS: usize = 24 << 10;
+    const PARTITIONS: usize = 128;
+    const PIECE_ROWS: usize = 128;
+    let mut random = Random::new(1);
+    let mut form = |rows_per_key: usize| -> Box<dyn FnMut()> {
+        let num_keys = PARTITION_ROWS / rows_per_key;
+        let partition = |_| -> Vec<u64> {
+            let keys: Vec<u64> = (0..num_keys).map(|_| random.bits()).collect();
+            let row = |_| keys[random.bits() as usize % num_keys];
+            match rows_per_key {
+                1 => keys,
+                _ => (0..PARTITION_ROWS).map(row).collect(),
+            }
+        };
+        let partitions: Vec<Vec<u64>> = (0..PARTITIONS).map(partition).collect();
+        let mut table = WordTable::<u64>::default();
+        let mut groups = Vec::new();
+        Box::new(move || {
+            for keys in &partitions {
+                table.clear();
+                for piece in keys.chunks(PIECE_ROWS) {
+                    groups.clear();
+                    table.intern(piece, &mut groups).unwrap_or_default();
+                    black_box(&groups);
+                }
+            }
+        })
+    };
+    let forms = vec![
+        ("all different", form(1)),
+        ("five of each", form(5)),
+        ("fifty of each", form(50)),
+    ];
+    let num_rows = PARTITIONS * PARTITION_ROWS;
+    measure::print("words of partitions", num_rows, 8, forms);
 }
 
 /// Phrases as people search for: four of five rows have none, few phrases are searched often, most once.
@@ -206,7 +270,7 @@ fn print_phrases() {
 fn main() {
     // `cargo bench -p basalt-hashtable --bench intern -- phrases` runs that part alone.
     let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
-    let parts: [(&str, fn()); 4] = [
+    let parts: [(&str, fn()); 5] = [
         ("words", || {
             print_words::<u64>("words of 64 bits");
             print_words::<Word256>("words of 256 bits");
@@ -217,6 +281,7 @@ fn main() {
         }),
         ("partitions", print_split),
         ("phrases", print_phrases),
+        ("partitions-words", print_split_words),
     ];
     for (name, print) in parts {
         if wanted.as_ref().is_none_or(|wanted| wanted == name) {

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use crate::Word;
 use crate::hash::HashWord;
+use crate::prefetch::prefetch;
 use crate::runs::CHUNK;
 
 const MIN_SLOTS: usize = 2 * CHUNK;
@@ -62,22 +63,12 @@ impl<W: Word, H: HashWord<W>> WordSlots<W, H> {
         taken.map(|slot| slot.group_plus_one - 1)
     }
 
-    /// Where each key's probing starts, and what lies there; there are slots.
-    ///
-    /// These loads depend on nothing: the processor waits for many of them at once.
+    /// Where each key's probing starts; the slots there are asked for. There are slots.
     #[inline]
-    pub(crate) fn load_first(
-        &self,
-        keys: &[W],
-        positions: &mut [usize; CHUNK],
-        first: &mut [Slot<W>; CHUNK],
-    ) {
-        let mask = self.slots.len() - 1;
+    pub(crate) fn prefetch_first(&self, keys: &[W], positions: &mut [usize; CHUNK]) {
         for (position, key) in positions.iter_mut().zip(keys) {
-            *position = H::hash(*key) as usize & mask;
-        }
-        for (slot, position) in first.iter_mut().zip(&positions[..keys.len()]) {
-            *slot = self.slots[*position];
+            *position = self.position(H::hash(*key));
+            prefetch(&self.slots, *position);
         }
     }
 

@@ -99,16 +99,14 @@ impl<W: Word, H: HashWord<W>> WordTable<W, H> {
             return Ok(());
         }
         let mut positions = [0; CHUNK];
-        let mut first = [Slot::default(); CHUNK];
-        self.slots.load_first(chunk, &mut positions, &mut first);
-        let rows = chunk.iter().zip(&positions).zip(&first).zip(groups);
-        for (((key, position), slot), group) in rows {
-            *group = self.group_of(*key, *position, *slot);
+        self.slots.prefetch_first(chunk, &mut positions);
+        for ((key, position), group) in chunk.iter().zip(&positions).zip(groups) {
+            *group = self.group_of(*key, *position, self.slots.slot(*position));
         }
         Ok(())
     }
 
-    /// The group of a key whose search starts at `position`, where `slot` lies or lay.
+    /// The group of a key whose search starts at `position`, where `slot` lies.
     #[inline]
     fn group_of(&mut self, key: W, position: usize, slot: Slot<W>) -> u32 {
         let group_plus_one = if slot.holds(key) {
@@ -128,14 +126,9 @@ impl<W: Word, H: HashWord<W>> WordTable<W, H> {
         groups.reserve(keys.len());
         for chunk in keys.chunks(CHUNK) {
             let mut positions = [0; CHUNK];
-            let mut first = [Slot::default(); CHUNK];
-            self.slots.load_first(chunk, &mut positions, &mut first);
-            for ((key, position), slot) in chunk.iter().zip(positions).zip(first) {
-                let group_plus_one = if slot.holds(*key) {
-                    slot.group_plus_one
-                } else {
-                    self.slots.find(*key, position)
-                };
+            self.slots.prefetch_first(chunk, &mut positions);
+            for (key, position) in chunk.iter().zip(positions) {
+                let group_plus_one = self.slots.find(*key, position);
                 groups.push(group_plus_one.wrapping_sub(1));
             }
         }

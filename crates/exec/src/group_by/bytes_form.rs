@@ -4,12 +4,10 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, UInt32Array};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder};
 use arrow::buffer::{Buffer, ScalarBuffer};
-use arrow::compute::take;
 use arrow::datatypes::DataType as ArrowType;
 use arrow::row::{RowConverter, SortField};
-use basalt_hashtable::views::{INLINE_LEN, view_len};
 use basalt_hashtable::{
     Arena, BytesTable, HashKeys, NOT_FOUND, Partitions, TableFull, TwoLevelBytesTable, Views,
     partition,
@@ -18,23 +16,7 @@ use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
 use super::key_form::{GroupTable, KeyForm, Keys, group_nulls, intern_valid, table_full};
-
-/// Byte strings, one a row.
-#[derive(Debug)]
-pub(super) struct StringKeys {
-    pub(super) strings: BinaryViewArray,
-    /// The hash of each string where it is known: it takes as long as a search to compute it anew.
-    hashes: Option<Vec<u64>>,
-}
-
-impl From<BinaryViewArray> for StringKeys {
-    fn from(strings: BinaryViewArray) -> Self {
-        Self {
-            strings,
-            hashes: None,
-        }
-    }
-}
+use super::string_keys::StringKeys;
 
 /// One String key.
 #[derive(Debug, Default)]
@@ -53,12 +35,12 @@ impl<H: HashKeys> KeyForm for BytesForm<H> {
 
     fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>> {
         let column = columns.first().and_then(|c| c.as_binary_view_opt());
-        let column = column.cloned().map(StringKeys::from);
+        let column = column.map(StringKeys::from);
         column.ok_or_else(|| internal_datafusion_err!("a string key is no BinaryView"))
     }
 
     fn columns(&self, keys: &Keys<Self>) -> Result<Vec<ArrayRef>> {
-        Ok(vec![Arc::new(keys.strings.clone())])
+        Ok(vec![Arc::new(keys.array()?)])
     }
 
     fn decode(&self, table: &BytesGroups<H>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
@@ -75,6 +57,12 @@ impl<H> RowForm<H> {
     pub(super) fn try_new(types: &[ArrowType]) -> Result<Self> {
         let fields = types.iter().map(|t| SortField::new(t.clone())).collect();
         Ok(Self(RowConverter::new(fields)?, PhantomData))
+    }
+
+    fn columns_of(&self, keys: &BinaryViewArray) -> Result<Vec<ArrayRef>> {
+        let parser = self.0.parser();
+        let rows = (0..keys.len()).map(|i| parser.parse(keys.value(i)));
+        Ok(self.0.convert_rows(rows)?)
     }
 
     /// Whether keys of these types can be rows of bytes.
@@ -99,17 +87,15 @@ impl<H: HashKeys> KeyForm for RowForm<H> {
         let rows = self.0.convert_columns(&columns)?;
         let mut keys = BinaryViewBuilder::with_capacity(rows.num_rows());
         rows.iter().for_each(|row| keys.append_value(row.as_ref()));
-        Ok(keys.finish().into())
+        Ok(StringKeys::from(&keys.finish()))
     }
 
     fn columns(&self, keys: &Keys<Self>) -> Result<Vec<ArrayRef>> {
-        let parser = self.0.parser();
-        let rows = (0..keys.strings.len()).map(|i| parser.parse(keys.strings.value(i)));
-        Ok(self.0.convert_rows(rows)?)
+        self.columns_of(&keys.array()?)
     }
 
     fn decode(&self, table: &BytesGroups<H>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
-        self.columns(&table.array(range)?.into())
+        self.columns_of(&table.array(range)?)
     }
 }
 
@@ -236,15 +222,15 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
         rows: Range<usize>,
         groups: &mut Vec<u32>,
     ) -> Result<()> {
-        let hashes = keys.hashes.as_ref().map(|hashes| &hashes[rows.clone()]);
-        let keys = &keys.strings;
-        let nulls = keys.nulls().map(|n| n.slice(rows.start, rows.len()));
-        let (views, buffers) = (&keys.views()[rows], keys.data_buffers());
+        let nulls = keys.nulls.as_ref();
+        let nulls = nulls.map(|n| n.slice(rows.start, rows.len()));
+        let buffers = keys.buffers.as_slice();
+        let views = &keys.views[rows.clone()];
         let Some(nulls) = nulls.filter(|n| n.null_count() > 0) else {
-            let rows = Views { views, buffers };
-            let interned = match hashes {
-                Some(hashes) => self.table.intern_hashed(&rows, hashes, groups),
-                None => self.table.intern(&rows, groups),
+            let views = Views { views, buffers };
+            let interned = match &keys.hashes {
+                Some(hashes) => self.table.intern_hashed(&views, &hashes[rows], groups),
+                None => self.table.intern(&views, groups),
             };
             return interned.map_err(table_full);
         };
@@ -261,11 +247,9 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
     }
 
     fn find(&self, keys: &StringKeys, groups: &mut Vec<u32>) {
-        let keys = &keys.strings;
         let start = groups.len();
-        let (views, buffers) = (keys.views(), keys.data_buffers());
-        self.table.find(&Views { views, buffers }, groups);
-        if let Some(nulls) = keys.nulls() {
+        self.table.find(&keys.rows(), groups);
+        if let Some(nulls) = &keys.nulls {
             let null_group = self.null_group.unwrap_or(NOT_FOUND);
             let found = groups[start..].iter_mut().zip(nulls.iter());
             let nulls = found.filter(|(_, is_valid)| !is_valid);
@@ -300,47 +284,21 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
 
     fn keys_of(&self, groups: &[u32]) -> Result<StringKeys> {
         let (keys, hashes) = (self.table.keys(), self.table.hashes());
-        let views: Vec<u128> = groups.iter().map(|g| keys[*g as usize]).collect();
-        let hashes = groups.iter().map(|g| hashes[*g as usize]).collect();
         let null = self.null_group.filter(|null| groups.contains(null));
-        let nulls = null.map(|null| groups.iter().map(|g| *g != null).collect());
         Ok(StringKeys {
-            strings: BinaryViewArray::try_new(views.into(), self.buffers.clone(), nulls)?,
-            hashes: Some(hashes),
+            views: groups.iter().map(|g| keys[*g as usize]).collect(),
+            buffers: self.buffers.clone(),
+            nulls: null.map(|null| groups.iter().map(|g| *g != null).collect()),
+            hashes: Some(groups.iter().map(|g| hashes[*g as usize]).collect()),
         })
     }
 
     fn hashes(keys: &StringKeys) -> Vec<u64> {
-        if let Some(hashes) = &keys.hashes {
-            return hashes.clone();
-        }
-        let keys = &keys.strings;
-        let rows = Views {
-            views: keys.views(),
-            buffers: keys.data_buffers(),
-        };
-        let mut hashes: Vec<u64> = rows
-            .views
-            .iter()
-            .map(|v| BytesTable::<H>::hash(&rows, *v))
-            .collect();
-        if let Some(nulls) = keys.nulls() {
-            let nulls = hashes
-                .iter_mut()
-                .zip(nulls.iter())
-                .filter(|(_, is_valid)| !is_valid);
-            nulls.for_each(|(hash, _)| *hash = 0);
-        }
-        hashes
+        keys.hashes::<H>()
     }
 
     fn take(keys: &StringKeys, rows: &[u32]) -> Result<StringKeys> {
-        let taken = take(&keys.strings, &UInt32Array::from(rows.to_vec()), None)?;
-        let hash_of = |hashes: &Vec<u64>| rows.iter().map(|row| hashes[*row as usize]).collect();
-        Ok(StringKeys {
-            strings: taken.as_binary_view().clone(),
-            hashes: keys.hashes.as_ref().map(hash_of),
-        })
+        Ok(keys.take(rows))
     }
 
     fn set_hashes(keys: &mut StringKeys, hashes: Vec<u64>) {
@@ -359,14 +317,10 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
     }
 
     fn num_rows(keys: &StringKeys) -> usize {
-        keys.strings.len()
+        keys.len()
     }
 
     fn keys_size_bytes(keys: &StringKeys) -> usize {
-        let hashes = keys.hashes.as_ref().map_or(0, Vec::capacity);
-        let keys = &keys.strings;
-        let long = |view: &u128| Some(view_len(*view)).filter(|len| *len > INLINE_LEN);
-        let long: usize = keys.views().iter().filter_map(long).sum();
-        keys.len() * size_of::<u128>() + long + hashes * size_of::<u64>()
+        keys.size_bytes()
     }
 }

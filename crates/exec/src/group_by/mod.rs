@@ -16,6 +16,7 @@
 //! | [`key_form`] | what a form of key does, and which one fits which types |
 //! | [`word_form`] | keys packed into a word |
 //! | [`bytes_form`] | a string, or a row of any types as bytes |
+//! | [`string_keys`] | such strings on their way to a table |
 //! | [`packed_rows`] | a row of strings and values of fixed width as bytes |
 //! | [`dense`], [`dense_merge`], [`layout`] | integer keys of a small range, which index arrays |
 //! | [`key_bounds`] | that range, where expressions tell it |
@@ -71,6 +72,7 @@ mod staging;
 mod start;
 mod states;
 mod strategy;
+mod string_keys;
 mod sums;
 mod top;
 mod word_form;

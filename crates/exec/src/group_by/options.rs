@@ -120,7 +120,7 @@ impl Tuning {
 const PARTITION_ROWS: usize = 24 << 10;
 
 /// Rows of a partition among those that are split together.
-const PIECE_ROWS: usize = 256;
+const PIECE_ROWS: usize = 128;
 
 impl Default for Tuning {
     fn default() -> Self {

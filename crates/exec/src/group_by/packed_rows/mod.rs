@@ -29,6 +29,7 @@ use self::write::{Strings, write_rows};
 use super::bytes_form::BytesGroups;
 use super::key_form::{KeyForm, Keys};
 use super::pack::{Place, pack, unpack, width};
+use super::string_keys::StringKeys;
 
 /// Most bits of the fixed part.
 const MAX_FIXED_BITS: u32 = 256;
@@ -89,7 +90,7 @@ impl RowLayout {
         self.fixed_bits.div_ceil(8) as usize
     }
 
-    fn encode<W: Word>(&self, columns: &[ArrayRef]) -> Result<BinaryViewArray> {
+    fn encode<W: Word>(&self, columns: &[ArrayRef]) -> Result<StringKeys> {
         let num_rows = columns.first().map_or(0, |c| c.len());
         let mut words = vec![W::default(); num_rows];
         let mut strings = Vec::new();
@@ -108,6 +109,14 @@ impl RowLayout {
             }
         }
         write_rows(&words, self.fixed_bytes(), &strings)
+    }
+
+    fn columns_of(&self, rows: &BinaryViewArray) -> Result<Vec<ArrayRef>> {
+        match self.fixed_bits {
+            0..=64 => self.decode::<u64>(rows),
+            65..=128 => self.decode::<u128>(rows),
+            _ => self.decode::<Word256>(rows),
+        }
     }
 
     fn decode<W: Word>(&self, rows: &BinaryViewArray) -> Result<Vec<ArrayRef>> {
@@ -161,23 +170,18 @@ impl<H: HashKeys> KeyForm for PackedRowForm<H> {
     }
 
     fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>> {
-        let rows = match self.layout.fixed_bits {
+        match self.layout.fixed_bits {
             0..=64 => self.layout.encode::<u64>(&columns),
             65..=128 => self.layout.encode::<u128>(&columns),
             _ => self.layout.encode::<Word256>(&columns),
-        };
-        Ok(rows?.into())
-    }
-
-    fn columns(&self, keys: &Keys<Self>) -> Result<Vec<ArrayRef>> {
-        match self.layout.fixed_bits {
-            0..=64 => self.layout.decode::<u64>(&keys.strings),
-            65..=128 => self.layout.decode::<u128>(&keys.strings),
-            _ => self.layout.decode::<Word256>(&keys.strings),
         }
     }
 
+    fn columns(&self, keys: &Keys<Self>) -> Result<Vec<ArrayRef>> {
+        self.layout.columns_of(&keys.array()?)
+    }
+
     fn decode(&self, table: &BytesGroups<H>, range: Range<usize>) -> Result<Vec<ArrayRef>> {
-        self.columns(&table.array(range)?.into())
+        self.layout.columns_of(&table.array(range)?)
     }
 }

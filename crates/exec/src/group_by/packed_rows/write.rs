@@ -1,6 +1,6 @@
 //! Writes rows: short ones into their views, the others into buffers.
 
-use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray};
+use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::buffer::{Buffer, NullBuffer};
 use basalt_hashtable::views::{INLINE_LEN, view_len};
 use basalt_hashtable::{Views, Word};
@@ -8,6 +8,7 @@ use datafusion::common::{exec_datafusion_err, internal_datafusion_err};
 use datafusion::error::Result;
 
 use super::LEN_BYTES;
+use crate::group_by::string_keys::StringKeys;
 
 /// Bytes of rows in one buffer, but for those of a single row.
 const BUFFER_BYTES: usize = 1 << 30;
@@ -61,27 +62,29 @@ pub(super) fn write_rows<W: Word>(
     words: &[W],
     fixed_bytes: usize,
     strings: &[Strings<'_>],
-) -> Result<BinaryViewArray> {
+) -> Result<StringKeys> {
     let fixed_and_lens = fixed_bytes + LEN_BYTES * strings.len().saturating_sub(1);
     let string_bytes = |row| strings.iter().map(|s| view_len(s.view(row))).sum::<usize>();
-    let lens: Vec<usize> = (0..words.len())
-        .map(|row| fixed_and_lens + string_bytes(row))
-        .collect();
-    let long: usize = lens.iter().filter(|len| **len > INLINE_LEN).sum();
+    let len_of = |row| fixed_and_lens + string_bytes(row);
+    let long = (0..words.len()).map(len_of);
+    let long: usize = long.filter(|len| *len > INLINE_LEN).sum();
     let mut buffers = Buffers::with_capacity(long.min(BUFFER_BYTES));
-    let rows = words.iter().zip(lens).enumerate();
-    let views = rows.map(|(row, (word, len))| {
+    let mut views = Vec::with_capacity(words.len());
+    for (row, word) in words.iter().enumerate() {
+        let len = len_of(row);
         let view = if len <= INLINE_LEN {
             inline_row(*word, fixed_bytes, strings, row)
         } else {
             buffers.start_row(len)?;
             buffers.append(*word, fixed_bytes, strings, row)
         };
-        Ok(view | len as u128)
-    });
-    let views = views.collect::<Result<Vec<u128>>>()?;
-    let array = BinaryViewArray::try_new(views.into(), buffers.finish(), None)?;
-    Ok(array)
+        views.push(view | len as u128);
+    }
+    Ok(StringKeys {
+        views: views.into(),
+        buffers: buffers.finish(),
+        ..StringKeys::default()
+    })
 }
 
 /// Rows that do not fit into a view.
