@@ -44,6 +44,7 @@ mod word_slots;
 pub use bytes_table::BytesTable;
 pub use direct::DirectTable;
 pub use hash::{Fold, HashBytes, HashKeys, HashWord, Zero};
+pub use prefetch::prefetch;
 pub use radix::{Partitions, fast_range, partition, partition_by};
 pub use two_level_bytes_table::TwoLevelBytesTable;
 pub use two_level_word_table::TwoLevelWordTable;

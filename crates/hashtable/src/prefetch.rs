@@ -9,7 +9,7 @@ pub(crate) const LINE_BYTES: usize = 64;
 /// Starts to load the line that `slice[index]` lies in; does nothing visible, whatever the index.
 #[inline(always)]
 #[expect(unsafe_code, reason = "a hint to the processor has no safe form")]
-pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
+pub fn prefetch<T>(slice: &[T], index: usize) {
     let address = slice.as_ptr().wrapping_add(index);
     #[cfg(target_arch = "x86_64")]
     {

@@ -283,6 +283,12 @@ pub(super) struct Part<F: KeyForm> {
 }
 
 impl<F: KeyForm> Part<F> {
+    /// Rows of `partition` that are in no group yet.
+    pub(super) fn num_staged(&self, partition: usize) -> usize {
+        let staged = self.staged.iter();
+        staged.map(|rows| rows.range(partition).len()).sum()
+    }
+
     /// Adds all that belongs to `partition` to `to`.
     pub(super) fn merge_into(&self, partition: usize, to: &mut GroupSet<F>) -> Result<()> {
         self.groups.merge_into(partition, to)?;

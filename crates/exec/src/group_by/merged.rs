@@ -276,6 +276,8 @@ impl<F: KeyForm> Merged for Partitioned<F> {
             .pop();
         let table = spare.unwrap_or_else(|| self.form.table());
         let mut groups = GroupSet::new(table, &self.grouping);
+        let num_staged = self.parts.iter().map(|part| part.num_staged(partition));
+        groups.states.reserve_distinct(num_staged.sum());
         for part in &self.parts {
             part.merge_into(partition, &mut groups)?;
         }

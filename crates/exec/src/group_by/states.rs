@@ -141,6 +141,15 @@ impl States {
         }
     }
 
+    /// Makes room for the distinct values of so many rows.
+    pub(super) fn reserve_distinct(&mut self, num_rows: usize) {
+        for state in &mut self.states {
+            if let State::Distinct(counts) = state {
+                counts.reserve(num_rows);
+            }
+        }
+    }
+
     /// Adds the rows of a batch to their groups.
     pub(super) fn update(&mut self, args: &AggregateArgs, groups: Groups<'_>) -> Result<()> {
         self.num_groups = self.num_groups.max(groups.num_groups);

@@ -99,6 +99,10 @@ fn unexpected() -> DataFusionError {
 }
 
 impl<E: Entry> DistinctCounts for Counts<E> {
+    fn reserve(&mut self, num_rows: usize) {
+        self.own.reserve(num_rows);
+    }
+
     fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
         self.add_sources()?;
         let words = DistinctWords::of(args).map_err(into_plan_error)?;

@@ -3,6 +3,8 @@
 //! The number of slots is a power of two, at most half of them are taken, and a free one holds the
 //! default entry; whether that is in the set is a flag.
 
+use basalt_hashtable::prefetch;
+
 use super::entry::Entry;
 
 /// Slots of a set that takes its first entry.
@@ -10,6 +12,9 @@ const MIN_SLOTS: usize = 16;
 
 /// Slots up to which a set that is full gets four times as many, not twice.
 const SMALL_SLOTS: usize = 4096;
+
+/// Entries whose slots are asked for ahead of time.
+const AHEAD: usize = 64;
 
 /// Slots that are looked at together.
 const SLOTS_TOGETHER: usize = 256;
@@ -44,6 +49,17 @@ impl<E: Entry> EntrySet<E> {
         }
     }
 
+    /// Adds entries of which most are new.
+    pub(super) fn insert_new(&mut self, entries: &[E]) {
+        self.reserve(self.len() + entries.len());
+        for (i, entry) in entries.iter().enumerate() {
+            if let Some(ahead) = entries.get(i + AHEAD) {
+                ask_for(&self.slots, *ahead);
+            }
+            self.insert(*entry);
+        }
+    }
+
     /// Adds entries; what is left in `entries` is of no use.
     ///
     /// Those that are found in the first slot they may be in are picked out before, without a jump
@@ -63,6 +79,9 @@ impl<E: Entry> EntrySet<E> {
         };
         let mut num_left = 0;
         for i in 0..entries.len() {
+            if let Some(ahead) = entries.get(i + AHEAD) {
+                ask_for(&self.slots, *ahead);
+            }
             let entry = entries[i];
             // The default is found in any free slot.
             self.has_default |= entry.is(E::default());
@@ -93,9 +112,9 @@ impl<E: Entry> EntrySet<E> {
     fn resize(&mut self, num_slots: usize) {
         let mut slots = vec![E::default(); num_slots];
         for_each_taken(&self.slots, |entries| {
-            entries
-                .iter()
-                .for_each(|entry| place_new(&mut slots, *entry));
+            let slots = &mut slots;
+            entries.iter().for_each(|entry| ask_for(slots, *entry));
+            entries.iter().for_each(|entry| place_new(slots, *entry));
         });
         self.slots = slots;
     }
@@ -130,6 +149,12 @@ fn for_each_taken<E: Entry>(slots: &[E], mut f: impl FnMut(&mut [E])) {
         }
         f(&mut taken[..num_taken]);
     }
+}
+
+/// Asks for the first slot that an entry may be in.
+#[inline]
+fn ask_for<E: Entry>(slots: &[E], entry: E) {
+    prefetch(slots, entry.hash() as usize & slots.len().wrapping_sub(1));
 }
 
 /// Puts an entry that is not there where it belongs. There is a free slot.

@@ -56,8 +56,7 @@ impl<E: Entry> Part<E> {
         let num_before = self.set.len();
         let set = &mut self.set;
         if self.is_mostly_new {
-            set.reserve(num_before + self.waiting.len());
-            self.waiting.iter().for_each(|entry| set.insert(*entry));
+            set.insert_new(&self.waiting);
         } else {
             set.insert_all(&mut self.waiting);
         }
@@ -174,6 +173,14 @@ impl<E: Entry> Parts<E> {
             parts: vec![Part::default()],
             scatter: Scatter::default(),
             file: None,
+        }
+    }
+
+    /// Makes room for so many entries, as far as they go into one set: it is not built anew then, again and
+    /// again.
+    pub(super) fn reserve(&mut self, num_entries: usize) {
+        if let (0, [part]) = (self.bits, self.parts.as_mut_slice()) {
+            part.set.reserve(num_entries.min(self.tuning.whole_len));
         }
     }
 
