@@ -61,6 +61,9 @@ pub struct Slot {
     code: OnceLock<Result<Arc<Compiled>, CompileError>>,
     is_requested: AtomicBool,
     num_queries: AtomicU64,
+    /// Rows that went another way, over all queries, and the nanoseconds for these.
+    other_rows: AtomicU64,
+    other_ns: AtomicU64,
     /// Time saved so far, had it been compiled, in nanoseconds.
     missed_ns: AtomicU64,
     cache: &'static CodeCache,
@@ -91,6 +94,19 @@ impl Slot {
     /// Queries that have asked for the slot, this one included.
     pub fn num_queries(&self) -> u64 {
         self.num_queries.load(Ordering::Relaxed)
+    }
+
+    /// Counts rows that went another way.
+    pub fn count_other_way(&self, num_rows: u64, elapsed_ns: u64) {
+        self.other_rows.fetch_add(num_rows, Ordering::Relaxed);
+        self.other_ns.fetch_add(elapsed_ns, Ordering::Relaxed);
+    }
+
+    /// Nanoseconds for a row that went another way, if there was one, over all queries.
+    pub fn other_way_ns(&self) -> Option<f64> {
+        let num_rows = self.other_rows.load(Ordering::Relaxed);
+        let elapsed_ns = self.other_ns.load(Ordering::Relaxed);
+        (num_rows > 0).then(|| elapsed_ns as f64 / num_rows as f64)
     }
 
     /// Counts time that code would have saved; how much it is by now, over all queries.
@@ -217,6 +233,8 @@ impl Slots {
             code: OnceLock::new(),
             is_requested: AtomicBool::new(false),
             num_queries: AtomicU64::new(0),
+            other_rows: AtomicU64::new(0),
+            other_ns: AtomicU64::new(0),
             missed_ns: AtomicU64::new(0),
             cache,
         });

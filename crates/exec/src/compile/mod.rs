@@ -35,8 +35,8 @@ impl Drop for WaitsForCompilation {
 /// What settings say about compiling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Queries with the same aggregation from which on it is compiled even if that does not seem to
-    /// pay; 0 is at once, and the query waits for it.
+    /// Queries with the same aggregation from which on it is compiled unless it is known that this does
+    /// not pay; 0 is at once, and the query waits for it.
     pub min_count: u64,
     /// Runs both ways for all rows and compares. For tests.
     pub verifies: bool,

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! where rows that go by while LLVM works do not count, or as soon as that much has been lost already, in
-//! this query and those before it with the same program. Times are measured: those of compilations and
+//! this query and those before it with the same program, or when so many queries had the program and it is
+//! not known to be in vain. Times are measured: those of compilations and
 //! of compiled rows over all queries, that of the other way in this one.
 
 use std::sync::Arc;
@@ -89,9 +90,14 @@ impl Switch {
     ) -> Self {
         let row_bytes = program.row_bytes() as f64;
         let (slot, is_hit) = CodeCache::global().slot(program.clone());
+        // A sum of a column is as fast as memory without code: LLVM would only take a processor away.
+        let may_pay = || {
+            slot.other_way_ns()
+                .is_none_or(|ns| ns > compiled_ns(row_bytes))
+        };
         if options.min_count == 0 {
             slot.compile();
-        } else if slot.num_queries() >= options.min_count {
+        } else if slot.num_queries() >= options.min_count && may_pay() {
             slot.compile_in_background();
         }
         Self {
@@ -114,11 +120,13 @@ impl Switch {
     /// Rows took the usual way.
     pub(crate) fn went_usual_way(&self, num_rows: usize, elapsed: Duration) {
         let (all_rows, all_ns) = self.usual.add(num_rows, elapsed);
+        let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        self.slot.count_other_way(num_rows as u64, elapsed_ns);
         if all_rows == 0 || self.slot.is_requested() {
             return;
         }
         let usual_ns = all_ns / all_rows as f64;
-        let saved_ns = usual_ns - self.compiled_ns();
+        let saved_ns = usual_ns - compiled_ns(self.row_bytes);
         if saved_ns <= 0.0 {
             return;
         }
@@ -152,18 +160,6 @@ impl Switch {
         self.is_verified.store(true, Ordering::Relaxed);
     }
 
-    /// What compiled code takes for a row, or would take.
-    fn compiled_ns(&self) -> f64 {
-        let bytes = COMPILED_BYTES.load(Ordering::Relaxed) as f64;
-        let elapsed_ns = COMPILED_NS.load(Ordering::Relaxed) as f64;
-        let ns_per_byte = if bytes > 0.0 {
-            elapsed_ns / bytes
-        } else {
-            USUAL_NS_PER_BYTE
-        };
-        ns_per_byte * self.row_bytes
-    }
-
     /// What it did so far.
     pub(crate) fn told(&self) -> Told {
         Told {
@@ -174,4 +170,16 @@ impl Switch {
             is_verified: self.is_verified.load(Ordering::Relaxed),
         }
     }
+}
+
+/// What compiled code takes for a row of so many bytes, or would take.
+fn compiled_ns(row_bytes: f64) -> f64 {
+    let bytes = COMPILED_BYTES.load(Ordering::Relaxed) as f64;
+    let elapsed_ns = COMPILED_NS.load(Ordering::Relaxed) as f64;
+    let ns_per_byte = if bytes > 0.0 {
+        elapsed_ns / bytes
+    } else {
+        USUAL_NS_PER_BYTE
+    };
+    ns_per_byte * row_bytes
 }

@@ -75,7 +75,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "min_count_to_compile_aggregate_expression",
         UInt64,
         "3",
-        "Queries with the same aggregation from which on it is compiled even if that does not seem to pay; 0 is at once, and the query waits.",
+        "Queries with the same aggregation from which on it is compiled unless it is known that this does not pay; 0 is at once, and the query waits.",
     ),
     setting(
         "jit_verify",
