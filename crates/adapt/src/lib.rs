@@ -21,7 +21,7 @@ pub mod log;
 pub mod random;
 
 pub use choice::{Choice, MAX_ARMS, UnknownArm, WorkUnit};
-pub use chooser::{Chooser, Turn, Work};
+pub use chooser::{Chooser, MIN_MEASURED_BYTES, Turn, Work};
 pub use cpu::Cpu;
 pub use level::SimdLevel;
 pub use log::{ArmRecord, decisions};

@@ -134,7 +134,7 @@ impl<H: HashBytes> BytesTable<H> {
     }
 
     /// The same as [`BytesTable::intern`] for rows of which the hashes are known, each by
-    /// [`BytesTable::hash`].
+    /// [`BytesTable::hash`]. It does not look for runs: rows that were split by hash have none.
     ///
     /// # Errors
     /// If there are too many groups; `groups` may then have got any.
@@ -144,6 +144,7 @@ impl<H: HashBytes> BytesTable<H> {
         hashes: &[u64],
         groups: &mut Vec<u32>,
     ) -> Result<(), TableFull> {
+        debug_assert_eq!(rows.views.len(), hashes.len());
         let start = groups.len();
         groups.resize(start + rows.views.len(), 0);
         let chunks = rows.views.chunks(CHUNK).zip(hashes.chunks(CHUNK));

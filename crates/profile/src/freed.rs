@@ -11,7 +11,8 @@ use libmimalloc_sys::{mi_option_set_default, mi_option_t};
 /// `mi_option_purge_delay` of mimalloc.h, which the crate that binds it leaves out.
 const PURGE_DELAY: mi_option_t = 15;
 
-/// Lets mimalloc, if that is the allocator, keep memory that was freed for so long.
+/// Lets mimalloc, if that is the allocator, keep memory that was freed for about so long: it looks at the time
+/// when memory is asked for or freed, and for many pieces of memory together.
 ///
 /// The environment's `MIMALLOC_PURGE_DELAY` (milliseconds) goes before it.
 pub fn keep_freed_memory(delay: Duration) {

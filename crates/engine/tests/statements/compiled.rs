@@ -44,6 +44,22 @@ fn aggregations_of_numbers_are_compiled() {
     }
 }
 
+/// They are too short to measure which way is better.
+#[test]
+fn short_batches_are_compiled_once_there_is_code() {
+    let Some(mut session) = session() else { return };
+    let sql = "SELECT sum(a * 3 + b * 5 - 7), max(a * b + 1) FROM t";
+    assert!(
+        told(&mut session, sql)
+            .concat()
+            .contains("Compiled: 100 rows")
+    );
+    let usual = "SET min_count_to_compile_aggregate_expression = 1, jit_verify = 0";
+    crate::run(&mut session, usual).expect(usual);
+    let lines = told(&mut session, sql);
+    assert!(lines.concat().contains("Compiled: 100 rows"), "{lines:?}");
+}
+
 /// Such floats are added in the order in which a filter leaves their rows: it stays a step of its own.
 #[test]
 fn computed_floats_are_filtered_before() {

@@ -84,8 +84,8 @@ pub(super) trait GroupTable: Debug + Send + Sync {
     /// Hash of each row's key.
     fn hashes(keys: &Self::Keys) -> Vec<u64>;
 
-    /// Keeps the hash of each row's key, as [`GroupTable::hashes`] gives it, if a search for it is shorter
-    /// then.
+    /// Keeps the hash of each row's key, as [`GroupTable::hashes`] gives it. For keys whose hashes are
+    /// costly; others have no use for it.
     fn set_hashes(_keys: &mut Self::Keys, _hashes: Vec<u64>) {}
 
     /// Keys of some rows, in the order of `rows`.

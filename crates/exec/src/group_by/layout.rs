@@ -135,8 +135,8 @@ impl Layout {
         (digit.base == 0 && digit.shift == 0).then(|| &bytes.values()[..])
     }
 
-    /// The ordinals of columns of bytes, if they are bytes too, and the number of ordinals up to the largest
-    /// value of the last column; `None` if they are not.
+    /// The ordinals of columns of bytes without NULLs, if they are bytes too; gives the number of ordinals up
+    /// to the largest value of the last column. `None` if they are not: `ordinals` has anything in it then.
     pub(super) fn narrow_ordinals(
         &self,
         columns: &[ArrayRef],

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
-use basalt_adapt::{Choice, Chooser, Turn, Work, WorkUnit};
+use basalt_adapt::{Choice, Chooser, MIN_MEASURED_BYTES, Turn, Work, WorkUnit};
 use basalt_analyzer::into_plan_error;
 use basalt_error::Error;
 use basalt_functions::aggregate::Groups;
@@ -36,7 +36,7 @@ static WAY: Choice = Choice::new(
 );
 
 /// The arm of [`WAY`] that is not compiled.
-const USUAL: usize = 0;
+const KERNELS: usize = 0;
 
 /// What the tasks of a query that may go over to compiled code share.
 #[derive(Clone, Debug)]
@@ -92,9 +92,10 @@ impl Totals {
             ..
         } = &compiling;
         let started = Instant::now();
-        let turn = switch.code().and_then(|_| self.turn(&compiling, batch));
-        let is_usual = turn.as_ref().is_some_and(|turn| turn.arm() == USUAL);
-        let Some(code) = switch.code().filter(|_| !is_usual) else {
+        let code = switch.code();
+        let turn = code.and_then(|_| self.turn(&compiling, batch));
+        let takes_kernels = turn.as_ref().is_some_and(|turn| turn.arm() == KERNELS);
+        let Some(code) = code.filter(|_| !takes_kernels) else {
             grouping.for_each_piece(batch, |piece| self.push_piece(piece))?;
             switch.went_usual_way(batch.num_rows(), started.elapsed());
             self.end(turn);
@@ -114,14 +115,17 @@ impl Totals {
         Ok(())
     }
 
-    /// Decides which way a batch goes when there is code; none if it must be compiled.
+    /// Decides which way a batch goes when there is code; none if it must be compiled, or if it is so short
+    /// that measuring would tell nothing.
     fn turn(&mut self, compiling: &Compiling, batch: &RecordBatch) -> Option<Turn> {
-        if compiling.is_forced || compiling.verifies {
+        let row_bytes = compiling.totals.program().row_bytes();
+        let work = Work::rows(batch.num_rows(), row_bytes);
+        let is_short = work.size_bytes < MIN_MEASURED_BYTES;
+        if compiling.is_forced || compiling.verifies || is_short {
             return None;
         }
-        let row_bytes = compiling.totals.program().row_bytes();
         let chooser = self.chooser.get_or_insert_with(|| Chooser::new(&WAY));
-        Some(chooser.begin(Work::rows(batch.num_rows(), row_bytes)))
+        Some(chooser.begin(work))
     }
 
     fn end(&mut self, turn: Option<Turn>) {

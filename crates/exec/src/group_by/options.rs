@@ -130,7 +130,7 @@ impl Default for Tuning {
             asked_rows: 32 << 10,
             rows_per_group: 8,
             staging_bits: 9,
-            staged_rows: 256 << 10,
+            staged_rows: PIECE_ROWS << 9,
             partitioned_groups: 128 << 10,
             dense_len: 64 << 10,
             dense_len_per_row: 8,

@@ -17,7 +17,7 @@ pub(super) struct StringKeys {
     pub(super) buffers: Vec<Buffer>,
     /// Rows without a string, if there are any.
     pub(super) nulls: Option<NullBuffer>,
-    /// The hash of each string where it is known: it takes as long as a search to compute it anew.
+    /// What [`StringKeys::hashes`] gives, where it is known: computing it anew takes as long as a search.
     pub(super) hashes: Option<Vec<u64>>,
 }
 

@@ -53,8 +53,8 @@ impl Sums {
             .ok_or_else(|| internal_datafusion_err!("no integer sum over {}", values.data_type()))
     }
 
-    /// Adds the rows of a batch, of which row `i` belongs to group `keys[i]`; whether it did, which it does
-    /// not where there are NULLs.
+    /// Adds the rows of a batch, of which row `i` belongs to group `keys[i]`; false, and nothing is added, if
+    /// there are NULLs.
     pub(super) fn add_bytes(&mut self, args: &[ArrayRef], keys: &[u8]) -> bool {
         let [values] = args else {
             return false;

@@ -99,8 +99,8 @@ fn unexpected() -> DataFusionError {
 }
 
 impl<E: Entry> DistinctCounts for Counts<E> {
-    fn reserve(&mut self, num_rows: usize) {
-        self.own.reserve(num_rows);
+    fn reserve(&mut self, num_values: usize) {
+        self.own.reserve(num_values);
     }
 
     fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {

@@ -59,8 +59,8 @@ pub(super) trait DistinctCounts: Debug + Send {
     /// Adds values from lists that [`ExportedSets::lists`] made, one a group.
     fn merge_lists(&mut self, lists: &ArrayRef, groups: Groups<'_>) -> Result<()>;
 
-    /// Makes room for so many rows, as far as they go into one set.
-    fn reserve(&mut self, num_rows: usize);
+    /// Makes room for at most so many different values, as far as they go into one set.
+    fn reserve(&mut self, num_values: usize);
 
     /// Takes all sets out, to be merged elsewhere.
     fn export(&mut self, num_groups: usize) -> Result<Arc<dyn ExportedSets>>;
