@@ -155,6 +155,7 @@ impl<H: HashKeys> Index<H> {
     ) -> Result<(), TableFull> {
         match self {
             Index::Single(table) => table.intern_hashed(rows, hashes, groups),
+            // Only the strategy of that name has such tables, and it splits no rows before.
             Index::TwoLevel(table) => table.intern(rows, groups),
         }
     }

@@ -8,6 +8,7 @@ use basalt_kernels::widest::{Loop, widest};
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
+use super::digits::{AddByte, Largest};
 use super::pack::{Native, NativeVisitor, visit_native};
 
 /// Most bits of an ordinal.
@@ -160,7 +161,7 @@ impl Layout {
             }
         }
         let shift = self.digits[self.last].shift;
-        let largest = widest(LargestByte(ordinals));
+        let largest = widest(Largest(ordinals));
         Some(((usize::from(largest) >> shift) + 1) << shift)
     }
 
@@ -291,53 +292,6 @@ fn base(arrow: &ArrowType, (min, max): Bounds, low: u64) -> u64 {
 
 /// Rows whose ordinals are computed together.
 const CHUNK: usize = 2048;
-
-/// Finds the largest number.
-struct Largest<'a>(&'a [u32]);
-
-impl Loop for Largest<'_> {
-    type Output = u32;
-
-    #[inline(always)]
-    fn run(self) -> u32 {
-        self.0.iter().fold(0, |largest, o| largest.max(*o))
-    }
-}
-
-struct LargestByte<'a>(&'a [u8]);
-
-impl Loop for LargestByte<'_> {
-    type Output = u8;
-
-    #[inline(always)]
-    fn run(self) -> u8 {
-        self.0.iter().fold(0, |largest, o| largest.max(*o))
-    }
-}
-
-/// Computes one digit of ordinals that are bytes; gives all bits that are set in one of the values.
-struct AddByte<'a> {
-    values: &'a [u8],
-    shift: u32,
-    is_first: bool,
-    ordinals: &'a mut [u8],
-}
-
-impl Loop for AddByte<'_> {
-    type Output = u8;
-
-    #[inline(always)]
-    fn run(self) -> u8 {
-        let shift = self.shift % u8::BITS;
-        let mut bits = 0;
-        for (ordinal, value) in self.ordinals.iter_mut().zip(self.values) {
-            bits |= value;
-            let before = if self.is_first { 0 } else { *ordinal };
-            *ordinal = before | value << shift;
-        }
-        bits
-    }
-}
 
 /// Computes one digit of the ordinals of the rows from `start` on; gives all bits that are set in
 /// one of the values minus the base.

@@ -18,7 +18,7 @@
 //! | [`bytes_form`] | a string, or a row of any types as bytes |
 //! | [`string_keys`] | such strings on their way to a table |
 //! | [`packed_rows`] | a row of strings and values of fixed width as bytes |
-//! | [`dense`], [`dense_merge`], [`layout`] | integer keys of a small range, which index arrays |
+//! | [`dense`], [`dense_merge`], [`layout`], [`digits`] | integer keys of a small range, which index arrays |
 //! | [`key_bounds`] | that range, where expressions tell it |
 //! | [`pack`] | columns into words and back |
 //! | [`counts`], [`sums`] | numbers of rows and sums of integers, the states that nearly every grouping has |
@@ -50,6 +50,7 @@ mod bytes_form;
 mod counts;
 mod dense;
 mod dense_merge;
+mod digits;
 mod distinct;
 mod first_keys;
 mod fused_filter;
