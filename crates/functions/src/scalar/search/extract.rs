@@ -121,7 +121,8 @@ fn resolve_extract(call: &Call<'_>) -> Result<Resolved> {
     let regexp = constant_regexp(call)?;
     let has_groups = regexp.num_groups() > 0;
     Resolved::new(DataType::String, move |columns, num_rows| {
-        let mut finder = regexp.groups(columns[0].strings()?.characters());
+        let strings = columns[0].strings()?;
+        let mut finder = regexp.groups(|| strings.characters());
         piece_rows(&columns[0], num_rows, |_, value| {
             if !has_groups {
                 return regexp.find(value).unwrap_or(0..0);
@@ -140,7 +141,8 @@ fn resolve_all(call: &Call<'_>) -> Result<Resolved> {
     let has_groups = regexp.num_groups() > 0;
     let return_type = DataType::array(DataType::String);
     Resolved::new(return_type, move |columns, num_rows| {
-        let mut finder = regexp.groups(columns[0].strings()?.characters());
+        let strings = columns[0].strings()?;
+        let mut finder = regexp.groups(|| strings.characters());
         piece_list_rows(&columns[0], num_rows, |_, value, pieces| {
             match has_groups {
                 true => each_match(&mut finder, value, |groups| pieces.push(groups(1))),
@@ -166,7 +168,8 @@ fn resolve_groups(call: &Call<'_>) -> Result<Resolved> {
     let regexp = grouped_regexp(call)?;
     let return_type = DataType::array(DataType::String);
     Resolved::new(return_type, move |columns, num_rows| {
-        let mut finder = regexp.groups(columns[0].strings()?.characters());
+        let strings = columns[0].strings()?;
+        let mut finder = regexp.groups(|| strings.characters());
         piece_list_rows(&columns[0], num_rows, |_, value, pieces| {
             let mut groups = finder.on(value);
             if groups.find_at(0).is_some() {
@@ -194,7 +197,8 @@ fn all_groups(
 ) -> Result<ArrayRef> {
     let num_groups = regexp.num_groups();
     let mut slicer = Slicer::new(column, num_rows)?;
-    let mut finder = regexp.groups(column.strings()?.characters());
+    let strings = column.strings()?;
+    let mut finder = regexp.groups(|| strings.characters());
     let (mut inner, mut outer) = (vec![0], vec![0]);
     for row in 0..num_rows {
         let mut pieces = Vec::new();
@@ -240,7 +244,8 @@ fn resolve_group(call: &Call<'_>) -> Result<Resolved> {
                 return Err(group_out_of_range(group, regexp.num_groups()));
             }
         }
-        let mut finder = regexp.groups(columns[0].strings()?.characters());
+        let strings = columns[0].strings()?;
+        let mut finder = regexp.groups(|| strings.characters());
         piece_rows(&columns[0], num_rows, |row, value| {
             let mut groups = finder.on(value);
             groups.find_at(0);

@@ -60,10 +60,12 @@ pub struct GroupFinder<'r> {
 }
 
 impl<'r> GroupFinder<'r> {
-    pub(super) fn new(regexp: &'r Regexp, characters: Characters) -> Self {
+    pub(super) fn new(regexp: &'r Regexp, characters: impl FnOnce() -> Characters) -> Self {
+        // Where nobody asks, nobody looks at all strings.
+        let asks = regexp.simple().is_some_and(|simple| !simple.is_for_all());
         Self {
             regexp,
-            characters,
+            characters: if asks { characters() } else { Characters::Any },
             locations: regexp.locations(),
             backtracker: regexp.simple().map(Backtracker::new),
             slots: Slots::new(),
@@ -71,6 +73,7 @@ impl<'r> GroupFinder<'r> {
     }
 
     /// The expression on one value.
+    #[inline]
     pub fn on<'a>(&'a mut self, value: &'a [u8]) -> Groups<'a, 'r> {
         let is_simple = match &mut self.backtracker {
             Some(backtracker) if backtracker.program().is_for(value, self.characters) => {
@@ -101,6 +104,7 @@ pub struct Groups<'a, 'r> {
 
 impl Groups<'_, '_> {
     /// The first match at or after `start`; then [`Groups::group`] tells its groups.
+    #[inline]
     pub fn find_at(&mut self, start: usize) -> Option<Range<usize>> {
         let GroupFinder {
             backtracker, slots, ..

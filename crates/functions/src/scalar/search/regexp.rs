@@ -147,8 +147,9 @@ impl Regexp {
         self.simple.as_ref().is_some_and(|simple| simple.is_whole())
     }
 
-    /// Finds matches with their groups, in one value after the other, of all of which `known` holds.
-    pub fn groups(&self, known: Characters) -> GroupFinder<'_> {
+    /// Finds matches with their groups, in one value after the other, of all of which `known` holds, if somebody
+    /// must know.
+    pub fn groups(&self, known: impl FnOnce() -> Characters) -> GroupFinder<'_> {
         GroupFinder::new(self, known)
     }
 

@@ -120,7 +120,7 @@ fn resolve_replace(call: &Call<'_>, only_first: bool) -> Result<Resolved> {
         let mut cache = RegexpCache::new(false);
         let mut constant = match (&regexp, &pieces) {
             (Some(regexp), Some(pieces)) => {
-                let known = strings.characters();
+                let known = || strings.characters();
                 Some(Replacer::new(regexp, pieces, only_first, known))
             }
             _ => None,
@@ -136,7 +136,7 @@ fn resolve_replace(call: &Call<'_>, only_first: bool) -> Result<Resolved> {
                 None => &*cache.get(patterns.value(row))?,
             };
             let pieces = parse_replacement(replacements.value(row), regexp.num_groups())?;
-            let known = Characters::Any;
+            let known = || Characters::Any;
             Replacer::new(regexp, &pieces, only_first, known).replace(value, out);
             Ok(())
         })
@@ -156,7 +156,8 @@ fn only_group(pieces: &[Piece]) -> Option<usize> {
 /// Replaces whole values by a group: pieces of the values themselves, which nobody copies.
 fn resolve_whole(regexp: Regexp, group: usize) -> Result<Resolved> {
     Resolved::new(DataType::String, move |columns, num_rows| {
-        let mut finder = regexp.groups(columns[0].strings()?.characters());
+        let strings = columns[0].strings()?;
+        let mut finder = regexp.groups(|| strings.characters());
         piece_rows(&columns[0], num_rows, |_, value| {
             let mut groups = finder.on(value);
             match groups.find_at(0) {
@@ -177,7 +178,12 @@ struct Replacer<'a> {
 }
 
 impl<'a> Replacer<'a> {
-    fn new(regexp: &'a Regexp, pieces: &'a [Piece], only_first: bool, known: Characters) -> Self {
+    fn new(
+        regexp: &'a Regexp,
+        pieces: &'a [Piece],
+        only_first: bool,
+        known: impl FnOnce() -> Characters,
+    ) -> Self {
         let has_groups = pieces.iter().any(|p| matches!(p, Piece::Group(1..)));
         Self {
             regexp,

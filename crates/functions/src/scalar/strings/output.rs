@@ -204,7 +204,7 @@ impl<'a> Slicer<'a> {
         let start = range.start.min(end);
         let piece = &value[start..end];
         if piece.len() <= INLINE_LEN {
-            self.views.push(make_view(piece, 0, 0));
+            self.views.push(short_view(value, start..end));
             return;
         }
         let row = row & self.mask;
@@ -279,6 +279,24 @@ pub fn list_with_field(values: ArrayRef, offsets: Vec<i32>, field: Field) -> Res
 /// `TOO_LARGE_ARRAY_SIZE` beyond 32 bits.
 pub fn offset_of(len: usize) -> Result<i32> {
     i32::try_from(len).map_err(|_| too_many_elements())
+}
+
+/// The view of a short piece of a value, without a copy of so many bytes as nobody knows before.
+#[inline]
+fn short_view(value: &[u8], piece: Range<usize>) -> u128 {
+    const CHUNK: usize = size_of::<u128>();
+    let (start, len) = (piece.start, piece.len());
+    if len == 0 {
+        return 0;
+    }
+    let bytes = match (value[start..].first_chunk(), value.last_chunk()) {
+        (Some(chunk), _) => u128::from_le_bytes(*chunk),
+        // The piece begins in the last chunk.
+        (None, Some(chunk)) => u128::from_le_bytes(*chunk) >> (8 * (start + CHUNK - value.len())),
+        (None, None) => return make_view(&value[piece], 0, 0),
+    };
+    let mask = (1 << (8 * len)) - 1;
+    (bytes & mask) << 32 | len as u128
 }
 
 fn view_array(views: Vec<u128>, buffers: Vec<Buffer>) -> Result<ArrayRef> {

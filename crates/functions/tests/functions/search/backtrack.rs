@@ -84,6 +84,31 @@ fn groups_of_urls_are_found() {
 }
 
 #[test]
+fn one_way_through_takes_any_bytes() {
+    for (pattern, value, group) in [
+        (r"^https?://([^/]+)/.*$", &b"http://a\x80b/\xff"[..], 7..10),
+        ("a(.+)", b"za\xe2\x82b", 2..5),
+        (r"a(\W+)b", b"a\xe2\x82b", 1..3),
+        // It is there, and what follows is not: all is tried without it.
+        ("^a(b?)b(c*)$", b"abc", 1..1),
+        ("^a(?:bc)?(.*)$", b"abc", 3..3),
+        ("^a(?:bc)?([^/]+)$", b"abc", 1..3),
+    ] {
+        let (outcome, slots) = groups_by_backtracking(pattern, value, 0);
+        assert_eq!(outcome, Outcome::Match, "{pattern} in {value:?}");
+        let begin_and_end = [Some(group.start), Some(group.end)];
+        assert_eq!(slots[2..4], begin_and_end, "{pattern} in {value:?}");
+    }
+    let is_for_all = |pattern| {
+        let program = Program::compile(pattern, false).expect("a simple expression");
+        program.is_for(b"\xff", Characters::Any)
+    };
+    assert!(is_for_all("a(.+)"));
+    assert!(!is_for_all("a(.+)b"), "as in ClickHouse");
+    assert!(!is_for_all("^a(.{0,9})b"), "characters are counted");
+}
+
+#[test]
 fn what_would_take_long_is_left_to_others() {
     let value = vec![b'a'; 10_000];
     let (outcome, _) = groups_by_backtracking("^[a-z]*[a-z]*[a-z]*1", &value, 0);

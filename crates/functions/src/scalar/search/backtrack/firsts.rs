@@ -91,6 +91,11 @@ impl Ways {
         }
     }
 
+    /// Whether anything can come before which both may succeed.
+    pub(super) fn are_both_open(&self) -> bool {
+        self.of_end == Open::Both || self.of_bytes.contains(&Open::Both)
+    }
+
     /// The ways before `next`, or the end.
     #[inline]
     pub(super) fn open(&self, next: Option<&u8>) -> Open {

@@ -30,13 +30,23 @@ impl Literal {
     /// Where the literal ends in `value` if it begins at `at`.
     #[inline]
     pub(super) fn end(&self, value: &[u8], at: usize) -> Option<usize> {
-        let rest = &value[at..];
-        let is_there = match rest.first_chunk() {
+        self.begins(&value[at..]).then(|| at + self.bytes.len())
+    }
+
+    /// Where the literal ends in `value` if it begins at `at`, which is where it ends if it does not.
+    #[inline]
+    pub(super) fn end_if_there(&self, value: &[u8], at: usize) -> usize {
+        // No branch: where half of the values have it, nobody guesses it right.
+        at + self.bytes.len() * usize::from(self.begins(&value[at..]))
+    }
+
+    #[inline]
+    fn begins(&self, rest: &[u8]) -> bool {
+        match rest.first_chunk() {
             Some(chunk) if self.bytes.len() <= 8 => {
                 u64::from_le_bytes(*chunk) & self.mask == self.word
             }
             _ => rest.starts_with(&self.bytes),
-        };
-        is_there.then(|| at + self.bytes.len())
+        }
     }
 }

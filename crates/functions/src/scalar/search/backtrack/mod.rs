@@ -11,6 +11,7 @@
 mod firsts;
 mod literal;
 mod program;
+mod straight;
 
 use memchr::memchr;
 use memchr::memmem::Finder;
@@ -18,6 +19,7 @@ use memchr::memmem::Finder;
 use firsts::Open;
 pub use program::Program;
 use program::{ByteSet, Instruction, Repeat};
+use straight::Ended;
 
 /// Where a match and its groups begin and end: slots `2 g` and `2 g + 1` are those of group `g`.
 pub type Slots = Vec<Option<usize>>;
@@ -71,19 +73,24 @@ impl<'a> Backtracker<'a> {
     }
 
     /// The program, which tells for which values it is.
+    #[inline]
     pub fn program(&self) -> &'a Program {
         self.program
     }
 
     /// Goes over to another value.
+    #[inline]
     pub fn begin(&mut self, value: &[u8]) {
         self.steps_left = (value.len() + 16) * Self::STEPS_PER_BYTE;
     }
 
     /// Looks for the first match at or after `start` in the value that was begun.
+    #[inline]
     pub fn find(&mut self, value: &[u8], start: usize, slots: &mut Slots) -> Outcome {
-        slots.clear();
-        slots.resize(self.program.num_slots(), None);
+        match slots.len() == self.program.num_slots() {
+            true => slots.fill(None),
+            false => *slots = vec![None; self.program.num_slots()],
+        }
         let Some(prefix) = self.program.prefix() else {
             // It begins with `^`.
             return match start {
@@ -104,7 +111,30 @@ impl<'a> Backtracker<'a> {
         Outcome::NoMatch
     }
 
+    #[inline]
     fn run(&mut self, value: &[u8], begin: usize, slots: &mut Slots) -> Outcome {
+        let Some(straight) = self.program.straight() else {
+            return self.run_and_go_back(value, begin, slots);
+        };
+        match straight.run(value, begin, slots) {
+            Ended::Match => Outcome::Match,
+            Ended::NoMatch(at) => {
+                // From the next place on it may look at the same bytes again.
+                let num_steps = 1 + (at - begin) / Self::BYTES_PER_STEP;
+                self.steps_left = self.steps_left.saturating_sub(num_steps);
+                match self.steps_left {
+                    0 => Outcome::TooLong,
+                    _ => Outcome::NoMatch,
+                }
+            }
+            Ended::Unsure => {
+                slots.fill(None);
+                self.run_and_go_back(value, begin, slots)
+            }
+        }
+    }
+
+    fn run_and_go_back(&mut self, value: &[u8], begin: usize, slots: &mut Slots) -> Outcome {
         self.frames.clear();
         let (mut pc, mut at) = (0, begin);
         loop {
@@ -220,6 +250,22 @@ fn next(finder: &Finder<'static>, value: &[u8], from: usize) -> Option<usize> {
     Some(from + finder.find(value.get(from..)?)?)
 }
 
+/// The first place of a byte, which is near for most: the first 16 bytes take no call.
+#[inline]
+fn find_byte(byte: u8, bytes: &[u8]) -> Option<usize> {
+    const ONES: u128 = u128::MAX / 0xFF;
+    let Some((near, far)) = bytes.split_first_chunk::<16>() else {
+        return memchr(byte, bytes);
+    };
+    // What is zero after this is the byte; a borrow reaches only what lies behind the first zero.
+    let differences = u128::from_le_bytes(*near) ^ (ONES * u128::from(byte));
+    let zeros = differences.wrapping_sub(ONES) & !differences & (ONES << 7);
+    match zeros {
+        0 => Some(near.len() + memchr(byte, far)?),
+        zeros => Some(zeros.trailing_zeros() as usize / 8),
+    }
+}
+
 impl ByteSet {
     /// The end of the run of members from `at` on, of `most` bytes at most.
     fn run(&self, value: &[u8], at: usize, most: Option<usize>) -> usize {
@@ -227,7 +273,7 @@ impl ByteSet {
         let bytes = &value[at..end];
         let len = match self {
             Self::All => Some(bytes.len()),
-            Self::AllBut(byte) => memchr(*byte, bytes),
+            Self::AllBut(byte) => find_byte(*byte, bytes),
             Self::Some(members) => bytes.iter().position(|b| !members[usize::from(*b)]),
         };
         len.map_or(end, |len| at + len)

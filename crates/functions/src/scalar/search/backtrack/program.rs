@@ -6,6 +6,7 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
 use super::firsts::{Firsts, Ways};
 use super::literal::Literal;
+use super::straight::Straight;
 use crate::Characters;
 use crate::characters::is_utf8;
 
@@ -17,6 +18,8 @@ pub struct Program {
     is_whole: bool,
     /// What every match begins with; none if every match begins where the value does.
     prefix: Option<Finder<'static>>,
+    /// The same steps, if there is one way through.
+    straight: Option<Straight>,
     /// The values that it is right for: where they are UTF-8, a repetition ends where a character ends.
     characters: Characters,
 }
@@ -102,6 +105,7 @@ impl Program {
         Some(Self {
             is_whole: looks.look_set_prefix().contains(Look::Start)
                 && looks.look_set_suffix().contains(Look::End),
+            straight: Straight::new(&instructions),
             instructions,
             num_slots: 2 * (hir.properties().explicit_captures_len() + 1),
             prefix,
@@ -109,10 +113,16 @@ impl Program {
         })
     }
 
+    /// Whether the program is right for all values, whatever their bytes are.
+    pub fn is_for_all(&self) -> bool {
+        self.straight.is_some() && self.characters == Characters::Utf8
+    }
+
     /// Whether the program is right for a value, of which `known` holds.
     #[inline]
     pub fn is_for(&self, value: &[u8], known: Characters) -> bool {
         match known {
+            _ if self.is_for_all() => true,
             Characters::Ascii => true,
             Characters::Utf8 => self.characters == Characters::Utf8 || value.is_ascii(),
             Characters::Any => {
@@ -133,6 +143,10 @@ impl Program {
     /// Two for the match and each group.
     pub fn num_slots(&self) -> usize {
         self.num_slots
+    }
+
+    pub(super) fn straight(&self) -> Option<&Straight> {
+        self.straight.as_ref()
     }
 
     pub(super) fn prefix(&self) -> Option<&Finder<'static>> {
@@ -304,7 +318,15 @@ impl Instruction {
 /// never cut short. All steps lead forward, so that it goes from the last one back.
 fn look_ahead(instructions: &mut [Instruction]) {
     let mut firsts = vec![Firsts::ANY; instructions.len()];
+    // Whether all goes well from a step on, whatever comes.
+    let mut succeeds = vec![false; instructions.len()];
     for pc in (0..instructions.len()).rev() {
+        succeeds[pc] = match &instructions[pc] {
+            Instruction::Match => true,
+            Instruction::Save(_) => succeeds[pc + 1],
+            Instruction::Jump(to) => succeeds[*to],
+            _ => false,
+        };
         firsts[pc] = match &mut instructions[pc] {
             Instruction::Match | Instruction::Start => Firsts::ANY,
             Instruction::End => Firsts::END,
@@ -321,7 +343,8 @@ fn look_ahead(instructions: &mut [Instruction]) {
             }
             Instruction::Repeat(repeat) => {
                 let members = Firsts::of(|byte| repeat.set.has(byte));
-                repeat.keeps_all = repeat.greedy && !members.overlaps(&firsts[pc + 1]);
+                repeat.keeps_all =
+                    repeat.greedy && (succeeds[pc + 1] || !members.overlaps(&firsts[pc + 1]));
                 match repeat.least {
                     0 => members.or(&firsts[pc + 1]),
                     _ => members,
