@@ -4,6 +4,7 @@
 //! they cost next to nothing, cannot fail, and spare the others rows.
 
 mod comparison;
+mod flag;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -19,6 +20,7 @@ use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
 
 use self::comparison::ColumnComparison;
+use self::flag::FlagExpr;
 
 /// Of this many rows one must be left for the others to be worth looking at all of them.
 const FEW: usize = 5;
@@ -38,23 +40,31 @@ struct Rest {
     expr: Arc<dyn PhysicalExpr>,
     /// Whether it must not see rows that the comparisons have dropped.
     may_fail: bool,
+    /// Whether a kernel makes a part of it.
+    has_flags: bool,
 }
 
 impl Predicate {
     /// The condition over rows of `schema`, if parts of it are comparisons that kernels do.
     pub(crate) fn try_new(whole: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
         let new = Self::of_any(whole, schema)?;
-        (!new.comparisons.is_empty()).then_some(new)
+        let has_flags = new.rest.as_ref().is_some_and(|rest| rest.has_flags);
+        (!new.comparisons.is_empty() || has_flags).then_some(new)
     }
 
     /// The condition over rows of `schema`, also if there are no comparisons in it that kernels do.
     pub(crate) fn of_any(whole: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
         let mut comparisons = Vec::new();
-        let mut rest = Vec::new();
+        let mut rest: Vec<Arc<dyn PhysicalExpr>> = Vec::new();
+        let mut has_flags = false;
         for conjunct in split_conjunction(whole) {
-            match ColumnComparison::try_new(conjunct, schema) {
-                Some(comparison) => comparisons.push(comparison),
-                None => rest.push(Arc::clone(conjunct)),
+            if let Some(comparison) = ColumnComparison::try_new(conjunct, schema) {
+                comparisons.push(comparison);
+            } else if let Some(flag) = FlagExpr::try_new(conjunct, schema) {
+                has_flags = true;
+                rest.push(Arc::new(flag));
+            } else {
+                rest.push(Arc::clone(conjunct));
             }
         }
         let rest = if rest.is_empty() {
@@ -64,6 +74,7 @@ impl Predicate {
             Some(Rest {
                 may_fail: may_fail(&expr),
                 expr: lazy(expr).ok()?.data,
+                has_flags,
             })
         };
         Some(Self {

@@ -55,12 +55,9 @@ struct Stretch<'a> {
 impl<'a> Stretch<'a> {
     fn of(views: &'a [u128], buffers: &'a [Buffer]) -> Option<Self> {
         let (first, last) = (view_at(views, 0)?, view_at(views, views.len() - 1)?);
-        if first.length <= MAX_INLINE || !widest(InOrder(views)) {
-            return None;
-        }
+        let len = widest(LenInOrder(views)).filter(|_| first.length > MAX_INLINE)?;
         let begin = first.offset as usize;
         let end = last.offset as usize + last.length as usize;
-        let len: usize = views.iter().map(|view| *view as u32 as usize).sum();
         let bytes = buffers.get(first.buffer_index as usize)?.get(begin..end)?;
         let is_dense = bytes.len() <= 2 * len;
         is_dense.then_some(Self {
@@ -72,21 +69,49 @@ impl<'a> Stretch<'a> {
 
     /// Tells the rows whose strings contain what `finder` looks for.
     fn search(&self, finder: &Finder<'_>, mut mark: impl FnMut(usize)) {
-        let (mut rest, mut from) = (self.views, 0);
+        let (mut first, mut from) = (0, 0);
         while let Some(found) = finder.find(&self.bytes[from..]) {
-            let at = self.begin + from + found;
-            let next = rest.partition_point(|view| ByteView::from(*view).offset as usize <= at);
-            let row = self.views.len() - rest.len() + next - 1;
+            let row = self.row_at(first, from, from + found);
             let string = ByteView::from(self.views[row]);
-            if at + finder.needle().len() <= string.offset as usize + string.length as usize {
+            let begin = string.offset as usize - self.begin;
+            if from + found + finder.needle().len() <= begin + string.length as usize {
                 mark(row);
             }
-            rest = &rest[next..];
-            let Some(next) = view_at(rest, 0) else {
+            first = row + 1;
+            let Some(next) = view_at(self.views, first) else {
                 return;
             };
             from = next.offset as usize - self.begin;
         }
+    }
+
+    /// The row of the last string that begins at or before byte `at`; row `first` or one behind it, which
+    /// begins at `from`.
+    ///
+    /// Where strings are about as long as others, the row is near where it would be if all were alike: a
+    /// few steps from there, each foreseen but the last, where a binary search guesses wrong at every other.
+    #[inline]
+    fn row_at(&self, first: usize, from: usize, at: usize) -> usize {
+        const FAR: usize = 16;
+        let rows = &self.views[first..];
+        let begins_by = |row: usize| {
+            let view = rows.get(row).map(|view| ByteView::from(*view));
+            view.is_some_and(|view| view.offset as usize - self.begin <= at)
+        };
+        let guess = (at - from) * self.views.len() / self.bytes.len().max(1);
+        let mut row = guess.min(rows.len() - 1);
+        for _ in 0..FAR {
+            if !begins_by(row) {
+                row -= 1;
+            } else if begins_by(row + 1) {
+                row += 1;
+            } else {
+                return first + row;
+            }
+        }
+        let next =
+            rows.partition_point(|view| ByteView::from(*view).offset as usize - self.begin <= at);
+        first + next - 1
     }
 }
 
@@ -94,22 +119,31 @@ fn view_at(views: &[u128], row: usize) -> Option<ByteView> {
     views.get(row).map(|view| ByteView::from(*view))
 }
 
-/// Whether all strings but the first are long and lie behind the one before, in the same buffer.
-struct InOrder<'a>(&'a [u128]);
+/// The length of all strings together, if all but the first are long and lie behind the one before, in
+/// the same buffer, of which two gigabytes are enough.
+struct LenInOrder<'a>(&'a [u128]);
 
-impl Loop for InOrder<'_> {
-    type Output = bool;
+impl Loop for LenInOrder<'_> {
+    type Output = Option<usize>;
 
+    /// In halves of views, which are words: a half has the length lowest, the other one the number of
+    /// the buffer, and above that the offset.
     #[inline(always)]
-    fn run(self) -> bool {
+    fn run(self) -> Option<usize> {
+        const TOP: u64 = 1 << 63;
+        let len = |view: u128| view as u32 as u64;
+        let place = |view: u128| (view >> 64) as u64;
         let pairs = self.0.iter().zip(self.0.get(1..).unwrap_or(&[]));
-        pairs.fold(true, |all, (one, next)| {
-            let (one, next) = (ByteView::from(*one), ByteView::from(*next));
-            let end = u64::from(one.offset) + u64::from(one.length);
-            all & (next.length > MAX_INLINE)
-                & (next.buffer_index == one.buffer_index)
-                & (u64::from(next.offset) >= end)
-        })
+        // The top bits of places and of differences stay 0 if no offset goes down.
+        let (mut total, mut tops, mut all) = (0, 0, true);
+        for (one, next) in pairs {
+            let gap = place(*next).wrapping_sub(place(*one));
+            tops |= gap | place(*one) | place(*next);
+            all &= (gap as u32 == 0) & (gap >= len(*one) << 32) & (len(*next) > MAX_INLINE.into());
+            total += len(*next);
+        }
+        let first = self.0.first().map_or(0, |view| len(*view));
+        (all && tops & TOP == 0).then_some((first + total) as usize)
     }
 }
 
