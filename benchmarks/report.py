@@ -13,6 +13,15 @@ def median(entry: dict) -> float | None:
     return statistics.median(seconds) if seconds else None
 
 
+def first_run(entry: dict) -> float | None:
+    return entry.get("first") if entry else None
+
+
+def fastest_peer(times: dict[str, float | None]) -> float | None:
+    peers = [time for engine, time in times.items() if engine != OURS and time is not None]
+    return min(peers, default=None)
+
+
 def geometric_mean(values: list[float]) -> float | None:
     return math.exp(sum(map(math.log, values)) / len(values)) if values else None
 
@@ -20,20 +29,22 @@ def geometric_mean(values: list[float]) -> float | None:
 def suite_lines(suite: str, results: dict, engines: list[str]) -> list[str]:
     """A table with one line a query; `results` is query -> engine -> {seconds, error}, and `check`."""
     with_ratios = OURS in engines and len(engines) > 1
-    header = ["query", *engines] + (["to fastest peer", "to chDB", "result"] if with_ratios else [])
-    rows, to_fastest, to_clickhouse = [], [], []
+    header = ["query", *engines] + (["to fastest peer", "to chDB", "first", "result"] if with_ratios else [])
+    rows, to_fastest, to_clickhouse, to_first = [], [], [], []
     for query, entries in results.items():
         times = {engine: median(entries.get(engine)) for engine in engines}
         row = [query, *(seconds_text(times[engine]) for engine in engines)]
         if with_ratios:
-            peers = [time for engine, time in times.items() if engine != OURS and time is not None]
-            fastest = ratio(min(peers, default=None), times[OURS])
+            firsts = {engine: first_run(entries.get(engine)) for engine in engines}
+            fastest = ratio(fastest_peer(times), times[OURS])
             clickhouse = ratio(times.get(CLICKHOUSE), times[OURS])
+            first = ratio(fastest_peer(firsts), firsts[OURS])
             to_fastest += [fastest] if fastest else []
             to_clickhouse += [clickhouse] if clickhouse else []
-            row += [ratio_text(fastest), ratio_text(clickhouse), entries.get("check", "").split(",")[0]]
+            to_first += [first] if first else []
+            row += [*map(ratio_text, (fastest, clickhouse, first)), entries.get("check", "").split(",")[0]]
         rows.append(row)
-    rows.append(mean_row(results, engines, [to_fastest, to_clickhouse] if with_ratios else []))
+    rows.append(mean_row(results, engines, [to_fastest, to_clickhouse, to_first] if with_ratios else []))
     return [f"== {suite}", *align([header, *rows]), *error_lines(results, engines)]
 
 

@@ -24,10 +24,11 @@ class Basalt(Engine):
         left = list(queries)
         while left:
             statements = [f"{self._with_source(q.sql)} FORMAT Null" for q in left for _ in range(reps)]
-            seconds, _, error = self._run(statements)
+            seconds, _, error = self.run_script(statements)
             num_done = len(seconds) // reps
             for index, query in enumerate(left[:num_done]):
-                timings[query.name] = Timing(seconds[index * reps + 1 : (index + 1) * reps])
+                first, *others = seconds[index * reps : (index + 1) * reps]
+                timings[query.name] = Timing(others, first=first)
             if num_done < len(left):
                 timings[left[num_done].name] = Timing([], error or "ended without an error")
             left = left[num_done + 1 :]
@@ -41,7 +42,7 @@ class Basalt(Engine):
             script = []
             for sql in left:
                 script += [f"{self._with_source(sql)} FORMAT TabSeparatedWithNames", f"SELECT '{MARK}' FORMAT TSV"]
-            _, output, error = self._run(script)
+            _, output, error = self.run_script(script)
             done = output.split(MARK + "\n")[:-1]
             pairs += [(text, "") for text in done]
             if len(done) < len(left):
@@ -51,7 +52,7 @@ class Basalt(Engine):
     def _with_source(self, sql: str) -> str:
         return read_files(sql, self.tables) if self.setting.source == "parquet" else sql
 
-    def _run(self, statements: list[str]) -> tuple[list[float], str, str]:
+    def run_script(self, statements: list[str]) -> tuple[list[float], str, str]:
         """Seconds of each statement that ran, everything printed, and the error that ended the script."""
         creates = []
         if self.setting.source == "memory":

@@ -21,10 +21,11 @@ class Setting:
 
 @dataclass
 class Timing:
-    """Seconds of every run after the first one, or why there are none."""
+    """Seconds of every run after the first one, or why there are none; and of the first one."""
 
     seconds: list[float]
     error: str = ""
+    first: float | None = None
 
 
 class Engine:
@@ -74,7 +75,7 @@ class InProcessEngine(Engine):
                 raise
             return Timing([], first_line(error))
         # The first run warms up, unless it was the only one.
-        return Timing(seconds[1:] or seconds)
+        return Timing(seconds[1:] or seconds, first=seconds[0])
 
 
 def first_line(error: BaseException) -> str:

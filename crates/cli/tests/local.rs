@@ -30,6 +30,21 @@ fn unknown_databases_are_refused() {
     assert_eq!(run(&["-d", "system", "-q", "SELECT * FROM one"]).1, "0\n");
 }
 
+/// Choices are of the whole process, so their arms can be counted in one alone.
+#[test]
+fn forced_arms_do_the_work() {
+    let arms =
+        "SELECT arm FROM system.adaptive_choices WHERE name = 'average_by_byte_key' AND pulls > 0;";
+    for arm in ["table_x8", "runs"] {
+        let average = format!(
+            "SELECT toUInt8(number % 3) AS k, avg(toFloat32(number)) FROM numbers(300000) GROUP BY k FORMAT Null \
+             SETTINGS force_choice = 'average_by_byte_key={arm}';"
+        );
+        let (code, out, err) = run(&["--multiquery", "-q", &format!("{average} {arms}")]);
+        assert_eq!((code, out, err), (0, format!("{arm}\n"), String::new()));
+    }
+}
+
 #[test]
 fn a_query_and_a_file_of_queries_are_too_much() {
     let folder = std::env::temp_dir();

@@ -23,7 +23,7 @@ use crate::environment::QueryEnvironment;
 use crate::execution::{Execution, panic_error};
 use crate::memory::machine_bytes;
 use crate::observation::Observation;
-use crate::settings::{Settings, kind_of_values};
+use crate::settings::{Settings, force_arms, kind_of_values};
 use crate::statement;
 use crate::system::processes::Process;
 
@@ -135,6 +135,7 @@ impl Session {
         statement::limits::check_length(text, parsed, &settings)?;
         let parsed = &*statement::identifiers::resolved(parsed, &self.parameters)?;
         SimdLevel::force(SimdLevel::parse_setting(settings.get("simd_level")).unwrap_or(None));
+        force_arms(settings.get("force_choice"))?;
         statement::limits::check_tree(parsed, &settings)?;
         let control = Arc::new(statement::limits::control(&settings));
         let account = control.account().clone();

@@ -24,9 +24,18 @@ fn defaults() {
 /// What must hold by default must hold under hostile settings.
 #[test]
 fn configurations() {
+    check_under(&harness::configurations());
+}
+
+/// The answers of GROUP BY depend on nothing that may be forced about it.
+#[test]
+fn configurations_of_group_by() {
+    check_under(&harness::group_by_product());
+}
+
+fn check_under(configurations: &[Configuration]) {
     let pending = Outcome::pending();
-    let configurations = harness::configurations();
-    let outcomes = run_all(&configurations);
+    let outcomes = run_all(configurations);
     let news: String = configurations
         .iter()
         .zip(outcomes)

@@ -54,6 +54,7 @@ mod window;
 
 pub use control::{QueryControl, ReadLimits};
 pub use planner::StreamPlanner;
+pub use predicate::FILTER;
 pub use speed_limits::SpeedLimits;
 pub use spill::PlanFiles;
 pub use temporary::TemporaryFiles;

@@ -2,6 +2,8 @@
 
 use basalt_error::{Error, ErrorCode, Result};
 
+use super::arms;
+
 /// What values a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -17,6 +19,8 @@ pub enum Kind {
     Ratio,
     /// One of a list of words; ClickHouse's name of the kind stands before them.
     Word(&'static str, &'static [&'static str]),
+    /// A list `choice=arm, choice=arm` of what is not to be decided by measuring.
+    Arms,
     /// Any text.
     Text,
 }
@@ -79,6 +83,7 @@ impl Kind {
                     Err(bad(code, &what))
                 }
             },
+            Self::Arms => arms::check(text).map(|()| text.to_owned()),
             Self::Text => Ok(text.to_owned()),
         }
     }
@@ -92,7 +97,7 @@ impl Kind {
             Self::Seconds => "Seconds",
             Self::Ratio => "Double",
             Self::Word(kind, _) => kind,
-            Self::Text => "String",
+            Self::Arms | Self::Text => "String",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Holds settings: the table of all, and a session's values.
 
+mod arms;
 mod kind;
 mod table;
 
@@ -9,6 +10,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_formats::FormatSettings;
 use basalt_functions::registry::nearest;
 
+pub(crate) use arms::force as force_arms;
 pub use kind::Kind;
 pub use table::{Setting, declared, find, kind_of_values};
 

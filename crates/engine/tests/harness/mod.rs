@@ -1,5 +1,7 @@
 //! Runs sqllogictest files: parses them, runs each in a session of its own, compares.
 
+mod product;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -8,13 +10,17 @@ use std::time::{Duration, Instant};
 use basalt_engine::{Database, Io, Session};
 use sqllogictest::{DefaultColumnType, QueryExpect, Record, SortMode, StatementExpect};
 
-/// A file of `tests/configs`.
+pub(crate) use product::group_by_product;
+
+/// Settings under which tests run: a file of `tests/configs`, or what a test makes.
 pub(crate) struct Configuration {
     pub(crate) name: String,
     /// Of what texts a query must contain one to be worth running, in capitals; empty for all.
     only: Vec<String>,
-    /// What the path of a file must not contain, if anything.
-    except: Option<String>,
+    /// Texts that the path of a file must not contain.
+    except: Vec<String>,
+    /// What the path of a file must contain, if anything.
+    folder: Option<String>,
     pub(crate) settings: Vec<(String, String)>,
 }
 
@@ -52,16 +58,22 @@ pub(crate) fn configurations() -> Vec<Configuration> {
                     .expect("name")
                     .to_string_lossy()
                     .into_owned(),
-                only: of_head("only = ").map_or(Vec::new(), |texts| {
-                    texts.split('|').map(str::to_uppercase).collect()
-                }),
-                except: of_head("except = "),
+                only: texts(of_head("only = ").map(|texts| texts.to_uppercase())),
+                except: texts(of_head("except = ")),
+                folder: None,
                 settings: settings.lines().filter_map(setting).collect(),
             });
         }
     }
     configurations.sort_by(|a, b| a.name.cmp(&b.name));
     configurations
+}
+
+/// The texts of a list `one|another`.
+fn texts(list: Option<String>) -> Vec<String> {
+    let list = list.unwrap_or_default();
+    let texts = list.split('|').filter(|text| !text.is_empty());
+    texts.map(str::to_owned).collect()
 }
 
 /// The records that ran, and why some did not pass.
@@ -151,15 +163,19 @@ impl Configuration {
         Self {
             name: "defaults".to_owned(),
             only: Vec::new(),
-            except: None,
+            except: Vec::new(),
+            folder: None,
             settings: Vec::new(),
         }
     }
 
     fn wants(&self, path: &Path) -> bool {
         let name = path.to_string_lossy();
-        let is_left_out = self.except.as_ref().is_some_and(|e| name.contains(e));
-        !is_left_out && self.wants_text(&std::fs::read_to_string(path).expect("SQL test"))
+        let is_left_out = self.except.iter().any(|e| name.contains(e));
+        let is_elsewhere = self.folder.as_ref().is_some_and(|f| !name.contains(f));
+        !is_left_out
+            && !is_elsewhere
+            && self.wants_text(&std::fs::read_to_string(path).expect("SQL test"))
     }
 
     fn wants_text(&self, text: &str) -> bool {

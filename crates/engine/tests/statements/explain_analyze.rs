@@ -150,7 +150,7 @@ fn a_change_of_mind_is_told_with_its_reason() {
         "Key shape: u64 from UInt64",
         "Changed: to staging after 65.41 thousand rows in all: 65.41 thousand groups in 65.41 thousand rows \
          of a task, few of the last rows found theirs",
-        "Merge: partitions: 65.41 thousand groups in 1 table, and staged rows: 256 partitions",
+        "Merge: partitions: 65.41 thousand groups in 1 table of 3.00 MiB, and staged rows: 256 partitions",
     ];
     assert_eq!(said(sql, &["Key shape:", "Changed:", "Merge:"]), expected);
 }
@@ -164,7 +164,7 @@ fn keys_that_come_again_bring_the_table_back() {
          of a task, few of the last rows found theirs",
         "Changed: to table after 915.73 thousand rows in all: only about 50.00 thousand groups in 981.13 \
          thousand rows of a task",
-        "Merge: table: 50.00 thousand groups in 1 table",
+        "Merge: table: 50.00 thousand groups in 1 table of 2.94 MiB",
     ];
     assert_eq!(said(sql, &["Changed:", "Merge:"]), expected);
 }

@@ -78,6 +78,49 @@ fn sorts_leave_no_temporary_files() {
     assert_eq!(num_files, 0);
 }
 
+#[test]
+fn group_bys_leave_no_temporary_files() {
+    let limit = "SETTINGS max_bytes_before_external_group_by = 1000000";
+    let groups = |rows: u64| {
+        format!("SELECT sipHash64(number) AS k, count() AS c FROM numbers({rows}) GROUP BY k")
+    };
+    let strategies = [
+        "auto",
+        "trivial_parallel",
+        "local_buffered_shared",
+        "local_splitting_queues",
+        "splitting",
+    ];
+    let mut statements: Vec<String> = strategies
+        .into_iter()
+        .map(|strategy| {
+            format!(
+                "{} {limit}, group_by_strategy = '{strategy}'",
+                groups(300_000)
+            )
+        })
+        .collect();
+    statements.extend([
+        format!("SELECT uniqExact(number) FROM numbers(300000) {limit}"),
+        format!("SELECT * FROM ({}) LIMIT 10 {limit}", groups(300_000)),
+        format!(
+            "SELECT throwIf(k % 100000 = 7) FROM ({}) {limit}",
+            groups(1_000_000)
+        ),
+        // More rows than any processor groups in that time.
+        format!(
+            "{} {limit}, max_execution_time = 0.3",
+            groups(1_000_000_000)
+        ),
+    ]);
+    let num_good = statements.len() - 2;
+    let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
+    let (ended_well, num_files) = left_behind("groups", &statements);
+    let expected: Vec<bool> = (0..statements.len()).map(|i| i < num_good).collect();
+    assert_eq!(ended_well, expected);
+    assert_eq!(num_files, 0);
+}
+
 /// Files that are cut in parts, with a wrong value near the end.
 #[test]
 fn errors_count_rows_from_the_start_of_the_file() {

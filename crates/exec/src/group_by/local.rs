@@ -1,6 +1,6 @@
 //! Groups the rows of one input partition; stops where grouping early does not pay.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::{ArrayRef, RecordBatch};
 use datafusion::error::Result;
@@ -132,8 +132,12 @@ impl<F: KeyForm> Local<F> {
         }
         self.spiller.spill_groups(&mut self.groups)?;
         let staged = self.staging.take()?;
-        self.spiller.spill_rows(&staged, self.tuning.staging_bits)?;
-        drop(staged);
+        let bits = self.tuning.staging_bits;
+        self.spiller.spill_rows(&staged.rows, bits)?;
+        for mut groups in staged.groups {
+            self.spiller.spill_groups(&mut groups)?;
+        }
+        drop(staged.rows);
         self.share.keep(self.size_bytes())
     }
 
@@ -179,7 +183,8 @@ impl<F: KeyForm> Local<F> {
     fn push_rows(&mut self, columns: Vec<ArrayRef>, args: AggregateArgs) -> Result<()> {
         if self.is_staging {
             self.staging.push(columns, args)?;
-            return self.leave_staging();
+            self.leave_staging()?;
+            return self.staging.group_if_worth_it(&self.grouping);
         }
         let keys = self.form.encode(columns)?;
         self.groups.push(&Rows { keys, args })?;
@@ -207,7 +212,8 @@ impl<F: KeyForm> Local<F> {
         let is_few = num_groups <= self.tuning.staging_groups;
         if is_few && num_rows / self.tuning.rows_per_group / 2 > num_groups {
             self.is_staging = false;
-            for split in self.staging.take()? {
+            // So few groups were in no set of their own.
+            for split in self.staging.take()?.rows {
                 self.groups.push(&split.rows)?;
             }
             self.last_asked = (self.num_rows, self.groups.len());
@@ -254,6 +260,11 @@ impl<F: KeyForm> Local<F> {
         self.groups.len()
     }
 
+    /// Memory of the table and of its groups' states, in bytes.
+    pub(super) fn tables_size_bytes(&self) -> usize {
+        self.groups.size_bytes()
+    }
+
     /// Whether rows are staged.
     pub(super) fn has_staged(&self) -> bool {
         !self.staging.is_empty()
@@ -261,10 +272,16 @@ impl<F: KeyForm> Local<F> {
 
     /// Splits the groups into 2^`bits` partitions, to be merged with those of others.
     pub(super) fn split(mut self, bits: u32) -> Result<Part<F>> {
+        let staged = self.staging.take()?;
         Ok(Part {
             groups: self.groups.split(bits)?,
-            staged: self.staging.take()?,
-            _memory: self.share.into_memory(),
+            staged: staged.rows,
+            grouped: staged
+                .groups
+                .into_iter()
+                .map(|groups| Mutex::new(Some(groups)))
+                .collect(),
+            memory: self.share.into_memory(),
         })
     }
 
@@ -279,7 +296,9 @@ pub(super) struct Part<F: KeyForm> {
     pub(super) groups: SplitGroups<F>,
     /// Rows that are in no group yet.
     pub(super) staged: Vec<SplitRows<F>>,
-    pub(super) _memory: MemoryReservation,
+    /// Groups of staged rows, one set a partition, to be taken once; or none at all.
+    pub(super) grouped: Vec<Mutex<Option<GroupSet<F>>>>,
+    pub(super) memory: MemoryReservation,
 }
 
 impl<F: KeyForm> Part<F> {
@@ -289,9 +308,21 @@ impl<F: KeyForm> Part<F> {
         staged.map(|rows| rows.range(partition).len()).sum()
     }
 
+    /// Takes the groups of the staged rows of `partition`, if nobody has.
+    pub(super) fn take_grouped(&self, partition: usize) -> Option<GroupSet<F>> {
+        let grouped = self.grouped.get(partition)?;
+        grouped
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
     /// Adds all that belongs to `partition` to `to`.
     pub(super) fn merge_into(&self, partition: usize, to: &mut GroupSet<F>) -> Result<()> {
         self.groups.merge_into(partition, to)?;
+        if let Some(grouped) = self.take_grouped(partition) {
+            grouped.split(0)?.merge_into(0, to)?;
+        }
         self.staged
             .iter()
             .try_for_each(|staged| staged.push_into(partition, to))

@@ -18,7 +18,7 @@ use super::dense::{self, Dense};
 use super::group_set::GroupSet;
 use super::key_form::{GroupTable, KeyForm};
 use super::local::{Local, Part};
-use super::observed::Observed;
+use super::observed::{Observed, in_tables};
 use super::options::Tuning;
 use super::spill::{Share, Spilled, Spiller};
 use super::top::columns_of;
@@ -82,19 +82,15 @@ pub(super) async fn merge<F: KeyForm>(
 ) -> Result<Arc<dyn Merged>> {
     let mut locals: Vec<Local<F>> = locals.into_iter().filter(|l| !l.is_empty()).collect();
     if locals.iter().any(Local::has_spilled) {
-        observed.merges("files", "some groups or rows are in files".to_owned());
-        return merge_spilled(locals, Local::into_spilled).await;
+        return merge_spilled(observed, locals, Local::into_spilled).await;
     }
     if let Some(merged) = merge_dense(&mut locals, tuning, observed)? {
         return Ok(merged);
     }
     let num_groups: usize = locals.iter().map(Local::num_groups).sum();
     let has_staged = locals.iter().any(Local::has_staged);
-    let found = format!(
-        "{} in {}",
-        counted(num_groups as u64, "group"),
-        counted(locals.len() as u64, "table")
-    );
+    let size_bytes = locals.iter().map(Local::tables_size_bytes).sum();
+    let found = in_tables(num_groups, locals.len(), size_bytes);
     if !has_staged && (locals.len() <= 1 || num_groups <= tuning.partitioned_groups) {
         observed.merges("table", found);
         let whole = merge_whole(&grouping, &form, &mut locals).await?;
@@ -121,9 +117,11 @@ pub(super) async fn merge<F: KeyForm>(
 
 /// Merges the groups of tasks of which some have files: all is in files then.
 pub(super) async fn merge_spilled<F: KeyForm, T: Send + 'static>(
+    observed: &Observed,
     tasks: Vec<T>,
     into_spilled: fn(T) -> Result<(Spiller<F>, Share)>,
 ) -> Result<Arc<dyn Merged>> {
+    observed.merges_files();
     let mut spilling = JoinSet::new();
     let num_tasks = tasks.len();
     for (i, task) in tasks.into_iter().enumerate() {
@@ -259,6 +257,15 @@ impl<F: KeyForm> Partitioned<F> {
     }
 }
 
+impl<F: KeyForm> Partitioned<F> {
+    /// No groups, in a table that is no longer needed if there is one.
+    fn empty(&self) -> GroupSet<F> {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = spare.pop().unwrap_or_else(|| self.form.table());
+        GroupSet::new(table, &self.grouping)
+    }
+}
+
 /// Tables of partitions that are done: the next ones need no new memory, which would cost more
 /// than filling it.
 type Spare<T> = Arc<Mutex<Vec<T>>>;
@@ -269,20 +276,20 @@ impl<F: KeyForm> Merged for Partitioned<F> {
         if partition >= self.num_partitions {
             return Ok(None);
         }
-        let spare = self
-            .spare
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
-        let table = spare.unwrap_or_else(|| self.form.table());
-        let mut groups = GroupSet::new(table, &self.grouping);
+        let mut parts = self.parts.iter();
+        let grouped = parts.find_map(|part| part.take_grouped(partition));
+        let mut groups = grouped.unwrap_or_else(|| self.empty());
         let num_staged = self.parts.iter().map(|part| part.num_staged(partition));
         groups.states.reserve_distinct(num_staged.sum());
         for part in &self.parts {
             part.merge_into(partition, &mut groups)?;
         }
+        let memory = self.parts.first().map(|part| part.memory.new_empty());
+        if let Some(memory) = &memory {
+            memory.try_resize(groups.size_bytes())?;
+        }
         let (grouping, form) = (Arc::clone(&self.grouping), Arc::clone(&self.form));
-        let groups = GroupsOf::new(grouping, form, groups);
+        let groups = GroupsOf::new(grouping, form, groups).hold(memory.into_iter().collect());
         let spare = Some(Arc::clone(&self.spare));
         Ok(Some(Box::new(GroupsOf { spare, ..groups })))
     }

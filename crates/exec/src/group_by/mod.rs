@@ -81,6 +81,7 @@ mod word_form;
 pub(crate) use first_keys::FirstKeys;
 pub use group_by_exec::GroupByExec;
 pub use grouping::{AggregateSpec, Grouping};
+pub use no_keys::AGGREGATE_ALL;
 pub use options::{Options, Thresholds};
 pub use set_rows::SetRowsExec;
 pub(crate) use states::Exported;

@@ -28,14 +28,14 @@ const ONE_GROUP: Groups<'_> = Groups {
 
 /// Decides, once there is code, whether batches go through it: LLVM's loops are not always better than the
 /// kernels.
-static WAY: Choice = Choice::new(
+pub static AGGREGATE_ALL: Choice = Choice::new(
     "aggregate_all",
     "how aggregations without keys that are compiled run",
     WorkUnit::Row,
     &["kernels", "compiled"],
 );
 
-/// The arm of [`WAY`] that is not compiled.
+/// The arm of [`AGGREGATE_ALL`] that is not compiled.
 const KERNELS: usize = 0;
 
 /// What the tasks of a query that may go over to compiled code share.
@@ -124,7 +124,9 @@ impl Totals {
         if compiling.is_forced || compiling.verifies || is_short {
             return None;
         }
-        let chooser = self.chooser.get_or_insert_with(|| Chooser::new(&WAY));
+        let chooser = self
+            .chooser
+            .get_or_insert_with(|| Chooser::new(&AGGREGATE_ALL));
         Some(chooser.begin(work))
     }
 

@@ -11,7 +11,7 @@ use datafusion::physical_plan::metrics::{
 
 use super::options::Tuning;
 use crate::report::clock::{Consumed, Listener, timed};
-use crate::report::figures::{counted, quantity};
+use crate::report::figures::{counted, memory, quantity};
 
 /// How a task that adapts works on a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +132,11 @@ impl Observed {
         *merging = Some(Merging { way, reason });
     }
 
+    /// Notes that groups and rows are merged from temporary files.
+    pub(super) fn merges_files(&self) {
+        self.merges("files", "some groups or rows are in files".to_owned());
+    }
+
     /// How groups were merged, if anybody said so.
     pub(super) fn merging(&self) -> Option<Merging> {
         let merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
@@ -204,6 +209,16 @@ impl Observed {
             (_, to) => format!("{} after {rows} of a task", to.name()),
         }
     }
+}
+
+/// Groups in tables, and the memory of these, as a text.
+pub(super) fn in_tables(num_groups: usize, num_tables: usize, size_bytes: usize) -> String {
+    format!(
+        "{} in {} of {}",
+        counted(num_groups as u64, "group"),
+        counted(num_tables as u64, "table"),
+        memory(size_bytes as u64)
+    )
 }
 
 /// What one task notes; only it writes.

@@ -7,6 +7,9 @@
 //! A partition's share of a few batches would be a handful of rows, and every call to a table and
 //! to the aggregates has its price: rows wait until a partition gets a good piece of them.
 //!
+//! Where keys come again and again, rows that are split are grouped now and then, a partition at a time,
+//! whose groups fit the cache: what is held then grows with the groups, not with the rows.
+//!
 //! Hashes of partition 0 are remembered. They are a fair sample of the keys, not of the rows, so
 //! that they tell how many groups there are, however often one of them occurs.
 
@@ -17,6 +20,8 @@ use arrow::array::ArrayRef;
 use basalt_hashtable::partition;
 use datafusion::error::Result;
 
+use super::Grouping;
+use super::group_set::GroupSet;
 use super::grouping::AggregateArgs;
 use super::key_form::{GroupTable, KeyForm};
 use super::options::Tuning;
@@ -37,8 +42,19 @@ pub(super) struct Staging<F: KeyForm> {
     split: Vec<SplitRows<F>>,
     num_split: usize,
     split_bytes: usize,
+    /// Groups of each partition, if rows have been grouped.
+    groups: Vec<GroupSet<F>>,
+    groups_bytes: usize,
     /// Hashes of the keys of partition 0.
     sample: HashSet<u64>,
+}
+
+/// What was staged, in the order of partitions.
+pub(super) struct Staged<F: KeyForm> {
+    /// Rows that are in no group yet.
+    pub(super) rows: Vec<SplitRows<F>>,
+    /// Groups of other rows, one set a partition; none if there are no such rows.
+    pub(super) groups: Vec<GroupSet<F>>,
 }
 
 impl<F: KeyForm> Staging<F> {
@@ -53,6 +69,8 @@ impl<F: KeyForm> Staging<F> {
             split: Vec::new(),
             num_split: 0,
             split_bytes: 0,
+            groups: Vec::new(),
+            groups_bytes: 0,
             sample: HashSet::default(),
         }
     }
@@ -91,6 +109,30 @@ impl<F: KeyForm> Staging<F> {
         Ok(())
     }
 
+    /// Groups the rows that are split, if they have few groups for so many.
+    pub(super) fn group_if_worth_it(&mut self, grouping: &Grouping) -> Result<()> {
+        let (num_groups, num_rows) = self.estimate();
+        let is_many = num_groups > self.tuning.staging_groups;
+        if !is_many || num_rows / self.tuning.rows_per_group <= num_groups {
+            return Ok(());
+        }
+        if self.groups.is_empty() {
+            let empty = || GroupSet::new(self.form.table(), grouping);
+            let num_partitions = 1 << self.tuning.staging_bits;
+            self.groups = std::iter::repeat_with(empty).take(num_partitions).collect();
+        }
+        self.groups_bytes = 0;
+        for (partition, groups) in self.groups.iter_mut().enumerate() {
+            for split in &self.split {
+                split.push_into(partition, groups)?;
+            }
+            self.groups_bytes += groups.size_bytes();
+        }
+        self.split.clear();
+        (self.num_split, self.split_bytes) = (0, 0);
+        Ok(())
+    }
+
     /// About how many groups the rows that are split have, and how many rows these are.
     pub(super) fn estimate(&self) -> (usize, usize) {
         (
@@ -101,18 +143,22 @@ impl<F: KeyForm> Staging<F> {
 
     /// Whether there are no rows.
     pub(super) fn is_empty(&self) -> bool {
-        self.num_waiting == 0 && self.split.is_empty()
+        self.num_waiting == 0 && self.split.is_empty() && self.groups.is_empty()
     }
 
     /// Memory held, in bytes.
     pub(super) fn size_bytes(&self) -> usize {
-        self.waiting_bytes + self.split_bytes
+        self.waiting_bytes + self.split_bytes + self.groups_bytes
     }
 
-    /// Takes all rows out, split.
-    pub(super) fn take(&mut self) -> Result<Vec<SplitRows<F>>> {
+    /// Takes all rows out, split, and the groups of each partition.
+    pub(super) fn take(&mut self) -> Result<Staged<F>> {
         self.split()?;
         let empty = Self::new(&self.form, self.tuning);
-        Ok(std::mem::replace(self, empty).split)
+        let all = std::mem::replace(self, empty);
+        Ok(Staged {
+            rows: all.split,
+            groups: all.groups,
+        })
     }
 }

@@ -5,15 +5,15 @@
 
 mod comparison;
 mod flag;
+mod rest;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use arrow::array::{BooleanArray, RecordBatch};
 use arrow::buffer::{BooleanBuffer, Buffer};
 use arrow::datatypes::{DataType as ArrowType, Schema, SchemaRef};
-use basalt_analyzer::lazy_logic::{lazy, may_fail};
 use datafusion::common::internal_err;
 use datafusion::error::Result;
 use datafusion::logical_expr::ColumnarValue;
@@ -21,9 +21,8 @@ use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
 
 use self::comparison::ColumnComparison;
 use self::flag::FlagExpr;
-
-/// Of this many rows one must be left for the others to be worth looking at all of them.
-const FEW: usize = 5;
+pub use self::rest::FILTER;
+use self::rest::Rest;
 
 /// A condition on rows, taken apart.
 #[derive(Clone, Debug)]
@@ -32,16 +31,6 @@ pub(crate) struct Predicate {
     comparisons: Vec<ColumnComparison>,
     /// The other conjuncts.
     rest: Option<Rest>,
-}
-
-/// Conjuncts that are no comparisons.
-#[derive(Clone, Debug)]
-struct Rest {
-    expr: Arc<dyn PhysicalExpr>,
-    /// Whether it must not see rows that the comparisons have dropped.
-    may_fail: bool,
-    /// Whether a kernel makes a part of it.
-    has_flags: bool,
 }
 
 impl Predicate {
@@ -70,12 +59,7 @@ impl Predicate {
         let rest = if rest.is_empty() {
             None
         } else {
-            let expr = conjunction(rest);
-            Some(Rest {
-                may_fail: may_fail(&expr),
-                expr: lazy(expr).ok()?.data,
-                has_flags,
-            })
+            Some(Rest::try_new(conjunction(rest), has_flags).ok()?)
         };
         Some(Self {
             whole: Arc::clone(whole),
@@ -101,34 +85,10 @@ impl Predicate {
         }
         let rows = BooleanBuffer::new(Buffer::from_vec(words), 0, num_rows);
         match &self.rest {
-            Some(rest) => hold_too(rest, batch, rows),
+            Some(rest) => rest.hold_too(batch, rows),
             None => Ok(rows),
         }
     }
-}
-
-/// Those of `rows` for which `rest` holds as well.
-fn hold_too(rest: &Rest, batch: &RecordBatch, rows: BooleanBuffer) -> Result<BooleanBuffer> {
-    let num_left = rows.count_set_bits();
-    if num_left == 0 {
-        return Ok(rows);
-    }
-    let few_left = num_left.saturating_mul(FEW) < batch.num_rows();
-    let value = if few_left || rest.may_fail {
-        let selection = BooleanArray::new(rows.clone(), None);
-        rest.expr.evaluate_selection(batch, &selection)?
-    } else {
-        rest.expr.evaluate(batch)?
-    };
-    let flags = value.into_array(batch.num_rows())?;
-    let Some(flags) = flags.as_boolean_opt() else {
-        return internal_err!("a condition of type {}", flags.data_type());
-    };
-    let hold = &rows & flags.values();
-    Ok(match flags.nulls() {
-        Some(nulls) => &hold & nulls.inner(),
-        None => hold,
-    })
 }
 
 /// A condition that operators which are not ours evaluate by kernels, too.

@@ -1,7 +1,7 @@
 //! Declares how queries run: threads, batches, the ways of operators to work.
 
 use super::{Setting, setting};
-use crate::settings::kind::Kind::{Bool, NonZeroUInt64, UInt64, Word};
+use crate::settings::kind::Kind::{Arms, Bool, NonZeroUInt64, UInt64, Word};
 
 pub(super) const SETTINGS: &[Setting] = &[
     setting(
@@ -88,6 +88,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         Word("Enum", &["auto", "scalar", "sse42", "avx2", "avx512"]),
         "auto",
         "The widest instructions that loops may use, as far as the processor has them; for the whole process until its next query.",
+    ),
+    setting(
+        "force_choice",
+        Arms,
+        "",
+        "What is not to be decided by measuring, like 'filter=all, average_by_byte_key=runs': arms of choices by their names in system.adaptive_choices; for the whole process until its next query.",
     ),
     setting(
         "optimizer",

@@ -37,7 +37,7 @@ pub fn kind_of_values(name: &str) -> Option<SettingKind> {
         Kind::Bool => SettingKind::Flag,
         Kind::UInt64 | Kind::NonZeroUInt64 => SettingKind::Integer,
         Kind::Seconds | Kind::Ratio => SettingKind::Number,
-        Kind::Word(..) | Kind::Text => SettingKind::Text,
+        Kind::Word(..) | Kind::Arms | Kind::Text => SettingKind::Text,
     };
     Some(kind)
 }

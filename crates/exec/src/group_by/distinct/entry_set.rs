@@ -185,3 +185,72 @@ fn place<E: Entry>(slots: &mut [E], entry: E) -> bool {
         slot = (slot + 1) & mask;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::{prop, proptest};
+
+    use super::super::entry::{Entry, Paired};
+    use super::EntrySet;
+
+    /// An entry whose hash is that of all others.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    struct Colliding(Paired<u64>);
+
+    impl Entry for Colliding {
+        type Value = u64;
+        const HAS_GROUP: bool = true;
+
+        fn new(group: u32, value: u64) -> Self {
+            Self(Paired::new(group, value))
+        }
+
+        fn group(self) -> u32 {
+            self.0.group()
+        }
+
+        fn value(self) -> u64 {
+            self.0.value()
+        }
+
+        fn hash(self) -> u64 {
+            0
+        }
+
+        fn is(self, other: Self) -> bool {
+            self.0.is(other.0)
+        }
+    }
+
+    /// Adds batches in the three ways there are, in turn; gives what is in the set.
+    fn filled<E: Entry<Value = u64>>(batches: &[Vec<(u32, u64)>]) -> BTreeSet<(u32, u64)> {
+        let mut set = EntrySet::default();
+        for (i, batch) in batches.iter().enumerate() {
+            let entries = batch.iter().map(|(group, value)| E::new(*group, *value));
+            let mut entries: Vec<E> = entries.collect();
+            match i % 3 {
+                0 => set.insert_all(&mut entries),
+                1 => set.insert_new(&entries),
+                _ => entries.iter().for_each(|entry| set.insert(*entry)),
+            }
+        }
+        let mut found = BTreeSet::new();
+        set.for_each(|entry| assert!(found.insert((entry.group(), entry.value()))));
+        assert_eq!(found.len(), set.len());
+        found
+    }
+
+    proptest! {
+        /// What the standard library's set has, whether hashes tell entries apart or not.
+        #[test]
+        fn sets_hold_each_entry_once(
+            batches in prop::collection::vec(prop::collection::vec((0u32..4, 0u64..200), 0..100), 0..8),
+        ) {
+            let expected: BTreeSet<_> = batches.iter().flatten().copied().collect();
+            assert_eq!(filled::<Colliding>(&batches), expected);
+            assert_eq!(filled::<Paired<u64>>(&batches), expected);
+        }
+    }
+}

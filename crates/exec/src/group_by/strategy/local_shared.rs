@@ -12,11 +12,13 @@ use arrow::array::RecordBatch;
 use basalt_hashtable::partition;
 use datafusion::common::runtime::JoinSet;
 use datafusion::error::Result;
+use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::{Job, Work};
 use crate::group_by::group_set::{GroupSet, SplitGroups};
 use crate::group_by::key_form::KeyForm;
 use crate::group_by::merged::{Emit, GroupsOf, Merged, consume_all, join_in_order, merge_spilled};
+use crate::group_by::observed::in_tables;
 use crate::group_by::rows::SplitRows;
 use crate::group_by::spill::{Share, Spiller};
 
@@ -209,13 +211,16 @@ impl<F: KeyForm> Task<F> {
         Ok(())
     }
 
-    /// Puts rows that wait into the own table, and splits it as the shared one is.
-    fn finish(mut self) -> Result<SplitGroups<F>> {
+    /// Puts rows that wait into the own table, and splits it as the shared one is; with the memory that
+    /// both hold.
+    fn finish(mut self) -> Result<(SplitGroups<F>, MemoryReservation)> {
         if let Some(mut buffer) = self.buffer.take() {
             buffer.flush(&self.shared, 1)?;
             buffer.empty_into(&mut self.local)?;
         }
-        self.local.split(self.shared.bits)
+        self.share.keep(self.size_bytes())?;
+        let groups = self.local.split(self.shared.bits)?;
+        Ok((groups, self.share.into_memory()))
     }
 }
 
@@ -237,17 +242,27 @@ pub(super) async fn run<F: KeyForm>(job: Job<F>, buffered: bool) -> Result<Arc<d
     let tasks: Vec<Task<F>> = job.memory.into_iter().map(task).collect();
     let tasks = consume_all(job.inputs, tasks, Task::push).await?;
     if tasks.iter().any(Task::has_spilled) {
-        return merge_spilled(tasks, Task::into_spilled).await;
+        return merge_spilled(&observed, tasks, Task::into_spilled).await;
     }
+    let num_local = tasks.iter().map(|task| task.local.len()).sum();
+    let size_bytes = tasks.iter().map(Task::size_bytes).sum();
+    let (found, num_parts) = (
+        in_tables(num_local, num_tasks, size_bytes),
+        shared.parts.len(),
+    );
+    let reason = format!("{found} with that of the shared one: {num_parts} partitions");
+    observed.merges("partitions", reason);
     let mut finishing = JoinSet::new();
     for (i, task) in tasks.into_iter().enumerate() {
         finishing.spawn(observed.timed(async move { Ok((i, task.finish()?)) }));
     }
-    let locals = join_in_order(finishing, num_tasks).await?;
+    let finished = join_in_order(finishing, num_tasks).await?;
+    let (locals, memory) = finished.into_iter().unzip();
     Ok(Arc::new(SharedMerged {
         work,
         shared,
         locals,
+        _memory: memory,
         next: AtomicUsize::new(0),
     }))
 }
@@ -257,6 +272,7 @@ struct SharedMerged<F: KeyForm> {
     work: Work<F>,
     shared: Arc<Shared<F>>,
     locals: Vec<SplitGroups<F>>,
+    _memory: Vec<MemoryReservation>,
     /// The next part that no thread has taken.
     next: AtomicUsize,
 }

@@ -13,6 +13,7 @@ use super::{Job, Work};
 use crate::group_by::group_set::{GroupSet, SplitGroups};
 use crate::group_by::key_form::{GroupTable, KeyForm};
 use crate::group_by::merged::{GroupsOf, Merged, Whole, consume_all, join_in_order, merge_spilled};
+use crate::group_by::observed::in_tables;
 use crate::group_by::rows::SplitRows;
 use crate::group_by::spill::{Share, Spiller};
 
@@ -174,8 +175,16 @@ pub(super) async fn run<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
     let tasks: Vec<Task<F>> = job.memory.into_iter().enumerate().map(task).collect();
     let tasks = consume_all(job.inputs, tasks, Task::push).await?;
     if tasks.iter().any(Task::has_spilled) {
-        return merge_spilled(tasks, Task::into_spilled).await;
+        return merge_spilled(&observed, tasks, Task::into_spilled).await;
     }
+    let of_task = |task: &Task<F>| task.local.len() + task.owned.len();
+    let num_groups = tasks.iter().map(of_task).sum();
+    let size_bytes = tasks.iter().map(Task::size_bytes).sum();
+    let found = in_tables(num_groups, 2 * num_parts, size_bytes);
+    observed.merges(
+        "partitions",
+        format!("{found}: {num_parts} ranges of hashes"),
+    );
     let mut locals: Vec<SplitGroups<F>> = Vec::with_capacity(num_parts);
     let mut owned = Vec::with_capacity(num_parts);
     for mut task in tasks {

@@ -16,6 +16,7 @@ use crate::group_by::local::Part;
 use crate::group_by::merged::{
     GroupsOf, Merged, Partitioned, Whole, consume_all, join_in_order, merge_sets, merge_spilled,
 };
+use crate::group_by::observed::in_tables;
 use crate::group_by::spill::{Share, Spiller};
 
 /// Bits of the hash that choose a small table: 256 of them, as ClickHouse has.
@@ -72,11 +73,12 @@ pub(super) async fn trivial<F: KeyForm>(mut job: Job<F>) -> Result<Arc<dyn Merge
 
 /// Groups in each task, then merges all tables in one.
 pub(super) async fn trivial_parallel<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
-    let work = job.work();
+    let (work, observed) = (job.work(), Arc::clone(&job.observed));
     let own = consume(job, |form| form.table()).await?;
     if own.iter().any(Own::has_spilled) {
-        return merge_spilled(own, Own::into_spilled).await;
+        return merge_spilled(&observed, own, Own::into_spilled).await;
     }
+    observed.merges("table", tables(&own));
     let (sets, memory): (_, Vec<_>) = own.into_iter().map(Own::into_groups).unzip();
     let merged = merge_sets::<F>(sets, &memory).await?;
     let groups = merged.map(|groups| GroupsOf::new(work.grouping, work.form, groups).hold(memory));
@@ -90,23 +92,36 @@ pub(super) async fn two_level<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>
     let (work, observed) = (job.work(), Arc::clone(&job.observed));
     let own = consume(job, |form| form.two_level_table(TWO_LEVEL_BITS)).await?;
     if own.iter().any(Own::has_spilled) {
-        return merge_spilled(own, Own::into_spilled).await;
+        return merge_spilled(&observed, own, Own::into_spilled).await;
     }
-    let num_tasks = own.len();
+    let (num_tasks, found) = (own.len(), tables(&own));
+    let num_partitions = 1 << TWO_LEVEL_BITS;
+    observed.merges(
+        "partitions",
+        format!("{found}: {num_partitions} partitions"),
+    );
     let mut tasks = JoinSet::new();
     for (i, own) in own.into_iter().enumerate() {
         tasks.spawn(observed.timed(async move {
             let part = Part {
                 groups: own.groups.split(TWO_LEVEL_BITS)?,
                 staged: Vec::new(),
-                _memory: own.share.into_memory(),
+                grouped: Vec::new(),
+                memory: own.share.into_memory(),
             };
             Ok((i, part))
         }));
     }
     let parts = join_in_order(tasks, num_tasks).await?;
-    let merged = Partitioned::new(work.grouping, work.form, parts, 1 << TWO_LEVEL_BITS);
+    let merged = Partitioned::new(work.grouping, work.form, parts, num_partitions);
     Ok(Arc::new(merged))
+}
+
+/// What the tasks have in their tables, as a text.
+fn tables<F: KeyForm>(own: &[Own<F>]) -> String {
+    let num_groups = own.iter().map(|own| own.groups.len()).sum();
+    let size_bytes = own.iter().map(|own| own.groups.size_bytes()).sum();
+    in_tables(num_groups, own.len(), size_bytes)
 }
 
 async fn consume<F: KeyForm>(job: Job<F>, table: fn(&F) -> F::Table) -> Result<Vec<Own<F>>> {

@@ -6,6 +6,7 @@ use arrow::array::RecordBatch;
 use basalt_hashtable::{fast_range, partition};
 use datafusion::common::runtime::JoinSet;
 use datafusion::error::Result;
+use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::{Job, Work};
 use crate::group_by::group_set::GroupSet;
@@ -13,6 +14,7 @@ use crate::group_by::key_form::KeyForm;
 use crate::group_by::merged::{GroupsOf, Merged, Whole, consume_all, join_in_order, merge_spilled};
 use crate::group_by::rows::Rows;
 use crate::group_by::spill::{Share, Spiller};
+use crate::report::figures;
 
 /// How hashes are divided among tasks.
 #[derive(Clone, Copy)]
@@ -81,7 +83,7 @@ struct Divider {
 
 impl Divider {
     fn new<F: KeyForm>(ranges: Ranges, readers: &[Reader<F>]) -> Self {
-        let num_parts = readers.len().max(1);
+        let num_parts = readers.len();
         let between = match ranges {
             Ranges::Fast => None,
             Ranges::BetweenExtremes => {
@@ -119,17 +121,25 @@ pub(super) async fn run<F: KeyForm>(job: Job<F>, ranges: Ranges) -> Result<Arc<d
     let readers: Vec<Reader<F>> = job.memory.into_iter().map(reader).collect();
     let readers = consume_all(job.inputs, readers, Reader::push).await?;
     if readers.iter().any(Reader::has_spilled) {
-        return merge_spilled(readers, Reader::into_spilled).await;
+        return merge_spilled(&observed, readers, Reader::into_spilled).await;
     }
     let divider = Divider::new(ranges, &readers);
+    let size_bytes: usize = readers.iter().map(|reader| reader.size_bytes).sum();
+    let (size, ranges) = (figures::memory(size_bytes as u64), divider.num_parts);
+    observed.merges(
+        "partitions",
+        format!("rows of {size}: {ranges} ranges of hashes"),
+    );
     let readers = Arc::new(readers);
     let mut tasks = JoinSet::new();
     for part in 0..divider.num_parts {
         let (work, readers) = (work.clone(), Arc::clone(&readers));
         tasks.spawn(observed.timed(async move {
+            let memory = readers[part].share.new_memory();
             let batches = readers.iter().flat_map(|reader| &reader.batches);
-            let groups = group(&work, batches, |hash| divider.part(hash) == part)?;
-            Ok((part, GroupsOf::new(work.grouping, work.form, groups)))
+            let groups = group(&work, batches, &memory, |hash| divider.part(hash) == part)?;
+            let groups = GroupsOf::new(work.grouping, work.form, groups);
+            Ok((part, groups.hold(vec![memory])))
         }));
     }
     let groups = join_in_order(tasks, divider.num_parts).await?;
@@ -138,10 +148,11 @@ pub(super) async fn run<F: KeyForm>(job: Job<F>, ranges: Ranges) -> Result<Arc<d
     )))
 }
 
-/// Groups the rows whose hash is mine.
+/// Groups the rows whose hash is mine, in as much of `memory` as they take.
 fn group<'a, F: KeyForm>(
     work: &Work<F>,
     batches: impl Iterator<Item = &'a Hashed<F>>,
+    memory: &MemoryReservation,
     is_mine: impl Fn(u64) -> bool,
 ) -> Result<GroupSet<F>> {
     let mut groups = GroupSet::new(work.form.table(), &work.grouping);
@@ -150,6 +161,7 @@ fn group<'a, F: KeyForm>(
         let mine = (0u32..).zip(hashes).filter(|(_, hash)| is_mine(**hash));
         let mine: Vec<u32> = mine.map(|(row, _)| row).collect();
         groups.push(&rows.take(&mine)?)?;
+        memory.try_resize(groups.size_bytes())?;
     }
     Ok(groups)
 }

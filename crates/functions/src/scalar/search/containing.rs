@@ -2,12 +2,13 @@
 //!
 //! The long strings of some rows are searched as one stretch of bytes, and a place that is found is then
 //! given to its row: a row without the text costs its bytes, not a call. Strings that lie one behind the
-//! other in a buffer are such a stretch; others, like those of a dictionary, are copied into one, which
-//! takes half the time of a call for each.
+//! other in a buffer are such a stretch. Of others, like those of a dictionary or of the few rows that an
+//! earlier condition has left, most are ruled out where they lie by three bytes of the text.
 
 use arrow::array::{Array, BinaryViewArray, ByteView};
 use arrow::buffer::Buffer;
 use basalt_kernels::widest::{Loop, widest};
+use memchr::arch::all::packedpair::Pair;
 use memchr::memmem::Finder;
 
 /// Rows that are looked at together: what is copied of them stays in the first cache, and is written
@@ -23,7 +24,7 @@ pub fn rows_containing(strings: &BinaryViewArray, finder: &Finder<'_>, wanted: b
     let hit = u8::from(wanted);
     let mut found = vec![1 - hit; strings.len()];
     let inline = InlineNeedle::new(finder.needle());
-    let (mut long, mut copied) = (LongStrings::default(), Vec::new());
+    let mut long = LongStrings::default();
     for (views, found) in strings.views().chunks(BLOCK).zip(found.chunks_mut(BLOCK)) {
         if let Some(stretch) = Stretch::of(views, strings.data_buffers()) {
             stretch.search(finder, |row| found[row] = hit);
@@ -31,7 +32,7 @@ pub fn rows_containing(strings: &BinaryViewArray, finder: &Finder<'_>, wanted: b
         }
         long.fill(views);
         let mark = |row: usize| found[row] = hit;
-        long.search(strings.data_buffers(), finder, &mut copied, mark);
+        long.search(strings.data_buffers(), finder, mark);
         if let Some(needle) = inline.as_ref().filter(|n| n.len <= long.longest_other) {
             let flags = views.iter().zip(found);
             flags
@@ -180,28 +181,23 @@ impl LongStrings {
     }
 
     /// Tells the rows whose strings contain what `finder` looks for.
-    fn search(
-        &self,
-        buffers: &[Buffer],
-        finder: &Finder<'_>,
-        copied: &mut Vec<u8>,
-        mark: impl FnMut(usize),
-    ) {
+    fn search(&self, buffers: &[Buffer], finder: &Finder<'_>, mut mark: impl FnMut(usize)) {
         if let Some((bytes, begin)) = self.stretch(buffers) {
             let begins = self.strings.iter().map(|(_, s)| s.offset as usize - begin);
             return self.find(bytes, begins, finder, mark);
         }
-        copied.clear();
-        for (_, string) in &self.strings {
-            let (begin, len) = (string.offset as usize, string.length as usize);
-            copied.extend_from_slice(&buffers[string.buffer_index as usize][begin..begin + len]);
-        }
-        let begins = self.strings.iter().scan(0, |end, (_, string)| {
-            let begin = *end;
-            *end += string.length as usize;
-            Some(begin)
+        let probes = Probes::of(finder.needle());
+        let candidates = widest(MayContain {
+            strings: &self.strings,
+            buffers,
+            probes: &probes,
         });
-        self.find(copied, begins, finder, mark);
+        for (row, string) in candidates {
+            let bytes = &buffers[string.buffer_index as usize][string.offset as usize..];
+            if finder.find(&bytes[..string.length as usize]).is_some() {
+                mark(usize::from(row));
+            }
+        }
     }
 
     /// The bytes of a buffer in which the strings lie in their order with little between, and where these
@@ -246,6 +242,78 @@ impl LongStrings {
                 mark(usize::from(*row));
             }
         }
+    }
+}
+
+/// Bytes of a text that are seldom met, and where they lie in it: where one of them is missing, there is
+/// no need to look for the rest.
+struct Probes {
+    bytes: [u8; 3],
+    offsets: [usize; 3],
+    /// Length of the text.
+    len: usize,
+}
+
+impl Probes {
+    fn of(needle: &[u8]) -> Self {
+        let pair = Pair::new(needle);
+        let (one, two) = pair.map_or((0, 0), |pair| (pair.index1(), pair.index2()));
+        let (one, two) = (usize::from(one), usize::from(two));
+        let others = (0..needle.len()).rev();
+        let third = others.filter(|at| *at != one && *at != two).next();
+        let offsets = [one, two, third.unwrap_or(one)];
+        Self {
+            bytes: offsets.map(|at| needle[at]),
+            offsets,
+            len: needle.len(),
+        }
+    }
+}
+
+/// Places of a string at which a text may begin that are looked at together.
+const PLACES: usize = 64;
+
+/// Those of some long strings that may contain a text, each looked at where it lies.
+struct MayContain<'a> {
+    strings: &'a [(u16, ByteView)],
+    buffers: &'a [Buffer],
+    probes: &'a Probes,
+}
+
+impl Loop for MayContain<'_> {
+    type Output = Vec<(u16, ByteView)>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let [one, two, three] = self.probes.bytes;
+        let furthest = self.probes.offsets.into_iter().max().unwrap_or(0);
+        let mut found = Vec::new();
+        for (row, string) in self.strings {
+            let places = (string.length as usize + 1).saturating_sub(self.probes.len);
+            let begin = string.offset as usize;
+            // With what lies behind the string: a text found there is no harm, only looked at in vain.
+            let end = begin + places.next_multiple_of(PLACES) + furthest;
+            let Some(bytes) = self.buffers[string.buffer_index as usize].get(begin..end) else {
+                found.push((*row, *string));
+                continue;
+            };
+            let [ones, twos, threes] = self.probes.offsets.map(|at| &bytes[at..]);
+            let (ones, twos, threes) = (
+                ones.as_chunks::<PLACES>().0,
+                twos.as_chunks::<PLACES>().0,
+                threes.as_chunks::<PLACES>().0,
+            );
+            let mut may = 0;
+            for ((a, b), c) in ones.iter().zip(twos).zip(threes) {
+                for i in 0..PLACES {
+                    may |= u8::from((a[i] == one) & (b[i] == two) & (c[i] == three));
+                }
+            }
+            if may != 0 {
+                found.push((*row, *string));
+            }
+        }
+        found
     }
 }
 

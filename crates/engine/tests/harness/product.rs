@@ -1,0 +1,69 @@
+//! Every way of grouping under everything that makes it hard, all with all.
+
+use super::{Configuration, texts};
+
+const STRATEGIES: &[&str] = &[
+    "auto",
+    "dense",
+    "trivial",
+    "trivial_parallel",
+    "two_level",
+    "splitting",
+    "splitting_fast_range",
+    "local_shared",
+    "local_splitting_queues",
+    "local_buffered_shared",
+];
+
+const HASHES: &[&str] = &["fold", "zero"];
+
+/// Never, and with every batch.
+const SPILLS_FROM: &[&str] = &["0", "1"];
+
+const THREADS: &[&str] = &["1", "2", "7"];
+
+/// What is run under each: the tests of GROUP BY, but for those that need many rows to show anything.
+const FOLDER: &str = "sql/group_by/";
+
+/// The product of all, with thresholds and blocks of a handful of rows.
+pub(crate) fn group_by_product() -> Vec<Configuration> {
+    let wanted = std::env::var("CONFIG").unwrap_or_default();
+    let mut all = Vec::new();
+    for strategy in STRATEGIES {
+        for hash in HASHES {
+            for spills_from in SPILLS_FROM {
+                for threads in THREADS {
+                    all.push(configuration(strategy, hash, spills_from, threads));
+                }
+            }
+        }
+    }
+    all.retain(|config| config.name.contains(&wanted));
+    all
+}
+
+fn configuration(strategy: &str, hash: &str, spills_from: &str, threads: &str) -> Configuration {
+    let settings = [
+        ("group_by_strategy", strategy),
+        ("group_by_thresholds", "tiny"),
+        ("group_by_hash", hash),
+        ("max_bytes_before_external_group_by", spills_from),
+        ("max_bytes_ratio_before_external_group_by", "0"),
+        ("max_threads", threads),
+        ("max_block_size", "5"),
+    ];
+    // A file for each row is too much where rows are many; those tests meet files under `group_by_spill`.
+    let except = match spills_from {
+        "0" => "many_keys",
+        _ => "many_keys|distinct_values",
+    };
+    Configuration {
+        name: format!("{strategy}, hash {hash}, files from byte {spills_from}, {threads} threads"),
+        only: texts(Some("GROUP BY|DISTINCT|UNIQEXACT".to_owned())),
+        except: texts(Some(except.to_owned())),
+        folder: Some(FOLDER.to_owned()),
+        settings: settings
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec(),
+    }
+}

@@ -1,0 +1,128 @@
+//! Evaluates what of a condition is left when comparisons have dropped rows: for all rows of a batch, or
+//! for those that are left.
+//!
+//! All rows are read one behind the other, and nothing is copied; those that are left are fewer, but have
+//! to be taken out. What costs less depends on the condition and on how many are left, so it is measured.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use arrow::buffer::BooleanBuffer;
+use basalt_adapt::{Choice, Chooser, MIN_MEASURED_BYTES, Work, WorkUnit};
+use basalt_analyzer::lazy_logic::{lazy, may_fail};
+use datafusion::common::internal_err;
+use datafusion::error::Result;
+use datafusion::logical_expr::ColumnarValue;
+use datafusion::physical_expr::PhysicalExpr;
+use parking_lot::Mutex;
+
+/// Decides whether the rest of a condition is evaluated for all rows of a batch.
+pub static FILTER: Choice = Choice::new(
+    "filter",
+    "for which rows a condition is evaluated after comparisons",
+    WorkUnit::Row,
+    &["all", "selected"],
+);
+
+/// The arm of [`FILTER`] that looks at the rows which are left.
+const SELECTED: usize = 1;
+
+/// Octaves of the part of the rows that is left, from a half down, in which it is measured what is better.
+/// If fewer are left, only those are looked at.
+const OCTAVES: usize = 7;
+
+/// Of this many rows one must be left for the others to be worth looking at all of them, as far as nothing
+/// is measured.
+const FEW: usize = 5;
+
+/// Bytes of a row, for how much a batch tells: columns have at least that many.
+const ROW_BYTES: usize = 8;
+
+/// Conjuncts that are no comparisons.
+#[derive(Clone, Debug)]
+pub(super) struct Rest {
+    expr: Arc<dyn PhysicalExpr>,
+    /// Whether it must not see rows that the comparisons have dropped.
+    may_fail: bool,
+    /// Whether a kernel makes a part of it.
+    pub(super) has_flags: bool,
+    /// One for each octave that has been met, for all threads.
+    choosers: Arc<Mutex<[Option<Chooser>; OCTAVES]>>,
+}
+
+impl Rest {
+    /// What `expr` says.
+    ///
+    /// # Errors
+    /// If the expression is damaged.
+    pub(super) fn try_new(expr: Arc<dyn PhysicalExpr>, has_flags: bool) -> Result<Self> {
+        Ok(Self {
+            may_fail: may_fail(&expr),
+            expr: lazy(expr)?.data,
+            has_flags,
+            choosers: Arc::default(),
+        })
+    }
+
+    /// Those of `rows` for which it holds as well.
+    pub(super) fn hold_too(
+        &self,
+        batch: &RecordBatch,
+        rows: BooleanBuffer,
+    ) -> Result<BooleanBuffer> {
+        let (num_rows, num_left) = (batch.num_rows(), rows.count_set_bits());
+        if num_left == 0 {
+            return Ok(rows);
+        }
+        if self.may_fail || num_left < num_rows >> OCTAVES {
+            return self.of_selected(batch, rows);
+        }
+        if num_left == num_rows {
+            return self.of_all(batch, rows);
+        }
+        let work = Work::rows(num_rows, ROW_BYTES);
+        if FILTER.forced().is_none() && work.size_bytes < MIN_MEASURED_BYTES {
+            return match num_left.saturating_mul(FEW) < num_rows {
+                true => self.of_selected(batch, rows),
+                false => self.of_all(batch, rows),
+            };
+        }
+        let octave = (num_rows / num_left).ilog2() as usize;
+        let turn = self.chooser(octave, |chooser| chooser.begin(work));
+        let hold = match turn.arm() {
+            SELECTED => self.of_selected(batch, rows)?,
+            _ => self.of_all(batch, rows)?,
+        };
+        self.chooser(octave, |chooser| chooser.end(turn));
+        Ok(hold)
+    }
+
+    /// Lets `f` use the chooser of an octave.
+    fn chooser<T>(&self, octave: usize, f: impl FnOnce(&mut Chooser) -> T) -> T {
+        let chooser = &mut self.choosers.lock()[octave];
+        f(chooser.get_or_insert_with(|| Chooser::new(&FILTER)))
+    }
+
+    fn of_all(&self, batch: &RecordBatch, rows: BooleanBuffer) -> Result<BooleanBuffer> {
+        both(rows, self.expr.evaluate(batch)?, batch.num_rows())
+    }
+
+    fn of_selected(&self, batch: &RecordBatch, rows: BooleanBuffer) -> Result<BooleanBuffer> {
+        let selection = BooleanArray::new(rows.clone(), None);
+        let value = self.expr.evaluate_selection(batch, &selection)?;
+        both(rows, value, batch.num_rows())
+    }
+}
+
+/// Those of `rows` for which the condition's value is true.
+fn both(rows: BooleanBuffer, value: ColumnarValue, num_rows: usize) -> Result<BooleanBuffer> {
+    let flags = value.into_array(num_rows)?;
+    let Some(flags) = flags.as_boolean_opt() else {
+        return internal_err!("a condition of type {}", flags.data_type());
+    };
+    let hold = &rows & flags.values();
+    Ok(match flags.nulls() {
+        Some(nulls) => &hold & nulls.inner(),
+        None => hold,
+    })
+}
