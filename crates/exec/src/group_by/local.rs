@@ -133,10 +133,11 @@ impl<F: KeyForm> Local<F> {
         self.spiller.spill_groups(&mut self.groups)?;
         let staged = self.staging.take()?;
         let bits = self.tuning.staging_bits;
-        self.spiller.spill_rows(&staged.rows, bits)?;
+        // In the order in which rows came, which is that of arrays of values.
         for mut groups in staged.groups {
             self.spiller.spill_groups(&mut groups)?;
         }
+        self.spiller.spill_rows(&staged.rows, bits)?;
         drop(staged.rows);
         self.share.keep(self.size_bytes())
     }
@@ -309,7 +310,7 @@ impl<F: KeyForm> Part<F> {
     }
 
     /// Takes the groups of the staged rows of `partition`, if nobody has.
-    pub(super) fn take_grouped(&self, partition: usize) -> Option<GroupSet<F>> {
+    fn take_grouped(&self, partition: usize) -> Option<GroupSet<F>> {
         let grouped = self.grouped.get(partition)?;
         grouped
             .lock()
@@ -317,7 +318,7 @@ impl<F: KeyForm> Part<F> {
             .take()
     }
 
-    /// Adds all that belongs to `partition` to `to`.
+    /// Adds all that belongs to `partition` to `to`, in the order in which rows came.
     pub(super) fn merge_into(&self, partition: usize, to: &mut GroupSet<F>) -> Result<()> {
         self.groups.merge_into(partition, to)?;
         if let Some(grouped) = self.take_grouped(partition) {

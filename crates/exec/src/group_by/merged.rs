@@ -276,9 +276,7 @@ impl<F: KeyForm> Merged for Partitioned<F> {
         if partition >= self.num_partitions {
             return Ok(None);
         }
-        let mut parts = self.parts.iter();
-        let grouped = parts.find_map(|part| part.take_grouped(partition));
-        let mut groups = grouped.unwrap_or_else(|| self.empty());
+        let mut groups = self.empty();
         let num_staged = self.parts.iter().map(|part| part.num_staged(partition));
         groups.states.reserve_distinct(num_staged.sum());
         for part in &self.parts {
