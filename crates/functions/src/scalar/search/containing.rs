@@ -259,8 +259,8 @@ impl Probes {
         let pair = Pair::new(needle);
         let (one, two) = pair.map_or((0, 0), |pair| (pair.index1(), pair.index2()));
         let (one, two) = (usize::from(one), usize::from(two));
-        let others = (0..needle.len()).rev();
-        let third = others.filter(|at| *at != one && *at != two).next();
+        let mut others = (0..needle.len()).rev();
+        let third = others.find(|at| *at != one && *at != two);
         let offsets = [one, two, third.unwrap_or(one)];
         Self {
             bytes: offsets.map(|at| needle[at]),
