@@ -1,19 +1,8 @@
 //! Every way of grouping under everything that makes it hard, all with all.
 
-use super::{Configuration, texts};
+use basalt_exec::group_by::Strategy;
 
-const STRATEGIES: &[&str] = &[
-    "auto",
-    "dense",
-    "trivial",
-    "trivial_parallel",
-    "two_level",
-    "splitting",
-    "splitting_fast_range",
-    "local_shared",
-    "local_splitting_queues",
-    "local_buffered_shared",
-];
+use super::{Configuration, texts};
 
 const HASHES: &[&str] = &["fold", "zero"];
 
@@ -29,7 +18,7 @@ const FOLDER: &str = "sql/group_by/";
 pub(crate) fn group_by_product() -> Vec<Configuration> {
     let wanted = std::env::var("CONFIG").unwrap_or_default();
     let mut all = Vec::new();
-    for strategy in STRATEGIES {
+    for (strategy, _) in Strategy::ALL {
         for hash in HASHES {
             for spills_from in SPILLS_FROM {
                 for threads in THREADS {

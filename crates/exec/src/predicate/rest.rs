@@ -27,8 +27,8 @@ pub static FILTER: Choice = Choice::new(
 /// The arm of [`FILTER`] that looks at the rows which are left.
 const SELECTED: usize = 1;
 
-/// Octaves of the part of the rows that is left, from a half down, in which it is measured what is better.
-/// If fewer are left, only those are looked at.
+/// Octaves of the part of the rows that is left, in each of which it is measured what is better: from more
+/// than a half down to one in 128. If no more are left, only those are looked at.
 const OCTAVES: usize = 7;
 
 /// Of this many rows one must be left for the others to be worth looking at all of them, as far as nothing
@@ -74,7 +74,7 @@ impl Rest {
         if num_left == 0 {
             return Ok(rows);
         }
-        if self.may_fail || num_left < num_rows >> OCTAVES {
+        if self.may_fail || num_left << OCTAVES <= num_rows {
             return self.of_selected(batch, rows);
         }
         if num_left == num_rows {

@@ -11,8 +11,7 @@ use basalt_kernels::widest::{Loop, widest};
 use memchr::arch::all::packedpair::Pair;
 use memchr::memmem::Finder;
 
-/// Rows that are looked at together: what is copied of them stays in the first cache, and is written
-/// well before it is read.
+/// Rows that are looked at together: some may lie in one stretch where others do not.
 const BLOCK: usize = 1024;
 
 /// Strings up to this length lie in their views.

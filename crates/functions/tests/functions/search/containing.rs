@@ -12,8 +12,9 @@ proptest! {
         values in prop_oneof![
             prop::collection::vec("[ab]{0,20}", 0..2500),
             prop::collection::vec("[ab]{13,20}", 0..2500),
+            prop::collection::vec("[a-e]{0,200}", 0..300),
         ],
-        needle in "[ab]{1,14}",
+        needle in prop_oneof!["[ab]{1,14}", "[a-e]{1,4}"],
         from in 0usize..50,
         step in 1usize..9,
     ) {
