@@ -14,23 +14,15 @@ use datafusion::logical_expr::{
     Aggregate, Distinct, Expr, LogicalPlan, Projection, TableScan, logical_plan::TableScanBuilder,
 };
 
-/// Steps with so many columns are wide.
-const WIDE: usize = 128;
-
 /// Plans whose steps all have fewer columns are left to the optimizer.
-const WORTH_PRUNING: usize = 16;
+const WIDE: usize = 128;
 
 /// Whether a step of the plan has so many columns that the optimizer's look-ups by name would cost more than
 /// the query.
 pub fn is_wide(plan: &LogicalPlan) -> bool {
-    has_columns(plan, WIDE)
-}
-
-/// Whether a step of the plan has at least so many columns.
-fn has_columns(plan: &LogicalPlan, num_columns: usize) -> bool {
     let mut wide = false;
     let _ = plan.apply(|node| {
-        wide |= node.schema().fields().len() >= num_columns;
+        wide |= node.schema().fields().len() >= WIDE;
         Ok(if wide {
             TreeNodeRecursion::Stop
         } else {
@@ -40,12 +32,12 @@ fn has_columns(plan: &LogicalPlan, num_columns: usize) -> bool {
     wide
 }
 
-/// The plan without the columns that no step reads, if there are enough to be worth it.
+/// The plan without the columns that no step reads, if it is wide.
 ///
 /// # Errors
 /// Those of DataFusion when it makes a step again.
 pub fn pruned(plan: LogicalPlan) -> Result<LogicalPlan> {
-    if !has_columns(&plan, WORTH_PRUNING) || has_subqueries(&plan) {
+    if !is_wide(&plan) || has_subqueries(&plan) {
         return Ok(plan);
     }
     let mut needed = Needed::default();
