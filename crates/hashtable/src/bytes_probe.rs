@@ -8,11 +8,11 @@ use crate::bytes_slots::{BytesKeys, BytesSlots, hash_view};
 use crate::hash::HashBytes;
 use crate::prefetch::prefetch;
 use crate::runs::CHUNK;
-use crate::views::{INLINE_LEN, Views, view_len};
+use crate::views::{INLINE_LEN, LongKeys, Views, view_len};
 
 /// Asks for both ends of a long string.
 #[inline]
-fn prefetch_ends(long: &[u8]) {
+pub(crate) fn prefetch_ends(long: &[u8]) {
     prefetch(long, 0);
     prefetch(long, long.len().wrapping_sub(1));
 }
@@ -57,13 +57,24 @@ pub(crate) fn first_matches<'a>(
     keys: &BytesKeys,
     slots_of: impl Fn(u64) -> Option<&'a BytesSlots>,
 ) -> [u32; CHUNK] {
-    let mut first = [0; CHUNK];
-    if keys.views.len() <= MANY_GROUPS {
-        for (first, hash) in first.iter_mut().zip(hashes) {
-            *first = slots_of(*hash).map_or(0, |slots| slots.first(*hash));
-        }
-        return first;
+    if keys.views.len() > MANY_GROUPS {
+        return far_matches(hashes, keys, slots_of);
     }
+    let mut first = [0; CHUNK];
+    for (first, hash) in first.iter_mut().zip(hashes) {
+        *first = slots_of(*hash).map_or(0, |slots| slots.first(*hash));
+    }
+    first
+}
+
+/// For each hash the first group plus one that has the hash's tag, 0 if there is none; asks for their keys.
+#[inline]
+pub(crate) fn far_matches<'a, L: LongKeys + Default>(
+    hashes: &[u64],
+    keys: &BytesKeys<L>,
+    slots_of: impl Fn(u64) -> Option<&'a BytesSlots>,
+) -> [u32; CHUNK] {
+    let mut first = [0; CHUNK];
     for hash in hashes {
         if let Some(slots) = slots_of(*hash) {
             slots.prefetch_first(*hash);
@@ -77,7 +88,7 @@ pub(crate) fn first_matches<'a>(
         let group = (*first as usize).wrapping_sub(1);
         let key = keys.views.get(group).copied().unwrap_or(0);
         if view_len(key) > INLINE_LEN {
-            prefetch_ends(keys.arena.get(key));
+            prefetch_ends(keys.long.get(key));
         }
     }
     first

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use crate::hash::HashBytes;
 use crate::prefetch::prefetch;
 use crate::runs::CHUNK;
-use crate::views::{Arena, INLINE_LEN, Views, view_len};
+use crate::views::{AddLong, Arena, INLINE_LEN, LongKeys, Views, view_len};
 use crate::{MAX_GROUPS, TableFull};
 
 const MIN_SLOTS: usize = 2 * CHUNK;
@@ -25,24 +25,24 @@ fn tag(hash: u64) -> u32 {
 
 /// The string of each group.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct BytesKeys {
-    /// Long ones lie in `arena`.
+pub(crate) struct BytesKeys<L = Arena> {
+    /// Long ones lie in `long`.
     pub(crate) views: Vec<u128>,
     pub(crate) hashes: Vec<u64>,
-    pub(crate) arena: Arena,
+    pub(crate) long: L,
 }
 
-impl BytesKeys {
+impl<L: LongKeys + Default> BytesKeys<L> {
     /// Memory held, in bytes.
     pub(crate) fn size_bytes(&self) -> usize {
-        self.views.capacity() * (size_of::<u128>() + size_of::<u64>()) + self.arena.size_bytes()
+        self.views.capacity() * (size_of::<u128>() + size_of::<u64>()) + self.long.size_bytes()
     }
 
     /// Forgets all groups.
     pub(crate) fn clear(&mut self) {
         self.views.clear();
         self.hashes.clear();
-        self.arena = Arena::default();
+        self.long = L::default();
     }
 
     /// Fails if `additional` more groups are too many.
@@ -61,11 +61,14 @@ impl BytesKeys {
         Ok(self.views.len() as u32 - 1)
     }
 
-    fn push<B: Deref<Target = [u8]>>(&mut self, row: &Row<'_, '_, B>) -> u32 {
+    fn push<B>(&mut self, row: &Row<'_, '_, B>) -> u32
+    where
+        L: AddLong<B>,
+    {
         let key = if view_len(row.view) <= INLINE_LEN {
             row.view
         } else {
-            self.arena.push(row.rows.long(row.view))
+            self.long.add(row.rows, row.view)
         };
         self.views.push(key);
         self.hashes.push(row.hash);
@@ -90,7 +93,7 @@ impl BytesKeys {
             return key == row.view;
         }
         // Length and first bytes, then the rest.
-        key as u64 == row.view as u64 && equal(self.arena.get(key), row.rows.long(row.view))
+        key as u64 == row.view as u64 && equal(self.long.get(key), row.rows.long(row.view))
     }
 }
 
@@ -195,10 +198,10 @@ impl BytesSlots {
     }
 
     /// The group of a row plus one; 0 if there is none.
-    pub(crate) fn find<B: Deref<Target = [u8]>>(
+    pub(crate) fn find<B: Deref<Target = [u8]>, L: LongKeys + Default>(
         &self,
         row: &Row<'_, '_, B>,
-        keys: &BytesKeys,
+        keys: &BytesKeys<L>,
     ) -> u32 {
         let mask = self.slots.len().wrapping_sub(1);
         let mut position = row.hash as usize & mask;
@@ -215,10 +218,10 @@ impl BytesSlots {
     }
 
     /// The group of a row plus one; a key that is not there is pushed to `keys`. There is room.
-    pub(crate) fn find_or_insert<B: Deref<Target = [u8]>>(
+    pub(crate) fn find_or_insert<B: Deref<Target = [u8]>, L: AddLong<B> + Default>(
         &mut self,
         row: &Row<'_, '_, B>,
-        keys: &mut BytesKeys,
+        keys: &mut BytesKeys<L>,
     ) -> u32 {
         let mask = self.slots.len() - 1;
         let mut position = row.hash as usize & mask;

@@ -59,12 +59,12 @@ impl<H: HashBytes> BytesTable<H> {
 
     /// The long keys.
     pub fn arena(&self) -> &Arena {
-        &self.keys.arena
+        &self.keys.long
     }
 
     /// Takes the long keys out; nothing can be added until the table is cleared.
     pub fn take_arena(&mut self) -> Arena {
-        std::mem::take(&mut self.keys.arena)
+        std::mem::take(&mut self.keys.long)
     }
 
     /// Forgets all groups and keeps the memory but for that of long keys.
@@ -220,7 +220,7 @@ mod tests {
     use proptest::prelude::{Strategy, any, prop, proptest};
 
     use super::{BytesTable, HashBytes};
-    use crate::views::{Arena, INLINE_LEN, Views, inline_view};
+    use crate::views::{Arena, INLINE_LEN, LongKeys, Views, inline_view};
     use crate::{Fold, Zero};
 
     fn check<H: HashBytes>(batches: &[Vec<Vec<u8>>]) {

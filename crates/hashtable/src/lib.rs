@@ -12,12 +12,14 @@
 //! | [`two_level_word_table`] | [`TwoLevelWordTable`]: many small tables over words |
 //! | [`bytes_table`] | [`BytesTable`]: open addressing over byte strings |
 //! | [`two_level_bytes_table`] | [`TwoLevelBytesTable`]: many small tables over byte strings |
+//! | [`kept_bytes_table`] | [`KeptBytesTable`]: the same over byte strings that stay where rows have them |
 //! | [`views`] | byte strings as 16-byte views, and the arena that holds the long ones |
 //! | [`radix`] | splitting rows by the high bits of their hashes |
 //! | [`word_slots`] | the array of slots of a table over words |
 //! | [`bytes_slots`] | the same over byte strings, and the strings |
 //! | [`bytes_probe`] | searches for many byte strings at once |
 //! | [`filled`] | rows apart whose string is empty |
+//! | [`kept_strings`] | strings where rows have them |
 //! | [`runs`] | runs of equal keys |
 //! | [`prefetch`] | memory ahead of its use |
 
@@ -27,6 +29,7 @@
 pub mod bytes_table;
 pub mod direct;
 pub mod hash;
+pub mod kept_bytes_table;
 pub mod radix;
 pub mod two_level_bytes_table;
 pub mod two_level_word_table;
@@ -37,6 +40,7 @@ pub mod word_table;
 mod bytes_probe;
 mod bytes_slots;
 mod filled;
+mod kept_strings;
 mod prefetch;
 mod runs;
 mod word_slots;
@@ -44,6 +48,7 @@ mod word_slots;
 pub use bytes_table::BytesTable;
 pub use direct::DirectTable;
 pub use hash::{Fold, HashBytes, HashKeys, HashWord, Zero};
+pub use kept_bytes_table::KeptBytesTable;
 pub use prefetch::prefetch;
 pub use radix::{Partitions, fast_range, partition, partition_by};
 pub use two_level_bytes_table::TwoLevelBytesTable;

@@ -4,13 +4,15 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::marker::PhantomData;
+use std::sync::Arc;
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 
-use crate::views::{INLINE_LEN, inline_view, view_len};
+use crate::views::{INLINE_LEN, LongKeys, inline_view, view_len};
 use crate::{
-    Arena, BytesTable, DirectTable, Fold, HashBytes, HashWord, NOT_FOUND, Partitions,
-    TwoLevelBytesTable, TwoLevelWordTable, Views, Word, Word256, WordTable, Zero,
+    Arena, BytesTable, DirectTable, Fold, HashBytes, HashWord, KeptBytesTable, NOT_FOUND,
+    Partitions, TwoLevelBytesTable, TwoLevelWordTable, Views, Word, Word256, WordTable, Zero,
 };
 
 /// What can be done with a table. Keys are numbers, which each table makes keys of its own from.
@@ -285,6 +287,75 @@ impl<H: HashBytes> Table for BytesTable<H> {
         let views = self.keys().iter();
         views.map(|view| string_of(*view, self.arena())).collect()
     }
+
+    fn clear(&mut self) -> bool {
+        self.clear();
+        true
+    }
+}
+
+/// A table that gets the hashes of its rows, and the long strings of each batch in buffers of their own.
+struct Kept<H>(KeptBytesTable<Arc<[u8]>>, PhantomData<H>);
+
+impl<H: HashBytes> Kept<H> {
+    fn rows(keys: &[Vec<u8>]) -> (Vec<u128>, Vec<Arc<[u8]>>, Vec<u64>) {
+        let (views, arena) = views(keys);
+        let buffers = arena.buffers().iter().map(|b| Arc::from(b.as_slice()));
+        let buffers: Vec<Arc<[u8]>> = buffers.collect();
+        let rows = Views {
+            views: &views,
+            buffers: &buffers,
+        };
+        let hash = |view: &u128| BytesTable::<H>::hash(&rows, *view);
+        let hashes = views.iter().map(hash).collect();
+        (views, buffers, hashes)
+    }
+}
+
+impl<H: HashBytes> Table for Kept<H> {
+    type Key = Vec<u8>;
+
+    fn key(number: u64) -> Vec<u8> {
+        string(number)
+    }
+
+    fn intern(&mut self, keys: &[Vec<u8>]) -> Vec<u32> {
+        let (views, buffers, hashes) = Self::rows(keys);
+        let (views, buffers) = (&views[..], &buffers[..]);
+        let mut groups = Vec::new();
+        let rows = Views { views, buffers };
+        self.0.intern_hashed(&rows, &hashes, &mut groups).unwrap();
+        groups
+    }
+
+    fn find(&self, keys: &[Vec<u8>]) -> Vec<u32> {
+        let (views, buffers, hashes) = Self::rows(keys);
+        let (views, buffers) = (&views[..], &buffers[..]);
+        let mut groups = Vec::new();
+        self.0
+            .find_hashed(&Views { views, buffers }, &hashes, &mut groups);
+        groups
+    }
+
+    fn add_unkeyed(&mut self) -> u32 {
+        self.0.add_unkeyed().unwrap()
+    }
+
+    fn keys(&self) -> Vec<Vec<u8>> {
+        let middle = self.0.keys().len() / 2;
+        let pieces = [0..middle, middle..self.0.keys().len()];
+        let copied = pieces.map(|groups| {
+            let (views, arena) = self.0.copied(groups);
+            let strings = views.iter().map(|view| string_of(*view, &arena));
+            strings.collect::<Vec<_>>()
+        });
+        copied.concat()
+    }
+
+    fn clear(&mut self) -> bool {
+        self.0.clear();
+        true
+    }
 }
 
 impl<H: HashBytes + Clone> Table for TwoLevelBytesTable<H> {
@@ -335,6 +406,10 @@ fn check_words<W: Word, H: HashWord<W>>(operations: &[Operation]) {
 
 fn check_bytes<H: HashBytes + Clone>(operations: &[Operation]) {
     check(BytesTable::<H>::default(), operations);
+    check(
+        Kept::<H>(KeptBytesTable::default(), PhantomData),
+        operations,
+    );
     for bits in [0, 3, 8] {
         check(TwoLevelBytesTable::<H>::new(bits), operations);
     }

@@ -59,7 +59,7 @@ impl<H: HashBytes> TwoLevelBytesTable<H> {
 
     /// Takes the long keys out; nothing can be added any more.
     pub fn take_arena(&mut self) -> Arena {
-        std::mem::take(&mut self.keys.arena)
+        std::mem::take(&mut self.keys.long)
     }
 
     /// Memory held, in bytes.

@@ -29,7 +29,7 @@ pub fn view_len(view: u128) -> usize {
 
 /// Where a long string lies: number of the buffer and range in it.
 #[inline]
-fn place(view: u128) -> (usize, std::ops::Range<usize>) {
+pub(crate) fn place(view: u128) -> (usize, std::ops::Range<usize>) {
     let offset = (view >> 96) as u32 as usize;
     let buffer = (view >> 64) as u32 as usize;
     (buffer, offset..offset + view_len(view))
@@ -44,6 +44,21 @@ impl<'a, B: Deref<Target = [u8]>> Views<'a, B> {
     }
 }
 
+/// Holds the long keys of a table.
+pub trait LongKeys {
+    /// The bytes of a long key by its view.
+    fn get(&self, view: u128) -> &[u8];
+
+    /// Memory held, in bytes.
+    fn size_bytes(&self) -> usize;
+}
+
+/// Holds long keys that come from rows of which the strings lie in buffers `B`.
+pub(crate) trait AddLong<B>: LongKeys {
+    /// Adds the long string that `view` stands for among `rows`, and gives the view that finds it here.
+    fn add(&mut self, rows: &Views<'_, B>, view: u128) -> u128;
+}
+
 /// Long strings, copied side by side.
 #[derive(Clone, Debug, Default)]
 pub struct Arena {
@@ -51,6 +66,15 @@ pub struct Arena {
 }
 
 impl Arena {
+    /// Without strings, and room for so many bytes of them.
+    pub fn with_capacity(num_bytes: usize) -> Self {
+        let num_bytes = num_bytes.min(BUFFER_BYTES);
+        let buffers = (num_bytes > 0).then(|| Vec::with_capacity(num_bytes));
+        Self {
+            buffers: buffers.into_iter().collect(),
+        }
+    }
+
     /// Copies a long string and gives the view that finds it here.
     pub fn push(&mut self, bytes: &[u8]) -> u128 {
         let has_room = |b: &Vec<u8>| b.capacity() - b.len() >= bytes.len();
@@ -69,13 +93,6 @@ impl Arena {
         (offset << 96) | ((idx as u128) << 64) | (u128::from(prefix) << 32) | bytes.len() as u128
     }
 
-    /// The bytes of a long string by its view.
-    #[inline]
-    pub fn get(&self, view: u128) -> &[u8] {
-        let (buffer, range) = place(view);
-        &self.buffers[buffer][range]
-    }
-
     /// What the views point into.
     pub fn buffers(&self) -> &[Vec<u8>] {
         &self.buffers
@@ -85,10 +102,24 @@ impl Arena {
     pub fn into_buffers(self) -> Vec<Vec<u8>> {
         self.buffers
     }
+}
 
-    /// Memory held, in bytes.
-    pub fn size_bytes(&self) -> usize {
+impl LongKeys for Arena {
+    #[inline]
+    fn get(&self, view: u128) -> &[u8] {
+        let (buffer, range) = place(view);
+        &self.buffers[buffer][range]
+    }
+
+    fn size_bytes(&self) -> usize {
         self.buffers.iter().map(Vec::capacity).sum()
+    }
+}
+
+impl<B: Deref<Target = [u8]>> AddLong<B> for Arena {
+    #[inline]
+    fn add(&mut self, rows: &Views<'_, B>, view: u128) -> u128 {
+        self.push(rows.long(view))
     }
 }
 
@@ -103,7 +134,7 @@ pub(crate) fn inline_view(bytes: &[u8]) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arena, BUFFER_BYTES, view_len};
+    use super::{Arena, BUFFER_BYTES, LongKeys, view_len};
 
     #[test]
     fn gives_back_what_was_pushed() {

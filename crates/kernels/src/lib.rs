@@ -11,6 +11,7 @@
 //! | [`compare`] | comparisons into bits |
 //! | [`counting`] | rows in the order of small codes |
 //! | [`fold`] | folding a slice in a fixed order of lanes |
+//! | [`grouped`] | folding values into the states of their groups |
 //! | [`divide`] | quotients and remainders by one divisor, without division |
 //! | [`widest`] | a loop compiled for several levels, of which the widest runs |
 //! | [`isa`] | whether wide instructions may be called; registers from arrays |
@@ -33,6 +34,7 @@ pub mod compare;
 pub mod counting;
 pub mod divide;
 pub mod fold;
+pub mod grouped;
 #[cfg(target_arch = "x86_64")]
 mod isa;
 mod masks;

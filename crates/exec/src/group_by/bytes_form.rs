@@ -9,8 +9,8 @@ use arrow::buffer::{Buffer, ScalarBuffer};
 use arrow::datatypes::DataType as ArrowType;
 use arrow::row::{RowConverter, SortField};
 use basalt_hashtable::{
-    Arena, BytesTable, HashKeys, NOT_FOUND, Partitions, TableFull, TwoLevelBytesTable, Views,
-    partition,
+    Arena, BytesTable, HashKeys, KeptBytesTable, NOT_FOUND, Partitions, TableFull,
+    TwoLevelBytesTable, Views, partition,
 };
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
@@ -25,12 +25,18 @@ pub(super) struct BytesForm<H>(PhantomData<H>);
 impl<H: HashKeys> KeyForm for BytesForm<H> {
     type Table = BytesGroups<H>;
 
+    const ARE_FAR: bool = true;
+
     fn table(&self) -> BytesGroups<H> {
         BytesGroups::default()
     }
 
     fn two_level_table(&self, bits: u32) -> BytesGroups<H> {
         BytesGroups::two_level(bits)
+    }
+
+    fn merged_table(&self) -> BytesGroups<H> {
+        BytesGroups::kept()
     }
 
     fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>> {
@@ -75,12 +81,18 @@ impl<H> RowForm<H> {
 impl<H: HashKeys> KeyForm for RowForm<H> {
     type Table = BytesGroups<H>;
 
+    const ARE_FAR: bool = true;
+
     fn table(&self) -> BytesGroups<H> {
         BytesGroups::default()
     }
 
     fn two_level_table(&self, bits: u32) -> BytesGroups<H> {
         BytesGroups::two_level(bits)
+    }
+
+    fn merged_table(&self) -> BytesGroups<H> {
+        BytesGroups::kept()
     }
 
     fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>> {
@@ -103,6 +115,8 @@ impl<H: HashKeys> KeyForm for RowForm<H> {
 enum Index<H> {
     Single(BytesTable<H>),
     TwoLevel(TwoLevelBytesTable<H>),
+    /// Keys stay in the rows, whose hashes are known.
+    Kept(KeptBytesTable<Buffer>),
 }
 
 impl<H: HashKeys> Default for Index<H> {
@@ -116,6 +130,7 @@ impl<H: HashKeys> Index<H> {
         match self {
             Index::Single(table) => table.keys(),
             Index::TwoLevel(table) => table.keys(),
+            Index::Kept(table) => table.keys(),
         }
     }
 
@@ -123,6 +138,7 @@ impl<H: HashKeys> Index<H> {
         match self {
             Index::Single(table) => table.hashes(),
             Index::TwoLevel(table) => table.hashes(),
+            Index::Kept(table) => table.hashes(),
         }
     }
 
@@ -130,6 +146,7 @@ impl<H: HashKeys> Index<H> {
         match self {
             Index::Single(table) => table.size_bytes(),
             Index::TwoLevel(table) => table.size_bytes(),
+            Index::Kept(table) => table.size_bytes(),
         }
     }
 
@@ -137,6 +154,7 @@ impl<H: HashKeys> Index<H> {
         match self {
             Index::Single(table) => table.add_unkeyed(),
             Index::TwoLevel(table) => table.add_unkeyed(),
+            Index::Kept(table) => table.add_unkeyed(),
         }
     }
 
@@ -144,6 +162,7 @@ impl<H: HashKeys> Index<H> {
         match self {
             Index::Single(table) => table.intern(rows, groups),
             Index::TwoLevel(table) => table.intern(rows, groups),
+            Index::Kept(table) => table.intern_hashed(rows, &hashes_of::<H>(rows), groups),
         }
     }
 
@@ -157,6 +176,7 @@ impl<H: HashKeys> Index<H> {
             Index::Single(table) => table.intern_hashed(rows, hashes, groups),
             // Only the strategy of that name has such tables, and it splits no rows before.
             Index::TwoLevel(table) => table.intern(rows, groups),
+            Index::Kept(table) => table.intern_hashed(rows, hashes, groups),
         }
     }
 
@@ -164,6 +184,7 @@ impl<H: HashKeys> Index<H> {
         match self {
             Index::Single(table) => table.find(rows, groups),
             Index::TwoLevel(table) => table.find(rows, groups),
+            Index::Kept(table) => table.find_hashed(rows, &hashes_of::<H>(rows), groups),
         }
     }
 
@@ -171,8 +192,15 @@ impl<H: HashKeys> Index<H> {
         match self {
             Index::Single(table) => table.take_arena(),
             Index::TwoLevel(table) => table.take_arena(),
+            Index::Kept(_) => Arena::default(),
         }
     }
+}
+
+/// The hash of each row.
+fn hashes_of<H: HashKeys>(rows: &Views<'_, Buffer>) -> Vec<u64> {
+    let hash = |view: &u128| BytesTable::<H>::hash(rows, *view);
+    rows.views.iter().map(hash).collect()
 }
 
 /// Groups by byte string.
@@ -202,13 +230,28 @@ impl<H: HashKeys> BytesGroups<H> {
         }
     }
 
+    /// An empty table for rows that outlive it.
+    pub(super) fn kept() -> Self {
+        Self {
+            table: Index::Kept(KeptBytesTable::default()),
+            ..Self::default()
+        }
+    }
+
     /// Keys of the groups in `range` of a table that is finished.
     pub(super) fn array(&self, range: Range<usize>) -> Result<BinaryViewArray> {
         let nulls = group_nulls(self.null_group, &range);
-        let views = ScalarBuffer::from(self.table.keys()[range].to_vec());
+        let (views, buffers) = match &self.table {
+            Index::Kept(table) => {
+                let (views, arena) = table.copied(range);
+                let buffers = arena.into_buffers().into_iter().map(Buffer::from_vec);
+                (views, buffers.collect())
+            }
+            table => (table.keys()[range].to_vec(), self.buffers.clone()),
+        };
         Ok(BinaryViewArray::try_new(
-            views,
-            self.buffers.clone(),
+            ScalarBuffer::from(views),
+            buffers,
             nulls,
         )?)
     }
@@ -240,10 +283,18 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
             None => self.table.add_unkeyed().map_err(table_full)?,
         };
         self.null_group = Some(null_group);
+        let hashes = keys.hashes.as_ref().map(|hashes| &hashes[rows]);
         intern_valid((views, &nulls), null_group, groups, |views, groups| {
-            self.table
-                .intern(&Views { views, buffers }, groups)
-                .map_err(table_full)
+            let views = Views { views, buffers };
+            let interned = match hashes {
+                Some(hashes) => {
+                    let valid = nulls.valid_indices().map(|row| hashes[row]);
+                    self.table
+                        .intern_hashed(&views, &valid.collect::<Vec<_>>(), groups)
+                }
+                None => self.table.intern(&views, groups),
+            };
+            interned.map_err(table_full)
         })
     }
 
@@ -309,6 +360,7 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
     fn recycle(mut self) -> Option<Self> {
         match &mut self.table {
             Index::Single(table) => table.clear(),
+            Index::Kept(table) => table.clear(),
             Index::TwoLevel(_) => return None,
         }
         Some(Self {

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use basalt_functions::aggregate::Groups;
 use basalt_kernels::average::NUM_KEYS;
+use basalt_kernels::grouped::count_groups;
 use basalt_kernels::widest::{Loop, widest};
 
 use super::ascending::{AscendingFinder, Piece};
@@ -54,7 +55,7 @@ impl Counts {
         let counts = self.narrow.as_mut_slice();
         self.ascending.for_each_piece(ids, |piece| match piece {
             Piece::Ascending(_, groups) => widest(AddOne(&mut counts[groups])),
-            Piece::Any(rows) => ids[rows].iter().for_each(|id| counts[*id as usize] += 1),
+            Piece::Any(rows) => count_groups(counts, &ids[rows]),
         });
     }
 

@@ -98,8 +98,18 @@ impl<F: KeyForm> GroupSet<F> {
         states: &[Exported],
         rows: &[u32],
     ) -> Result<()> {
+        self.merge_range((keys, 0..rows.len()), states, rows)
+    }
+
+    /// The same for some of the keys, as many as there are `rows`.
+    pub(super) fn merge_range(
+        &mut self,
+        (keys, range): (&Keys<F>, Range<usize>),
+        states: &[Exported],
+        rows: &[u32],
+    ) -> Result<()> {
         self.ids.clear();
-        self.table.intern(keys, 0..rows.len(), &mut self.ids)?;
+        self.table.intern(keys, range, &mut self.ids)?;
         let groups = Groups {
             ids: Some(&self.ids),
             num_groups: self.table.len(),

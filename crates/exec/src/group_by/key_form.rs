@@ -19,11 +19,19 @@ pub(super) trait KeyForm: Debug + Send + Sync + 'static {
     /// Groups by key.
     type Table: GroupTable;
 
+    /// Whether keys lie elsewhere than in their rows, so that to look at one again later is to wait for it.
+    const ARE_FAR: bool = false;
+
     /// An empty table.
     fn table(&self) -> Self::Table;
 
     /// An empty table of 2^`bits` tables, told apart by the high bits of the hash.
     fn two_level_table(&self, bits: u32) -> Self::Table;
+
+    /// An empty table for keys that outlive it, of which some are wanted at last.
+    fn merged_table(&self) -> Self::Table {
+        self.table()
+    }
 
     /// Keys of the rows of a batch.
     fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>>;

@@ -8,6 +8,7 @@ use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Grouping;
 use super::dense::{Dense, UNIT};
+use super::flushed::Flushed;
 use super::group_set::{GroupSet, SplitGroups};
 use super::grouping::{AggregateArgs, PlannedKeys};
 use super::key_form::KeyForm;
@@ -20,6 +21,16 @@ use super::staging::Staging;
 
 /// Ordinals whose groups go to a file together: enough for blocks of some size.
 const SPILLED_ORDINALS: usize = 256 << 10;
+
+/// What becomes of a table.
+enum Verdict {
+    /// More rows may come.
+    Go,
+    /// It no longer fits the fastest caches, and keys come again soon or never: it is emptied.
+    Flush,
+    /// It no longer fits the cache, and few of the last rows found their group: others are staged.
+    Stage,
+}
 
 /// Groups of the rows of one input partition.
 pub(super) struct Local<F: KeyForm> {
@@ -36,6 +47,8 @@ pub(super) struct Local<F: KeyForm> {
     num_rows: usize,
     /// Rows up to the end of the batch at hand.
     num_rows_ahead: usize,
+    /// Rows before the first of the table.
+    num_rows_before: usize,
     /// Rows and groups when the table was last asked whether it pays.
     last_asked: (usize, usize),
     spiller: Spiller<F>,
@@ -55,6 +68,7 @@ impl<F: KeyForm> Local<F> {
             is_staging: false,
             num_rows: 0,
             num_rows_ahead: 0,
+            num_rows_before: 0,
             last_asked: (0, 0),
             spiller: Spiller::new(&grouping, &form, share.budget(), bits),
             grouping,
@@ -94,27 +108,43 @@ impl<F: KeyForm> Local<F> {
         let columns = self.grouping.key_columns(batch)?;
         let args = self.grouping.args(batch)?;
         self.num_rows += batch.num_rows();
-        let was_staging = self.is_staging;
+        let (way, num_groups) = (self.way(), self.num_groups_made());
         if !self.may_be_dense || !self.push_dense(&columns, &args)? {
             self.push_rows(columns, args)?;
         }
-        self.note(was_staging);
+        self.note(way, num_groups);
         if self.share.hold(self.size_bytes())? {
             self.spill()?;
         }
         Ok(())
     }
 
-    /// Notes how the batch at hand was worked on.
-    fn note(&self, was_staging: bool) {
-        let way = match &self.dense {
-            Some(_) => Way::Dense,
-            None if was_staging => Way::Staging,
-            None => Way::Table,
+    /// How rows are worked on whose keys index no arrays.
+    fn way(&self) -> Way {
+        if self.is_staging {
+            Way::Staging
+        } else if self.staging.num_flushed() > 0 {
+            Way::Flushing
+        } else {
+            Way::Table
+        }
+    }
+
+    /// Groups in the table, and those that it has given away.
+    fn num_groups_made(&self) -> usize {
+        self.groups.len() + self.staging.num_flushed()
+    }
+
+    /// Notes how the batch at hand was worked on, before which there were so many groups.
+    fn note(&self, way: Way, num_groups: usize) {
+        let (way, num_groups) = match (&self.dense, way) {
+            (Some(_), _) => (Way::Dense, 0),
+            (None, Way::Table) => (way, self.num_groups_made()),
+            (None, _) => (way, num_groups),
         };
         let seen = Seen {
             num_rows: self.num_rows,
-            num_groups: self.groups.len(),
+            num_groups,
             has_spilled: self.has_spilled(),
         };
         if let Some(notes) = &self.notes {
@@ -130,12 +160,17 @@ impl<F: KeyForm> Local<F> {
                 self.spiller.spill_states(columns, exported, rows)
             })?;
         }
+        self.flush_rest()?;
         self.spiller.spill_groups(&mut self.groups)?;
+        self.starts_table();
         let staged = self.staging.take()?;
         let bits = self.tuning.staging_bits;
         // In the order in which rows came, which is that of arrays of values.
         for mut groups in staged.groups {
             self.spiller.spill_groups(&mut groups)?;
+        }
+        for flushed in staged.flushed {
+            flushed.spill(&self.form, &mut self.spiller)?;
         }
         self.spiller.spill_rows(&staged.rows, bits)?;
         drop(staged.rows);
@@ -189,31 +224,81 @@ impl<F: KeyForm> Local<F> {
         }
         let keys = self.form.encode(columns)?;
         self.groups.push(&Rows { keys, args })?;
-        self.is_staging = self.is_table_in_vain();
-        Ok(())
+        match self.verdict() {
+            Verdict::Go => Ok(()),
+            Verdict::Flush => {
+                self.flush()?;
+                self.staging.group_if_worth_it(&self.grouping)
+            }
+            Verdict::Stage => {
+                self.is_staging = true;
+                self.flush_rest()
+            }
+        }
     }
 
-    /// Whether the table no longer fits the cache and few of the last rows found their group.
-    fn is_table_in_vain(&mut self) -> bool {
+    /// What the table's size and the last rows say.
+    fn verdict(&mut self) -> Verdict {
         let (num_rows, num_groups) = (self.num_rows, self.groups.len());
         let new_rows = num_rows - self.last_asked.0;
         if new_rows < self.tuning.asked_rows {
-            return false;
+            return Verdict::Go;
         }
         let new_groups = num_groups.saturating_sub(self.last_asked.1);
         self.last_asked = (num_rows, num_groups);
         let is_vain = |rows_per_group| new_rows < new_groups.saturating_mul(rows_per_group);
-        (num_groups > self.tuning.cached_groups && is_vain(2))
-            || (num_groups > self.tuning.staging_groups && is_vain(self.tuning.rows_per_group))
+        if num_groups > self.tuning.cached_groups && is_vain(2) {
+            return Verdict::Stage;
+        }
+        if !is_vain(self.tuning.rows_per_group) {
+            Verdict::Go
+        } else if num_groups > self.tuning.flushed_groups && self.is_worth_flushing() {
+            Verdict::Flush
+        } else if num_groups > self.tuning.staging_groups {
+            Verdict::Stage
+        } else {
+            Verdict::Go
+        }
+    }
+
+    /// Whether keys of the table's groups are likely to have come soon or never again.
+    fn is_worth_flushing(&self) -> bool {
+        let num_rows = self.num_rows - self.num_rows_before;
+        // Where a group has fewer rows, staging them takes as long.
+        let are_found = num_rows.saturating_mul(2) >= self.groups.len().saturating_mul(5);
+        // Sets of distinct values are costly to merge.
+        F::ARE_FAR && are_found && !self.counts_distinct() && !self.staging.flushed_again()
+    }
+
+    /// Gives all groups of the table away; it starts anew.
+    fn flush(&mut self) -> Result<()> {
+        self.starts_table();
+        self.staging.push_groups(&mut self.groups, &self.grouping)
+    }
+
+    /// Gives the table's groups away if older ones have been, so that these come before them.
+    fn flush_rest(&mut self) -> Result<()> {
+        if self.groups.len() > 0 && self.staging.has_groups() {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Notes that the table will have no groups.
+    fn starts_table(&mut self) {
+        self.num_rows_before = self.num_rows;
+        self.last_asked = (self.num_rows, 0);
     }
 
     /// Goes back to the table if the staged rows turn out to have few groups.
     fn leave_staging(&mut self) -> Result<()> {
         let (num_groups, num_rows) = self.staging.estimate();
         let is_few = num_groups <= self.tuning.staging_groups;
-        if is_few && num_rows / self.tuning.rows_per_group / 2 > num_groups {
+        if is_few
+            && !self.staging.has_groups()
+            && num_rows / self.tuning.rows_per_group / 2 > num_groups
+        {
             self.is_staging = false;
-            // So few groups were in no set of their own.
             for split in self.staging.take()?.rows {
                 self.groups.push(&split.rows)?;
             }
@@ -273,10 +358,12 @@ impl<F: KeyForm> Local<F> {
 
     /// Splits the groups into 2^`bits` partitions, to be merged with those of others.
     pub(super) fn split(mut self, bits: u32) -> Result<Part<F>> {
+        self.flush_rest()?;
         let staged = self.staging.take()?;
         Ok(Part {
             groups: self.groups.split(bits)?,
             staged: staged.rows,
+            flushed: staged.flushed,
             grouped: staged
                 .groups
                 .into_iter()
@@ -295,10 +382,12 @@ impl<F: KeyForm> Local<F> {
 /// What one task has, in the order of partitions.
 pub(super) struct Part<F: KeyForm> {
     pub(super) groups: SplitGroups<F>,
-    /// Rows that are in no group yet.
-    pub(super) staged: Vec<SplitRows<F>>,
-    /// Groups of staged rows, one set a partition, to be taken once; or none at all.
+    /// Groups of rows after these, one set a partition, to be taken once; or none at all.
     pub(super) grouped: Vec<Mutex<Option<GroupSet<F>>>>,
+    /// Groups of rows after these.
+    pub(super) flushed: Vec<Flushed<F>>,
+    /// Rows after these, which are in no group yet.
+    pub(super) staged: Vec<SplitRows<F>>,
     pub(super) memory: MemoryReservation,
 }
 
@@ -323,6 +412,9 @@ impl<F: KeyForm> Part<F> {
         self.groups.merge_into(partition, to)?;
         if let Some(grouped) = self.take_grouped(partition) {
             grouped.split(0)?.merge_into(0, to)?;
+        }
+        for flushed in &self.flushed {
+            flushed.merge_into(partition, to)?;
         }
         self.staged
             .iter()

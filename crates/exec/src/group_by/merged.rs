@@ -261,7 +261,7 @@ impl<F: KeyForm> Partitioned<F> {
     /// No groups, in a table that is no longer needed if there is one.
     fn empty(&self) -> GroupSet<F> {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let table = spare.pop().unwrap_or_else(|| self.form.table());
+        let table = spare.pop().unwrap_or_else(|| self.form.merged_table());
         GroupSet::new(table, &self.grouping)
     }
 }

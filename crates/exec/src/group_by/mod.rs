@@ -32,6 +32,7 @@
 //! | [`staging`] | its rows that are only split by hash |
 //! | [`top`] | groups that a LIMIT above does not want |
 //! | [`first_keys`] | rows of groups that a LIMIT above does not want |
+//! | [`flushed`] | groups that a full table has given away |
 //! | [`merged`] | the tasks' groups, merged and handed out |
 //! | [`spill`] | groups and rows in temporary files |
 //! | [`observed`], [`account`] | what a run notes, and what is told of it |
@@ -53,6 +54,7 @@ mod dense_merge;
 mod digits;
 mod distinct;
 mod first_keys;
+mod flushed;
 mod fused_filter;
 mod group_set;
 mod key_bounds;

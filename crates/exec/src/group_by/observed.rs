@@ -20,19 +20,22 @@ pub(super) enum Way {
     Dense,
     /// Keys are looked up in the task's table.
     Table,
+    /// The same, but the table is emptied now and then: keys come again soon or never.
+    Flushing,
     /// Rows are only split by the hash of their keys.
     Staging,
 }
 
 impl Way {
     /// All ways, in the order of their numbers.
-    pub(super) const ALL: [Way; 3] = [Way::Dense, Way::Table, Way::Staging];
+    pub(super) const ALL: [Way; 4] = [Way::Dense, Way::Table, Way::Flushing, Way::Staging];
 
     /// Its name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Way::Dense => "dense",
             Way::Table => "table",
+            Way::Flushing => "flushing",
             Way::Staging => "staging",
         }
     }
@@ -205,6 +208,9 @@ impl Observed {
             (_, Way::Staging) => {
                 format!("{groups} in {rows} of a task, few of the last rows found theirs")
             }
+            (_, Way::Flushing) => {
+                format!("{groups} in {rows} of a task, keys come again soon or never")
+            }
             (Way::Staging, _) => format!("only about {groups} in {rows} of a task"),
             (_, to) => format!("{} after {rows} of a task", to.name()),
         }
@@ -264,9 +270,9 @@ impl TaskNotes {
         if before != way as u8 {
             self.notes.way.store(way as u8, Ordering::Relaxed);
             if let Some(from) = Way::ALL.get(usize::from(before)) {
-                // Rows are staged because of those before them.
+                // Rows are flushed or staged because of those before them.
                 let num_rows = match way {
-                    Way::Staging => self.num_rows(),
+                    Way::Flushing | Way::Staging => self.num_rows(),
                     _ => seen.num_rows,
                 };
                 self.run.change((*from, way), Seen { num_rows, ..seen });

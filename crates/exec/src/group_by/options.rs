@@ -40,9 +40,10 @@ impl Thresholds {
             Thresholds::Given(tuning) => Some(tuning),
             Thresholds::Tiny => Some(Tuning {
                 cached_groups: 1,
+                flushed_groups: 1,
                 staging_groups: 2,
                 asked_rows: 2,
-                rows_per_group: 2,
+                rows_per_group: 3,
                 staging_bits: 2,
                 staged_rows: 3,
                 partitioned_groups: 2,
@@ -62,6 +63,8 @@ impl Thresholds {
 pub struct Tuning {
     /// Groups of one table from which on it no longer fits the fastest caches.
     pub cached_groups: usize,
+    /// Groups of a table of strings from which on it may be emptied.
+    pub flushed_groups: usize,
     /// Groups of one table from which on every row is a cache miss.
     pub staging_groups: usize,
     /// Rows after which it is looked at again whether a table pays.
@@ -126,6 +129,7 @@ impl Default for Tuning {
     fn default() -> Self {
         Self {
             cached_groups: 32 << 10,
+            flushed_groups: 16 << 10,
             staging_groups: 128 << 10,
             asked_rows: 32 << 10,
             rows_per_group: 8,

@@ -21,6 +21,7 @@ use basalt_hashtable::partition;
 use datafusion::error::Result;
 
 use super::Grouping;
+use super::flushed::Flushed;
 use super::group_set::GroupSet;
 use super::grouping::AggregateArgs;
 use super::key_form::{GroupTable, KeyForm};
@@ -39,7 +40,12 @@ pub(super) struct Staging<F: KeyForm> {
     waiting: (Vec<Vec<ArrayRef>>, Vec<AggregateArgs>),
     num_waiting: usize,
     waiting_bytes: usize,
+    /// Groups of rows before those that are split.
+    flushed: Vec<Flushed<F>>,
+    /// Groups that were flushed, now and before rows were grouped.
+    num_flushed: usize,
     split: Vec<SplitRows<F>>,
+    /// Rows and groups that are split.
     num_split: usize,
     split_bytes: usize,
     /// Groups of each partition, if rows have been grouped.
@@ -51,10 +57,12 @@ pub(super) struct Staging<F: KeyForm> {
 
 /// What was staged, in the order of partitions.
 pub(super) struct Staged<F: KeyForm> {
+    /// Groups of the first rows, one set a partition; none if there are no such rows.
+    pub(super) groups: Vec<GroupSet<F>>,
+    /// Groups of rows after these.
+    pub(super) flushed: Vec<Flushed<F>>,
     /// Rows that are in no group yet.
     pub(super) rows: Vec<SplitRows<F>>,
-    /// Groups of other rows, one set a partition; none if there are no such rows.
-    pub(super) groups: Vec<GroupSet<F>>,
 }
 
 impl<F: KeyForm> Staging<F> {
@@ -66,6 +74,8 @@ impl<F: KeyForm> Staging<F> {
             waiting: Default::default(),
             num_waiting: 0,
             waiting_bytes: 0,
+            flushed: Vec::new(),
+            num_flushed: 0,
             split: Vec::new(),
             num_split: 0,
             split_bytes: 0,
@@ -84,6 +94,22 @@ impl<F: KeyForm> Staging<F> {
         let is_enough =
             self.num_waiting >= self.tuning.staged_rows || self.waiting_bytes >= MAX_WAITING_BYTES;
         if is_enough { self.split() } else { Ok(()) }
+    }
+
+    /// Adds all groups of a table; no rows have been added since the first ones.
+    pub(super) fn push_groups(
+        &mut self,
+        groups: &mut GroupSet<F>,
+        grouping: &Grouping,
+    ) -> Result<()> {
+        let of = (grouping, self.form.as_ref());
+        let flushed = Flushed::take_from(groups, self.tuning.staging_bits, of)?;
+        self.sample.extend(flushed.hashes_of(0)?);
+        self.num_flushed += flushed.len();
+        self.num_split += flushed.len();
+        self.split_bytes += flushed.size_bytes();
+        self.flushed.push(flushed);
+        Ok(())
     }
 
     /// Splits the rows that wait.
@@ -109,7 +135,7 @@ impl<F: KeyForm> Staging<F> {
         Ok(())
     }
 
-    /// Groups the rows that are split, if they have few groups for so many.
+    /// Groups what is split, if that are few groups for so many rows.
     pub(super) fn group_if_worth_it(&mut self, grouping: &Grouping) -> Result<()> {
         let (num_groups, num_rows) = self.estimate();
         let is_many = num_groups > self.tuning.staging_groups;
@@ -123,11 +149,15 @@ impl<F: KeyForm> Staging<F> {
         }
         self.groups_bytes = 0;
         for (partition, groups) in self.groups.iter_mut().enumerate() {
+            for flushed in &self.flushed {
+                flushed.merge_into(partition, groups)?;
+            }
             for split in &self.split {
                 split.push_into(partition, groups)?;
             }
             self.groups_bytes += groups.size_bytes();
         }
+        self.flushed.clear();
         self.split.clear();
         (self.num_split, self.split_bytes) = (0, 0);
         Ok(())
@@ -141,9 +171,24 @@ impl<F: KeyForm> Staging<F> {
         )
     }
 
+    /// Whether groups have been added, or rows that have groups now.
+    pub(super) fn has_groups(&self) -> bool {
+        !self.flushed.is_empty() || !self.groups.is_empty()
+    }
+
+    /// Groups that have been added, those with the same key each for itself.
+    pub(super) fn num_flushed(&self) -> usize {
+        self.num_flushed
+    }
+
+    /// Whether most groups that were added had been added before.
+    pub(super) fn flushed_again(&self) -> bool {
+        self.num_flushed > self.estimate().0.saturating_mul(2)
+    }
+
     /// Whether there are no rows.
     pub(super) fn is_empty(&self) -> bool {
-        self.num_waiting == 0 && self.split.is_empty() && self.groups.is_empty()
+        self.num_waiting == 0 && self.split.is_empty() && !self.has_groups()
     }
 
     /// Memory held, in bytes.
@@ -157,8 +202,9 @@ impl<F: KeyForm> Staging<F> {
         let empty = Self::new(&self.form, self.tuning);
         let all = std::mem::replace(self, empty);
         Ok(Staged {
-            rows: all.split,
             groups: all.groups,
+            flushed: all.flushed,
+            rows: all.split,
         })
     }
 }

@@ -8,6 +8,7 @@ use basalt_functions::aggregate::Groups;
 use basalt_kernels::Bitmap;
 use basalt_kernels::average::NUM_KEYS;
 use basalt_kernels::fold::fold_lanes;
+use basalt_kernels::grouped::fold_groups;
 use basalt_kernels::widest::{Loop, widest};
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
@@ -208,10 +209,8 @@ impl NativeVisitor for AddTo<'_> {
                     values: &values[rows],
                 }),
                 Piece::Any(rows) => {
-                    for (value, id) in values[rows.clone()].iter().zip(&ids[rows]) {
-                        let sum = &mut sums[*id as usize];
-                        *sum = sum.wrapping_add(T::widen(*value));
-                    }
+                    let add = |sum: u64, value| sum.wrapping_add(T::widen(value));
+                    fold_groups(sums, &values[rows.clone()], &ids[rows], add);
                 }
             }),
             (Some(ids), Some(valid)) => {

@@ -11,6 +11,7 @@ use arrow::datatypes::{
 };
 use basalt_error::Result;
 use basalt_kernels::fold::fold_lanes;
+use basalt_kernels::grouped::fold_groups;
 use basalt_types::DataType;
 
 use super::byte_keys::FloatKeys;
@@ -225,11 +226,16 @@ impl<T: Primitive> Aggregator for Average<T> {
             state.count += rows.num_valid() as u64;
             return Ok(());
         }
-        rows.for_each(|row, group| {
-            let state = &mut self.states[group];
-            state.sum = state.sum.add_wrapping(values[row].widen());
-            state.count += 1;
-        });
+        let add = |state: SumAndCount<_>, value: T::Native| SumAndCount {
+            sum: SumNative::<T>::add_wrapping(state.sum, value.widen()),
+            count: state.count + 1,
+        };
+        match (rows.ids, &rows.valid) {
+            (Some(ids), None) => fold_groups(&mut self.states, values, ids, add),
+            _ => rows.for_each(|row, group| {
+                self.states[group] = add(self.states[group], values[row]);
+            }),
+        }
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use arrow::array::{ArrayRef, ArrowPrimitiveType, Float64Array};
 use arrow::datatypes::{ArrowNativeTypeOp, DataType as ArrowType, Float64Type};
 use basalt_error::Result;
 use basalt_kernels::fold::fold_lanes;
+use basalt_kernels::grouped::fold_groups;
 use basalt_types::DataType;
 
 use super::byte_keys::FloatKeys;
@@ -189,10 +190,8 @@ pub(super) fn add_rows<T: Copy, S: ArrowNativeTypeOp>(
             }
         }
         (Some(ids), None) => {
-            for (value, id) in values.iter().zip(ids) {
-                let sum = &mut sums[*id as usize];
-                *sum = sum.add_wrapping(widen(*value));
-            }
+            let add = |sum: S, value| sum.add_wrapping(widen(value));
+            fold_groups(sums, values, ids, add);
         }
         (Some(_), Some(_)) => rows.for_each(|row, group| {
             sums[group] = sums[group].add_wrapping(widen(values[row]));

@@ -161,12 +161,18 @@ impl<H> PackedRowForm<H> {
 impl<H: HashKeys> KeyForm for PackedRowForm<H> {
     type Table = BytesGroups<H>;
 
+    const ARE_FAR: bool = true;
+
     fn table(&self) -> BytesGroups<H> {
         BytesGroups::default()
     }
 
     fn two_level_table(&self, bits: u32) -> BytesGroups<H> {
         BytesGroups::two_level(bits)
+    }
+
+    fn merged_table(&self) -> BytesGroups<H> {
+        BytesGroups::kept()
     }
 
     fn encode(&self, columns: Vec<ArrayRef>) -> Result<Keys<Self>> {

@@ -105,8 +105,9 @@ pub(super) async fn two_level<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>
         tasks.spawn(observed.timed(async move {
             let part = Part {
                 groups: own.groups.split(TWO_LEVEL_BITS)?,
-                staged: Vec::new(),
                 grouped: Vec::new(),
+                flushed: Vec::new(),
+                staged: Vec::new(),
                 memory: own.share.into_memory(),
             };
             Ok((i, part))

@@ -24,16 +24,18 @@ use basalt_exec::group_by::{
 };
 
 /// Ways of working that little data does not reach by itself.
-const TUNINGS: [Tuning; 8] = [
+const TUNINGS: [Tuning; 10] = [
     // Tables of hashed keys, merged at once or in partitions.
     Tuning {
         cached_groups: 1 << 20,
+        flushed_groups: 1 << 20,
         staging_groups: 1 << 20,
         partitioned_groups: 1 << 20,
         ..HASHED
     },
     Tuning {
         cached_groups: 1 << 20,
+        flushed_groups: 1 << 20,
         staging_groups: 1 << 20,
         ..HASHED
     },
@@ -54,6 +56,20 @@ const TUNINGS: [Tuning; 8] = [
         partitioned_groups: 5,
         ..HASHED
     },
+    // Tables of strings emptied: always, and until groups come again; then rows are staged.
+    Tuning {
+        cached_groups: 1 << 20,
+        staging_groups: 1 << 20,
+        ..HASHED
+    },
+    Tuning {
+        cached_groups: 4,
+        flushed_groups: 3,
+        staging_groups: 8,
+        rows_per_group: 4,
+        staging_bits: 1,
+        ..HASHED
+    },
     // Keys index arrays: always, as long as there are few, and hardly ever.
     Tuning {
         dense_len: 1 << 20,
@@ -71,6 +87,7 @@ const TUNINGS: [Tuning; 8] = [
 
 const HASHED: Tuning = Tuning {
     cached_groups: 0,
+    flushed_groups: 0,
     asked_rows: 0,
     staged_rows: 5,
     staging_groups: 0,

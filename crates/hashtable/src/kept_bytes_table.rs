@@ -1,0 +1,137 @@
+//! Numbers groups by byte strings that stay where the rows have them.
+//!
+//! Rows that were split by hash have their strings anywhere in memory, and every look at one waits for it. Here a
+//! string is looked at only where another row has the same hash; a key that is new is not copied. Whoever wants
+//! to have the keys copies them at last, only those of groups that are wanted.
+
+use std::ops::{Deref, Range};
+
+use crate::bytes_probe::{far_matches, prefetch_ends, prefetch_strings};
+use crate::bytes_slots::{BytesKeys, BytesSlots, Row};
+use crate::kept_strings::KeptStrings;
+use crate::runs::CHUNK;
+use crate::views::{Arena, INLINE_LEN, LongKeys, Views, view_len};
+use crate::{NOT_FOUND, TableFull};
+
+/// Groups by byte string, for rows of which the hashes are known.
+///
+/// Memory of long keys is what the rows' buffers `B` hold; cloning one must not move it.
+#[derive(Clone, Debug)]
+pub struct KeptBytesTable<B> {
+    slots: BytesSlots,
+    keys: BytesKeys<KeptStrings<B>>,
+}
+
+impl<B> Default for KeptBytesTable<B> {
+    fn default() -> Self {
+        Self {
+            slots: BytesSlots::default(),
+            keys: BytesKeys::default(),
+        }
+    }
+}
+
+impl<B: Deref<Target = [u8]> + Clone> KeptBytesTable<B> {
+    /// The key of each group, as a view of no use to others if it is a long one.
+    pub fn keys(&self) -> &[u128] {
+        &self.keys.views
+    }
+
+    /// The hash of each group's key.
+    pub fn hashes(&self) -> &[u64] {
+        &self.keys.hashes
+    }
+
+    /// Memory held, in bytes, besides the rows' buffers.
+    pub fn size_bytes(&self) -> usize {
+        self.slots.size_bytes() + self.keys.size_bytes()
+    }
+
+    /// Forgets all groups and keeps the memory, but no buffers of rows.
+    pub fn clear(&mut self) {
+        self.slots.clear();
+        self.keys.clear();
+    }
+
+    /// Adds a group that no key finds, such as that of NULL.
+    ///
+    /// # Errors
+    /// If there are too many groups.
+    pub fn add_unkeyed(&mut self) -> Result<u32, TableFull> {
+        self.keys.push_unkeyed()
+    }
+
+    /// Appends the group of each row to `groups`; keys that are new become groups. `hashes` are those that
+    /// [`BytesTable::hash`](crate::BytesTable::hash) gives.
+    ///
+    /// # Errors
+    /// If there are too many groups; `groups` may then have got any.
+    pub fn intern_hashed(
+        &mut self,
+        rows: &Views<'_, B>,
+        hashes: &[u64],
+        groups: &mut Vec<u32>,
+    ) -> Result<(), TableFull> {
+        debug_assert_eq!(rows.views.len(), hashes.len());
+        self.keys.long.begin(rows.buffers.len());
+        groups.reserve(rows.views.len());
+        for (views, hashes) in rows.views.chunks(CHUNK).zip(hashes.chunks(CHUNK)) {
+            self.keys.check_room(views.len())?;
+            self.slots
+                .reserve(self.keys.views.len() + views.len(), &self.keys.hashes);
+            let first = self.matches(rows, (views, hashes));
+            for ((view, hash), first) in views.iter().zip(hashes).zip(&first) {
+                let (view, hash) = (*view, *hash);
+                let row = Row { rows, view, hash };
+                let group_plus_one = if self.keys.is_group_of(*first, &row) {
+                    *first
+                } else {
+                    self.slots.find_or_insert(&row, &mut self.keys)
+                };
+                groups.push(group_plus_one - 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// The groups that rows most likely have; asks for the strings of those rows and groups.
+    fn matches(&self, rows: &Views<'_, B>, (views, hashes): (&[u128], &[u64])) -> [u32; CHUNK] {
+        let first = far_matches(hashes, &self.keys, |_| Some(&self.slots));
+        for (view, _) in views.iter().zip(&first).filter(|(_, first)| **first != 0) {
+            prefetch_strings(rows, std::slice::from_ref(view));
+        }
+        first
+    }
+
+    /// Appends the group of each row to `groups`, [`NOT_FOUND`](crate::NOT_FOUND) for keys that
+    /// have none.
+    pub fn find_hashed(&self, rows: &Views<'_, B>, hashes: &[u64], groups: &mut Vec<u32>) {
+        if self.slots.is_empty() {
+            groups.extend(rows.views.iter().map(|_| NOT_FOUND));
+            return;
+        }
+        for (view, hash) in rows.views.iter().zip(hashes) {
+            let (view, hash) = (*view, *hash);
+            let group_plus_one = self.slots.find(&Row { rows, view, hash }, &self.keys);
+            groups.push(group_plus_one.wrapping_sub(1));
+        }
+    }
+
+    /// The keys of some groups: views into the long keys that come with them.
+    pub fn copied(&self, groups: Range<usize>) -> (Vec<u128>, Arena) {
+        let views = &self.keys.views[groups];
+        let long_len = |view: &u128| Some(view_len(*view)).filter(|len| *len > INLINE_LEN);
+        let mut arena = Arena::with_capacity(views.iter().filter_map(long_len).sum());
+        let mut copied = Vec::with_capacity(views.len());
+        for chunk in views.chunks(CHUNK) {
+            for view in chunk.iter().filter(|view| long_len(view).is_some()) {
+                prefetch_ends(self.keys.long.get(*view));
+            }
+            copied.extend(chunk.iter().map(|view| match long_len(view) {
+                Some(_) => arena.push(self.keys.long.get(*view)),
+                None => *view,
+            }));
+        }
+        (copied, arena)
+    }
+}
