@@ -12,6 +12,7 @@ use basalt_kernels::fold::fold_lanes;
 use basalt_types::DataType;
 
 use super::byte_arena::{ByteArena, ByteCodec};
+use super::byte_order::is_before;
 use super::defaults::default_array;
 use super::rows::Rows;
 use super::slots::fill_defaults;
@@ -74,8 +75,9 @@ impl Direction for Least {
         new < old
     }
 
+    #[inline]
     fn better_bytes(new: &[u8], old: &[u8]) -> bool {
-        new < old
+        is_before(new, old)
     }
 
     /// For floats the greatest in total order is a NaN.
@@ -90,8 +92,9 @@ impl Direction for Greatest {
         new > old
     }
 
+    #[inline]
     fn better_bytes(new: &[u8], old: &[u8]) -> bool {
-        new > old
+        is_before(old, new)
     }
 
     /// For floats the least in total order is a NaN.

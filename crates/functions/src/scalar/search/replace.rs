@@ -5,10 +5,11 @@ use std::ops::Range;
 use basalt_error::Result;
 use basalt_types::DataType;
 
+use super::backtrack::BLOCK;
 use super::on_value::{GroupFinder, Groups, OnValue};
 use super::regexp::{Regexp, RegexpCache, compile};
 use crate::scalar::strings::shapes::{
-    bad_arguments, only_string_to_string, piece_rows, refuse_fixed, write_rows,
+    bad_arguments, only_string_to_string, piece_blocks, refuse_fixed, write_rows,
 };
 use crate::{Call, Characters, Resolved, ScalarFunction};
 
@@ -158,11 +159,21 @@ fn resolve_whole(regexp: Regexp, group: usize) -> Result<Resolved> {
     Resolved::new(DataType::String, move |columns, num_rows| {
         let strings = columns[0].strings()?;
         let mut finder = regexp.groups(|| strings.characters());
-        piece_rows(&columns[0], num_rows, |_, value| {
+        let mut part_of = |value: &[u8]| {
             let mut groups = finder.on(value);
             match groups.find_at(0) {
                 Some(_) => groups.group(group).unwrap_or(0..0),
                 None => 0..value.len(),
+            }
+        };
+        let simple = regexp.simple();
+        piece_blocks::<BLOCK>(&columns[0], num_rows, |values, parts| {
+            let other = |row: usize| part_of(values[row]);
+            if simple.is_some_and(|simple| simple.parts(values, group, parts, other)) {
+                return;
+            }
+            for (value, part) in values.iter().zip(parts) {
+                *part = part_of(value);
             }
         })
     })

@@ -199,7 +199,12 @@ impl<'a> Slicer<'a> {
     /// Adds the piece `range` of a row's string; a range beyond it is cut to it.
     #[inline]
     pub fn push(&mut self, row: usize, range: Range<usize>) {
-        let value = self.value(row);
+        self.push_of(row, self.value(row), range);
+    }
+
+    /// The same for those who know the row's `value`.
+    #[inline]
+    pub fn push_of(&mut self, row: usize, value: &'a [u8], range: Range<usize>) {
         let end = range.end.min(value.len());
         let start = range.start.min(end);
         let piece = &value[start..end];

@@ -298,8 +298,34 @@ pub fn piece_rows(
 ) -> Result<ArrayRef> {
     let mut slicer = Slicer::new(column, num_rows)?;
     for row in 0..num_rows {
-        let range = f(row, slicer.value(row));
-        slicer.push(row, range);
+        let value = slicer.value(row);
+        let range = f(row, value);
+        slicer.push_of(row, value, range);
+    }
+    slicer.finish()
+}
+
+/// The same for functions that look at up to `N` strings at a time.
+///
+/// # Errors
+/// `LOGICAL_ERROR` if the column is not binary.
+pub fn piece_blocks<const N: usize>(
+    column: &Column,
+    num_rows: usize,
+    mut f: impl FnMut(&[&[u8]], &mut [Range<usize>]),
+) -> Result<ArrayRef> {
+    let mut slicer = Slicer::new(column, num_rows)?;
+    let mut values: [&[u8]; N] = [&[]; N];
+    let mut pieces = [const { 0..0 }; N];
+    for start in (0..num_rows).step_by(N) {
+        let len = N.min(num_rows - start);
+        for (row, value) in (start..).zip(&mut values[..len]) {
+            *value = slicer.value(row);
+        }
+        f(&values[..len], &mut pieces[..len]);
+        for ((row, value), piece) in (start..).zip(values).zip(&pieces[..len]) {
+            slicer.push_of(row, value, piece.clone());
+        }
     }
     slicer.finish()
 }

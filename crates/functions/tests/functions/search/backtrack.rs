@@ -1,10 +1,12 @@
 //! Simple regular expressions run by backtracking: groups as in the general engine, and what is not simple.
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 use regex::bytes::RegexBuilder;
 
 use basalt_functions::Characters;
-use basalt_functions::scalar::search::backtrack::{Backtracker, Outcome, Program, Slots};
+use basalt_functions::scalar::search::backtrack::{BLOCK, Backtracker, Outcome, Program, Slots};
 
 fn groups_by_backtracking(pattern: &str, value: &[u8], start: usize) -> (Outcome, Slots) {
     let program = Program::compile(pattern, false).expect("a simple expression");
@@ -186,4 +188,50 @@ proptest! {
             check(&pattern, value.as_bytes(), start);
         }
     }
+}
+
+/// What a group is in each value, where the whole value matches; else all of it.
+fn parts_one_by_one(pattern: &str, values: &[&[u8]], group: usize) -> Vec<Range<usize>> {
+    let part = |value: &&[u8]| {
+        let (outcome, slots) = groups_by_backtracking(pattern, value, 0);
+        match outcome {
+            Outcome::Match => slots[2 * group].unwrap()..slots[2 * group + 1].unwrap(),
+            Outcome::NoMatch | Outcome::TooLong => 0..value.len(),
+        }
+    };
+    values.iter().map(part).collect()
+}
+
+proptest! {
+    /// Runs on blocks of values end where those on single values do.
+    #[test]
+    fn blocks_of_values_have_the_parts_of_each(
+        values in prop::collection::vec("(https?:)?(//)?(www\\.)?[a-c/.é]{0,20}|a{0,3}b?|[0-9a]{0,40}", 0..BLOCK),
+    ) {
+        let values: Vec<&[u8]> = values.iter().map(String::as_bytes).collect();
+        for (pattern, group) in [
+            (r"^https?://(?:www\.)?([^/]+)/.*$", 1),
+            (r"^(https?:)?//([^/]*)/?$", 2),
+            ("^a?(a*)b?$", 1),
+            ("^(a)?ab$", 0),
+            ("^([0-9]+)(a*)$", 2),
+        ] {
+            let program = Program::compile(pattern, false).expect("a simple expression");
+            let expected = parts_one_by_one(pattern, &values, group);
+            let mut parts = vec![0..0; values.len()];
+            let other = |i: usize| expected[i].clone();
+            if program.parts(&values, group, &mut parts, other) {
+                prop_assert_eq!(parts, expected, "{}", pattern);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_takes_urls_apart_runs_on_blocks() {
+    let program = Program::compile(r"^https?://(?:www\.)?([^/]+)/.*$", false).unwrap();
+    let values: [&[u8]; 3] = [b"https://www.a.b/c", b"http://a.b/", b"ftp://a.b/"];
+    let mut parts = [const { 0..0 }; 3];
+    assert!(program.parts(&values, 1, &mut parts, |_| unreachable!()));
+    assert_eq!(parts, [12..15, 7..10, 0..10]);
 }

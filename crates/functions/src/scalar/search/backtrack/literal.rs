@@ -40,8 +40,15 @@ impl Literal {
         at + self.bytes.len() * usize::from(self.begins(&value[at..]))
     }
 
+    /// Number of bytes.
     #[inline]
-    fn begins(&self, rest: &[u8]) -> bool {
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether `rest` begins with the literal.
+    #[inline]
+    pub(super) fn begins(&self, rest: &[u8]) -> bool {
         match rest.first_chunk() {
             Some(chunk) if self.bytes.len() <= 8 => {
                 u64::from_le_bytes(*chunk) & self.mask == self.word

@@ -19,6 +19,7 @@ use memchr::memmem::Finder;
 use firsts::Open;
 pub use program::Program;
 use program::{ByteSet, Instruction, Repeat};
+pub use straight::BLOCK;
 use straight::Ended;
 
 /// Where a match and its groups begin and end: slots `2 g` and `2 g + 1` are those of group `g`.

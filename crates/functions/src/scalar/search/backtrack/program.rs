@@ -1,5 +1,7 @@
 //! Compiles regular expressions to the steps of a backtracking run.
 
+use std::ops::Range;
+
 use memchr::memmem::Finder;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
@@ -134,6 +136,23 @@ impl Program {
     /// Whether a match can only be the whole value.
     pub fn is_whole(&self) -> bool {
         self.is_whole
+    }
+
+    /// The part of each value that a group is, as [`Straight::parts`] tells, of values of any bytes; false, and
+    /// nothing is told, if the program is no such one.
+    pub fn parts(
+        &self,
+        values: &[&[u8]],
+        group: usize,
+        parts: &mut [Range<usize>],
+        other: impl FnMut(usize) -> Range<usize>,
+    ) -> bool {
+        let is_simple = self.is_for_all() && self.is_anchored();
+        match self.straight.as_ref().filter(|_| is_simple) {
+            Some(straight) => straight.parts(values, group, parts, other),
+            None => return false,
+        }
+        true
     }
 
     pub(super) fn instructions(&self) -> &[Instruction] {
