@@ -195,7 +195,10 @@ fn parts_one_by_one(pattern: &str, values: &[&[u8]], group: usize) -> Vec<Range<
     let part = |value: &&[u8]| {
         let (outcome, slots) = groups_by_backtracking(pattern, value, 0);
         match outcome {
-            Outcome::Match => slots[2 * group].unwrap()..slots[2 * group + 1].unwrap(),
+            Outcome::Match => {
+                let ends = slots[2 * group].zip(slots[2 * group + 1]);
+                ends.map_or(0..0, |(begin, end)| begin..end)
+            }
             Outcome::NoMatch | Outcome::TooLong => 0..value.len(),
         }
     };
