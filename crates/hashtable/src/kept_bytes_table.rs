@@ -117,11 +117,16 @@ impl<B: Deref<Target = [u8]> + Clone> KeptBytesTable<B> {
         }
     }
 
+    /// Bytes of the long keys of some groups.
+    pub fn copied_bytes(&self, groups: Range<usize>) -> usize {
+        let views = self.keys.views[groups].iter();
+        views.filter_map(long_len).sum()
+    }
+
     /// The keys of some groups: views into the long keys that come with them.
     pub fn copied(&self, groups: Range<usize>) -> (Vec<u128>, Arena) {
-        let views = &self.keys.views[groups];
-        let long_len = |view: &u128| Some(view_len(*view)).filter(|len| *len > INLINE_LEN);
-        let mut arena = Arena::with_capacity(views.iter().filter_map(long_len).sum());
+        let views = &self.keys.views[groups.clone()];
+        let mut arena = Arena::with_capacity(self.copied_bytes(groups));
         let mut copied = Vec::with_capacity(views.len());
         for chunk in views.chunks(CHUNK) {
             for view in chunk.iter().filter(|view| long_len(view).is_some()) {
@@ -134,4 +139,10 @@ impl<B: Deref<Target = [u8]> + Clone> KeptBytesTable<B> {
         }
         (copied, arena)
     }
+}
+
+/// The length of a key that its view does not hold itself.
+#[inline]
+fn long_len(view: &u128) -> Option<usize> {
+    Some(view_len(*view)).filter(|len| *len > INLINE_LEN)
 }

@@ -66,10 +66,10 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Without strings, and room for so many bytes of them.
+    /// Without strings, and room for so many bytes of them if that is less than other buffers have.
     pub fn with_capacity(num_bytes: usize) -> Self {
-        let num_bytes = num_bytes.min(BUFFER_BYTES);
-        let buffers = (num_bytes > 0).then(|| Vec::with_capacity(num_bytes));
+        let is_small = num_bytes > 0 && num_bytes < BUFFER_BYTES;
+        let buffers = is_small.then(|| Vec::with_capacity(num_bytes));
         Self {
             buffers: buffers.into_iter().collect(),
         }

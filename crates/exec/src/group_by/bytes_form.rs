@@ -335,6 +335,9 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
     }
 
     fn keys_of(&self, groups: &[u32]) -> Result<StringKeys> {
+        if let Index::Kept(_) = self.table {
+            return Err(internal_datafusion_err!("a merged table is merged again"));
+        }
         let (keys, hashes) = (self.table.keys(), self.table.hashes());
         let null = self.null_group.filter(|null| groups.contains(null));
         Ok(StringKeys {
@@ -367,6 +370,13 @@ impl<H: HashKeys> GroupTable for BytesGroups<H> {
             table: self.table,
             ..Self::default()
         })
+    }
+
+    fn copied_bytes(&self, range: Range<usize>) -> usize {
+        match &self.table {
+            Index::Kept(table) => table.copied_bytes(range),
+            Index::Single(_) | Index::TwoLevel(_) => 0,
+        }
     }
 
     fn num_rows(keys: &StringKeys) -> usize {

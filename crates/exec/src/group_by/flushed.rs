@@ -3,8 +3,6 @@
 //! Where keys come again soon or never, such as addresses of pages in a log, a table of recent keys makes
 //! few groups of many rows while it fits the cache; one of all keys would miss it at every row.
 
-use std::ops::Range;
-
 use basalt_hashtable::Partitions;
 use datafusion::error::Result;
 
@@ -21,6 +19,8 @@ pub(super) struct Flushed<F: KeyForm> {
     /// Where the state of each key lies in `states`, and where partitions start.
     partitions: Partitions,
     states: Vec<Exported>,
+    /// Hashes of the keys of partition 0.
+    sample: Vec<u64>,
     size_bytes: usize,
 }
 
@@ -35,6 +35,9 @@ impl<F: KeyForm> Flushed<F> {
         let states_bytes = groups.states.size_bytes();
         groups.table.finish();
         let partitions = groups.table.split(bits);
+        let hashes = groups.table.group_hashes();
+        let sampled = partitions.rows_of(0).iter();
+        let sample = sampled.map(|group| hashes[*group as usize]).collect();
         let keys = groups.table.keys_of(&partitions.rows)?;
         let states = groups.states.export(num_groups)?;
         groups.states = States::new(grouping);
@@ -48,6 +51,7 @@ impl<F: KeyForm> Flushed<F> {
             keys,
             partitions,
             states,
+            sample,
         })
     }
 
@@ -61,26 +65,18 @@ impl<F: KeyForm> Flushed<F> {
         self.size_bytes
     }
 
-    fn range(&self, partition: usize) -> Range<usize> {
-        let offsets = &self.partitions.offsets;
-        offsets[partition] as usize..offsets[partition + 1] as usize
-    }
-
-    /// Hashes of the keys of `partition`.
-    pub(super) fn hashes_of(&self, partition: usize) -> Result<Vec<u64>> {
-        let range = self.range(partition);
-        // A table has fewer than 2^32 groups.
-        let rows: Vec<u32> = (range.start as u32..range.end as u32).collect();
-        Ok(F::Table::hashes(&F::Table::take(&self.keys, &rows)?))
+    /// Hashes of the keys of partition 0.
+    pub(super) fn sample(&self) -> impl Iterator<Item = u64> {
+        self.sample.iter().copied()
     }
 
     /// Adds the groups of `partition` to `to`.
     pub(super) fn merge_into(&self, partition: usize, to: &mut GroupSet<F>) -> Result<()> {
-        let range = self.range(partition);
-        if range.is_empty() {
+        let rows = self.partitions.rows_of(partition);
+        if rows.is_empty() {
             return Ok(());
         }
-        let rows = &self.partitions.rows[range.clone()];
+        let range = self.partitions.range(partition);
         to.merge_range((&self.keys, range), &self.states, rows)
     }
 

@@ -94,6 +94,16 @@ impl Grouping {
             .try_for_each(|start| f(&batch.slice(start, PIECE_ROWS.min(num_rows - start))))
     }
 
+    /// Whether the states of a group are no more than a few numbers for each aggregate.
+    pub(super) fn has_small_states(&self) -> bool {
+        let is_small = |spec: &AggregateSpec| {
+            let is_set = matches!(spec.bound.shortcut, Some(Shortcut::UniqExact { .. }));
+            let mut types = spec.bound.state_types.iter();
+            !is_set && types.all(ArrowType::is_primitive)
+        };
+        self.aggregates.iter().all(is_small)
+    }
+
     /// Whether a key or an argument is more than a column of the input.
     pub(super) fn computes(&self) -> bool {
         self.exprs()

@@ -86,6 +86,11 @@ pub(super) trait GroupTable: Debug + Send + Sync {
     /// Hash of each group's key, the same as [`GroupTable::hashes`] gives for its rows.
     fn group_hashes(&self) -> Vec<u64>;
 
+    /// Bytes that are copied where the keys of some groups are decoded.
+    fn copied_bytes(&self, _groups: Range<usize>) -> usize {
+        0
+    }
+
     /// Keys of some groups of a table that is finished.
     fn keys_of(&self, groups: &[u32]) -> Result<Self::Keys>;
 

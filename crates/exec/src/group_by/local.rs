@@ -47,6 +47,8 @@ pub(super) struct Local<F: KeyForm> {
     num_rows: usize,
     /// Rows up to the end of the batch at hand.
     num_rows_ahead: usize,
+    /// Whether no state of a group is more than some numbers: others are costly to merge.
+    has_small_states: bool,
     /// Rows before the first of the table.
     num_rows_before: usize,
     /// Rows and groups when the table was last asked whether it pays.
@@ -68,6 +70,7 @@ impl<F: KeyForm> Local<F> {
             is_staging: false,
             num_rows: 0,
             num_rows_ahead: 0,
+            has_small_states: grouping.has_small_states(),
             num_rows_before: 0,
             last_asked: (0, 0),
             spiller: Spiller::new(&grouping, &form, share.budget(), bits),
@@ -226,10 +229,7 @@ impl<F: KeyForm> Local<F> {
         self.groups.push(&Rows { keys, args })?;
         match self.verdict() {
             Verdict::Go => Ok(()),
-            Verdict::Flush => {
-                self.flush()?;
-                self.staging.group_if_worth_it(&self.grouping)
-            }
+            Verdict::Flush => self.flush(),
             Verdict::Stage => {
                 self.is_staging = true;
                 self.flush_rest()
@@ -266,8 +266,7 @@ impl<F: KeyForm> Local<F> {
         let num_rows = self.num_rows - self.num_rows_before;
         // Where a group has fewer rows, staging them takes as long.
         let are_found = num_rows.saturating_mul(2) >= self.groups.len().saturating_mul(5);
-        // Sets of distinct values are costly to merge.
-        F::ARE_FAR && are_found && !self.counts_distinct() && !self.staging.flushed_again()
+        F::ARE_FAR && are_found && self.has_small_states && !self.staging.flushed_again()
     }
 
     /// Gives all groups of the table away; it starts anew.
@@ -276,11 +275,16 @@ impl<F: KeyForm> Local<F> {
         self.staging.push_groups(&mut self.groups, &self.grouping)
     }
 
-    /// Gives the table's groups away if older ones have been, so that these come before them.
+    /// Gives the table and its groups away if older ones have been: these come before them, and before rows
+    /// that are staged afterwards. If none have been, the table is older than all that is staged.
     fn flush_rest(&mut self) -> Result<()> {
-        if self.groups.len() > 0 && self.staging.has_groups() {
+        if self.staging.num_flushed() == 0 {
+            return Ok(());
+        }
+        if self.groups.len() > 0 {
             self.flush()?;
         }
+        self.groups = GroupSet::new(self.form.table(), &self.grouping);
         Ok(())
     }
 
@@ -381,6 +385,7 @@ impl<F: KeyForm> Local<F> {
 
 /// What one task has, in the order of partitions.
 pub(super) struct Part<F: KeyForm> {
+    /// Groups of the first rows.
     pub(super) groups: SplitGroups<F>,
     /// Groups of rows after these, one set a partition, to be taken once; or none at all.
     pub(super) grouped: Vec<Mutex<Option<GroupSet<F>>>>,

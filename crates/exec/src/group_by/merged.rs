@@ -357,6 +357,10 @@ impl<F: KeyForm> GroupsOf<F> {
     /// Columns of the result for some groups.
     fn columns(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
         let _ordering = self.groups.states.reserve_ordering(self.memory.first())?;
+        let copied = self.memory.first().map(MemoryReservation::new_empty);
+        if let Some(copied) = &copied {
+            copied.try_grow(self.groups.table.copied_bytes(range.clone()))?;
+        }
         let mut columns = self.form.decode(&self.groups.table, range.clone())?;
         columns.extend(self.groups.states.finish(range)?);
         Ok(columns)

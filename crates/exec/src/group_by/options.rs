@@ -114,6 +114,7 @@ impl Tuning {
         Self {
             staging_bits,
             staged_rows: PIECE_ROWS << staging_bits,
+            flushed_groups: self.flushed_groups.max(FLUSHED_PIECE << staging_bits),
             ..self
         }
     }
@@ -124,6 +125,9 @@ const PARTITION_ROWS: usize = 24 << 10;
 
 /// Rows of a partition among those that are split together.
 const PIECE_ROWS: usize = 128;
+
+/// Groups of a partition among those of a table that is emptied, at least.
+const FLUSHED_PIECE: usize = 32;
 
 impl Default for Tuning {
     fn default() -> Self {

@@ -10,6 +10,8 @@
 //! Where keys come again and again, rows that are split are grouped now and then, a partition at a time,
 //! whose groups fit the cache: what is held then grows with the groups, not with the rows.
 //!
+//! Groups that a full table has given away ([`flushed`](super::flushed)) are held in the same order of partitions.
+//!
 //! Hashes of partition 0 are remembered. They are a fair sample of the keys, not of the rows, so
 //! that they tell how many groups there are, however often one of them occurs.
 
@@ -32,7 +34,10 @@ use super::rows::{Rows, SplitRows, joined, joined_args, size_bytes_of};
 /// cache, too.
 const MAX_WAITING_BYTES: usize = 16 << 20;
 
-/// Rows of one task that are in no group yet.
+/// Hashes of added groups from which on their sample tells something.
+const ENOUGH_SAMPLED: usize = 64;
+
+/// Rows of one task that are in no group yet, and groups that its table has given away before these came.
 pub(super) struct Staging<F: KeyForm> {
     form: Arc<F>,
     tuning: Tuning,
@@ -96,7 +101,7 @@ impl<F: KeyForm> Staging<F> {
         if is_enough { self.split() } else { Ok(()) }
     }
 
-    /// Adds all groups of a table; no rows have been added since the first ones.
+    /// Adds all groups of a table. Whoever does adds no rows before, and no groups after rows.
     pub(super) fn push_groups(
         &mut self,
         groups: &mut GroupSet<F>,
@@ -104,7 +109,7 @@ impl<F: KeyForm> Staging<F> {
     ) -> Result<()> {
         let of = (grouping, self.form.as_ref());
         let flushed = Flushed::take_from(groups, self.tuning.staging_bits, of)?;
-        self.sample.extend(flushed.hashes_of(0)?);
+        self.sample.extend(flushed.sample());
         self.num_flushed += flushed.len();
         self.num_split += flushed.len();
         self.split_bytes += flushed.size_bytes();
@@ -163,7 +168,7 @@ impl<F: KeyForm> Staging<F> {
         Ok(())
     }
 
-    /// About how many groups the rows that are split have, and how many rows these are.
+    /// About how many different groups there are, and how many rows and groups are split.
     pub(super) fn estimate(&self) -> (usize, usize) {
         (
             self.sample.len() << self.tuning.staging_bits,
@@ -181,12 +186,13 @@ impl<F: KeyForm> Staging<F> {
         self.num_flushed
     }
 
-    /// Whether most groups that were added had been added before.
+    /// Whether most groups that were added had been added before, as far as the sample can tell.
     pub(super) fn flushed_again(&self) -> bool {
-        self.num_flushed > self.estimate().0.saturating_mul(2)
+        let num_sampled = self.num_flushed >> self.tuning.staging_bits;
+        num_sampled >= ENOUGH_SAMPLED && self.num_flushed > self.estimate().0.saturating_mul(2)
     }
 
-    /// Whether there are no rows.
+    /// Whether there are neither rows nor groups.
     pub(super) fn is_empty(&self) -> bool {
         self.num_waiting == 0 && self.split.is_empty() && !self.has_groups()
     }
@@ -196,7 +202,7 @@ impl<F: KeyForm> Staging<F> {
         self.waiting_bytes + self.split_bytes + self.groups_bytes
     }
 
-    /// Takes all rows out, split, and the groups of each partition.
+    /// Takes all rows and groups out, split.
     pub(super) fn take(&mut self) -> Result<Staged<F>> {
         self.split()?;
         let empty = Self::new(&self.form, self.tuning);

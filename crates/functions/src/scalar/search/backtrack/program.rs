@@ -138,8 +138,8 @@ impl Program {
         self.is_whole
     }
 
-    /// The part of each value that a group is, as [`Straight::parts`] tells, of values of any bytes; false, and
-    /// nothing is told, if the program is no such one.
+    /// The part of each value that a group is, as [`Straight::parts`] tells, of at most
+    /// [`BLOCK`](super::BLOCK) values of any bytes; false, and nothing is told, if the program is no such one.
     pub fn parts(
         &self,
         values: &[&[u8]],
