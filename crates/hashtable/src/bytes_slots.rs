@@ -217,6 +217,20 @@ impl BytesSlots {
         0
     }
 
+    /// As [`BytesSlots::find_or_insert`], for a row whose group plus one most likely is `first`.
+    #[inline]
+    pub(crate) fn find_first_or_insert<B: Deref<Target = [u8]>, L: AddLong<B> + Default>(
+        &mut self,
+        first: u32,
+        row: &Row<'_, '_, B>,
+        keys: &mut BytesKeys<L>,
+    ) -> u32 {
+        if keys.is_group_of(first, row) {
+            return first;
+        }
+        self.find_or_insert(row, keys)
+    }
+
     /// The group of a row plus one; a key that is not there is pushed to `keys`. There is room.
     pub(crate) fn find_or_insert<B: Deref<Target = [u8]>, L: AddLong<B> + Default>(
         &mut self,

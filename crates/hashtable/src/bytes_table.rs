@@ -171,11 +171,8 @@ impl<H: HashBytes> BytesTable<H> {
         for (((view, hash), first), group) in found.zip(groups) {
             let (view, hash) = (*view, *hash);
             let row = Row { rows, view, hash };
-            let group_plus_one = if self.keys.is_group_of(*first, &row) {
-                *first
-            } else {
-                self.slots.find_or_insert(&row, &mut self.keys)
-            };
+            let keys = &mut self.keys;
+            let group_plus_one = self.slots.find_first_or_insert(*first, &row, keys);
             *group = group_plus_one - 1;
             if view == EMPTY {
                 self.empty = Some(*group);

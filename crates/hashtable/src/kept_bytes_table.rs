@@ -83,11 +83,8 @@ impl<B: Deref<Target = [u8]> + Clone> KeptBytesTable<B> {
             for ((view, hash), first) in views.iter().zip(hashes).zip(&first) {
                 let (view, hash) = (*view, *hash);
                 let row = Row { rows, view, hash };
-                let group_plus_one = if self.keys.is_group_of(*first, &row) {
-                    *first
-                } else {
-                    self.slots.find_or_insert(&row, &mut self.keys)
-                };
+                let keys = &mut self.keys;
+                let group_plus_one = self.slots.find_first_or_insert(*first, &row, keys);
                 groups.push(group_plus_one - 1);
             }
         }

@@ -16,7 +16,7 @@ use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
 use super::key_form::{GroupTable, KeyForm, Keys, group_nulls, intern_valid, table_full};
-use super::string_keys::StringKeys;
+use super::string_keys::{StringKeys, hashes_of};
 
 /// One String key.
 #[derive(Debug, Default)]
@@ -195,12 +195,6 @@ impl<H: HashKeys> Index<H> {
             Index::Kept(_) => Arena::default(),
         }
     }
-}
-
-/// The hash of each row.
-fn hashes_of<H: HashKeys>(rows: &Views<'_, Buffer>) -> Vec<u64> {
-    let hash = |view: &u128| BytesTable::<H>::hash(rows, *view);
-    rows.views.iter().map(hash).collect()
 }
 
 /// Groups by byte string.

@@ -21,6 +21,12 @@ pub(super) struct StringKeys {
     pub(super) hashes: Option<Vec<u64>>,
 }
 
+/// The hash of each row.
+pub(super) fn hashes_of<H: HashBytes>(rows: &Views<'_, Buffer>) -> Vec<u64> {
+    let hash = |view: &u128| BytesTable::<H>::hash(rows, *view);
+    rows.views.iter().map(hash).collect()
+}
+
 impl From<&BinaryViewArray> for StringKeys {
     fn from(strings: &BinaryViewArray) -> Self {
         Self {
@@ -61,9 +67,7 @@ impl StringKeys {
         if let Some(hashes) = &self.hashes {
             return hashes.clone();
         }
-        let rows = self.rows();
-        let hash = |view: &u128| BytesTable::<H>::hash(&rows, *view);
-        let mut hashes: Vec<u64> = rows.views.iter().map(hash).collect();
+        let mut hashes = hashes_of::<H>(&self.rows());
         if let Some(nulls) = &self.nulls {
             let rows = hashes.iter_mut().zip(nulls.iter());
             let null_rows = rows.filter(|(_, is_valid)| !is_valid);
