@@ -14,6 +14,7 @@ use crate::input_table;
 use crate::progress::Progress;
 use crate::say;
 use crate::shell::{self, Canceller, Names, ShellSession};
+use crate::termination::{leave, listen};
 
 /// Exit status of a process that Ctrl-C ended, as shells have it: 128 and the signal's number.
 const INTERRUPTED: i32 = 130;
@@ -23,6 +24,7 @@ const NO_READER: i32 = 141;
 
 /// Runs what the options ask for; returns the first error that `--ignore-error` has printed.
 pub(crate) fn run(options: &ArgMatches) -> Result<Option<Error>> {
+    listen();
     let database = match options.get_one::<String>("path") {
         Some(path) => Database::open(std::path::Path::new(path))?,
         None => Database::in_memory()?,
@@ -223,12 +225,6 @@ impl Local {
         }
         Ok(())
     }
-}
-
-/// Ends the process while queries run.
-fn leave(code: i32) -> ! {
-    basalt_engine::prepare_exit();
-    std::process::exit(code)
 }
 
 /// Standard output; when its reader is gone, the process ends without a word, as others do.

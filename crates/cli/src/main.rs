@@ -9,6 +9,7 @@
 //! | [`progress`] | the bar of a running query |
 //! | [`shell`] | the interactive shell |
 //! | [`datagen`] | `basalt datagen`: files of generated data |
+//! | [`termination`] | the end of the process when it is asked to end |
 //! | [`format`] | `basalt format`: lays a query out |
 //! | [`compressor`] | `basalt compressor`: streams of compressed blocks |
 //! | [`lab`] | `basalt lab`: forms of a loop against each other |
@@ -24,6 +25,7 @@ mod lab;
 mod local;
 mod progress;
 mod shell;
+mod termination;
 mod usage;
 
 use std::io::Write;

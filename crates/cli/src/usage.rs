@@ -12,10 +12,18 @@ use clap::{ArgMatches, Command};
 /// # Errors
 /// `UNRECOGNIZED_ARGUMENTS` for an unknown command or option, `BAD_ARGUMENTS` for anything else.
 pub(crate) fn matches(command: Command, args: &[OsString]) -> Result<ArgMatches> {
-    let commands: Vec<String> = command
-        .get_subcommands()
-        .map(|c| c.get_name().to_owned())
-        .collect();
+    let names = |command: &Command| -> Vec<String> {
+        let commands = command.get_subcommands();
+        commands.map(|c| c.get_name().to_owned()).collect()
+    };
+    let first = args.get(1).map(|arg| arg.to_string_lossy().into_owned());
+    let first = first.filter(|first| command.find_subcommand(first).is_some());
+    // Of a command that has commands itself, these are the ones to take.
+    let inner = first
+        .iter()
+        .find_map(|first| command.find_subcommand(first));
+    let inner = inner.map(names).filter(|inner| !inner.is_empty());
+    let commands = inner.unwrap_or_else(|| names(&command));
     command.try_get_matches_from(args).map_err(|e| {
         let shows_help = matches!(
             e.kind(),
@@ -26,8 +34,7 @@ pub(crate) fn matches(command: Command, args: &[OsString]) -> Result<ArgMatches>
         if shows_help {
             e.exit();
         }
-        let first = args.get(1).map(|arg| arg.to_string_lossy().into_owned());
-        let help = match first.filter(|first| commands.contains(first)) {
+        let help = match &first {
             Some(command) => format!("basalt {command} --help"),
             None => "basalt --help".to_owned(),
         };
@@ -163,5 +170,7 @@ mod tests {
         }
         let unknown = message("basalt nosuch");
         assert!(unknown.contains("Use one of local, datagen"), "{unknown}");
+        let unknown = message("basalt lab nosuch");
+        assert!(unknown.contains("Use one of average, sum"), "{unknown}");
     }
 }

@@ -89,3 +89,11 @@ impl Database {
         }))
     }
 }
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        self.runtime.end();
+        // Tasks that take no notice of the end of their query still have theirs.
+        self.temporary_files.remove();
+    }
+}

@@ -48,9 +48,10 @@ pub use names::Names;
 pub use session::{Io, Session, Summary};
 pub use statement::gives_rows;
 
-/// To be called by who ends the process while queries may run: removes the files that they have not
-/// finished, and waits for machine code that is being made.
+/// To be called by who ends the process while queries may run: removes their temporary files and those that they
+/// have not finished, and waits for machine code that is being made.
 pub fn prepare_exit() {
     statement::remove_unfinished();
+    basalt_exec::remove_temporary_files();
     basalt_exec::compile::stop();
 }

@@ -45,10 +45,17 @@ impl Workers {
     }
 }
 
-impl Drop for Workers {
-    fn drop(&mut self) {
+impl Workers {
+    /// Ends them; a task that takes no notice goes on for as long as the process does.
+    pub(crate) fn end(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(END_WAIT);
         }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.end();
     }
 }

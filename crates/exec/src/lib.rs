@@ -57,4 +57,4 @@ pub use planner::StreamPlanner;
 pub use predicate::FILTER;
 pub use speed_limits::SpeedLimits;
 pub use spill::PlanFiles;
-pub use temporary::TemporaryFiles;
+pub use temporary::{TemporaryFiles, remove_all as remove_temporary_files};

@@ -2,7 +2,9 @@
 //!
 //! The folder is there only while files are. A process that was killed leaves it behind; it holds
 //! a lock on a file in it as long as it lives, so the next one to start can tell and removes it.
+//! Whoever ends the process while queries run calls [`remove_all`].
 
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,6 +24,33 @@ const NEW_LOCK: &str = "lock.new";
 
 /// Numbers folders and files of this process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// The folders of this process that are there; none once no more may be made.
+static FOLDERS: Mutex<Option<BTreeSet<PathBuf>>> = Mutex::new(Some(BTreeSet::new()));
+
+/// How often a folder is removed: a task may be making a file in it.
+const NUM_TRIES: usize = 3;
+
+/// Removes the files of all queries, and lets no more be made: for the end of a process that does not wait
+/// for its tasks.
+pub fn remove_all() {
+    let folders = FOLDERS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    for path in folders.into_iter().flatten() {
+        remove_folder(&path);
+    }
+}
+
+/// Removes a folder with what is in it. What cannot be removed is for the next start.
+fn remove_folder(path: &Path) {
+    for _ in 0..NUM_TRIES {
+        if fs::remove_dir_all(path).is_ok() {
+            return;
+        }
+    }
+}
 
 /// Makes temporary files below one folder.
 #[derive(Debug)]
@@ -79,6 +108,14 @@ impl TemporaryFiles {
             path,
             _folder: folder,
         })
+    }
+
+    /// Removes all files, also those that still have users.
+    pub fn remove(&self) {
+        let folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = folder.upgrade() {
+            remove_folder(&folder.path);
+        }
     }
 
     /// The folder of this process.
@@ -173,6 +210,10 @@ struct Folder {
 impl Folder {
     fn create(parent: &Path) -> io::Result<Self> {
         fs::create_dir_all(parent)?;
+        let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(folders) = folders.as_mut() else {
+            return Err(io::Error::other("the process ends"));
+        };
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
@@ -185,6 +226,7 @@ impl Folder {
             let lock = File::create(path.join(NEW_LOCK))?;
             lock.lock()?;
             fs::rename(path.join(NEW_LOCK), path.join(LOCK))?;
+            folders.insert(path.clone());
             return Ok(Self { path, _lock: lock });
         }
     }
@@ -192,8 +234,11 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left is for the next start.
-        let _ = fs::remove_dir_all(&self.path);
+        let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folders) = folders.as_mut() {
+            folders.remove(&self.path);
+        }
+        remove_folder(&self.path);
     }
 }
 
@@ -244,7 +289,10 @@ mod tests {
         assert!(!path.exists() && folder.is_dir());
         drop(two);
         assert!(!folder.exists());
-        assert!(files.create().unwrap().path().is_file());
+        let three = files.create().unwrap();
+        assert!(three.path().is_file());
+        files.remove();
+        assert!(!three.path().exists(), "whoever uses it");
         fs::remove_dir_all(parent).unwrap();
     }
 

@@ -15,6 +15,7 @@
 //! | [`memory`] | what one call may take |
 //! | [`scalar`] | the scalar functions, one folder or file per family |
 //! | [`variant`] | functions over each type of a `Variant` |
+//! | `window` | sixteen bytes of a value as a number |
 //! | [`higher_order`] | functions that take a lambda |
 //! | [`aggregate`] | the aggregate functions and their combinators |
 
@@ -32,6 +33,7 @@ mod memory;
 pub mod registry;
 pub mod scalar;
 mod variant;
+mod window;
 
 pub use call::{Arg, Call, Context, SettingKind};
 pub use characters::Characters;

@@ -26,6 +26,9 @@ pub(crate) struct Grouping {
 /// More sets than this are refused (CUBE doubles them with each key).
 const MAX_GROUPING_SETS: usize = 4096;
 
+/// Keys of several sets: which of them a row has are the bits of a number.
+const MAX_KEYS_OF_SETS: usize = 64;
+
 impl Analyzer<'_> {
     /// Resolves the keys of GROUP BY, positions and aliases included.
     pub(crate) fn grouping(
@@ -70,6 +73,11 @@ impl Analyzer<'_> {
                 let are_constant = grouping.keys.iter().all(|k| k.constant.is_some());
                 grouping.keeps_empty = grouping.keys.is_empty() || !are_constant;
             }
+        }
+        if !grouping.sets.is_empty() && grouping.keys.len() > MAX_KEYS_OF_SETS {
+            return Err(Error::not_implemented(format!(
+                "ROLLUP, CUBE or GROUPING SETS of more than {MAX_KEYS_OF_SETS} keys"
+            )));
         }
         for key in &grouping.keys {
             self.check_key(&key.data_type, "allow_suspicious_types_in_group_by")?;

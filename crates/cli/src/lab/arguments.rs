@@ -1,5 +1,6 @@
 //! Declares the experiments of `basalt lab` and their options.
 
+use basalt_engine::settings::Kind;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use clap::{Arg, ArgAction, Command};
 
@@ -193,12 +194,18 @@ fn group_by() -> Command {
                 .default_value("uint64")
                 .value_parser(KeyType::NAMES),
         )
-        .arg(fraction(
+        .arg(decimal(
             "unique-share",
             "Keys for each row, from 0 to 1",
             "0.1",
+            1,
         ))
-        .arg(fraction("skew", "How much rarer keys of zipf get", "1"))
+        .arg(decimal(
+            "skew",
+            "How much rarer keys of zipf get, from 0 to 10",
+            "1",
+            10,
+        ))
         .arg(
             Arg::new("spread")
                 .long("spread")
@@ -211,7 +218,7 @@ fn group_by() -> Command {
                 .value_parser(PossibleValuesParser::new(all_strategies()))
                 .hide_possible_values(true),
         )
-        .arg(text("sizes", "LIST", "Numbers of rows, as 1M,2M,5M [--rows]").value_delimiter(','))
+        .arg(sizes())
         .arg(text("plot", "FILE", "Draw time over size into an SVG file"));
     with_setup(command, "10000000")
         .mut_arg("rounds", |arg| arg.default_value("3"))
@@ -287,7 +294,7 @@ fn sort() -> Command {
             text("limit", "N", "Ask for the first rows only")
                 .value_parser(RangedU64ValueParser::<u64>::new().range(1..)),
         )
-        .arg(text("sizes", "LIST", "Numbers of rows, as 1M,2M,5M [--rows]").value_delimiter(','))
+        .arg(sizes())
         .arg(text("plot", "FILE", "Draw time over size into an SVG file"));
     with_setup(command, "5000000")
         .mut_arg("rounds", |arg| arg.default_value("3"))
@@ -300,14 +307,32 @@ fn text(name: &'static str, value: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name(value).help(help)
 }
 
-fn fraction(name: &'static str, help: &'static str, default: &'static str) -> Arg {
-    let parse = |text: &str| match text.parse::<f64>() {
-        Ok(number) if (0.0..=10.0).contains(&number) => Ok(number),
-        _ => Err("expected a number from 0 up"),
+/// A number from 0 to `most`.
+fn decimal(name: &'static str, help: &'static str, default: &'static str, most: u8) -> Arg {
+    let parse = move |text: &str| match text.parse::<f64>() {
+        Ok(number) if (0.0..=f64::from(most)).contains(&number) => Ok(number),
+        _ => Err(format!("expected a number from 0 to {most}")),
     };
     text(name, "X", help)
         .default_value(default)
         .value_parser(parse)
+}
+
+fn sizes() -> Arg {
+    text("sizes", "LIST", "Numbers of rows, as 1M,2M,5M [--rows]")
+        .value_delimiter(',')
+        .value_parser(row_count)
+        .conflicts_with("rows")
+}
+
+/// A number of rows that memory could hold, written as the numbers of settings.
+fn row_count(text: &str) -> Result<u64, &'static str> {
+    const MOST: u64 = 1 << 40;
+    let normal = Kind::NonZeroUInt64.normalize("rows", text);
+    let number = normal.ok().and_then(|number| number.parse().ok());
+    number
+        .filter(|number| *number <= MOST)
+        .ok_or("expected a number of rows, as 5000000 or 5M")
 }
 
 fn missing(default: &'static str) -> Arg {
@@ -331,7 +356,11 @@ fn number(name: &'static str, help: &'static str, default: &'static str, most: u
 /// Options of experiments over rows.
 fn with_setup(command: Command, num_rows: &'static str) -> Command {
     let command = command
-        .arg(number("rows", "Number of rows", num_rows, 1 << 40))
+        .arg(
+            text("rows", "N", "Number of rows, as 5000000 or 5M")
+                .default_value(num_rows)
+                .value_parser(row_count),
+        )
         .arg(rounds())
         .arg(number("threads", "Threads that share the rows", "1", 1024));
     with_report(command)

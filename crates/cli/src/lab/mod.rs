@@ -30,7 +30,6 @@ mod sum;
 use std::ops::Range;
 
 use basalt_adapt::SimdLevel;
-use basalt_engine::settings::Kind;
 use basalt_error::{Error, ErrorCode, Result};
 use clap::ArgMatches;
 
@@ -103,11 +102,11 @@ impl Setup {
     }
 
     /// The numbers of rows that `--sizes` asks for; the largest is the number of rows from now on.
-    fn sizes(&mut self, options: &ArgMatches) -> Result<Vec<u64>> {
-        let sizes = sizes(options, self.num_rows as u64)?;
+    fn sizes(&mut self, options: &ArgMatches) -> Vec<u64> {
+        let sizes = sizes(options, self.num_rows as u64);
         let largest = sizes.iter().max().copied().unwrap_or(0);
         self.num_rows = usize::try_from(largest).unwrap_or(usize::MAX);
-        Ok(sizes)
+        sizes
     }
 
     /// Runs `work` over equal ranges of the rows, one for each thread.
@@ -156,25 +155,19 @@ impl Setup {
     }
 }
 
-fn sizes(options: &ArgMatches, num_rows: u64) -> Result<Vec<u64>> {
-    let Some(given) = options.get_many::<String>("sizes") else {
+fn sizes(options: &ArgMatches, num_rows: u64) -> Vec<u64> {
+    let Some(given) = options.get_many::<u64>("sizes") else {
         let steps = match options.get_one::<String>("plot") {
             Some(_) => PLOT_SIZES,
             None => 1,
         };
         let size = |step: u64| (u128::from(num_rows) * u128::from(step) / u128::from(steps)) as u64;
-        return Ok((1..=steps).map(size).filter(|size| *size > 0).collect());
+        return (1..=steps).map(size).filter(|size| *size > 0).collect();
     };
-    let size = |text: &String| {
-        let normal = Kind::NonZeroUInt64.normalize("--sizes", text)?;
-        normal
-            .parse()
-            .map_err(|_| Error::bug("a normal number that is none"))
-    };
-    let mut sizes: Vec<u64> = given.map(size).collect::<Result<_>>()?;
+    let mut sizes: Vec<u64> = given.copied().collect();
     sizes.sort_unstable();
     sizes.dedup();
-    Ok(sizes)
+    sizes
 }
 
 /// Memory that can be used without taking it from others, where Linux tells.

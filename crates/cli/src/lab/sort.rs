@@ -94,7 +94,7 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
     let mut strategies = queries::competing(all_strategies(), options, BASELINE)?;
     // Without a limit there are no first rows.
     strategies.retain(|name| limit.is_some() || *name != "top");
-    let sizes = setup.sizes(options)?;
+    let sizes = setup.sizes(options);
     let wanted: Option<Vec<&String>> = options.get_many("keys").map(Iterator::collect);
     let is_wanted = |d: &Distribution| {
         wanted

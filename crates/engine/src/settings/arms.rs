@@ -27,7 +27,8 @@ fn pair(item: &str) -> Result<(&'static Choice, &str)> {
     let Some(choice) = CHOICES.into_iter().find(|c| c.name() == name) else {
         let names = CHOICES.map(Choice::name).join(", ");
         return Err(bad(format!(
-            "Give setting force_choice as 'choice=arm', where the choice is one of {names}, not '{item}'"
+            "Give setting force_choice as 'choice=arm', where the choice is one of {names}, not \
+             '{item}'; GROUP BY and ORDER BY have settings of their own, group_by_strategy and sort_strategy"
         )));
     };
     if arm != "auto" {

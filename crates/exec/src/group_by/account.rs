@@ -88,7 +88,7 @@ impl GroupByExec {
     fn summary(&self, run: &Observed, metrics: &MetricsSet) -> String {
         let mut words = Vec::new();
         if !self.grouping.keys.is_empty() {
-            words.push(self.ended_in(run));
+            words.extend(Some(self.ended_in(run)).filter(|way| !way.is_empty()));
             let groups = metrics.output_rows().unwrap_or(0) as u64;
             words.push(figures::counted(groups, "group"));
         }
@@ -194,7 +194,9 @@ impl GroupByExec {
         if let Some(change) = run.changes().last() {
             return change.reason.clone();
         }
-        let why = if run.ended_in(Way::Dense) {
+        let why = if run.total().0 == 0 {
+            "no rows came"
+        } else if run.ended_in(Way::Dense) {
             "keys are integers of a small range"
         } else {
             "keys are no integers of a small range; tables stayed small, or keys were found again"

@@ -228,8 +228,8 @@ impl GroupByExec {
     pub fn with_top(&self, column: usize, order: TopOrder) -> Option<Self> {
         let num_keys = self.grouping.keys.len();
         let aggregate = column.checked_sub(num_keys)?;
-        // A shortcut's results are numbers that are never NULL.
-        self.grouping.aggregates.get(aggregate)?.bound.shortcut?;
+        // Whether its results have ranks is seen when there are some.
+        self.grouping.aggregates.get(aggregate)?;
         if num_keys == 0 || order.num_rows == 0 || order.num_rows > MAX_TOP_ROWS {
             return None;
         }

@@ -30,7 +30,7 @@
 //! | [`strategy`] | how tasks share the work |
 //! | [`local`] | one task's groups, if the strategy is to adapt |
 //! | [`staging`] | its rows that are only split by hash |
-//! | [`top`] | groups that a LIMIT above does not want |
+//! | [`top`], [`ranks`] | groups that a LIMIT above does not want, by their results |
 //! | [`first_keys`] | rows of groups that a LIMIT above does not want |
 //! | [`flushed`] | groups that a full table has given away |
 //! | [`merged`] | the tasks' groups, merged and handed out |
@@ -66,6 +66,7 @@ mod no_keys;
 mod observed;
 mod pack;
 mod packed_rows;
+mod ranks;
 pub(crate) mod row_order;
 mod rows;
 mod set_rows;

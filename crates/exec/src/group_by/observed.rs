@@ -205,6 +205,9 @@ impl Observed {
                 let most = quantity(self.tuning.max_dense_len(seen.num_rows) as u64);
                 format!("keys of {rows} span more than {most} values")
             }
+            (_, Way::Staging | Way::Flushing) if seen.num_groups == 0 => {
+                format!("few of {rows} of a task found their groups, which are in a file")
+            }
             (_, Way::Staging) => {
                 format!("{groups} in {rows} of a task, few of the last rows found theirs")
             }

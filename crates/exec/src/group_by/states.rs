@@ -18,6 +18,7 @@ use super::counts::Counts;
 use super::distinct::{self, DistinctCounts, ExportedSets};
 use super::fused_filter::PickedArgs;
 use super::grouping::{AggregateArgs, AggregateSpec};
+use super::ranks::ranks_of;
 use super::spill::Budget;
 use super::sums::Sums;
 
@@ -285,7 +286,7 @@ impl States {
         self.states.iter_mut().map(finish).collect()
     }
 
-    /// Results of one aggregate as numbers in their order; `None` if they are no integers.
+    /// Results of one aggregate as numbers in their order; `None` if they have none.
     pub(super) fn ranks(
         &mut self,
         aggregate: usize,
@@ -296,6 +297,9 @@ impl States {
             Some(State::Count(counts)) => Some(counts.range(range)),
             Some(State::Sum(sums)) => Some(sums.ranks(range)),
             Some(State::Distinct(counts)) => Some(counts.finish(num_groups)?[range].to_vec()),
+            Some(State::Other(states)) if states.finishes_again() => {
+                ranks_of(&states.finish(range).map_err(into_plan_error)?)
+            }
             _ => None,
         })
     }

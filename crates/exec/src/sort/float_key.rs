@@ -15,7 +15,7 @@ use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr, ScalarFunctionEx
 const GROUP_VALUES: usize = 256;
 
 /// The column that a key stands for, if it stands for one.
-pub(super) fn key_column(expr: &dyn PhysicalExpr) -> Option<&Column> {
+pub(crate) fn key_column(expr: &dyn PhysicalExpr) -> Option<&Column> {
     expr.downcast_ref::<Column>().or_else(|| float_column(expr))
 }
 

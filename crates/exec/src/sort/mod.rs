@@ -68,7 +68,7 @@ mod word;
 mod words;
 mod written;
 
-pub(crate) use float_key::has_changed_keys;
+pub(crate) use float_key::{has_changed_keys, key_column};
 pub use key_bound::KeyBound;
 pub use options::{Options, Strategy};
 pub use sort_exec::{Limit, SortRowsExec};

@@ -283,6 +283,10 @@ impl<T: Primitive> Aggregator for Average<T> {
         ])
     }
 
+    fn finishes_again(&self) -> bool {
+        true
+    }
+
     fn size_bytes(&self) -> usize {
         self.states.capacity() * size_of::<SumAndCount<SumNative<T>>>() + self.bytes.size_bytes()
     }
@@ -356,6 +360,10 @@ impl Aggregator for Weighted {
             Arc::new(Float64Array::from(products)),
             Arc::new(Float64Array::from(weights)),
         ])
+    }
+
+    fn finishes_again(&self) -> bool {
+        true
     }
 
     fn size_bytes(&self) -> usize {

@@ -14,7 +14,7 @@ use basalt_types::physical::item_field;
 use super::collected::{RowsFunction, bind_collected};
 use super::combinators::distinct;
 use super::defaults::bug;
-use super::extreme::exchanged;
+use super::extreme_bytes::exchanged;
 use super::row_log::{Sealed, list_of};
 use super::{AggregateCall, AggregateFunction, AggregateNulls, BoundAggregate};
 

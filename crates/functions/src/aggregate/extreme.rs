@@ -11,11 +11,11 @@ use basalt_kernels::average::NUM_KEYS;
 use basalt_kernels::fold::fold_lanes;
 use basalt_types::DataType;
 
-use super::byte_arena::{ByteArena, ByteCodec};
+use super::byte_arena::ByteCodec;
 use super::byte_order::is_before;
 use super::defaults::default_array;
+use super::extreme_bytes::ExtremeBytes;
 use super::rows::Rows;
-use super::slots::fill_defaults;
 use super::values::{
     Primitive, PrimitiveVisitor, Value, column, primitive, primitive_array, visit_primitive,
 };
@@ -119,12 +119,7 @@ fn resolve<D: Direction>(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     let state_types = vec![arrow.clone()];
     let return_type = data_type.clone();
     Ok(BoundAggregate::new(return_type, state_types, move || {
-        ExtremeBytes::<D> {
-            values: ByteArena::default(),
-            codec: ByteCodec::new(&arrow),
-            data_type: data_type.clone(),
-            direction: PhantomData,
-        }
+        ExtremeBytes::<D>::new(data_type.clone(), ByteCodec::new(&arrow))
     }))
 }
 
@@ -284,71 +279,11 @@ impl<T: Primitive, D: Direction> Aggregator for Extreme<T, D> {
         Ok(vec![primitive_array::<T>(values, nulls, &self.arrow)])
     }
 
+    fn finishes_again(&self) -> bool {
+        true
+    }
+
     fn size_bytes(&self) -> usize {
         self.values.capacity() * size_of::<T::Native>() + self.worst_seen.capacity()
-    }
-}
-
-/// The bytes of a UUID as they compare: ClickHouse looks at the second half first.
-pub(super) fn exchanged(uuid: &[u8]) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    if let Some((first, second)) = uuid.split_at_checked(8)
-        && second.len() == 8
-    {
-        bytes[..8].copy_from_slice(second);
-        bytes[8..].copy_from_slice(first);
-    }
-    bytes
-}
-
-/// The best value of each group, as bytes that compare as the values do.
-#[derive(Debug)]
-struct ExtremeBytes<D> {
-    values: ByteArena,
-    codec: Result<ByteCodec>,
-    data_type: DataType,
-    direction: PhantomData<D>,
-}
-
-impl<D: Direction> Aggregator for ExtremeBytes<D> {
-    fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
-        self.values.resize(groups.num_groups);
-        let codec = self.codec.as_ref().map_err(Clone::clone)?;
-        let encoded = codec.encode(column(args, 0)?)?;
-        let values = &mut self.values;
-        let is_uuid = *self.data_type.base() == DataType::Uuid;
-        let better = |new: &[u8], best: &[u8]| {
-            if is_uuid {
-                D::better_bytes(&exchanged(new), &exchanged(best))
-            } else {
-                D::better_bytes(new, best)
-            }
-        };
-        Rows::new(args, groups)?.try_for_each(|row, group| {
-            let value = encoded.value(row);
-            match values.get(group) {
-                Some(best) if !better(value, best) => Ok(()),
-                _ => values.set(group, Some(value)),
-            }
-        })
-    }
-
-    fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
-        self.update(states, groups)
-    }
-
-    fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
-        let states = self.states(range)?;
-        fill_defaults(states[0].slice(0, states[0].len()), &self.data_type)
-    }
-
-    fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
-        self.values.resize(range.end);
-        let codec = self.codec.as_ref().map_err(Clone::clone)?;
-        Ok(vec![codec.decode(range.map(|g| self.values.get(g)))?])
-    }
-
-    fn size_bytes(&self) -> usize {
-        self.values.size_bytes()
     }
 }

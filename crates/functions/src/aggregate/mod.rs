@@ -17,7 +17,7 @@
 //! | `byte_keys` | floats by groups that are bytes |
 //! | `paced` | rows in pieces, so that states are looked at before they are too large |
 //! | `slots`, `byte_arena` | one value of any type a group |
-//! | `byte_order` | the order of strings that begin alike |
+//! | `byte_order` | the order of many pairs of strings that may begin alike |
 //! | [`collected`] | functions over all rows of a group, computed at the end |
 //! | [`keyed`] | values apart for each key inside a group: `sumMap`, `-Map` |
 //! | [`distinct_set`] | the distinct keys of all groups in one hash table |
@@ -54,6 +54,7 @@ mod count;
 mod defaults;
 mod distinct_set;
 mod extreme;
+mod extreme_bytes;
 mod grouped;
 mod groups;
 mod keyed;
@@ -121,6 +122,12 @@ pub trait Aggregator: fmt::Debug + Send {
     /// rows of all groups need when they are put in order.
     fn ordering_bytes(&self) -> usize {
         0
+    }
+
+    /// Whether [`Aggregator::finish`] costs little and may come again, so that groups can be put in the order
+    /// of their results before others are made of them.
+    fn finishes_again(&self) -> bool {
+        false
     }
 }
 

@@ -30,5 +30,10 @@ macro_rules! of_inner {
             self.inner.ordering_bytes()
         }
     };
+    (@ finishes_again) => {
+        fn finishes_again(&self) -> bool {
+            self.inner.finishes_again()
+        }
+    };
 }
 pub(super) use of_inner;

@@ -257,6 +257,10 @@ where
         Ok(vec![self.finish(range)?])
     }
 
+    fn finishes_again(&self) -> bool {
+        true
+    }
+
     fn size_bytes(&self) -> usize {
         let sums = self.sums.capacity() * size_of::<<S as ArrowPrimitiveType>::Native>();
         sums + self.bytes.size_bytes()
@@ -347,6 +351,10 @@ impl Aggregator for KahanSum {
         let sums = self.finish(range.clone())?;
         let errors = self.sums[range].iter().map(|s| s.error);
         Ok(vec![sums, Arc::new(Float64Array::from_iter_values(errors))])
+    }
+
+    fn finishes_again(&self) -> bool {
+        true
     }
 
     fn size_bytes(&self) -> usize {

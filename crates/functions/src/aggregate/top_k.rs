@@ -3,6 +3,7 @@
 //! A group counts up to twice its capacity of values; then the rarer half is dropped, and values
 //! that come later start at the count of the most frequent one dropped (Space-Saving in batches).
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -65,6 +66,9 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
     },
 ];
 
+/// Counters that are kept however few are asked for: a value of every 256th row stays among values that come once.
+const MIN_COUNTERS: u64 = 256;
+
 /// Largest N and capacity.
 const MAX_LEN: u64 = 65_536;
 
@@ -108,7 +112,7 @@ fn resolve(call: &AggregateCall<'_>, weighted: bool, approx: bool) -> Result<Bou
     };
     let function = TopK {
         len: len as usize,
-        capacity: capacity as usize,
+        capacity: capacity.max(MIN_COUNTERS) as usize,
         codec: ByteCodec::new(&item.physical())?,
         element: element.clone(),
         weighted,
@@ -143,6 +147,13 @@ struct Counter {
     count: u64,
     /// How much of the count may belong to other values.
     error: u64,
+}
+
+impl Counter {
+    /// Greater counts first; of equal ones the surer.
+    fn place(&self) -> (Reverse<u64>, u64) {
+        (Reverse(self.count), self.error)
+    }
 }
 
 /// The counters of a group.
@@ -189,7 +200,7 @@ impl Counters {
     }
 
     fn prune(&mut self, capacity: usize) {
-        self.counters.sort_by_key(|c| std::cmp::Reverse(c.count));
+        self.counters.sort_by_key(Counter::place);
         self.floor = self.counters.get(capacity).map_or(0, |c| c.count);
         self.counters.truncate(capacity);
         let places = self.counters.iter().enumerate();
@@ -270,7 +281,7 @@ impl StateFunction for TopK {
         let mut offsets = vec![0];
         for state in states {
             let mut counters = state.counters.clone();
-            counters.sort_by_key(|c| std::cmp::Reverse(c.count));
+            counters.sort_by_key(Counter::place);
             counters.truncate(self.len);
             top.extend(counters);
             offsets.push(top.len());

@@ -34,7 +34,7 @@ enum Source {
 pub(crate) fn run(options: &ArgMatches) -> Result<()> {
     let mut setup = Setup::from_options(options)?;
     let strategies = queries::competing(all_strategies(), options, BASELINE)?;
-    let sizes = setup.sizes(options)?;
+    let sizes = setup.sizes(options);
     let sources = sources(options, setup.seed)?;
     let num_runs = sources.len() * sizes.len() * strategies.len() * (setup.num_rounds + 1);
     let bar = contest::progress(num_runs);

@@ -35,7 +35,7 @@ pub(super) const SETTINGS: &[Setting] = &[
             ],
         ),
         "auto",
-        "How threads share the work of GROUP BY; auto decides while it runs. datafusion is the operator of that library.",
+        "How threads share the work of GROUP BY; auto decides while it runs. datafusion is the operator of that library, for which -0 and 0 are one key.",
     ),
     setting(
         "group_by_thresholds",

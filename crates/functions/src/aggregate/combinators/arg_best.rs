@@ -37,13 +37,15 @@ fn bind<D: Direction>(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     let mut state_types = bound.state_types.clone();
     state_types.push(key.clone());
     let factory = Arc::clone(&bound.factory);
+    let skips_nulls = bound.skips_nulls;
     Ok(BoundAggregate {
         state_types,
         shortcut: None,
-        skips_nulls: true,
+        skips_nulls,
         factory: Arc::new(move || {
             Box::new(OfBest {
                 inner: factory(),
+                skips_nulls,
                 keys: keys_for::<D>(&key),
                 current: Vec::new(),
                 num_inner: 0,
@@ -57,6 +59,8 @@ fn bind<D: Direction>(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
 #[derive(Debug)]
 struct OfBest {
     inner: Box<dyn Aggregator>,
+    /// Whether rows in which an argument of `inner` is NULL are none, whatever their key is.
+    skips_nulls: bool,
     keys: Result<Box<dyn BestKeys>>,
     /// The inner group of each group.
     current: Vec<usize>,
@@ -97,7 +101,11 @@ impl OfBest {
         self.resize(groups.num_groups)?;
         let last = columns.len().saturating_sub(1);
         let key = column(columns, last)?;
-        let rows = Rows::new(std::slice::from_ref(key), groups)?;
+        let rows = if self.skips_nulls && !merges {
+            Rows::new(columns, groups)?
+        } else {
+            Rows::new(std::slice::from_ref(key), groups)?
+        };
         let (taken, ids) = self.best_rows(key, &rows)?;
         let columns = columns[..last]
             .iter()

@@ -105,5 +105,12 @@ impl Aggregator for If {
         self.inner.update(&args, groups)
     }
 
-    of_inner!(merge, finish, states, size_bytes, ordering_bytes);
+    of_inner!(
+        merge,
+        finish,
+        states,
+        size_bytes,
+        ordering_bytes,
+        finishes_again
+    );
 }

@@ -192,7 +192,7 @@ impl Aggregator for TrackRows {
         Ok(states)
     }
 
-    of_inner!(ordering_bytes);
+    of_inner!(ordering_bytes, finishes_again);
 
     fn size_bytes(&self) -> usize {
         self.inner.size_bytes() + self.seen.capacity()

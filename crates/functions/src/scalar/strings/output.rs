@@ -8,6 +8,7 @@ use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::Field;
 use basalt_error::{Error, ErrorCode, Result};
 
+use crate::window::window;
 use crate::{Column, interrupt, memory};
 
 /// Longest string that lies inside its view.
@@ -289,19 +290,8 @@ pub fn offset_of(len: usize) -> Result<i32> {
 /// The view of a short piece of a value, without a copy of so many bytes as nobody knows before.
 #[inline]
 fn short_view(value: &[u8], piece: Range<usize>) -> u128 {
-    const CHUNK: usize = size_of::<u128>();
-    let (start, len) = (piece.start, piece.len());
-    if len == 0 {
-        return 0;
-    }
-    let bytes = match (value[start..].first_chunk(), value.last_chunk()) {
-        (Some(chunk), _) => u128::from_le_bytes(*chunk),
-        // The piece begins in the last chunk.
-        (None, Some(chunk)) => u128::from_le_bytes(*chunk) >> (8 * (start + CHUNK - value.len())),
-        (None, None) => return make_view(&value[piece], 0, 0),
-    };
-    let mask = (1 << (8 * len)) - 1;
-    (bytes & mask) << 32 | len as u128
+    let mask = (1 << (8 * piece.len())) - 1;
+    (window(value, piece.start) & mask) << 32 | piece.len() as u128
 }
 
 fn view_array(views: Vec<u128>, buffers: Vec<Buffer>) -> Result<ArrayRef> {

@@ -40,12 +40,6 @@ impl Literal {
         at + self.bytes.len() * usize::from(self.begins(&value[at..]))
     }
 
-    /// Number of bytes.
-    #[inline]
-    pub(super) fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
     /// Whether `rest` begins with the literal.
     #[inline]
     pub(super) fn begins(&self, rest: &[u8]) -> bool {

@@ -8,6 +8,7 @@
 //!
 //! Of several matches the one counts that the order of alternatives prefers, as in RE2.
 
+mod blocks;
 mod firsts;
 mod literal;
 mod program;
@@ -16,11 +17,13 @@ mod straight;
 use memchr::memchr;
 use memchr::memmem::Finder;
 
+pub use blocks::BLOCK;
 use firsts::Open;
 pub use program::Program;
 use program::{ByteSet, Instruction, Repeat};
-pub use straight::BLOCK;
 use straight::Ended;
+
+use crate::window::{WINDOW, find_in_window};
 
 /// Where a match and its groups begin and end: slots `2 g` and `2 g + 1` are those of group `g`.
 pub type Slots = Vec<Option<usize>>;
@@ -251,32 +254,29 @@ fn next(finder: &Finder<'static>, value: &[u8], from: usize) -> Option<usize> {
     Some(from + finder.find(value.get(from..)?)?)
 }
 
-/// The first place of a byte, which is near for most: the first 16 bytes take no call.
+/// Where a byte is from `at` on, or the value ends; it is near for most.
 #[inline]
-fn find_byte(byte: u8, bytes: &[u8]) -> Option<usize> {
-    const ONES: u128 = u128::MAX / 0xFF;
-    let Some((near, far)) = bytes.split_first_chunk::<16>() else {
-        return memchr(byte, bytes);
-    };
-    // What is zero after this is the byte; a borrow reaches only what lies behind the first zero.
-    let differences = u128::from_le_bytes(*near) ^ (ONES * u128::from(byte));
-    let zeros = differences.wrapping_sub(ONES) & !differences & (ONES << 7);
-    match zeros {
-        0 => Some(near.len() + memchr(byte, far)?),
-        zeros => Some(zeros.trailing_zeros() as usize / 8),
+fn end_before(byte: u8, value: &[u8], at: usize) -> usize {
+    if let Some(place) = find_in_window(byte, value, at) {
+        return at + place;
     }
+    let far = value.get(at + WINDOW..).unwrap_or_default();
+    memchr(byte, far).map_or(value.len(), |place| at + WINDOW + place)
 }
 
 impl ByteSet {
     /// The end of the run of members from `at` on, of `most` bytes at most.
+    #[inline]
     fn run(&self, value: &[u8], at: usize, most: Option<usize>) -> usize {
         let end = most.map_or(value.len(), |most| value.len().min(at + most));
-        let bytes = &value[at..end];
-        let len = match self {
-            Self::All => Some(bytes.len()),
-            Self::AllBut(byte) => find_byte(*byte, bytes),
-            Self::Some(members) => bytes.iter().position(|b| !members[usize::from(*b)]),
-        };
-        len.map_or(end, |len| at + len)
+        match self {
+            Self::All => end,
+            Self::AllBut(byte) => end_before(*byte, &value[..end], at),
+            Self::Some(members) => {
+                let mut rest = value[at..end].iter();
+                let len = rest.position(|b| !members[usize::from(*b)]);
+                len.map_or(end, |len| at + len)
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ use memchr::memmem::Finder;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
+use super::blocks::Blocks;
 use super::firsts::{Firsts, Ways};
 use super::literal::Literal;
 use super::straight::Straight;
@@ -22,6 +23,8 @@ pub struct Program {
     prefix: Option<Finder<'static>>,
     /// The same steps, if there is one way through.
     straight: Option<Straight>,
+    /// Those for many values at a time.
+    blocks: Option<Blocks>,
     /// The values that it is right for: where they are UTF-8, a repetition ends where a character ends.
     characters: Characters,
 }
@@ -104,10 +107,12 @@ impl Program {
         };
         look_ahead(&mut instructions);
         let looks = hir.properties();
+        let straight = Straight::new(&instructions);
         Some(Self {
             is_whole: looks.look_set_prefix().contains(Look::Start)
                 && looks.look_set_suffix().contains(Look::End),
-            straight: Straight::new(&instructions),
+            blocks: straight.as_ref().and_then(|s| Blocks::new(s.steps())),
+            straight,
             instructions,
             num_slots: 2 * (hir.properties().explicit_captures_len() + 1),
             prefix,
@@ -138,7 +143,7 @@ impl Program {
         self.is_whole
     }
 
-    /// The part of each value that a group is, as [`Straight::parts`] tells, of at most
+    /// The part of each value that a group is, as [`Blocks::parts`] tells, of at most
     /// [`BLOCK`](super::BLOCK) values of any bytes; false, and nothing is told, if the program is no such one.
     pub fn parts(
         &self,
@@ -148,8 +153,8 @@ impl Program {
         other: impl FnMut(usize) -> Range<usize>,
     ) -> bool {
         let is_simple = self.is_for_all() && self.is_anchored();
-        match self.straight.as_ref().filter(|_| is_simple) {
-            Some(straight) => straight.parts(values, group, parts, other),
+        match self.blocks.as_ref().filter(|_| is_simple) {
+            Some(blocks) => blocks.parts(values, group, parts, other),
             None => return false,
         }
         true

@@ -4,8 +4,6 @@
 //! missing is there or is not. One look at each byte tells where the groups are, whatever the bytes
 //! are: as ClickHouse does, it takes bytes that are no UTF-8 for characters here.
 
-use std::ops::Range;
-
 use super::Slots;
 use super::literal::Literal;
 use super::program::{ByteSet, Instruction, Repeat};
@@ -29,7 +27,7 @@ pub(super) enum Ended {
 
 /// One step.
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     Literal(Literal),
     /// A literal that may be missing.
     Maybe {
@@ -91,6 +89,10 @@ impl Straight {
         Some(Self { steps })
     }
 
+    pub(super) fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
     /// Runs from `begin` on.
     #[inline]
     pub(super) fn run(&self, value: &[u8], begin: usize, slots: &mut Slots) -> Ended {
@@ -124,95 +126,6 @@ impl Straight {
         slots[0] = Some(begin);
         slots[1] = Some(at);
         Ended::Match
-    }
-}
-
-/// Values that are looked at together.
-pub const BLOCK: usize = 128;
-
-/// How far the runs on a block of values are.
-struct Runs {
-    at: [usize; BLOCK],
-    /// Whether no step has failed.
-    fits: [bool; BLOCK],
-    /// Whether no other choice could help a step that fails.
-    is_sure: [bool; BLOCK],
-}
-
-impl Runs {
-    /// Takes a step on each value: `next(at, is_sure)` tells whether it succeeds, and where it ends.
-    #[inline]
-    fn step(
-        &mut self,
-        values: &[&[u8]],
-        mut next: impl FnMut(&[u8], usize, &mut bool) -> (bool, usize),
-    ) {
-        let runs = self.at.iter_mut().zip(&mut self.fits);
-        let runs = runs.zip(&mut self.is_sure).zip(values);
-        for (((at, fits), is_sure), value) in runs {
-            let mut stays_sure = *is_sure;
-            let (succeeds, end) = next(value, *at, &mut stays_sure);
-            // After a failure, it stays as it was then.
-            *is_sure = if *fits { stays_sure } else { *is_sure };
-            *fits &= succeeds;
-            *at = end;
-        }
-    }
-}
-
-impl Straight {
-    /// The part of each value that a group is, if the value matches from its beginning; else all of the
-    /// value. Of values that may match after another choice, `other` tells the part by their index.
-    ///
-    /// Each step is taken on all of at most [`BLOCK`] values before the next one: nobody has to guess which
-    /// step comes next, and the processor works on several values at once.
-    pub(super) fn parts(
-        &self,
-        values: &[&[u8]],
-        group: usize,
-        parts: &mut [Range<usize>],
-        mut other: impl FnMut(usize) -> Range<usize>,
-    ) {
-        let mut runs = Runs {
-            at: [0; BLOCK],
-            fits: [true; BLOCK],
-            is_sure: [true; BLOCK],
-        };
-        let (mut begin, mut end) = ([0; BLOCK], [0; BLOCK]);
-        for step in &self.steps {
-            match step {
-                Step::Literal(literal) => runs.step(values, |value, at, _| {
-                    let is_there = literal.begins(&value[at..]);
-                    (is_there, at + literal.len() * usize::from(is_there))
-                }),
-                Step::Maybe { literal, is_sure } => runs.step(values, |value, at, stays_sure| {
-                    let end = literal.end_if_there(value, at);
-                    *stays_sure &= *is_sure | (end == at);
-                    (true, end)
-                }),
-                Step::Run { set, least, most } => runs.step(values, |value, at, _| {
-                    let end = set.run(value, at, *most);
-                    (end - at >= *least, end)
-                }),
-                Step::Rest { least } => runs.step(values, |value, at, _| {
-                    (value.len() - at >= *least, value.len())
-                }),
-                Step::End => runs.step(values, |value, at, _| (at == value.len(), at)),
-                Step::Save(slot) if *slot == 2 * group => begin = runs.at,
-                Step::Save(slot) if *slot == 2 * group + 1 => end = runs.at,
-                Step::Save(_) => {}
-            }
-        }
-        if group == 0 {
-            end = runs.at;
-        }
-        for (i, part) in parts.iter_mut().enumerate() {
-            *part = match (runs.fits[i], runs.is_sure[i]) {
-                (true, _) => begin[i]..end[i],
-                (false, true) => 0..values[i].len(),
-                (false, false) => other(i),
-            };
-        }
     }
 }
 
