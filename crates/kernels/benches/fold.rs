@@ -22,11 +22,14 @@ fn time(title: &str, values: &[i64], validity: Option<&[u8]>) {
         let step = |sum: u64, value: i64| sum.wrapping_add(value as u8 as u64);
         fold_lanes(values, bits(), 0, step, u64::wrapping_add)
     };
+    let floats: Vec<f64> = values.iter().map(|v| *v as f64).collect();
+    let sum_floats = || fold_lanes(&floats, bits(), 0.0, |a, b| a + b, |a: f64, b| a + b);
     let free = || values.iter().fold(0, |sum: i64, v| sum.wrapping_add(*v));
     let timed: Vec<Named<'_>> = vec![
         ("sum", Box::new(move || _ = black_box(sum()))),
         ("min", Box::new(move || _ = black_box(min()))),
         ("sum of bytes", Box::new(move || _ = black_box(sum_small()))),
+        ("sum of floats", Box::new(|| _ = black_box(sum_floats()))),
         ("sum, no lanes", Box::new(move || _ = black_box(free()))),
     ];
     measure::print(title, values.len(), size_of::<i64>(), timed);

@@ -66,14 +66,16 @@ impl<T: Copy, A: Copy, S: Fn(A, T) -> A + Copy> Loop for Fold<'_, T, A, S> {
 #[inline(always)]
 fn fold_all<T: Copy, A: Copy>(lanes: &mut [A; NUM_LANES], values: &[T], step: impl Fn(A, T) -> A) {
     let (chunks, rest) = values.as_chunks::<NUM_LANES>();
+    let mut registers = *lanes;
     for chunk in chunks {
         for lane in 0..NUM_LANES {
-            lanes[lane] = step(lanes[lane], chunk[lane]);
+            registers[lane] = step(registers[lane], chunk[lane]);
         }
         // Keeps the compiler from taking the same lane of several chunks at a time where the order
         // does not matter (integers): it would gather each of them from memory.
         compiler_fence(Ordering::SeqCst);
     }
+    *lanes = registers;
     for (lane, value) in lanes.iter_mut().zip(rest) {
         *lane = step(*lane, *value);
     }
@@ -87,18 +89,21 @@ fn fold_valid<T: Copy, A: Copy>(
     step: impl Fn(A, T) -> A + Copy,
 ) {
     let (chunks, rest) = values.as_chunks::<64>();
+    // A copy that stays in registers: lanes in memory would be stored under masks, which nothing can be loaded behind.
+    let mut registers = *lanes;
     for (i, chunk) in chunks.iter().enumerate() {
         match bits.word(i) {
             0 => {}
-            u64::MAX => fold_all(lanes, chunk, step),
+            u64::MAX => fold_all(&mut registers, chunk, step),
             word => {
                 let (parts, _) = chunk.as_chunks::<NUM_LANES>();
                 for (i, part) in parts.iter().enumerate() {
-                    fold_masked(lanes, part, word >> (i * NUM_LANES), step);
+                    fold_masked(&mut registers, part, word >> (i * NUM_LANES), step);
                 }
             }
         }
     }
+    *lanes = registers;
     let mut word = bits.word(chunks.len());
     for part in rest.chunks(NUM_LANES) {
         for (lane, value) in lanes.iter_mut().zip(part) {
