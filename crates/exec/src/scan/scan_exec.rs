@@ -263,11 +263,11 @@ impl MorselReader {
                 return Ok(None);
             }
             if let Some(batch) = self.uncut.take() {
-                return Ok(Some(self.cut(&batch)));
+                return Ok(Some(self.cut(batch)));
             }
             if let Some(batches) = &mut self.current {
                 if let Some(batch) = batches.next() {
-                    return batch.map(|b| Some(self.cut(&b)));
+                    return batch.map(|b| Some(self.cut(b)));
                 }
                 self.current = None;
             }
@@ -285,11 +285,13 @@ impl MorselReader {
     }
 
     /// The first rows of a batch; the others wait.
-    fn cut(&mut self, batch: &RecordBatch) -> RecordBatch {
+    fn cut(&mut self, batch: RecordBatch) -> RecordBatch {
         let len = batch.num_rows().min(self.batch_rows);
-        if len < batch.num_rows() {
-            self.uncut = Some(batch.slice(len, batch.num_rows() - len));
+        if len == batch.num_rows() {
+            // A slice of all rows would count the NULLs anew.
+            return self.counted(batch);
         }
+        self.uncut = Some(batch.slice(len, batch.num_rows() - len));
         self.counted(batch.slice(0, len))
     }
 
