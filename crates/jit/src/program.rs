@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::ir::{Graph, IllTyped, NodeId, Type, ill_typed};
+use crate::ir::{Graph, IllTyped, Node, NodeId, Type, ill_typed};
 
 /// How rows become one value. NULLs and rows that the filter drops are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,6 +112,17 @@ impl Program {
         }
     }
 
+    /// Whether it does more than to fold columns: it picks rows, or computes values from them.
+    pub fn computes(&self) -> bool {
+        let is_step = |node: &Node| {
+            matches!(
+                node,
+                Node::Unary { .. } | Node::Binary { .. } | Node::If { .. }
+            )
+        };
+        self.filter.is_some() || self.graph.nodes().iter().any(is_step)
+    }
+
     /// Bytes of a row in the columns that it reads.
     pub fn row_bytes(&self) -> usize {
         let used = self.columns.iter().flatten();
@@ -133,7 +144,7 @@ impl fmt::Display for Program {
 fn columns_of(graph: &Graph) -> Vec<Option<(Type, bool)>> {
     let mut columns = Vec::new();
     for node in graph.nodes() {
-        if let crate::ir::Node::Column {
+        if let Node::Column {
             index,
             data_type,
             is_nullable,

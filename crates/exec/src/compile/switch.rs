@@ -11,6 +11,10 @@
 //! this query and those before it with the same program, or when so many queries had the program and it is
 //! not known to be in vain. Times are measured: those of compilations and
 //! of compiled rows over all queries, that of the other way in this one.
+//!
+//! Folds of columns, without a condition and without anything computed, run at the speed of memory without
+//! code: LLVM would only take a processor away, and a first run that waits for fresh memory would look as if
+//! code paid. They are compiled where that is forced.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -56,6 +60,8 @@ impl Tally {
 pub(crate) struct Switch {
     slot: Arc<Slot>,
     is_hit: bool,
+    /// Whether code may be faster at all.
+    may_pay: bool,
     row_bytes: f64,
     /// About how many rows there are, if that is known.
     num_rows: Option<u64>,
@@ -90,19 +96,20 @@ impl Switch {
     ) -> Self {
         let row_bytes = program.row_bytes() as f64;
         let (slot, is_hit) = CodeCache::global().slot(program.clone());
-        // A sum of a column is as fast as memory without code: LLVM would only take a processor away.
-        let may_pay = || {
+        let may_pay = program.computes();
+        let is_slower = || {
             slot.other_way_ns()
                 .is_none_or(|ns| ns > compiled_ns(row_bytes))
         };
         if options.min_count == 0 {
             slot.compile();
-        } else if slot.num_queries() >= options.min_count && may_pay() {
+        } else if may_pay && slot.num_queries() >= options.min_count && is_slower() {
             slot.compile_in_background();
         }
         Self {
             slot,
             is_hit,
+            may_pay,
             row_bytes,
             num_rows: num_rows.map(|n| n as u64),
             num_tasks: num_tasks.max(1) as f64,
@@ -122,7 +129,7 @@ impl Switch {
         let (all_rows, all_ns) = self.usual.add(num_rows, elapsed);
         let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         self.slot.count_other_way(num_rows as u64, elapsed_ns);
-        if all_rows == 0 || self.slot.is_requested() {
+        if all_rows == 0 || !self.may_pay || self.slot.is_requested() {
             return;
         }
         let usual_ns = all_ns / all_rows as f64;
