@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow::array::RecordBatch;
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::datatypes::DataType;
 use basalt_analyzer::into_plan_error;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -329,9 +330,47 @@ impl Iterator for MorselReader {
 
 /// Bytes of the batch's values, without the rest of buffers that it shares with others.
 pub(crate) fn size_bytes(batch: &RecordBatch) -> usize {
-    batch
-        .columns()
-        .iter()
-        .map(|c| c.to_data().get_slice_memory_size().unwrap_or(0))
-        .sum()
+    batch.columns().iter().map(column_bytes).sum()
+}
+
+fn column_bytes(column: &ArrayRef) -> usize {
+    let width = match column.data_type() {
+        DataType::BinaryView | DataType::Utf8View => Some(size_of::<u128>()),
+        other => other.primitive_width(),
+    };
+    let Some(width) = width else {
+        return column.to_data().get_slice_memory_size().unwrap_or(0);
+    };
+    // The same without a list of all buffers.
+    let validity = column.nulls().map_or(0, |_| column.len().div_ceil(8));
+    column.len() * width + validity
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{BinaryViewArray, BooleanArray, Int32Array, UInt64Array};
+
+    use super::*;
+
+    #[test]
+    fn columns_have_the_bytes_that_arrow_counts() {
+        let long: &[u8] = b"longer than what lies in a view";
+        let columns: [ArrayRef; 5] = [
+            Arc::new(UInt64Array::from_iter_values(0..100)),
+            Arc::new(Int32Array::from_iter(
+                (0..100).map(|i| (i % 3 > 0).then_some(i)),
+            )),
+            Arc::new(BinaryViewArray::from_iter_values([long; 100])),
+            Arc::new(BinaryViewArray::from_iter(
+                (0..100).map(|i| (i % 5 > 0).then_some(long)),
+            )),
+            Arc::new(BooleanArray::from(vec![true; 100])),
+        ];
+        for column in columns {
+            for column in [column.slice(0, 100), column.slice(7, 13)] {
+                let expected = column.to_data().get_slice_memory_size().unwrap();
+                assert_eq!(column_bytes(&column), expected, "{}", column.data_type());
+            }
+        }
+    }
 }
