@@ -17,7 +17,7 @@
 //! | `byte_keys` | floats by groups that are bytes |
 //! | `paced` | rows in pieces, so that states are looked at before they are too large |
 //! | `slots`, `byte_arena` | one value of any type a group |
-//! | `byte_order` | the order of many pairs of strings that may begin alike |
+//! | `byte_order` | the order of strings that begin alike |
 //! | [`collected`] | functions over all rows of a group, computed at the end |
 //! | [`keyed`] | values apart for each key inside a group: `sumMap`, `-Map` |
 //! | [`distinct_set`] | the distinct keys of all groups in one hash table |
