@@ -2,6 +2,8 @@
 //!
 //! Slow and plain. The order in which floats are added is that of `basalt_kernels::sum`.
 
+use basalt_kernels::fold::lane_of;
+
 use crate::column::{Column, LANES, MappedRows, Outcome, Values, WrongColumns, check, identity};
 use crate::ir::{BinaryOp, Graph, Node, NodeId, Type, UnaryOp};
 use crate::program::{Fold, Output, Program};
@@ -31,11 +33,12 @@ pub fn interpret(
         {
             continue;
         }
+        let lane = lane_of(row, num_rows);
         for (state, output) in states.iter_mut().zip(program.outputs()) {
             match output {
-                Output::Rows => state.add(program, *output, row, Some(0)),
+                Output::Rows => state.add(program, *output, lane, Some(0)),
                 Output::Map(id) | Output::Fold(_, id) => {
-                    state.add(program, *output, row, value(*id));
+                    state.add(program, *output, lane, value(*id));
                 }
             }
         }
@@ -66,13 +69,13 @@ impl State {
         }
     }
 
-    fn add(&mut self, program: &Program, output: Output, row: usize, value: Option<u64>) {
+    fn add(&mut self, program: &Program, output: Output, lane: usize, value: Option<u64>) {
         match (self, value) {
             (Self::Mapped(values), value) => values.push(value),
             (_, None) => {}
             (Self::Lanes(lanes), Some(bits)) => {
                 let Output::Fold(_, id) = output else { return };
-                lanes[row % LANES] += float(program.graph().type_of(id), bits);
+                lanes[lane] += float(program.graph().type_of(id), bits);
             }
             (Self::Word(word), Some(bits)) => *word = folded(program, output, *word, bits),
         }

@@ -26,6 +26,20 @@ impl<'a> Bitmap<'a> {
         self.len == 0
     }
 
+    /// The bits of `len` rows from `first` on.
+    ///
+    /// # Panics
+    /// If there are no such rows.
+    #[inline]
+    pub fn slice(&self, first: usize, len: usize) -> Self {
+        assert!(first <= self.len && len <= self.len - first);
+        Self {
+            bytes: self.bytes,
+            offset: self.offset + first,
+            len,
+        }
+    }
+
     /// Whether the row has a value.
     ///
     /// # Panics
@@ -87,6 +101,8 @@ mod tests {
                         .fold(0, |w, row| w << 1 | u64::from(bitmap.get(row)));
                     assert_eq!(bitmap.word(word_idx), bits, "{offset} {len} {word_idx}");
                 }
+                let part = bitmap.slice(len / 3, len / 2);
+                assert!((0..len / 2).all(|row| part.get(row) == bitmap.get(len / 3 + row)));
             }
         }
     }

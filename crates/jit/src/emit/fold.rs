@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::text::{Text, element, splat, vector};
-use super::{PARTS, WIDTH, counts_all};
+use super::{WIDTH, counts_all};
 use crate::ir::{NodeId, Type};
 use crate::program::{Fold, Output, Program};
 
@@ -55,13 +55,14 @@ impl Folding {
         if self.kind == Kind::Count { 1 } else { WIDTH }
     }
 
-    /// Accumulators: floats must not share lanes.
-    fn num_parts(&self) -> usize {
-        if self.kind == Kind::SumOfFloats {
-            PARTS
-        } else {
-            1
-        }
+    /// Whether the order of rows in lanes matters.
+    pub(super) fn has_order(&self) -> bool {
+        self.kind == Kind::SumOfFloats
+    }
+
+    /// Accumulators for the parts of a round: floats must not share lanes.
+    fn num_accumulators(&self, num_parts: usize) -> usize {
+        if self.has_order() { num_parts } else { 1 }
     }
 
     fn vector(&self) -> String {
@@ -72,17 +73,22 @@ impl Folding {
         format!("%acc{}.{part}{of}", self.place)
     }
 
+    /// Where the accumulator of a part begins: in the lanes of this run, if there is one for each part.
     fn address(&self, part: usize, text: &mut Text) -> String {
         let (element, place) = (element(self.data_type), self.place);
-        let lane = part * WIDTH;
+        let lane = if self.has_order() {
+            text.add(format!("add nuw i64 %run.lane, {}", part * WIDTH))
+        } else {
+            "0".to_owned()
+        };
         text.add(format!(
             "getelementptr inbounds {element}, ptr %out{place}, i64 {lane}"
         ))
     }
 
     /// Reads the accumulators before the loop.
-    pub(super) fn load(&self, text: &mut Text) {
-        for part in 0..self.num_parts() {
+    pub(super) fn load(&self, num_parts: usize, text: &mut Text) {
+        for part in 0..self.num_accumulators(num_parts) {
             let address = self.address(part, text);
             let load = format!("load {}, ptr {address}, align 8", self.vector());
             text.set(&self.name(part, ".first"), load);
@@ -90,20 +96,17 @@ impl Folding {
     }
 
     /// The accumulators at the beginning of a round.
-    pub(super) fn phis(&self, text: &mut Text) {
-        for part in 0..self.num_parts() {
+    pub(super) fn phis(&self, num_parts: usize, text: &mut Text) {
+        for part in 0..self.num_accumulators(num_parts) {
             let (first, next) = (self.name(part, ".first"), self.name(part, ".next"));
-            let phi = format!(
-                "phi {} [ {first}, %entry ], [ {next}, %loop ]",
-                self.vector()
-            );
+            let phi = format!("phi {} [ {first}, %run ], [ {next}, %loop ]", self.vector());
             text.set(&self.name(part, ""), phi);
         }
     }
 
     /// The operands of the accumulators at the beginning of a round.
-    pub(super) fn begin(&self) -> Vec<String> {
-        (0..self.num_parts())
+    pub(super) fn begin(&self, num_parts: usize) -> Vec<String> {
+        (0..self.num_accumulators(num_parts))
             .map(|part| self.name(part, ""))
             .collect()
     }
@@ -116,7 +119,7 @@ impl Folding {
         current: &mut [String],
         text: &mut Text,
     ) {
-        let place = part % self.num_parts();
+        let place = part % current.len().max(1);
         if let Some(value) = current.get_mut(place) {
             *value = self.folded(body, value, text);
         }
@@ -133,8 +136,8 @@ impl Folding {
     }
 
     /// Writes the accumulators back after the loop.
-    pub(super) fn store(&self, text: &mut Text) {
-        for part in 0..self.num_parts() {
+    pub(super) fn store(&self, num_parts: usize, text: &mut Text) {
+        for part in 0..self.num_accumulators(num_parts) {
             let address = self.address(part, text);
             let (vector, next) = (self.vector(), self.name(part, ".next"));
             text.line(&format!("store {vector} {next}, ptr {address}, align 8"));

@@ -11,9 +11,11 @@
 //!
 //! 1. Nothing is read or written beyond `num_rows`: what is left of 32 rows goes through the second loop.
 //! 2. Vectors are written out and not left to LLVM's vectoriser, because the order of float sums is given
-//!    in lanes: row `i` goes to lane `i % 32` in both loops. Other folds may use fewer lanes.
+//!    in lanes ([`basalt_kernels::fold`]). Where there is such a sum, the loop runs twice, by 16 rows: over the
+//!    first half of the rows, which have the lower half of the lanes, and over the second. Several columns are
+//!    several streams of memory already; two halves at once would gain nothing.
 //! 3. Accumulators are read from the outputs first and written back in the end; the caller fills them
-//!    with what a fold begins with, and joins the lanes afterwards.
+//!    with what a fold begins with, and joins the lanes afterwards. Other folds may use fewer lanes.
 //! 4. The accumulator of a count is one number; where every row counts there is none.
 
 mod body;
@@ -34,8 +36,34 @@ pub(crate) const KERNEL: &str = "basalt_kernel";
 /// bitmap has no whole byte for them (example `fused`).
 const WIDTH: usize = 8;
 
-/// Vectors of a round.
+/// Vectors of a round, and of all lanes.
 const PARTS: usize = LANES / WIDTH;
+
+/// How the loop over whole rounds goes through the rows.
+#[derive(Clone, Copy)]
+struct Rounds {
+    /// Runs of the loop: 2 where floats are summed, else 1.
+    num_runs: usize,
+}
+
+impl Rounds {
+    fn of(foldings: &[Folding]) -> Self {
+        let has_order = foldings.iter().any(Folding::has_order);
+        Self {
+            num_runs: if has_order { 2 } else { 1 },
+        }
+    }
+
+    /// Vectors of a round.
+    fn num_parts(self) -> usize {
+        PARTS / self.num_runs
+    }
+
+    /// Rows of a round.
+    fn num_rows(self) -> usize {
+        LANES / self.num_runs
+    }
+}
 
 /// Whether all rows count for `output`, so that nothing has to be counted.
 pub(crate) fn counts_all(program: &Program, output: Output) -> bool {
@@ -60,13 +88,17 @@ pub(crate) fn emit(program: &Program) -> String {
     text.open(format!("define void @{KERNEL}(ptr noalias %columns, i64 %num_rows, ptr noalias %outputs) nounwind {{"));
     text.label("entry");
     load_addresses(program, &mut text);
-    text.set("%num_whole", format!("and i64 %num_rows, -{LANES}"));
-    for folding in &foldings {
-        folding.load(&mut text);
-    }
+    let rounds = Rounds::of(&foldings);
+    text.set("%num_rounds", format!("udiv i64 %num_rows, {LANES}"));
+    text.set("%num_whole", format!("mul nuw i64 %num_rounds, {LANES}"));
+    text.set(
+        "%run.rows",
+        format!("mul nuw i64 %num_rounds, {}", rounds.num_rows()),
+    );
     text.set("%has_whole", "icmp ne i64 %num_whole, 0");
-    text.line("br i1 %has_whole, label %loop, label %rest");
-    emit_loop(program, &foldings, &mut text);
+    text.line("br i1 %has_whole, label %run, label %rest");
+    emit_run(&foldings, rounds, &mut text);
+    emit_loop(program, &foldings, rounds, &mut text);
     emit_rest(program, &foldings, &mut text);
     text.finish()
 }
@@ -86,15 +118,35 @@ fn load_addresses(program: &Program, text: &mut Text) {
     }
 }
 
-/// The loop over whole rounds of 32 rows.
-fn emit_loop(program: &Program, foldings: &[Folding], text: &mut Text) {
-    text.label("loop");
-    text.set("%row", "phi i64 [ 0, %entry ], [ %row.next, %loop ]");
+/// What comes before each run of the loop.
+fn emit_run(foldings: &[Folding], rounds: Rounds, text: &mut Text) {
+    text.label("run");
+    text.set(
+        "%run.first",
+        "phi i64 [ 0, %entry ], [ %run.end, %loop.end ]",
+    );
+    let lanes = rounds.num_rows();
+    text.set(
+        "%run.lane",
+        format!("phi i64 [ 0, %entry ], [ {lanes}, %loop.end ]"),
+    );
+    text.set("%run.end", "add nuw i64 %run.first, %run.rows");
     for folding in foldings {
-        folding.phis(text);
+        folding.load(rounds.num_parts(), text);
     }
-    let mut current: Vec<Vec<String>> = foldings.iter().map(Folding::begin).collect();
-    for part in 0..PARTS {
+    text.line("br label %loop");
+}
+
+/// The loop over whole rounds.
+fn emit_loop(program: &Program, foldings: &[Folding], rounds: Rounds, text: &mut Text) {
+    let num_parts = rounds.num_parts();
+    text.label("loop");
+    text.set("%row", "phi i64 [ %run.first, %run ], [ %row.next, %loop ]");
+    for folding in foldings {
+        folding.phis(num_parts, text);
+    }
+    let mut current: Vec<Vec<String>> = foldings.iter().map(|f| f.begin(num_parts)).collect();
+    for part in 0..num_parts {
         let index = text.add(format!("add nuw i64 %row, {}", part * WIDTH));
         let body = Body::emit(program, text, WIDTH, &index);
         for (folding, values) in foldings.iter().zip(&mut current) {
@@ -105,14 +157,18 @@ fn emit_loop(program: &Program, foldings: &[Folding], text: &mut Text) {
     for (folding, values) in foldings.iter().zip(&current) {
         folding.end_round(values, text);
     }
-    text.set("%row.next", format!("add nuw i64 %row, {LANES}"));
-    text.set("%has_more", "icmp ult i64 %row.next, %num_whole");
+    text.set(
+        "%row.next",
+        format!("add nuw i64 %row, {}", rounds.num_rows()),
+    );
+    text.set("%has_more", "icmp ult i64 %row.next, %run.end");
     text.line("br i1 %has_more, label %loop, label %loop.end, !llvm.loop !0");
     text.label("loop.end");
     for folding in foldings {
-        folding.store(text);
+        folding.store(num_parts, text);
     }
-    text.line("br label %rest");
+    text.set("%has_run", "icmp ult i64 %run.end, %num_whole");
+    text.line("br i1 %has_run, label %run, label %rest");
 }
 
 /// The loop over the rows that are left.

@@ -1,7 +1,8 @@
 //! Adds floating-point numbers up, with or without missing values.
 //!
-//! **Order of summation.** The result of `sum` is defined by `scalar::lanes`: row `i` is added to
-//! lane `i % 32`, lanes start at 0 and take their rows in order, missing values add nothing, and at
+//! **Order of summation.** The result of `sum` is defined by `scalar::lanes`: a row is added to the lane that
+//! [`lane_of`](crate::fold::lane_of) gives (the first half of the rows goes to lanes 0 to 15, the second to lanes 16 to
+//! 31, so that both are read at once), lanes start at 0 and take their rows in order, missing values add nothing, and at
 //! the end the upper half of the lanes is added to the lower half until one is left. Every form of
 //! [`Order::Lanes`] gives that result bit for bit, so choosing between them changes nothing but the
 //! time. Thirty-two lanes are what four registers of AVX-512 hold: enough that no addition waits for
@@ -27,7 +28,7 @@ use basalt_adapt::{Choice, SimdLevel, WorkUnit};
 use crate::Bitmap;
 
 /// Lanes of a sum.
-pub const NUM_LANES: usize = 32;
+pub const NUM_LANES: usize = crate::fold::NUM_LANES;
 
 /// The order in which a form adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 //! `avx512.rs`: the same source, so the same order.
 
 use crate::Bitmap;
+use crate::fold::{HALF_LANES, half_rows};
 use crate::masks::keep_valid;
 use crate::sum::NUM_LANES;
 
@@ -12,7 +13,7 @@ const WORD_ROWS: usize = 64;
 
 type Lanes = [f64; NUM_LANES];
 
-/// Row `i` to lane `i % 32`: the definition of `sum`.
+/// Each row to its lane, in order: the definition of `sum`.
 #[inline(always)]
 pub(super) fn lanes(values: &[f64], validity: Option<Bitmap<'_>>) -> f64 {
     let mut sums = [0.0; NUM_LANES];
@@ -42,7 +43,7 @@ pub(super) fn fold(mut sums: Lanes) -> f64 {
     sums[0]
 }
 
-/// Hands the values to `add` 32 at a time; missing ones, and those after the last, are 0.0.
+/// Hands the values to `add` lane by lane, 32 at a time; missing ones, and those after the last, are 0.0.
 ///
 /// Adding 0.0 changes no bit: a sum that starts at +0.0 is never -0.0.
 #[inline(always)]
@@ -52,32 +53,42 @@ fn for_lanes<S>(
     add: impl Fn(&mut S, &Lanes),
     state: &mut S,
 ) {
-    let (groups, last) = values.as_chunks::<NUM_LANES>();
-    match validity {
-        None => groups.iter().for_each(|values| add(state, values)),
-        Some(bits) => {
-            for (group, values) in groups.iter().enumerate() {
-                match group_bits(bits, group) {
-                    u32::MAX => add(state, values),
-                    0 => {}
-                    valid => add(state, &keep_valid(values, u64::from(valid))),
-                }
-            }
+    let half = half_rows(values.len());
+    let (first, others) = values.split_at(half);
+    let (second, rest) = others.split_at(half);
+    let bits = validity.map(|bits| (bits.slice(0, half), bits.slice(half, half)));
+    let groups = first.as_chunks().0.iter().zip(second.as_chunks().0);
+    for (group, (first, second)) in groups.enumerate() {
+        let values = joined(first, second);
+        match bits.map_or(u32::MAX, |bits| group_bits(bits, group)) {
+            u32::MAX => add(state, &values),
+            0 => {}
+            valid => add(state, &keep_valid(&values, u64::from(valid))),
         }
     }
-    if !last.is_empty() {
+    if !rest.is_empty() {
         let mut padded = [0.0; NUM_LANES];
-        padded[..last.len()].copy_from_slice(last);
-        let valid = validity.map_or(u32::MAX, |bits| group_bits(bits, groups.len()));
-        add(state, &keep_valid(&padded, u64::from(valid)));
+        padded[..rest.len()].copy_from_slice(rest);
+        let valid = validity.map_or(u64::MAX, |bits| bits.slice(2 * half, rest.len()).word(0));
+        add(state, &keep_valid(&padded, valid));
     }
 }
 
-/// Which of the 32 rows of a group have a value.
+/// Sixteen values of each half, in the order of their lanes.
 #[inline(always)]
-fn group_bits(bits: Bitmap<'_>, group: usize) -> u32 {
-    let word = bits.word(group * NUM_LANES / WORD_ROWS);
-    (word >> (group * NUM_LANES % WORD_ROWS)) as u32
+fn joined(first: &[f64; HALF_LANES], second: &[f64; HALF_LANES]) -> Lanes {
+    std::array::from_fn(|lane| match lane.checked_sub(HALF_LANES) {
+        None => first[lane],
+        Some(lane) => second[lane],
+    })
+}
+
+/// Which of the 32 rows of a group, 16 of each half, have a value.
+#[inline(always)]
+fn group_bits((first, second): (Bitmap<'_>, Bitmap<'_>), group: usize) -> u32 {
+    let row = group * HALF_LANES;
+    let of_half = |bits: Bitmap<'_>| (bits.word(row / WORD_ROWS) >> (row % WORD_ROWS)) as u16;
+    u32::from(of_half(first)) | u32::from(of_half(second)) << HALF_LANES
 }
 
 /// The textbook's loop.

@@ -4,13 +4,14 @@ use proptest::prelude::{ProptestConfig, any, proptest};
 
 use super::{ALL_FORMS, CHOICE, NUM_LANES, Order, form_named, forms};
 use crate::Bitmap;
+use crate::fold::lane_of;
 
 /// The definition of `sum`, as plainly as it can be written.
 fn defined(values: &[f64], validity: Option<Bitmap<'_>>) -> f64 {
     let mut lanes = vec![0.0; NUM_LANES];
     for (row, value) in values.iter().enumerate() {
         if validity.is_none_or(|bits| bits.get(row)) {
-            lanes[row % NUM_LANES] += value;
+            lanes[lane_of(row, values.len())] += value;
         }
     }
     while lanes.len() > 1 {

@@ -13,6 +13,7 @@ use basalt_functions::aggregate::{
     Aggregator, BoundAggregate, Groups, Shortcut, all, bind, is_aggregate,
 };
 use basalt_functions::{Arg, Context, StringColumn};
+use basalt_kernels::fold::{NUM_LANES, lane_of};
 
 /// `call | Type: values | … => ResultType value`, as ClickHouse 26.9 answers.
 const CASES: &str = include_str!("cases.txt");
@@ -300,16 +301,17 @@ fn sums_are_the_same_on_every_path() {
         values.clone().into(),
         Some(valid.clone().into()),
     ));
-    let mut lanes = [0.0; 16];
-    let mut all_lanes = [0.0; 16];
+    let mut lanes = [0.0; NUM_LANES];
+    let mut all_lanes = [0.0; NUM_LANES];
     for (i, value) in values.iter().enumerate() {
-        all_lanes[i % 16] += value;
+        let lane = lane_of(i, values.len());
+        all_lanes[lane] += value;
         if valid[i] {
-            lanes[i % 16] += value;
+            lanes[lane] += value;
         }
     }
-    let join = |mut lanes: [f64; 16]| {
-        for width in [8, 4, 2, 1] {
+    let join = |mut lanes: [f64; NUM_LANES]| {
+        for width in [16, 8, 4, 2, 1] {
             for lane in 0..width {
                 lanes[lane] += lanes[lane + width];
             }
