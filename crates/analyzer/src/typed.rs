@@ -245,7 +245,7 @@ pub fn plan_error(e: datafusion::error::DataFusionError) -> Error {
         },
         DataFusionError::ResourcesExhausted(message) => out_of_memory(&message),
         DataFusionError::NotImplemented(what) => Error::not_implemented(what),
-        DataFusionError::IoError(e) => e.into(),
+        DataFusionError::IoError(e) => e.downcast::<Error>().unwrap_or_else(Error::from),
         other => Error::bug(other.strip_backtrace()),
     }
 }

@@ -1,6 +1,6 @@
 //! Runs plans: DataFusion's state for one query, its partitions on the worker threads, its limits.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
@@ -64,16 +64,15 @@ impl Execution {
         observation: &Arc<Observation>,
     ) -> Result<Self> {
         let batch_rows = usize::try_from(settings.number("max_block_size")).unwrap_or(usize::MAX);
-        let mut config = SessionConfig::new()
+        let files = Arc::new(database.temporary_files.limited(
+            settings.number("max_temporary_data_on_disk_size_for_query"),
+            settings.number("max_temporary_data_on_disk_size_for_user"),
+        ));
+        let config = usual_config()
             .with_target_partitions(settings.max_threads())
             .with_batch_size(batch_rows.clamp(1, 65_505))
             .with_extension(Arc::clone(control))
-            .with_extension(Arc::clone(&database.temporary_files));
-        let options = config.options_mut();
-        options.execution.skip_physical_aggregate_schema_check = true;
-        options.execution.collect_statistics = false;
-        options.optimizer.enable_round_robin_repartition = true;
-        options.catalog.create_default_catalog_and_schema = false;
+            .with_extension(Arc::clone(&files));
         let pool: Arc<dyn MemoryPool> = match settings.number("max_memory_usage") {
             0 => Arc::new(UnboundedMemoryPool::default()),
             limit => Arc::new(GreedyMemoryPool::new(
@@ -81,8 +80,7 @@ impl Execution {
             )),
         };
         let pool = memory::counted(pool, control);
-        let files = PlanFiles(Arc::clone(&database.temporary_files));
-        let disk = DiskManager::builder().with_temp_file_factory(Arc::new(files));
+        let disk = DiskManager::builder().with_temp_file_factory(Arc::new(PlanFiles(files)));
         let runtime = RuntimeEnvBuilder::new()
             .with_memory_pool(pool)
             .with_disk_manager_builder(disk)
@@ -90,6 +88,7 @@ impl Execution {
         let mut builder = SessionStateBuilder::new()
             .with_config(config)
             .with_runtime_env(runtime.map_err(plan_error)?)
+            .with_session_id(String::new())
             .with_analyzer_rules(Vec::new());
         let group_by = group_by_options(settings);
         let mut rules = SwapOperators::rules(group_by, sort_options(settings));
@@ -265,6 +264,21 @@ impl Execution {
             }
         })
     }
+}
+
+/// What all plans are made with. DataFusion's defaults are made once: it looks for processors each time.
+fn usual_config() -> SessionConfig {
+    static USUAL: LazyLock<SessionConfig> = LazyLock::new(|| {
+        let mut config = SessionConfig::new();
+        let options = config.options_mut();
+        options.execution.skip_physical_aggregate_schema_check = true;
+        options.execution.collect_statistics = false;
+        options.optimizer.enable_round_robin_repartition = true;
+        options.optimizer.max_passes = 1;
+        options.catalog.create_default_catalog_and_schema = false;
+        config
+    });
+    USUAL.clone()
 }
 
 /// What settings force about GROUP BY; none leaves it to DataFusion.

@@ -10,17 +10,29 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use basalt_error::{Error, ErrorCode, Result};
 
+use crate::spill::Quota;
+
 /// Start of the names of folders.
 const PREFIX: &str = "basalt-";
+
+/// Setting of the bytes that a query may have in files.
+const OF_QUERY: &str = "max_temporary_data_on_disk_size_for_query";
+
+/// Setting of those of all queries.
+const OF_ALL: &str = "max_temporary_data_on_disk_size_for_user";
 
 /// The locked file in a folder.
 const LOCK: &str = "lock";
 
 /// The lock's name until it is locked: nobody takes the folder for a dead one before.
 const NEW_LOCK: &str = "lock.new";
+
+/// A folder has its lock by then: making both takes less than a millisecond.
+const TIME_TO_MAKE: Duration = Duration::from_secs(60);
 
 /// Numbers folders and files of this process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -56,7 +68,10 @@ fn remove_folder(path: &Path) {
 #[derive(Debug)]
 pub struct TemporaryFiles {
     parent: PathBuf,
-    folder: Mutex<Weak<Folder>>,
+    folder: Arc<Mutex<Weak<Folder>>>,
+    /// Bytes of all files.
+    used: Arc<AtomicU64>,
+    quota: Quota,
 }
 
 impl Default for TemporaryFiles {
@@ -71,7 +86,25 @@ impl TemporaryFiles {
     pub fn new(parent: PathBuf) -> Self {
         Self {
             parent,
-            folder: Mutex::default(),
+            folder: Arc::default(),
+            used: Arc::default(),
+            quota: Quota::default(),
+        }
+    }
+
+    /// The same files for one query, that may have `max_bytes` of them and all queries together
+    /// `max_bytes_of_all`; 0 is no limit.
+    #[must_use]
+    pub fn limited(&self, max_bytes: u64, max_bytes_of_all: u64) -> Self {
+        let max = |max_bytes| if max_bytes == 0 { u64::MAX } else { max_bytes };
+        let quota = Quota::default()
+            .with(OF_QUERY, Arc::default(), max(max_bytes))
+            .with(OF_ALL, Arc::clone(&self.used), max(max_bytes_of_all));
+        Self {
+            parent: self.parent.clone(),
+            folder: Arc::clone(&self.folder),
+            used: Arc::clone(&self.used),
+            quota,
         }
     }
 
@@ -142,6 +175,8 @@ impl TemporaryFiles {
         Ok(TemporaryFile {
             file,
             path,
+            quota: self.quota.clone(),
+            num_bytes: AtomicU64::new(0),
             _folder: folder,
         })
     }
@@ -162,6 +197,9 @@ pub struct TemporaryFile {
     /// The file, open to read and write.
     pub file: File,
     path: PathBuf,
+    quota: Quota,
+    /// Bytes that the quota has counted.
+    num_bytes: AtomicU64,
     _folder: Arc<Folder>,
 }
 
@@ -170,10 +208,22 @@ impl TemporaryFile {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// To be called before bytes are written.
+    ///
+    /// # Errors
+    /// `TOO_MANY_ROWS_OR_BYTES` if the query may not have so many.
+    pub(crate) fn count(&self, num_bytes: usize) -> Result<()> {
+        self.quota.take(num_bytes as u64)?;
+        self.num_bytes
+            .fetch_add(num_bytes as u64, Ordering::Relaxed);
+        Ok(())
+    }
 }
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
+        self.quota.give_back(self.num_bytes.load(Ordering::Relaxed));
         // If it cannot be removed now, the folder's end or the next start tries again.
         let _ = fs::remove_file(&self.path);
     }
@@ -250,6 +300,13 @@ fn private_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
+/// Whether a folder without a lock is too old for one that is being made: its process died before.
+fn was_never_made(path: &Path) -> bool {
+    let changed = fs::metadata(path).and_then(|folder| folder.modified());
+    let age = changed.map(|time| time.elapsed().unwrap_or_default());
+    age.is_ok_and(|age| age > TIME_TO_MAKE)
+}
+
 fn is_folder_name(name: &str) -> bool {
     let numbers = name.strip_prefix(PREFIX).and_then(|n| n.split_once('-'));
     let is_number = |n: &str| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit());
@@ -257,10 +314,11 @@ fn is_folder_name(name: &str) -> bool {
 }
 
 fn remove_if_dead(path: &Path) {
-    let Ok(lock) = File::open(path.join(LOCK)) else {
-        return;
+    let is_dead = match File::open(path.join(LOCK)) {
+        Ok(lock) => lock.try_lock().is_ok(),
+        Err(e) => e.kind() == io::ErrorKind::NotFound && was_never_made(path),
     };
-    if lock.try_lock().is_ok() {
+    if is_dead {
         // Somebody else's folder may not be ours to remove.
         let _ = fs::remove_dir_all(path);
     }
@@ -268,10 +326,11 @@ fn remove_if_dead(path: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, File};
     use std::io::Write;
+    use std::time::{Duration, SystemTime};
 
-    use super::{LOCK, TemporaryFiles};
+    use super::{LOCK, NEW_LOCK, TemporaryFiles};
 
     #[test]
     fn files_and_their_folder_are_gone_with_their_users() {
@@ -303,10 +362,17 @@ mod tests {
             fs::create_dir_all(parent.join(name)).unwrap();
             fs::write(parent.join(name).join(LOCK), "").unwrap();
         }
-        fs::create_dir(parent.join("basalt-2-0")).unwrap();
+        // Being made, and made by a process that died before the lock had its name.
+        for name in ["basalt-2-0", "basalt-2-1"] {
+            fs::create_dir(parent.join(name)).unwrap();
+            fs::write(parent.join(name).join(NEW_LOCK), "").unwrap();
+        }
+        let hour_ago = SystemTime::now() - Duration::from_secs(3600);
+        let old = File::open(parent.join("basalt-2-1")).unwrap();
+        old.set_modified(hour_ago).unwrap();
         TemporaryFiles::new(parent.clone()).remove_leftovers();
         let exists = |name: &str| parent.join(name).exists();
-        assert!(!exists("basalt-1-0"));
+        assert!(!exists("basalt-1-0") && !exists("basalt-2-1"));
         assert!(exists("basalt-1-x") && exists("other-1-0") && exists("basalt-2-0"));
         fs::remove_dir_all(parent).unwrap();
     }

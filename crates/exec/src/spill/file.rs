@@ -34,6 +34,7 @@ impl SpillFile {
         writer.write(batch)?;
         let bytes = writer.into_inner()?;
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        file.count(bytes.len()).map_err(into_plan_error)?;
         let start = file.file.seek(SeekFrom::End(0));
         let start = start.and_then(|start| file.file.write_all(&bytes).map(|()| start));
         let start = start.map_err(|e| into_plan_error(write_error(file.path(), &e)))?;

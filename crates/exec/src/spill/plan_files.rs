@@ -24,13 +24,13 @@ pub struct PlanFiles(pub Arc<TemporaryFiles>);
 impl TempFileFactory for PlanFiles {
     fn create_temp_file(&self, _description: &str) -> Result<Arc<dyn SpillFile>> {
         let file = self.0.create().map_err(into_plan_error)?;
-        Ok(Arc::new(PlanFile(file)))
+        Ok(Arc::new(PlanFile(Arc::new(file))))
     }
 }
 
 /// A temporary file that is known by its path.
 #[derive(Debug)]
-struct PlanFile(TemporaryFile);
+struct PlanFile(Arc<TemporaryFile>);
 
 impl SpillFile for PlanFile {
     fn path(&self) -> Option<&Path> {
@@ -52,7 +52,10 @@ impl SpillFile for PlanFile {
         let path = self.0.path();
         let file = OpenOptions::new().append(true).open(path);
         let file = file.map_err(|e| into_plan_error(write_error(path, &e)))?;
-        Ok(Box::new(PlanWriter(BufWriter::new(file))))
+        Ok(Box::new(PlanWriter {
+            out: BufWriter::new(file),
+            file: Arc::clone(&self.0),
+        }))
     }
 }
 
@@ -64,21 +67,27 @@ fn next_chunk(file: &mut File) -> Result<Option<Bytes>> {
 }
 
 /// Appends to a file.
-struct PlanWriter(BufWriter<File>);
+struct PlanWriter {
+    out: BufWriter<File>,
+    /// Counts what is written.
+    file: Arc<TemporaryFile>,
+}
 
 impl Write for PlanWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        self.file.count(bytes.len()).map_err(io::Error::other)?;
+        self.out.write_all(bytes)?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.out.flush()
     }
 }
 
 impl SpillWriter for PlanWriter {
     fn finish(&mut self) -> Result<()> {
-        self.0.flush().map_err(DataFusionError::IoError)
+        self.out.flush().map_err(DataFusionError::IoError)
     }
 }
 

@@ -48,7 +48,6 @@ pub(super) const SETTINGS: &[Setting] = &[
     ignored("max_network_bandwidth", UInt64, "0"),
     ignored("max_network_bytes", UInt64, "0"),
     ignored("max_untracked_memory", UInt64, "4194304"),
-    ignored("max_temporary_data_on_disk_size_for_user", UInt64, "0"),
     ignored("group_by_two_level_threshold", UInt64, "100000"),
     ignored("group_by_two_level_threshold_bytes", UInt64, "50000000"),
     ignored("optimize_aggregation_in_order", Bool, "0"),

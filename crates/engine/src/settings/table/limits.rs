@@ -313,4 +313,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "0.5",
         "The part of max_memory_usage from which on the rows of an ORDER BY go to temporary files; 0 is never.",
     ),
+    setting(
+        "max_temporary_data_on_disk_size_for_query",
+        UInt64,
+        "0",
+        "Bytes that the temporary files of a query may have; 0 is no limit.",
+    ),
+    setting(
+        "max_temporary_data_on_disk_size_for_user",
+        UInt64,
+        "0",
+        "Bytes that the temporary files of all queries together may have when this one writes; 0 is no limit.",
+    ),
 ];
