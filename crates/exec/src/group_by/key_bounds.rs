@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::Schema;
+use arrow::datatypes::{DataType, Schema};
 use basalt_analyzer::udf::FunctionUdf;
 use datafusion::common::ScalarValue;
 use datafusion::physical_expr::expressions::Literal;
@@ -34,23 +34,63 @@ pub(super) fn num_keys(bounds: &[Bounds]) -> usize {
     })
 }
 
-fn bounds_of(key: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Bounds> {
-    let data_type = key.data_type(schema).ok()?;
-    let call = key.downcast_ref::<ScalarFunctionExpr>()?;
+/// Bounds of a call whose result is an unsigned integer.
+fn bounds_of(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Bounds> {
+    let data_type = expr.data_type(schema).ok()?;
+    let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
     let function = call.fun().inner().downcast_ref::<FunctionUdf>()?;
-    if !data_type.is_unsigned_integer() {
-        return None;
-    }
+    let greatest = greatest(&data_type)?;
     let name = function.function_name();
     let constant = || call.args().get(1).and_then(positive);
-    match name {
-        "modulo" => constant().map(|divisor| (0, divisor - 1)),
-        "bitAnd" => constant().map(|mask| (0, mask)),
+    let of_arg = || bounds_of_arg(call.args().first()?, schema);
+    let (min, max) = match name {
+        "modulo" => (0, constant()? - 1),
+        "bitAnd" => (0, constant()?),
+        "intDiv" => {
+            let ((min, max), divisor) = (of_arg()?, constant()?);
+            (min / divisor, max / divisor)
+        }
+        "bitShiftRight" => {
+            let ((min, max), num_bits) = (of_arg()?, constant()?);
+            let shifted = |value: u64| {
+                u32::try_from(num_bits)
+                    .ok()
+                    .and_then(|n| value.checked_shr(n))
+            };
+            (shifted(min)?, shifted(max)?)
+        }
+        "plus" => {
+            let ((min, max), added) = (of_arg()?, constant()?);
+            (min.checked_add(added)?, max.checked_add(added)?)
+        }
+        "toUInt8" | "toUInt16" | "toUInt32" | "toUInt64" => of_arg()?,
         _ => FEW_RESULTS
             .iter()
             .find(|(few, _)| *few == name)
-            .map(|(_, bounds)| *bounds),
-    }
+            .map(|(_, bounds)| *bounds)?,
+    };
+    // Beyond it, results wrap.
+    (max <= greatest).then_some((min, max))
+}
+
+/// Bounds of what a call takes: those that its own expression has, or all values of a narrow type.
+fn bounds_of_arg(arg: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Bounds> {
+    bounds_of(arg, schema).or_else(|| match arg.data_type(schema).ok()? {
+        DataType::UInt8 => Some((0, u8::MAX.into())),
+        DataType::UInt16 => Some((0, u16::MAX.into())),
+        _ => None,
+    })
+}
+
+/// The greatest value of an unsigned type.
+fn greatest(data_type: &DataType) -> Option<u64> {
+    Some(match data_type {
+        DataType::UInt8 => u8::MAX.into(),
+        DataType::UInt16 => u16::MAX.into(),
+        DataType::UInt32 => u32::MAX.into(),
+        DataType::UInt64 => u64::MAX,
+        _ => return None,
+    })
 }
 
 /// The value of a literal that is an integer above 0.
