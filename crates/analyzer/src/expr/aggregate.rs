@@ -2,7 +2,7 @@
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::Arg;
-use basalt_functions::aggregate::{BoundAggregate, bind, is_aggregate};
+use basalt_functions::aggregate::{BoundAggregate, all, bind, is_aggregate};
 use basalt_parser::ast::{self, NullsAction};
 use basalt_types::DataType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -27,6 +27,9 @@ impl Resolver<'_> {
         let data_type = resolved.bound.return_type.clone();
         if let Some(sum) = self.sum_of_shifted(f, &data_type)? {
             return Ok(sum);
+        }
+        if let Some(distinct) = self.distinct_with_condition(f, &data_type)? {
+            return Ok(distinct);
         }
         Ok(Typed::new(
             udaf::call(resolved.key, resolved.bound, resolved.args),
@@ -55,10 +58,7 @@ impl Resolver<'_> {
     /// As [`Resolver::resolve_aggregate`], but whatever is around it.
     pub(super) fn resolve_parts(&self, f: &ast::Function) -> Result<ResolvedAggregate> {
         let mut name = self.implementation_name(f)?;
-        if self.analyzer.flag("aggregate_functions_null_for_empty")
-            && !name.contains("Or")
-            && !name.starts_with("count")
-        {
+        if self.analyzer.flag("aggregate_functions_null_for_empty") && !is_never_null(&name) {
             name.push_str("OrNull");
         }
         let args = self.aggregate_args(f, &name)?;
@@ -221,6 +221,28 @@ const IGNORING: &[(&str, &str)] = &[
     ("any_respect_nulls", "any"),
     ("anyrespectnulls", "any"),
 ];
+
+/// Functions that are 0 over no rows, whatever `aggregate_functions_null_for_empty` says.
+const NEVER_NULL: [&str; 7] = [
+    "count",
+    "deltaSum",
+    "deltaSumTimestamp",
+    "uniq",
+    "uniqExact",
+    "uniqHLL12",
+    "uniqUpTo",
+];
+
+/// Whether the setting leaves the function `name` as it is, combinators included.
+fn is_never_null(name: &str) -> bool {
+    let begins_with = |base: &str| {
+        let start = name.get(..base.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(base))
+    };
+    let bases = all().map(|f| f.name).filter(|base| begins_with(base));
+    let base = bases.max_by_key(|base| base.len());
+    name.contains("OrNull") || base.is_some_and(|base| NEVER_NULL.contains(&base))
+}
 
 /// Functions that count as many values of `toString(x)` as of `x`.
 const COUNTS_DISTINCT: [&str; 5] = [

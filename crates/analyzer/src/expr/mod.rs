@@ -21,6 +21,7 @@
 //! | [`lambda`] | higher-order functions |
 //! | `lambda_frame` | the names that lambdas give to values |
 //! | [`aggregate`] | aggregate functions with their combinators |
+//! | `distinct_if` | counts of different values of the rows that a condition keeps |
 //! | `shifted_sum` | sums of a column plus a constant |
 //! | [`window`] | window functions |
 //! | [`matcher`] | `*`, `t.*`, `COLUMNS(…)` and their transformers |
@@ -35,6 +36,7 @@ pub mod aliases;
 pub mod call;
 pub mod cast;
 mod constant;
+mod distinct_if;
 pub mod format_query;
 pub mod format_row;
 pub mod identifier;

@@ -1,0 +1,38 @@
+//! `uniqExactIf(x, c)` as `uniqExact(if(c, x, NULL))`: operators count different values by groups and values
+//! together, which they do for whole functions and not for what a combinator makes of them.
+//!
+//! Both leave out a row whose condition is false or NULL, and one whose value is NULL.
+
+use basalt_error::Result;
+use basalt_parser::ast::{self, ExprKind};
+use basalt_types::DataType;
+
+use super::Resolver;
+use crate::Typed;
+
+impl Resolver<'_> {
+    /// The call `f` of the type `return_type` without its combinator; none if it is of another function, or
+    /// counts something else than a column whose values may be NULL.
+    pub(super) fn distinct_with_condition(
+        &self,
+        f: &ast::Function,
+        return_type: &DataType,
+    ) -> Result<Option<Typed>> {
+        let [column, condition] = f.args.as_slice() else {
+            return Ok(None);
+        };
+        let is_column = matches!(column.kind, ExprKind::Identifier(_));
+        let is_plain = f.params.is_none() && f.over.is_none() && *return_type == DataType::UInt64;
+        if !is_column || !is_plain || self.implementation_name(f)? != "uniqExactIf" {
+            return Ok(None);
+        }
+        let data_type = self.resolve(column)?.data_type;
+        if !matches!(data_type, DataType::Nullable(_)) && !data_type.can_be_nullable() {
+            return Ok(None);
+        }
+        let null = ast::Expr::literal(ast::Literal::Null).at(column.span);
+        let call = |name: &str, args| ast::Expr::call(name, args).at(column.span);
+        let value = call("if", vec![condition.clone(), column.clone(), null]);
+        self.resolve(&call("uniqExact", vec![value])).map(Some)
+    }
+}
