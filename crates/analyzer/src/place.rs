@@ -31,6 +31,8 @@ impl Drop for Entered {
 /// What an analyzer remembers of places.
 #[derive(Debug)]
 pub(crate) struct Places {
+    /// Where the statement begins; others are counted on from there.
+    start: Cell<(usize, Position)>,
     /// A place that was asked for, from which others behind it are counted on.
     known: Cell<(usize, Position)>,
     /// Whether what is planned was written in another text.
@@ -39,9 +41,29 @@ pub(crate) struct Places {
 
 impl Default for Places {
     fn default() -> Self {
+        let start = (0, Position { line: 1, column: 1 });
         Self {
-            known: Cell::new((0, Position { line: 1, column: 1 })),
+            start: Cell::new(start),
+            known: Cell::new(start),
             is_elsewhere: Cell::new(false),
+        }
+    }
+}
+
+impl Places {
+    /// Remembers where the statement begins.
+    pub(crate) fn begin(&self, offset: usize, position: Position) {
+        self.start.set((offset, position));
+        self.known.set((offset, position));
+    }
+
+    /// The place at or before byte `offset` that is nearest, of those that are known.
+    fn before(&self, offset: usize) -> (usize, Position) {
+        let known = self.known.get();
+        if known.0 <= offset {
+            known
+        } else {
+            self.start.get()
         }
     }
 }
@@ -83,8 +105,7 @@ impl Analyzer<'_> {
         if span.end as usize > self.text.len() {
             return None;
         }
-        let known = self.places.known.get();
-        let position = position_behind(self.text, known, offset);
+        let position = position_behind(self.text, self.places.before(offset), offset);
         self.places.known.set((offset, position));
         Some(position)
     }

@@ -143,7 +143,7 @@ impl Environment for QueryEnvironment<'_> {
         Ok(QuerySettings {
             changed: settings.changed().clone(),
             context: Context {
-                settings: settings.all(),
+                settings: settings.values(),
                 ..self.context.clone()
             },
         })

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use basalt_adapt::SimdLevel;
+use basalt_analyzer::Analyzer;
 use basalt_analyzer::constants::with_runner;
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, ErrorCode, Position, Result};
 use basalt_exec::QueryControl;
 use basalt_functions::{Context, Interrupt};
 use basalt_parser::Parsed;
@@ -181,7 +182,9 @@ impl Session {
     fn settings_of(&self, text: &[u8], parsed: &Parsed) -> Result<Settings> {
         let mut settings = self.settings.clone();
         for setting in statement::settings_of(&parsed.statement) {
-            let position = basalt_parser::position_of(text, setting.span.start as usize);
+            let start = (parsed.span.start, parsed.position);
+            let at = setting.span.start as usize;
+            let position = basalt_parser::position_behind(text, start, at);
             statement::set::apply(&mut settings, setting).map_err(|e| e.at(position))?;
         }
         let is_set = matches!(parsed.statement, Statement::Set(_));
@@ -267,7 +270,7 @@ impl Session {
         Context {
             time_zone: zone.parse().unwrap_or(Tz::UTC),
             now_ns: i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
-            settings: settings.all(),
+            settings: settings.values(),
             setting_kind: kind_of_values,
             database: self.current_database.clone(),
             user: "default".to_owned(),
@@ -296,7 +299,19 @@ impl RunningQuery<'_> {
         if error.position().is_some() || error.is_of_run() || !is_somewhere {
             return error;
         }
-        error.at(basalt_parser::position_of(self.text, span.start as usize))
+        error.at(self.position(span.start as usize))
+    }
+
+    /// Line and column of byte `offset` of the text, counted on from where the statement begins.
+    pub(crate) fn position(&self, offset: usize) -> Position {
+        let start = (self.parsed.span.start, self.parsed.position);
+        basalt_parser::position_behind(self.text, start, offset)
+    }
+
+    /// An analyzer of the statement.
+    pub(crate) fn analyzer<'e>(&'e self, environment: &'e QueryEnvironment<'e>) -> Analyzer<'e> {
+        let Parsed { span, position, .. } = self.parsed;
+        Analyzer::new(environment, self.text).beginning(span.start, *position)
     }
 
     /// The same query for what was parsed from another text, like the statement that made a table: its

@@ -28,6 +28,17 @@ const OF_JOINS: &[&str] = &[
     "filter_null_join_keys",
 ];
 
+/// How often the rules go over a plan: what one moves or joins may be where another looks for it.
+const MAX_PASSES: usize = 3;
+
+/// Rules that have something to do behind the others also in the plan of one SELECT: a sort takes over a limit.
+const AGAIN: &[&str] = &[
+    "eliminate_filter",
+    "eliminate_limit",
+    "propagate_empty_relation",
+    "push_down_limit",
+];
+
 /// Rules whose work on wide rows is done: unread columns are gone, and our analyzer sorts and groups by
 /// each expression once.
 const OF_NARROW_ROWS: &[&str] = &["optimize_projections", "eliminate_duplicated_expr"];
@@ -49,8 +60,39 @@ pub fn optimized(plan: LogicalPlan, state: &SessionState) -> Result<LogicalPlan>
             || (wide && OF_NARROW_ROWS.contains(&name));
         !is_vain
     };
-    let rules = rules.iter().filter(|r| helps(r.name())).cloned();
-    Optimizer::with_rules(rules.collect()).optimize(plan, state, |_, _| {})
+    let mut rules: Vec<_> = rules.iter().filter(|r| helps(r.name())).cloned().collect();
+    let is_one_select = is_one_select(&plan);
+    if is_one_select {
+        let again = rules.iter().filter(|r| AGAIN.contains(&r.name()));
+        rules.extend(again.cloned().collect::<Vec<_>>());
+    }
+    let optimizer = Optimizer::with_rules(rules);
+    let mut plan = plan;
+    for _ in 0..if is_one_select { 1 } else { MAX_PASSES } {
+        let before = plan.clone();
+        plan = optimizer.optimize(plan, state, |_, _| {})?;
+        if plan == before {
+            break;
+        }
+    }
+    Ok(plan)
+}
+
+/// Whether the plan is that of one SELECT from one table, without subqueries: it has a projection that names
+/// the columns of the table and one of its own. One pass of the rules leaves nothing to the next then.
+fn is_one_select(plan: &LogicalPlan) -> bool {
+    let (mut is_chain, mut num_projections, mut num_aggregations) = (true, 0, 0);
+    // The closure never fails.
+    let _ = plan.apply(|node| {
+        is_chain &= node.inputs().len() <= 1;
+        num_projections += usize::from(matches!(node, LogicalPlan::Projection(_)));
+        num_aggregations += usize::from(matches!(node, LogicalPlan::Aggregate(_)));
+        node.apply_expressions(|expr| {
+            is_chain &= !expr.exists(|e| Ok(is_subquery(e)))?;
+            Ok(TreeNodeRecursion::Continue)
+        })
+    });
+    is_chain && num_projections <= 2 && num_aggregations <= 1
 }
 
 /// Whether there are joins, or subqueries that rules make joins of.

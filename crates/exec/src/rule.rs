@@ -34,6 +34,9 @@ pub use top_bounds::BoundScans;
 /// The rule that gives every partition and order that an operator needs; ours must come before.
 const DISTRIBUTION_RULE: &str = "EnsureRequirements";
 
+/// A rule that answers aggregates of DataFusion from statistics: none of ours is one of them.
+const STATISTICS_RULE: &str = "aggregate_statistics";
+
 /// The rule that checks plans; nothing changes after it.
 const LAST_RULE: &str = "SanityCheckPlan";
 
@@ -55,6 +58,7 @@ impl SwapOperators {
         sort: Option<sort::Options>,
     ) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
         let mut rules = PhysicalOptimizer::new().rules;
+        rules.retain(|rule| rule.name() != STATISTICS_RULE);
         let place = rules.iter().position(|r| r.name() == DISTRIBUTION_RULE);
         if let Some(place) = place {
             rules.insert(place, Arc::new(Self::new(group_by)));

@@ -1,5 +1,6 @@
 //! Describes one call of a function while its types are resolved, and checks its arguments.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use arrow::array::{Array, ArrayRef, AsArray};
@@ -41,6 +42,38 @@ pub enum SettingKind {
     Text,
 }
 
+/// Values of settings by name: those that are set, and the defaults of others.
+#[derive(Clone, Debug)]
+pub struct SettingValues {
+    set: BTreeMap<String, String>,
+    default_of: fn(&str) -> Option<&'static str>,
+}
+
+impl SettingValues {
+    /// The values in `set`; a setting that is not among them has what `default_of` says.
+    pub fn new(
+        set: BTreeMap<String, String>,
+        default_of: fn(&str) -> Option<&'static str>,
+    ) -> Self {
+        Self { set, default_of }
+    }
+
+    /// The text of a setting; `None` for one that does not exist.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        match self.set.get(name) {
+            Some(value) => Some(value),
+            None => (self.default_of)(name),
+        }
+    }
+}
+
+impl Default for SettingValues {
+    /// No settings at all.
+    fn default() -> Self {
+        Self::new(BTreeMap::new(), |_| None)
+    }
+}
+
 /// What functions may know of the session.
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -48,8 +81,8 @@ pub struct Context {
     pub time_zone: Tz,
     /// The moment that `now()` means, in nanoseconds since 1970.
     pub now_ns: i64,
-    /// Values of settings that change what functions return, by name.
-    pub settings: std::collections::BTreeMap<String, String>,
+    /// Values of settings.
+    pub settings: SettingValues,
     /// What values a setting has; `None` where that is not known.
     pub setting_kind: fn(&str) -> Option<SettingKind>,
     /// Name of the current database.
@@ -69,7 +102,7 @@ impl Default for Context {
         Self {
             time_zone: Tz::UTC,
             now_ns: 0,
-            settings: std::collections::BTreeMap::new(),
+            settings: SettingValues::default(),
             setting_kind: |_| None,
             database: "default".to_owned(),
             user: "default".to_owned(),
@@ -83,9 +116,7 @@ impl Default for Context {
 impl Context {
     /// Whether a setting is on; settings that are not given are off.
     pub fn flag(&self, setting: &str) -> bool {
-        self.settings
-            .get(setting)
-            .is_some_and(|v| v == "1" || v == "true")
+        matches!(self.settings.get(setting), Some("1" | "true"))
     }
 }
 

@@ -35,7 +35,7 @@ pub mod scalar;
 mod variant;
 mod window;
 
-pub use call::{Arg, Call, Context, SettingKind};
+pub use call::{Arg, Call, Context, SettingKind, SettingValues};
 pub use characters::Characters;
 pub use column::{Column, StringColumn};
 pub use fails::Fails;

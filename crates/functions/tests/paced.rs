@@ -8,8 +8,8 @@ use basalt_error::ErrorCode;
 use basalt_profile::Account;
 use basalt_types::DataType;
 
-use basalt_functions::Context;
 use basalt_functions::aggregate::{Groups, bind};
+use basalt_functions::{Context, SettingValues};
 
 #[global_allocator]
 static ALLOCATOR: basalt_profile::Counting<std::alloc::System> =
@@ -20,7 +20,7 @@ const LIMIT: usize = 20_000_000;
 fn limited() -> Context {
     let setting = ("max_memory_usage".to_owned(), LIMIT.to_string());
     Context {
-        settings: BTreeMap::from([setting]),
+        settings: SettingValues::new(BTreeMap::from([setting]), |_| None),
         ..Context::default()
     }
 }

@@ -15,6 +15,8 @@ pub struct Parsed {
     pub statement: Statement,
     /// The bytes of the text that are the statement, its end mark and inline data excluded.
     pub span: Range<usize>,
+    /// Line and column where the statement begins.
+    pub position: Position,
     /// The bytes of the text that are the inline data of `INSERT .. VALUES | FORMAT`.
     ///
     /// `None` for other statements. Empty when the data comes from outside.
@@ -37,11 +39,13 @@ pub fn parse_statement(text: impl AsRef<[u8]>) -> Result<Parsed> {
     let start = parser.offset();
     let statement = parser.statement()?;
     let span = start..parser.end_offset();
+    let position = position_of(text, start);
     if let Some(data) = parser.inline_data() {
         let data = Some(data..text.len());
         return Ok(Parsed {
             statement,
             span,
+            position,
             data,
             vertical: false,
             depth: parser.deepest,
@@ -54,6 +58,7 @@ pub fn parse_statement(text: impl AsRef<[u8]>) -> Result<Parsed> {
     Ok(Parsed {
         statement,
         span,
+        position,
         data: None,
         vertical,
         depth: parser.deepest,
@@ -69,6 +74,8 @@ pub fn parse_statement(text: impl AsRef<[u8]>) -> Result<Parsed> {
 pub struct Statements<'a> {
     text: &'a [u8],
     pos: usize,
+    /// Where the statement before began: places are counted on from there.
+    known: (usize, Position),
     failed: bool,
 }
 
@@ -77,6 +84,7 @@ pub fn parse_statements(text: &(impl AsRef<[u8]> + ?Sized)) -> Statements<'_> {
     Statements {
         text: text.as_ref(),
         pos: 0,
+        known: (0, START),
         failed: false,
     }
 }
@@ -104,12 +112,15 @@ impl Statements<'_> {
         let start = parser.offset();
         let statement = parser.statement()?;
         let span = start..parser.end_offset();
+        let position = position_behind(self.text, self.known, start);
+        self.known = (start, position);
         let Some(data) = parser.inline_data() else {
             let vertical = parser.statement_end()?;
             self.pos = parser.end_offset();
             return Ok(Some(Parsed {
                 statement,
                 span,
+                position,
                 data: None,
                 vertical,
                 depth: parser.deepest,
@@ -142,6 +153,7 @@ impl Statements<'_> {
         Ok(Some(Parsed {
             statement,
             span,
+            position,
             data,
             vertical: false,
             depth: parser.deepest,

@@ -115,3 +115,19 @@ fn clickbench_parses() {
     let parsed: Result<Vec<_>, _> = basalt_parser::parse_statements(script).collect();
     assert_eq!(parsed.unwrap().len(), 43);
 }
+
+#[test]
+fn statements_of_a_script_know_where_they_begin() {
+    let script =
+        "SELECT 1;\n\n  SELECT 'ä\nö'; SELECT 2;\nINSERT INTO t FORMAT CSV 1\n2\n\nSELECT 3";
+    let statements = basalt_parser::parse_statements(script);
+    let places: Vec<_> = statements
+        .map(|parsed| {
+            let parsed = parsed.expect("parses");
+            let place = basalt_parser::position_of(script.as_bytes(), parsed.span.start);
+            assert_eq!(parsed.position, place);
+            (place.line, place.column)
+        })
+        .collect();
+    assert_eq!(places, [(1, 1), (3, 3), (4, 5), (5, 1), (8, 1)]);
+}

@@ -75,7 +75,7 @@ pub(crate) use float_order::float_key;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, ErrorCode, Position, Result};
 use basalt_parser::ast;
 use basalt_types::DataType;
 use datafusion::arrow::array::{ArrayRef, new_null_array};
@@ -144,6 +144,14 @@ impl<'a> Analyzer<'a> {
             subquery_settings: RefCell::default(),
             parameters: RefCell::default(),
         }
+    }
+
+    /// The same for a statement that begins at byte `offset` of the text, which stands at `position`: places are
+    /// counted on from there.
+    #[must_use]
+    pub fn beginning(self, offset: usize, position: Position) -> Self {
+        self.places.begin(offset, position);
+        self
     }
 
     /// Plans a whole query.

@@ -5,9 +5,11 @@ mod kind;
 mod table;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_formats::FormatSettings;
+use basalt_functions::SettingValues;
 use basalt_functions::registry::nearest;
 
 pub(crate) use arms::force as force_arms;
@@ -58,12 +60,10 @@ impl Settings {
     }
 
     /// Every setting with the value that queries go by; those of formats only where they are set.
-    pub fn all(&self) -> BTreeMap<String, String> {
-        let defaults = declared().map(|s| (s.name.to_owned(), s.default.to_owned()));
-        let mut all: BTreeMap<String, String> = defaults.collect();
-        all.extend(self.changed.clone());
-        all.insert("max_threads".to_owned(), self.max_threads().to_string());
-        all
+    pub fn values(&self) -> SettingValues {
+        let mut set = self.changed.clone();
+        set.insert("max_threads".to_owned(), self.max_threads().to_string());
+        SettingValues::new(set, |name| find(name).map(|setting| setting.default))
     }
 
     /// Text of a setting as people are shown it: with the number of threads that `auto` is.
@@ -96,7 +96,7 @@ impl Settings {
     pub fn max_threads(&self) -> usize {
         let set = usize::try_from(self.number("max_threads")).unwrap_or(usize::MAX);
         match set {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            0 => num_processors(),
             n => n.min(1024),
         }
     }
@@ -115,6 +115,13 @@ impl Settings {
         }
         Ok(formats)
     }
+}
+
+/// Processors that this process may use; found out once, because it takes several files of the system.
+fn num_processors() -> usize {
+    static NUM: LazyLock<usize> =
+        LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+    *NUM
 }
 
 fn unknown(name: &str) -> Error {

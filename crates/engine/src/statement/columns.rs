@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use basalt_analyzer::{Analyzer, DeclaredColumn, TableColumn};
+use basalt_analyzer::{DeclaredColumn, TableColumn};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::registry::unknown_function;
 use basalt_functions::{Context, aggregate};
@@ -30,7 +30,7 @@ pub(super) fn declared_columns(
     others: &[ColumnDefinition],
 ) -> Result<Vec<ColumnDefinition>> {
     let environment = session.environment(query);
-    let analyzer = Analyzer::new(&environment, query.text);
+    let analyzer = query.analyzer(&environment);
     let numbered = columns.iter().find(|c| c.auto_increment);
     if let Some(numbered) = numbered.filter(|_| !session.loads_definitions) {
         let hint = "Leave AUTO_INCREMENT out: columns do not count their rows";
@@ -39,7 +39,7 @@ pub(super) fn declared_columns(
     }
     let columns = &flattened(columns);
     let types = columns.iter().map(|c| {
-        let place = || basalt_parser::position_of(query.text, c.span.start as usize);
+        let place = || query.position(c.span.start as usize);
         declared_type(c, query).map_err(|e| e.at(place()))
     });
     let types: Vec<Option<DataType>> = types.collect::<Result<_>>()?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
-use basalt_analyzer::{Analyzer, OutputColumn, Planned, TargetColumn, plan_error};
+use basalt_analyzer::{OutputColumn, Planned, TargetColumn, plan_error};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::scan::{BatchesTable, SourceTable};
 use basalt_functions::scalar::search::regexp;
@@ -85,7 +85,7 @@ pub(super) fn source(
             }
             let columns = (header.as_slice(), tracked.clone());
             let batches = super::inline_data::read(session, query, format, columns, data);
-            let place = basalt_parser::position_of(query.text, span.start as usize);
+            let place = query.position(span.start as usize);
             let batches = batches.map_err(|e| match e.code() {
                 ErrorCode::UNKNOWN_FORMAT => e.at(place),
                 _ => e,
@@ -323,7 +323,7 @@ pub(super) fn for_each_row(
     let environment = session.environment(query);
     let passing = table.columns.iter().filter(|c| is_ephemeral(c));
     let passing: Vec<TargetColumn<'_>> = passing.map(target).collect();
-    let analyzer = Analyzer::new(&environment, query.text);
+    let analyzer = query.analyzer(&environment);
     let plan = analyzer.for_insert(planned, given, (&targets, &passing))?;
     let nested = NestedColumns::of(&targets[..stored(&table.columns).count()]);
     let mut num_rows = 0;

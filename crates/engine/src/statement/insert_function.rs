@@ -19,10 +19,7 @@ fn target(
     insert_file::target(function).map_err(|e| {
         let format = ast::format_argument(&function.name, &function.args);
         match format.filter(|_| e.code() == ErrorCode::UNKNOWN_FORMAT) {
-            Some(f) => e.at(basalt_parser::position_of(
-                query.text,
-                f.span.start as usize,
-            )),
+            Some(f) => e.at(query.position(f.span.start as usize)),
             None => query.placed(e, function.span),
         }
     })

@@ -86,9 +86,8 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
     if defines || writes_to_disk(session, &query.parsed.statement) {
         crate::definitions::claim(&session.database)?;
     }
-    let place = place(&query.parsed.statement)
-        .map(|span| basalt_parser::position_of(query.text, span.start as usize));
-    let start = basalt_parser::position_of(query.text, query.parsed.span.start);
+    let place = place(&query.parsed.statement).map(|span| query.position(span.start as usize));
+    let start = query.position(query.parsed.span.start);
     let reads_rows = reads_rows(&query.parsed.statement);
     let summary = dispatch(session, query, io).map_err(|e| match (e.code(), place) {
         (

@@ -1,7 +1,7 @@
 //! Runs SELECT: plans it, streams its rows into the output.
 
+use basalt_analyzer::Planned;
 use basalt_analyzer::plan::limited_rows;
-use basalt_analyzer::{Analyzer, Planned};
 use basalt_error::{Error, Result};
 use basalt_parser::ast::{self, SetExpr};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -61,7 +61,7 @@ pub(crate) fn plan(
     select: &ast::Query,
 ) -> Result<Planned> {
     let environment = session.environment(query);
-    Analyzer::new(&environment, query.text).plan(select)
+    query.analyzer(&environment).plan(select)
 }
 
 /// The plan under the settings `limit` and `offset`.

@@ -63,7 +63,7 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
     ) -> Result<Self> {
         let format = format_name(session, query, output);
         let sink = basalt_formats::output(&format, header, &query.settings.formats()?);
-        let place = basalt_parser::position_of(query.text, output.format_span.start as usize);
+        let place = query.position(output.format_span.start as usize);
         let sink = sink.map_err(|e| match &output.format {
             Some(_) => e.at(place),
             None => e,

@@ -1,6 +1,5 @@
 //! Runs SHOW, DESCRIBE and EXISTS; most of SHOW is a query of the tables of `system`.
 
-use basalt_analyzer::Analyzer;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{
     self, Describe, Exists, ObjectKind, Show, ShowFilter, ShowKind, TableSource,
@@ -286,7 +285,7 @@ fn described_columns(
     };
     let select = ast::Query::new(ast::SetExpr::Select(Box::new(select)));
     let environment = session.environment(query);
-    let planned = Analyzer::new(&environment, query.text).plan(&select)?;
+    let planned = query.analyzer(&environment).plan(&select)?;
     let column = |c: basalt_analyzer::OutputColumn| {
         ColumnDefinition::new(basalt_analyzer::TableColumn::new(c.name, c.data_type))
     };

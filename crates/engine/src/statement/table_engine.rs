@@ -48,8 +48,7 @@ pub(super) fn engine(
         unknown => {
             let error = unknown_engine(unknown);
             let engine = create.storage.engine.as_ref();
-            let place =
-                engine.map(|e| basalt_parser::position_of(query.text, e.span.start as usize));
+            let place = engine.map(|e| query.position(e.span.start as usize));
             Err(place.into_iter().fold(error, Error::at))
         }
     }

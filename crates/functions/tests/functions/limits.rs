@@ -9,7 +9,8 @@ use basalt_types::DataType;
 
 use crate::testing::constant;
 use basalt_functions::{
-    Arg, BoundFunction, Call, Context, Interrupt, Nulls, Resolved, ScalarFunction, registry,
+    Arg, BoundFunction, Call, Context, Interrupt, Nulls, Resolved, ScalarFunction, SettingValues,
+    registry,
 };
 
 /// Calls a function of one small number.
@@ -38,7 +39,7 @@ fn call_around(context: &Context, resolve: fn(&Call<'_>) -> Result<Resolved>) ->
 fn limited(size_bytes: usize) -> Context {
     let setting = ("max_memory_usage".to_owned(), size_bytes.to_string());
     Context {
-        settings: BTreeMap::from([setting]),
+        settings: SettingValues::new(BTreeMap::from([setting]), |_| None),
         ..Context::default()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array, UInt64Array};
 use arrow::compute::{concat, take};
 use arrow::datatypes::{Schema, UInt64Type};
-use basalt_analyzer::{Analyzer, TableColumn, TargetColumn};
+use basalt_analyzer::{TableColumn, TargetColumn};
 use basalt_error::{Error, Result};
 use basalt_parser::ast::{Expr, ObjectName};
 use basalt_storage::{MemoryTable, Part};
@@ -112,8 +112,9 @@ fn run(
     };
     let targets: Vec<_> = wanted.targets.iter().map(copied).chain([number]).collect();
     let environment = session.environment(query);
-    let plan =
-        Analyzer::new(&environment, query.text).for_insert(planned, &given, (&targets, &[]))?;
+    let plan = query
+        .analyzer(&environment)
+        .for_insert(planned, &given, (&targets, &[]))?;
     let mut batches = Vec::new();
     query.execution.for_each(&plan, true, &mut |batch| {
         batches.push(batch);

@@ -1,6 +1,6 @@
 //! Reads the keys of a table on disk, and finds the columns that they need.
 
-use basalt_analyzer::{Analyzer, DeclaredColumn, column_names};
+use basalt_analyzer::{DeclaredColumn, column_names};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{CreateTable, Expr, ExprKind};
 use basalt_storage::Layout;
@@ -93,7 +93,7 @@ pub(super) fn computed_column(
         is_new: true,
     };
     let declared: Vec<_> = known.chain([new]).collect();
-    let types = Analyzer::new(&environment, query.text).types_of_columns(&declared)?;
+    let types = query.analyzer(&environment).types_of_columns(&declared)?;
     let data_type = types.last().cloned();
     let data_type = data_type.ok_or_else(|| Error::bug("a key without type"))?;
     Layout::check_type(&data_type)?;

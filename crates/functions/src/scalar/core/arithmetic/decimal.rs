@@ -50,7 +50,7 @@ pub(super) fn resolve(
         return resolve_as_floats(op, a, b);
     }
     let mut plan = plan(op, a, b)?;
-    plan.checks = !context.settings.contains_key(CHECK_OVERFLOW) || context.flag(CHECK_OVERFLOW);
+    plan.checks = context.settings.get(CHECK_OVERFLOW).is_none() || context.flag(CHECK_OVERFLOW);
     let result = plan.result.clone();
     Resolved::new(result, move |columns, num_rows| {
         if plan.width == Width::W256 {
