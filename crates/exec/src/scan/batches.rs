@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
 
@@ -29,7 +29,7 @@ impl TableKind for BatchesTable {
         let schema = self.schema.project(&request.projection);
         Ok(Arc::new(BatchSource {
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
-            projection: request.projection.clone(),
+            projection: request.projection.as_slice().into(),
             morsels: morsels(&self.batches),
             batches: Arc::clone(&self.batches),
         }))
@@ -40,7 +40,7 @@ impl TableKind for BatchesTable {
 #[derive(Debug)]
 pub struct BatchSource {
     schema: SchemaRef,
-    projection: Vec<usize>,
+    projection: Arc<[usize]>,
     batches: Arc<Vec<RecordBatch>>,
     /// Ranges of batches.
     morsels: Vec<std::ops::Range<usize>>,
@@ -62,6 +62,14 @@ fn morsels(batches: &[RecordBatch]) -> Vec<std::ops::Range<usize>> {
     morsels
 }
 
+/// Columns of a batch, under a schema that is made once for all.
+fn projected(batch: &RecordBatch, columns: &[usize], schema: &SchemaRef) -> Result<RecordBatch> {
+    let columns = columns.iter().map(|i| Arc::clone(batch.column(*i)));
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns.collect(), &options)
+        .map_err(|e| Error::bug(e.to_string()))
+}
+
 impl MorselSource for BatchSource {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
@@ -73,11 +81,10 @@ impl MorselSource for BatchSource {
 
     fn open(&self, morsel: usize) -> Result<BatchIter> {
         let range = self.morsels[morsel].clone();
-        let (batches, projection) = (Arc::clone(&self.batches), self.projection.clone());
+        let (batches, projection) = (Arc::clone(&self.batches), Arc::clone(&self.projection));
+        let schema = Arc::clone(&self.schema);
         Ok(Box::new(range.map(move |i| {
-            batches[i]
-                .project(&projection)
-                .map_err(|e| Error::bug(e.to_string()))
+            projected(&batches[i], &projection, &schema)
         })))
     }
 
