@@ -88,20 +88,18 @@ fn common_of_two(a: &DataType, b: &DataType) -> Option<DataType> {
         (T::Tuple(x), T::Tuple(y)) => common_tuple(x, y),
         (T::Map(k1, v1), T::Map(k2, v2)) => Some(T::map(element(k1, k2)?, element(v1, v2)?)),
         (T::Interval(x), T::Interval(y)) => common_interval(*x, *y),
-        (T::Bool, t) | (t, T::Bool) if t.is_number() => common_number(&T::UInt8, t, true),
+        // Both are bytes: the first one says what they are.
+        (T::Bool, T::UInt8) | (T::UInt8, T::Bool) => Some(a.clone()),
+        (T::Bool, t) | (t, T::Bool) if t.is_number() => common_number(&T::UInt8, t),
         (T::Ipv4, T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64) => common_integer(&T::UInt32, b),
         (T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64, T::Ipv4) => common_integer(a, &T::UInt32),
         _ if a.is_string() && b.is_string() => Some(T::String),
         _ if a.is_enum() && b.is_string() || a.is_string() && b.is_enum() => Some(T::String),
-        _ if a.is_enum() && b.is_enum() => common_number(&integer_of(a), &integer_of(b), false),
-        _ if a.is_enum() && (b.is_integer() || b.is_float()) => {
-            common_number(&integer_of(a), b, false)
-        }
-        _ if b.is_enum() && (a.is_integer() || a.is_float()) => {
-            common_number(a, &integer_of(b), false)
-        }
+        _ if a.is_enum() && b.is_enum() => common_number(&integer_of(a), &integer_of(b)),
+        _ if a.is_enum() && (b.is_integer() || b.is_float()) => common_number(&integer_of(a), b),
+        _ if b.is_enum() && (a.is_integer() || a.is_float()) => common_number(a, &integer_of(b)),
         _ if a.is_date_or_time() && b.is_date_or_time() => common_time(a, b),
-        _ if a.is_number() && b.is_number() => common_number(a, b, false),
+        _ if a.is_number() && b.is_number() => common_number(a, b),
         _ => None,
     }
 }
@@ -152,11 +150,9 @@ fn common_time(a: &DataType, b: &DataType) -> Option<DataType> {
     })
 }
 
-fn common_number(a: &DataType, b: &DataType, with_bool: bool) -> Option<DataType> {
+fn common_number(a: &DataType, b: &DataType) -> Option<DataType> {
     use DataType as T;
     match (a, b) {
-        _ if with_bool && a == b => Some(T::Bool),
-        (T::UInt8, _) if with_bool && b.is_integer() => Some(T::Bool),
         (T::Decimal { .. }, _) | (_, T::Decimal { .. }) => common_decimal(a, b),
         _ if a.is_float() || b.is_float() => common_float(a, b),
         _ => common_integer(a, b),
@@ -270,6 +266,10 @@ mod tests {
             "Tuple(UInt16, String)",
         );
         check(&["Bool", "UInt8"], "Bool");
+        check(&["UInt8", "Bool"], "UInt8");
+        check(&["Bool", "Int32"], "Int32");
+        check(&["UInt64", "Bool"], "UInt64");
+        check(&["Bool", "Int8"], "Int16");
         check(&["FixedString(2)", "FixedString(3)"], "String");
         check(&["LowCardinality(String)", "String"], "String");
         check(&["Date", "DateTime"], "DateTime");

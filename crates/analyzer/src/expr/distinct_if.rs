@@ -4,7 +4,7 @@
 //! Both leave out a row whose condition is false or NULL, and one whose value is NULL.
 
 use basalt_error::Result;
-use basalt_parser::ast::{self, ExprKind};
+use basalt_parser::ast;
 use basalt_types::DataType;
 
 use super::Resolver;
@@ -18,21 +18,20 @@ impl Resolver<'_> {
         f: &ast::Function,
         return_type: &DataType,
     ) -> Result<Option<Typed>> {
-        let [column, condition] = f.args.as_slice() else {
+        let [value, condition] = f.args.as_slice() else {
             return Ok(None);
         };
-        let is_column = matches!(column.kind, ExprKind::Identifier(_));
         let is_plain = f.params.is_none() && f.over.is_none() && *return_type == DataType::UInt64;
-        if !is_column || !is_plain || self.implementation_name(f)? != "uniqExactIf" {
+        if !is_plain || self.implementation_name(f)? != "uniqExactIf" {
             return Ok(None);
         }
-        let data_type = self.resolve(column)?.data_type;
+        let data_type = self.resolve(value)?.data_type;
         if !matches!(data_type, DataType::Nullable(_)) && !data_type.can_be_nullable() {
             return Ok(None);
         }
-        let null = ast::Expr::literal(ast::Literal::Null).at(column.span);
-        let call = |name: &str, args| ast::Expr::call(name, args).at(column.span);
-        let value = call("if", vec![condition.clone(), column.clone(), null]);
-        self.resolve(&call("uniqExact", vec![value])).map(Some)
+        let null = ast::Expr::literal(ast::Literal::Null).at(value.span);
+        let call = |name: &str, args| ast::Expr::call(name, args).at(value.span);
+        let kept = call("if", vec![condition.clone(), value.clone(), null]);
+        self.resolve(&call("uniqExact", vec![kept])).map(Some)
     }
 }

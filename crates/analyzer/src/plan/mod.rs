@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `stream_node` | [`StreamNode`]: a step over a stream of rows, as a node |
 //! | `stream_operator` | [`StreamOperator`]: what such a step does |
+//! | `rows_before` | functions that depend on the rows before |
 //! | `row_limit` | settings that limit rows |
 //! | `size_in_clickhouse` | bytes of rows and of tables, as limits count them |
 //! | `row_bound` | the numbers of LIMIT and OFFSET |
@@ -22,6 +23,7 @@ mod list_source;
 mod prune;
 mod row_bound;
 mod row_limit;
+mod rows_before;
 mod shared;
 mod size_in_clickhouse;
 mod stream_node;
@@ -35,6 +37,7 @@ pub use list_source::{ConstantList, ListSource};
 pub use prune::{is_wide, pruned};
 pub use row_bound::RowBound;
 pub use row_limit::{KeyOverflow, RowLimit, SizeLimit};
+pub use rows_before::is_of_rows_before;
 pub use shared::SharedRows;
 pub use size_in_clickhouse::{batch_bytes, table_bytes, text_bytes};
 pub use stream_node::{StreamNode, stream_node};

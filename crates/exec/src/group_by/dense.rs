@@ -12,10 +12,11 @@ use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Grouping;
+use super::bounds::Bounds;
 use super::dense_merge::{DensePart, MergeRange};
 use super::grouping::{AggregateArgs, PlannedKeys};
 use super::key_bounds::num_keys;
-use super::layout::{Bounds, Layout};
+use super::layout::Layout;
 use super::merged::{Emit, Merged, result_batch};
 use super::states::{Exported, States};
 use super::top::columns_of;
@@ -68,8 +69,9 @@ impl Dense {
             bounds,
             max_len,
         } = keys;
-        let layout = Layout::try_new(types.iter().cloned(), bounds, *max_len)?;
-        let len = layout.len_for(bounds, *max_len)?;
+        let within: Vec<Bounds> = bounds.iter().map(|i| Bounds::within(*i)).collect();
+        let layout = Layout::try_new(types.iter().cloned(), &within, *max_len)?;
+        let len = layout.len_for(&within, *max_len)?;
         let num_possible = Some(num_keys(bounds)).filter(|keys| *keys <= MAX_COUNTED);
         Some(Self {
             len,
@@ -152,8 +154,7 @@ impl Dense {
         args: &AggregateArgs,
         max_len: usize,
     ) -> Result<bool> {
-        let has_nulls = columns.iter().any(|c| c.null_count() > 0);
-        if has_nulls || self.layout.byte_ordinals(columns).is_some() {
+        if self.layout.byte_ordinals(columns).is_some() {
             return Ok(false);
         }
         let max_len = max_len.max(self.len);

@@ -10,7 +10,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr_common::physical_expr::is_volatile;
 
-use super::layout::Bounds;
+use super::bounds::Interval;
 use super::options::Thresholds;
 use super::row_order::{follows_sort, shows_order};
 use super::top::TopGroups;
@@ -47,7 +47,7 @@ pub(super) struct PlannedKeys {
     /// Types of the columns.
     pub(super) types: Vec<ArrowType>,
     /// Least and greatest values.
-    pub(super) bounds: Vec<Bounds>,
+    pub(super) bounds: Vec<Interval>,
     /// Most ordinals for which it pays to make arrays at once.
     pub(super) max_len: usize,
 }

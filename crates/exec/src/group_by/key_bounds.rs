@@ -8,10 +8,10 @@ use datafusion::common::ScalarValue;
 use datafusion::physical_expr::expressions::Literal;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 
-use super::layout::Bounds;
+use super::bounds::Interval;
 
 /// Functions whose results are the same few numbers for whatever they take.
-const FEW_RESULTS: &[(&str, Bounds)] = &[
+const FEW_RESULTS: &[(&str, Interval)] = &[
     ("toQuarter", (1, 4)),
     ("toMonth", (1, 12)),
     ("toDayOfWeek", (0, 7)),
@@ -22,12 +22,12 @@ const FEW_RESULTS: &[(&str, Bounds)] = &[
 ];
 
 /// Least and greatest value that each key can have, but for NULL; `None` unless that is known of all of them.
-pub(super) fn key_bounds(keys: &[Arc<dyn PhysicalExpr>], schema: &Schema) -> Option<Vec<Bounds>> {
+pub(super) fn key_bounds(keys: &[Arc<dyn PhysicalExpr>], schema: &Schema) -> Option<Vec<Interval>> {
     keys.iter().map(|key| bounds_of(key, schema)).collect()
 }
 
 /// Number of different keys that there may be in `bounds`.
-pub(super) fn num_keys(bounds: &[Bounds]) -> usize {
+pub(super) fn num_keys(bounds: &[Interval]) -> usize {
     let sizes = bounds.iter().map(|(min, max)| max.wrapping_sub(*min));
     sizes.fold(1, |product: usize, size| {
         product.saturating_mul((size as usize).saturating_add(1))
@@ -35,7 +35,7 @@ pub(super) fn num_keys(bounds: &[Bounds]) -> usize {
 }
 
 /// Bounds of a call whose result is an unsigned integer.
-fn bounds_of(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Bounds> {
+fn bounds_of(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Interval> {
     let data_type = expr.data_type(schema).ok()?;
     let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
     let function = call.fun().inner().downcast_ref::<FunctionUdf>()?;
@@ -74,7 +74,7 @@ fn bounds_of(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Bounds> {
 }
 
 /// Bounds of what a call takes: those that its own expression has, or all values of a narrow type.
-fn bounds_of_arg(arg: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Bounds> {
+fn bounds_of_arg(arg: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Interval> {
     bounds_of(arg, schema).or_else(|| match arg.data_type(schema).ok()? {
         DataType::UInt8 => Some((0, u8::MAX.into())),
         DataType::UInt16 => Some((0, u16::MAX.into())),

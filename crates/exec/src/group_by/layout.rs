@@ -1,15 +1,15 @@
-//! Lays integer keys of known ranges out as one number: an index of arrays.
+//! Lays integer keys of known ranges out as one number: an index of arrays. NULL is a value of a column like
+//! others, the one that counts as 0.
 
-use std::sync::Arc;
-
-use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
+use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType as ArrowType, UInt8Type};
-use basalt_kernels::widest::{Loop, widest};
+use basalt_kernels::widest::widest;
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
-use super::digits::{AddByte, Largest};
-use super::pack::{Native, NativeVisitor, visit_native};
+use super::bounds::{Bounds, Interval};
+use super::digits::{AddByte, AddDigit, Digit, Largest, TakeDigit};
+use super::pack::visit_native;
 
 /// Most bits of an ordinal.
 const MAX_BITS: u32 = 31;
@@ -17,79 +17,12 @@ const MAX_BITS: u32 = 31;
 /// A column whose values start above this many others has a base other than 0.
 const LOW: u64 = 1 << 16;
 
-/// Where the values of a column lie in an ordinal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Digit {
-    arrow: ArrowType,
-    /// The value that counts as 0, with its sign extended to 64 bits.
-    base: u64,
-    shift: u32,
-    /// Bits of the values; the last digit may grow beyond them.
-    bits: u32,
-}
-
 /// Keys as ordinals: each column has bits for the values from its base on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     digits: Vec<Digit>,
     /// The column with the highest bits; its values have no upper bound.
     last: usize,
-}
-
-/// Smallest and largest value of a column, signs extended.
-pub(super) type Bounds = (u64, u64);
-
-/// Bounds of all columns; `None` if one has NULLs, has no rows or is no integer.
-pub(super) fn bounds(columns: &[ArrayRef]) -> Option<Vec<Bounds>> {
-    if let [column] = columns
-        && *column.data_type() == ArrowType::UInt8
-        && column.null_count() == 0
-        && !column.is_empty()
-    {
-        // An array of 256 is short enough: no need to look at the values.
-        return Some(vec![(0, u64::from(u8::MAX))]);
-    }
-    let bounds_of = |column: &ArrayRef| {
-        if !column.data_type().is_integer() || column.null_count() > 0 {
-            return None;
-        }
-        visit_native(column.data_type(), FindBounds(column))?
-    };
-    columns.iter().map(bounds_of).collect()
-}
-
-struct FindBounds<'a>(&'a ArrayRef);
-
-impl NativeVisitor for FindBounds<'_> {
-    type Output = Option<Bounds>;
-
-    fn visit<T: Native>(self) -> Option<Bounds> {
-        let values = self.0.as_primitive::<T>().values();
-        let first = *values.first()?;
-        let (min, max) = widest(Extremes { values, first });
-        Some((T::widen(min), T::widen(max)))
-    }
-}
-
-/// Finds the smallest and the largest value.
-struct Extremes<'a, V> {
-    values: &'a [V],
-    first: V,
-}
-
-impl<V: Copy + PartialOrd> Loop for Extremes<'_, V> {
-    type Output = (V, V);
-
-    #[inline(always)]
-    fn run(self) -> (V, V) {
-        // No early end: this way it is done for many values at once.
-        let (mut min, mut max) = (self.first, self.first);
-        for value in self.values {
-            min = if *value < min { *value } else { min };
-            max = if *value > max { *value } else { max };
-        }
-        (min, max)
-    }
 }
 
 impl Layout {
@@ -105,11 +38,15 @@ impl Layout {
             [_] => LOW.max(max_len as u64),
             _ => LOW,
         };
-        for (arrow, (min, max)) in types.zip(bounds) {
-            let base = base(&arrow, (*min, *max), low);
-            let bits = u64::BITS - max.wrapping_sub(base).leading_zeros();
+        for (arrow, bounds) in types.zip(bounds) {
+            let has_null = bounds.has_null;
+            let (min, max) = bounds.values.unwrap_or((0, 0));
+            let base = base(&arrow, (min, max), low);
+            let largest = max.wrapping_sub(base).checked_add(u64::from(has_null))?;
+            let bits = u64::BITS - largest.leading_zeros();
             digits.push(Digit {
                 arrow,
+                has_null,
                 base,
                 shift: 0,
                 bits,
@@ -133,7 +70,8 @@ impl Layout {
             return None;
         };
         let bytes = column.as_primitive_opt::<UInt8Type>()?;
-        (digit.base == 0 && digit.shift == 0).then(|| &bytes.values()[..])
+        let is_own = digit.base == 0 && digit.shift == 0 && !digit.has_null;
+        is_own.then(|| &bytes.values()[..])
     }
 
     /// The ordinals of columns of bytes without NULLs, if they are bytes too; gives the number of ordinals up
@@ -143,8 +81,8 @@ impl Layout {
         columns: &[ArrayRef],
         ordinals: &mut Vec<u8>,
     ) -> Option<usize> {
-        let is_narrow = |d: &Digit| d.base == 0 && d.shift + d.bits <= u8::BITS;
-        if !self.digits.iter().all(is_narrow) {
+        let is_narrow = |d: &Digit| d.base == 0 && !d.has_null && d.shift + d.bits <= u8::BITS;
+        if !self.digits.iter().all(is_narrow) || columns.iter().any(|c| c.null_count() > 0) {
             return None;
         }
         let num_rows = columns.first().map_or(0, |c| c.len());
@@ -169,20 +107,27 @@ impl Layout {
     /// would be more than `max_len`.
     pub(super) fn len_for(&self, bounds: &[Bounds], max_len: usize) -> Option<usize> {
         let mut len = 0;
-        for (i, (digit, (min, max))) in self.digits.iter().zip(bounds).enumerate() {
-            let (min, max) = (min.wrapping_sub(digit.base), max.wrapping_sub(digit.base));
-            let limit = self.limit(i);
-            if min >= limit || max >= limit {
+        for (i, (digit, bounds)) in self.digits.iter().zip(bounds).enumerate() {
+            if bounds.has_null && !digit.has_null {
                 return None;
             }
+            let mut largest = 0;
+            if let Some((min, max)) = bounds.values {
+                let (min, max) = (min.wrapping_sub(digit.base), max.wrapping_sub(digit.base));
+                let limit = self.limit(i) - digit.first();
+                if min >= limit || max >= limit {
+                    return None;
+                }
+                largest = max + digit.first();
+            }
             if i == self.last {
-                len = (max as usize + 1) << digit.shift;
+                len = (largest as usize + 1) << digit.shift;
             }
         }
         (len <= max_len).then_some(len)
     }
 
-    /// What values of a column minus its base are less than.
+    /// What a column's part of an ordinal is less than.
     fn limit(&self, column: usize) -> u64 {
         let digit = &self.digits[column];
         if column == self.last {
@@ -200,7 +145,13 @@ impl Layout {
             } else {
                 1 << digit.bits
             };
-            (digit.base, digit.base.wrapping_add(size as u64 - 1))
+            let num_values = size as u64 - digit.first();
+            let values =
+                (num_values > 0).then(|| (digit.base, digit.base.wrapping_add(num_values - 1)));
+            Bounds {
+                values,
+                has_null: digit.has_null,
+            }
         };
         self.digits.iter().enumerate().map(bounds).collect()
     }
@@ -208,12 +159,7 @@ impl Layout {
     /// Bounds that contain `a` and `b`.
     pub(super) fn join(&self, a: &[Bounds], b: &[Bounds]) -> Vec<Bounds> {
         let join = |((digit, a), b): ((&Digit, &Bounds), &Bounds)| {
-            if !digit.arrow.is_signed_integer() {
-                return (a.0.min(b.0), a.1.max(b.1));
-            }
-            let min = a.0.cast_signed().min(b.0.cast_signed());
-            let max = a.1.cast_signed().max(b.1.cast_signed());
-            (min.cast_unsigned(), max.cast_unsigned())
+            a.join(*b, digit.arrow.is_signed_integer())
         };
         self.digits.iter().zip(a).zip(b).map(join).collect()
     }
@@ -223,13 +169,18 @@ impl Layout {
         self.digits.iter().map(|d| d.arrow.clone())
     }
 
-    /// The ordinal of each row of columns without NULLs; gives the number of ordinals up to the
-    /// largest value of the last column, `None` if a value lies outside of the layout.
+    /// The ordinal of each row; gives the number of ordinals up to the largest value of the last column,
+    /// `None` if a value lies outside of the layout.
     pub(super) fn ordinals(
         &self,
         columns: &[ArrayRef],
         ordinals: &mut Vec<u32>,
     ) -> Result<Option<usize>> {
+        let fits =
+            |(digit, column): (&Digit, &ArrayRef)| digit.has_null || column.null_count() == 0;
+        if !self.digits.iter().zip(columns).all(fits) {
+            return Ok(None);
+        }
         let mut largest = 0;
         let num_rows = columns.first().map_or(0, |c| c.len());
         // The first digit is put over what was there.
@@ -280,7 +231,7 @@ impl Layout {
 }
 
 /// The value of a column that counts as 0 if it has these bounds; 0 itself if both are below `low`.
-fn base(arrow: &ArrowType, (min, max): Bounds, low: u64) -> u64 {
+fn base(arrow: &ArrowType, (min, max): Interval, low: u64) -> u64 {
     match arrow {
         _ if min.max(max) < low => 0,
         // Narrow types have no more bits below zero than above.
@@ -293,87 +244,24 @@ fn base(arrow: &ArrowType, (min, max): Bounds, low: u64) -> u64 {
 /// Rows whose ordinals are computed together.
 const CHUNK: usize = 2048;
 
-/// Computes one digit of the ordinals of the rows from `start` on; gives all bits that are set in
-/// one of the values minus the base.
-struct AddDigit<'a> {
-    digit: &'a Digit,
-    column: &'a ArrayRef,
-    start: usize,
-    is_first: bool,
-    ordinals: &'a mut [u32],
-}
-
-impl NativeVisitor for AddDigit<'_> {
-    type Output = u64;
-
-    fn visit<T: Native>(self) -> u64 {
-        let values = self.column.as_primitive::<T>().values();
-        widest(AddShifted::<T> {
-            values: &values[self.start..self.start + self.ordinals.len()],
-            base: self.digit.base,
-            shift: self.digit.shift,
-            is_first: self.is_first,
-            ordinals: self.ordinals,
-        })
-    }
-}
-
-struct AddShifted<'a, T: Native> {
-    values: &'a [T::Native],
-    base: u64,
-    shift: u32,
-    is_first: bool,
-    ordinals: &'a mut [u32],
-}
-
-impl<T: Native> Loop for AddShifted<'_, T> {
-    type Output = u64;
-
-    #[inline(always)]
-    fn run(self) -> u64 {
-        let Self { base, shift, .. } = self;
-        let mut bits = 0;
-        // Whether all values fit is asked once for many rows, not for each.
-        for (ordinal, value) in self.ordinals.iter_mut().zip(self.values) {
-            let digit = T::widen(*value).wrapping_sub(base);
-            bits |= digit;
-            let before = if self.is_first { 0 } else { *ordinal };
-            *ordinal = before | (digit as u32) << shift;
-        }
-        bits
-    }
-}
-
-struct TakeDigit<'a> {
-    digit: &'a Digit,
-    mask: u64,
-    ordinals: &'a [u32],
-}
-
-impl NativeVisitor for TakeDigit<'_> {
-    type Output = ArrayRef;
-
-    fn visit<T: Native>(self) -> ArrayRef {
-        let Digit { base, shift, .. } = *self.digit;
-        let value = |ordinal: &u32| {
-            T::from_bits(((u64::from(*ordinal) >> shift) & self.mask).wrapping_add(base))
-        };
-        let values = self.ordinals.iter().map(value);
-        Arc::new(PrimitiveArray::<T>::new(values.collect(), None))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use arrow::array::{Array, ArrayRef, Int8Array, Int64Array, UInt8Array, UInt32Array};
+    use arrow::array::{
+        Array, ArrayRef, Int8Array, Int32Array, Int64Array, UInt8Array, UInt32Array, UInt64Array,
+    };
 
-    use super::{Layout, bounds};
+    use super::Layout;
+    use crate::group_by::bounds::{Bounds, bounds};
 
     fn layout(columns: &[ArrayRef], max_len: usize) -> Option<Layout> {
         let types = columns.iter().map(|c| c.data_type().clone());
         Layout::try_new(types, &bounds(columns)?, max_len)
+    }
+
+    fn layout_of(columns: &[ArrayRef]) -> Layout {
+        layout(columns, 1 << 20).unwrap()
     }
 
     #[test]
@@ -398,16 +286,17 @@ mod tests {
             Arc::new(UInt8Array::from(vec![0, 3])),
         ];
         let layout = layout(&columns, 1 << 10).unwrap();
-        assert_eq!(layout.len_for(&[(0, 100), (0, 3)], 1 << 10), Some(101 << 2));
-        assert_eq!(
-            layout.len_for(&[(0, 1000), (0, 3)], 1 << 13),
-            Some(1001 << 2)
-        );
-        assert_eq!(layout.len_for(&[(0, 1000), (0, 3)], 1 << 10), None);
-        assert_eq!(layout.len_for(&[(0, 100), (0, 4)], 1 << 13), None);
+        let len_for =
+            |first, second, max_len| layout.len_for(&[first, second].map(Bounds::within), max_len);
+        assert_eq!(len_for((0, 100), (0, 3), 1 << 10), Some(101 << 2));
+        assert_eq!(len_for((0, 1000), (0, 3), 1 << 13), Some(1001 << 2));
+        assert_eq!(len_for((0, 1000), (0, 3), 1 << 10), None);
+        assert_eq!(len_for((0, 100), (0, 4), 1 << 13), None);
         let bounds = layout.bounds(404);
-        assert_eq!(bounds, [(0, 100), (0, 3)]);
-        assert_eq!(layout.join(&bounds, &[(0, 50), (1, 9)]), [(0, 100), (0, 9)]);
+        assert_eq!(bounds, [(0, 100), (0, 3)].map(Bounds::within));
+        let others = [(0, 50), (1, 9)].map(Bounds::within);
+        let expected = [(0, 100), (0, 9)].map(Bounds::within);
+        assert_eq!(layout.join(&bounds, &others), expected);
     }
 
     #[test]
@@ -462,12 +351,44 @@ mod tests {
     }
 
     #[test]
-    fn wide_ranges_and_nulls_have_no_layout() {
+    fn wide_ranges_have_no_layout() {
         let wide: ArrayRef = Arc::new(Int64Array::from(vec![i64::MIN, i64::MAX]));
         assert!(layout(&[wide], usize::MAX).is_none());
-        let nulls: ArrayRef = Arc::new(UInt8Array::from(vec![Some(1), None]));
-        assert!(layout(&[nulls], usize::MAX).is_none());
-        let none: ArrayRef = Arc::new(UInt8Array::from(Vec::<u8>::new()));
-        assert!(layout(&[none], usize::MAX).is_none());
+        let wide: ArrayRef = Arc::new(UInt64Array::from(vec![Some(0), None, Some(u64::MAX)]));
+        assert!(layout(&[wide], usize::MAX).is_none());
+    }
+
+    #[test]
+    fn null_is_a_value() {
+        let column =
+            |values: &[Option<i32>]| Arc::new(Int32Array::from(values.to_vec())) as ArrayRef;
+        let small = |values: &[Option<u8>]| Arc::new(UInt8Array::from(values.to_vec())) as ArrayRef;
+        let columns = [
+            column(&[None, Some(-70_000), Some(3), Some(9)]),
+            small(&[Some(255), None, Some(0), None]),
+        ];
+        let layout = layout(&columns, 1 << 30).unwrap();
+        let mut ordinals = Vec::new();
+        let len = layout.ordinals(&columns, &mut ordinals).unwrap();
+        assert_eq!(len, layout.len_for(&bounds(&columns).unwrap(), 1 << 30));
+        assert_eq!(layout.columns(&ordinals).unwrap(), columns);
+        let mut fits = |values: &[Option<i32>]| {
+            let others = small(&vec![None; values.len()]);
+            let columns = [column(values), others];
+            layout.ordinals(&columns, &mut ordinals).unwrap().is_some()
+        };
+        assert!(fits(&[None]) && fits(&[Some(1 << 20), None]) && fits(&[Some(-131_072)]));
+        assert!(!fits(&[None, Some(-131_073)]));
+        let without = layout_of(&[column(&[Some(1)])]);
+        assert_eq!(
+            without.ordinals(&[column(&[None])], &mut ordinals).unwrap(),
+            None
+        );
+        assert_eq!(
+            without.len_for(&bounds(&[column(&[None])]).unwrap(), 1 << 20),
+            None
+        );
+        let only_null = layout_of(&[column(&[None])]);
+        assert_eq!(only_null.bounds(1)[0].values, None);
     }
 }

@@ -7,12 +7,12 @@ use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Grouping;
+use super::bounds::bounds;
 use super::dense::{Dense, UNIT};
 use super::flushed::Flushed;
 use super::group_set::{GroupSet, SplitGroups};
 use super::grouping::{AggregateArgs, PlannedKeys};
 use super::key_form::KeyForm;
-use super::layout::bounds;
 use super::observed::{Seen, TaskNotes, Way};
 use super::options::Tuning;
 use super::rows::{Rows, SplitRows};

@@ -18,7 +18,7 @@
 //! | [`bytes_form`] | a string, or a row of any types as bytes |
 //! | [`string_keys`] | such strings on their way to a table |
 //! | [`packed_rows`] | a row of strings and values of fixed width as bytes |
-//! | [`dense`], [`dense_merge`], [`layout`], [`digits`] | integer keys of a small range, which index arrays |
+//! | [`dense`], [`dense_merge`], [`layout`], [`bounds`], [`digits`] | integer keys of a small range, which index arrays |
 //! | [`key_bounds`] | that range, where expressions tell it |
 //! | [`pack`] | columns into words and back |
 //! | [`counts`], [`sums`] | numbers of rows and sums of integers, the states that nearly every grouping has |
@@ -47,6 +47,7 @@ pub mod options;
 
 mod account;
 mod ascending;
+mod bounds;
 mod bytes_form;
 mod counts;
 mod dense;

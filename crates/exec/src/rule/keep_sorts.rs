@@ -1,15 +1,18 @@
-//! Keeps the sorts below aggregates whose result follows the order of the rows.
+//! Keeps the sorts below what follows the order of the rows: aggregates, functions that number rows or look at
+//! their neighbours, windows over all rows without an order of their own.
 //!
 //! `SELECT groupArray(x) FROM (SELECT … ORDER BY x)` means sorted rows. An aggregation asks for no order,
 //! so DataFusion takes such a sort out; behind a step that asks for it the sort stays.
 
 use std::sync::Arc;
 
-use basalt_analyzer::plan::StreamOperator;
+use basalt_analyzer::plan::{StreamOperator, is_of_rows_before};
 use basalt_analyzer::udaf::AggregateUdf;
+use basalt_analyzer::udf::FunctionUdf;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
@@ -53,8 +56,19 @@ impl PhysicalOptimizerRule for KeepSorts {
     }
 }
 
-/// Whether it is an aggregation whose result follows the order of sorted rows.
+/// Whether it is an operator whose result follows the order of sorted rows.
 pub(crate) fn follows_sort(node: &Arc<dyn ExecutionPlan>) -> bool {
+    if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
+        return projection.expr().iter().any(|e| looks_back(&e.expr));
+    }
+    if let Some(filter) = node.downcast_ref::<FilterExec>() {
+        return looks_back(filter.predicate());
+    }
+    if let Some(step) = node.downcast_ref::<StreamExec>() {
+        let operator = step.operator();
+        return matches!(operator, StreamOperator::Window(window)
+            if window.order.is_empty() && window.partition.is_empty());
+    }
     if let Some(ours) = node.downcast_ref::<GroupByExec>() {
         return ours.follows_sort();
     }
@@ -65,6 +79,14 @@ pub(crate) fn follows_sort(node: &Arc<dyn ExecutionPlan>) -> bool {
         let udf = expr.fun().inner().downcast_ref::<AggregateUdf>();
         udf.is_some_and(|udf| row_order::follows_sort(&udf.bound().name))
     })
+}
+
+/// Whether the expression depends on the rows that came before.
+fn looks_back(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    let call = expr.downcast_ref::<ScalarFunctionExpr>();
+    let function = call.and_then(|call| call.fun().inner().downcast_ref::<FunctionUdf>());
+    let is_one = function.is_some_and(|f| is_of_rows_before(f.function_name()));
+    is_one || expr.children().into_iter().any(looks_back)
 }
 
 /// The plan with a step above the sort that the rows of its input come from, if they do.

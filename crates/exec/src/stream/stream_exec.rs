@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use basalt_analyzer::into_plan_error;
-use basalt_analyzer::plan::{RowBound, SharedRows, StreamOperator};
+use basalt_analyzer::plan::{RowBound, SharedRows, StreamOperator, Window};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
@@ -259,8 +259,13 @@ impl ExecutionPlan for StreamExec {
     /// A step that asks for an order says that it keeps none: DataFusion would push a sort from above
     /// below it as soon as one of the sort's keys agrees with the order asked for. That the rows are
     /// in that order above the step, too, is in the equivalence properties. So does a limit of a setting,
-    /// which counts what a sort above it takes, not the rows of the sort that its LIMIT asks for.
+    /// which counts what a sort above it takes, not the rows of the sort that its LIMIT asks for, and a window over
+    /// all rows without an order, whose functions follow the order in which the rows come.
     fn maintains_input_order(&self) -> Vec<bool> {
+        let is_whole = |window: &Window| window.order.is_empty() && window.partition.is_empty();
+        if matches!(&self.operator, StreamOperator::Window(window) if is_whole(window)) {
+            return vec![false];
+        }
         let asks = self.required_input_ordering().iter().any(Option::is_some);
         vec![!asks && keeps_order(&self.operator) && !is_limit(&self.operator)]
     }

@@ -131,7 +131,7 @@ macro_rules! bits {
                     Op::Or => self | other,
                     Op::Xor => self ^ other,
                     Op::ShiftLeft => self.checked_shl(places).unwrap_or(0),
-                    Op::ShiftRight => self.checked_shr(places).unwrap_or(if self < <$native>::default() { !0 } else { 0 }),
+                    Op::ShiftRight => self.checked_shr(places).unwrap_or(0),
                     Op::RotateLeft => self.rotate_left(places % <$native>::BITS),
                     Op::RotateRight => self.rotate_right(places % <$native>::BITS),
                 }

@@ -416,10 +416,19 @@ fn check_null_if(call: &Call<'_>, first: &DataType) -> Result<()> {
     Ok(())
 }
 
+/// The type as which `greatest` and `least` take a Bool: that of its bytes.
+fn bytes_of_bool(data_type: DataType) -> DataType {
+    match data_type.base() {
+        DataType::Bool if data_type.is_nullable() => DataType::UInt8.to_nullable(),
+        DataType::Bool => DataType::UInt8,
+        _ => data_type,
+    }
+}
+
 /// Folds the arguments; the first of two stays if `keeps(first, second)` holds: of 0 and -0 the last does.
 fn extreme(call: &Call<'_>, keeps: &str) -> Result<Resolved> {
     call.expect_args(1..=usize::MAX)?;
-    let types = call.data_types();
+    let types: Vec<DataType> = call.data_types().into_iter().map(bytes_of_bool).collect();
     let result = match least_supertype(&types) {
         Ok(result) => result,
         Err(e) => return mixed_extreme(call, keeps == "greater").unwrap_or(Err(e)),
