@@ -18,12 +18,13 @@
 //! | [`recursion`] | ends recursions that would go on for ever |
 //! | [`rule`] | swaps DataFusion's operators for ours where ours are better |
 //! | [`temporary`] | temporary files, gone with their last user |
+//! | `quota` | the bytes that these may have |
 //! | [`memory`] | watches what is taken from a pool of memory |
 //! | [`one_input`] | what operators with one input do alike |
 //! | [`interruptible`] | lets a cancelled query leave a join |
 //! | [`read_once`] | lets the left side of a join run only once |
 //! | [`optimizer`] | the rules that logical plans go through |
-//! | [`ordered_output`] | keeps the order of sorted rows on their way to the reader or to aggregates |
+//! | [`ordered_output`] | keeps the order of sorted rows on their way to the reader and to what follows it |
 //! | [`planner`] | plans the nodes that only the dialect has |
 
 #![forbid(unsafe_code)]
@@ -40,6 +41,7 @@ pub mod optimizer;
 pub mod ordered_output;
 pub mod planner;
 mod predicate;
+mod quota;
 pub mod read_once;
 pub mod recursion;
 pub mod report;

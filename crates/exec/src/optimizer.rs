@@ -67,10 +67,14 @@ pub fn optimized(plan: LogicalPlan, state: &SessionState) -> Result<LogicalPlan>
         rules.extend(again.cloned().collect::<Vec<_>>());
     }
     let optimizer = Optimizer::with_rules(rules);
+    let pass = |plan| optimizer.optimize(plan, state, |_, _| {});
+    if is_one_select {
+        return pass(plan);
+    }
     let mut plan = plan;
-    for _ in 0..if is_one_select { 1 } else { MAX_PASSES } {
+    for _ in 0..MAX_PASSES {
         let before = plan.clone();
-        plan = optimizer.optimize(plan, state, |_, _| {})?;
+        plan = pass(plan)?;
         if plan == before {
             break;
         }

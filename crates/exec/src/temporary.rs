@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use basalt_error::{Error, ErrorCode, Result};
 
-use crate::spill::Quota;
+use crate::quota::Quota;
 
 /// Start of the names of folders.
 const PREFIX: &str = "basalt-";

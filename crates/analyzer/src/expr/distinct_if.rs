@@ -12,7 +12,7 @@ use crate::Typed;
 
 impl Resolver<'_> {
     /// The call `f` of the type `return_type` without its combinator; none if it is of another function, or
-    /// counts something else than a column whose values may be NULL.
+    /// counts values of a type that has no NULL.
     pub(super) fn distinct_with_condition(
         &self,
         f: &ast::Function,

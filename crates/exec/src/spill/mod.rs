@@ -5,17 +5,14 @@
 //! | [`budget`] | the memory that tasks may hold together |
 //! | [`file`] | a temporary file of compressed blocks |
 //! | [`plan_files`] | files for DataFusion's operators |
-//! | [`quota`] | the bytes that temporary files may have |
 //! | [`compact`] | arrays without bytes that a block need not hold |
 
 mod budget;
 mod compact;
 mod file;
 mod plan_files;
-mod quota;
 
 pub(crate) use budget::{Budget, Share, spilled};
 pub(crate) use compact::compact;
 pub(crate) use file::SpillFile;
 pub use plan_files::PlanFiles;
-pub(crate) use quota::Quota;
