@@ -18,6 +18,7 @@ use super::grouping::{AggregateArgs, PlannedKeys};
 use super::key_bounds::num_keys;
 use super::layout::Layout;
 use super::merged::{Emit, Merged, result_batch};
+use super::spill::Budget;
 use super::states::{Exported, States};
 use super::top::columns_of;
 
@@ -288,6 +289,17 @@ impl Dense {
     /// Number of ordinals.
     pub(super) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Moves the distinct values of all groups into files if these are most of what it holds; false if not.
+    pub(super) fn spill_sets(&mut self, budget: &Budget) -> Result<bool> {
+        let size_bytes = self.size_bytes();
+        self.states.spill_sets(size_bytes, budget)
+    }
+
+    /// Whether distinct values are in files.
+    pub(super) fn has_sets_in_files(&self) -> bool {
+        self.states.has_blocks()
     }
 
     /// Memory held, in bytes.

@@ -11,6 +11,7 @@ use super::grouping::AggregateArgs;
 use super::key_form::{GroupTable, KeyForm, Keys};
 use super::rows::Found;
 use super::rows::{Rows, SplitRows, take_args};
+use super::spill::Budget;
 use super::states::{Exported, States};
 
 /// Groups and their states.
@@ -116,6 +117,12 @@ impl<F: KeyForm> GroupSet<F> {
             num_rows: rows.len(),
         };
         self.states.merge(states, rows, groups)
+    }
+
+    /// Moves the distinct values of all groups into files if these are most of what it holds; false if not.
+    pub(super) fn spill_sets(&mut self, budget: &Budget) -> Result<bool> {
+        let size_bytes = self.size_bytes();
+        self.states.spill_sets(size_bytes, budget)
     }
 
     /// The groups, split by the high `bits` bits of their hashes, to be merged with others.

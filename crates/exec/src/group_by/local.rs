@@ -116,7 +116,7 @@ impl<F: KeyForm> Local<F> {
             self.push_rows(columns, args)?;
         }
         self.note(way, num_groups);
-        if self.share.hold(self.size_bytes())? {
+        if self.share.hold(self.size_bytes())? && !self.spill_sets()? {
             self.spill()?;
         }
         Ok(())
@@ -155,8 +155,29 @@ impl<F: KeyForm> Local<F> {
         }
     }
 
+    /// Moves the distinct values of few groups into files, by value: by key, one file might have them all.
+    /// False if there are many groups, or if what they hold is something else.
+    fn spill_sets(&mut self) -> Result<bool> {
+        let num_groups = self.dense.as_ref().map_or(self.groups.len(), Dense::len);
+        if num_groups > self.tuning.partitioned_groups || !self.staging.is_empty() {
+            return Ok(false);
+        }
+        let budget = self.share.budget();
+        let is_done = match &mut self.dense {
+            Some(dense) => dense.spill_sets(budget)?,
+            None => self.groups.spill_sets(budget)?,
+        };
+        if is_done {
+            self.share.keep(self.size_bytes())?;
+        }
+        Ok(is_done)
+    }
+
     /// Moves all groups and rows into a file.
     pub(super) fn spill(&mut self) -> Result<()> {
+        if self.has_sets_in_files() {
+            self.leave_dense()?;
+        }
         if let Some(mut dense) = self.dense.take() {
             self.may_be_dense = false;
             dense.take_groups(SPILLED_ORDINALS, |columns, exported, rows| {
@@ -327,6 +348,11 @@ impl<F: KeyForm> Local<F> {
     /// Whether groups or rows are in a file.
     pub(super) fn has_spilled(&self) -> bool {
         !self.spiller.is_empty()
+    }
+
+    /// Whether distinct values are in files.
+    pub(super) fn has_sets_in_files(&self) -> bool {
+        self.dense.as_ref().is_some_and(Dense::has_sets_in_files) || self.groups.states.has_blocks()
     }
 
     /// Moves the rest into the file too.

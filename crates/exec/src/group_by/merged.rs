@@ -81,17 +81,20 @@ pub(super) async fn merge<F: KeyForm>(
     observed: &Observed,
 ) -> Result<Arc<dyn Merged>> {
     let mut locals: Vec<Local<F>> = locals.into_iter().filter(|l| !l.is_empty()).collect();
-    if locals.iter().any(Local::has_spilled) {
+    // Rows that are staged would want their groups' values from the files one by one.
+    let has_sets_in_files = locals.iter().any(Local::has_sets_in_files);
+    let has_staged = locals.iter().any(Local::has_staged);
+    if locals.iter().any(Local::has_spilled) || (has_sets_in_files && has_staged) {
         return merge_spilled(observed, locals, Local::into_spilled).await;
     }
     if let Some(merged) = merge_dense(&mut locals, tuning, observed)? {
         return Ok(merged);
     }
     let num_groups: usize = locals.iter().map(Local::num_groups).sum();
-    let has_staged = locals.iter().any(Local::has_staged);
     let size_bytes = locals.iter().map(Local::tables_size_bytes).sum();
     let found = in_tables(num_groups, locals.len(), size_bytes);
-    if !has_staged && (locals.len() <= 1 || num_groups <= tuning.partitioned_groups) {
+    let is_little = locals.len() <= 1 || num_groups <= tuning.partitioned_groups;
+    if has_sets_in_files || (!has_staged && is_little) {
         observed.merges("table", found);
         let whole = merge_whole(&grouping, &form, &mut locals).await?;
         return Ok(Arc::new(Whole::new(whole)));
@@ -148,8 +151,9 @@ fn merge_dense<F: KeyForm>(
     let is_dense = !locals.is_empty() && locals.iter().all(|l| l.dense.is_some());
     // Few groups may have many values each: those are merged by value, from tables.
     let len = locals.iter().flat_map(|l| &l.dense).map(Dense::len).max();
-    let is_by_value = locals.iter().any(Local::counts_distinct)
-        && len.is_some_and(|len| len <= tuning.partitioned_groups);
+    let is_by_value = locals.iter().any(Local::has_sets_in_files)
+        || locals.iter().any(Local::counts_distinct)
+            && len.is_some_and(|len| len <= tuning.partitioned_groups);
     if is_dense && !is_by_value {
         let max_len = tuning.max_dense_len(locals.iter().map(Local::num_rows).sum());
         let mut parts: Vec<Dense> = locals.iter_mut().filter_map(|l| l.dense.take()).collect();

@@ -348,6 +348,50 @@ impl States {
         Ok(())
     }
 
+    /// Moves the distinct values of all groups into files, by value, if they are most of the `held_bytes` of
+    /// a table; false if they are not.
+    pub(super) fn spill_sets(&mut self, held_bytes: usize, budget: &Budget) -> Result<bool> {
+        let of_one = |state: &State| match state {
+            State::Distinct(counts) => counts.size_bytes(),
+            _ => 0,
+        };
+        let set_bytes: usize = self.states.iter().map(of_one).sum();
+        if set_bytes < held_bytes / 4 * 3 || set_bytes == 0 {
+            return Ok(false);
+        }
+        for state in &mut self.states {
+            if let State::Distinct(counts) = state {
+                counts.spill(budget)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether distinct values are in files.
+    pub(super) fn has_blocks(&self) -> bool {
+        self.states
+            .iter()
+            .any(|state| matches!(state, State::Distinct(counts) if counts.has_blocks()))
+    }
+
+    /// Takes distinct values of some groups out of files: these groups, with states to be merged into
+    /// theirs. No file has any more if it gives none.
+    pub(super) fn take_block(
+        &mut self,
+        grouping: &Grouping,
+    ) -> Result<Option<(Vec<u32>, Vec<Exported>)>> {
+        for (i, state) in self.states.iter_mut().enumerate() {
+            if let State::Distinct(counts) = state
+                && let Some((groups, sets)) = counts.take_block()?
+            {
+                let mut states = Self::new(grouping).export(groups.len())?;
+                states[i] = Exported::Distinct(sets);
+                return Ok(Some((groups, states)));
+            }
+        }
+        Ok(None)
+    }
+
     /// Moves the distinct values of all groups into files if that makes much of the memory free.
     pub(super) fn spill_distinct(&mut self, budget: &Budget) -> Result<()> {
         let is_distinct = |state: &&mut State| matches!(state, State::Distinct(_));

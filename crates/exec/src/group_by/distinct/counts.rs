@@ -8,18 +8,13 @@ use basalt_functions::aggregate::{DistinctWords, Groups, rows_without_null};
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::{DataFusionError, Result};
 
+use super::block::NOWHERE;
 use super::entry::{Entry, Value};
 use super::exported::Exported;
 use super::parts::Parts;
 use super::settle::Settling;
-use super::{DistinctCounts, ExportedSets, Settle, Tuning};
+use super::{DistinctCounts, ExportedSets, SetsOfGroups, Settle, Tuning};
 use crate::group_by::spill::Budget;
-
-/// The group of a source that goes nowhere.
-const NOWHERE: u32 = u32::MAX;
-
-/// Entries that are added to other sets in one go.
-const MOVED_TOGETHER: usize = 4096;
 
 /// Sets of another task, or of this one when it numbered its groups differently.
 #[derive(Debug)]
@@ -73,24 +68,8 @@ impl<E: Entry> Counts<E> {
             self.own = parts;
             return Ok(());
         }
-        let own = &mut self.own;
-        let mut moving = Vec::with_capacity(MOVED_TOGETHER);
-        parts.for_each(|entry| {
-            moving.extend(moved(entry, map));
-            if moving.len() == MOVED_TOGETHER {
-                own.extend(moving.drain(..));
-            }
-        })?;
-        own.extend(moving);
-        Ok(())
+        self.own.add_moved(parts, map)
     }
-}
-
-/// The entry in the group that its own goes to.
-#[inline]
-pub(super) fn moved<E: Entry>(entry: E, map: &[u32]) -> Option<E> {
-    let to = map[entry.group() as usize];
-    (to != NOWHERE).then(|| E::new(to, entry.value()))
 }
 
 /// The error for words or states of another width.
@@ -212,6 +191,19 @@ impl<E: Entry> DistinctCounts for Counts<E> {
     fn spill(&mut self, budget: &Budget) -> Result<()> {
         self.add_sources()?;
         self.own.spill(budget)
+    }
+
+    fn has_blocks(&self) -> bool {
+        self.own.has_blocks() || self.sources.iter().any(|s| s.sets.has_blocks())
+    }
+
+    fn take_block(&mut self) -> Result<Option<SetsOfGroups>> {
+        self.add_sources()?;
+        let block = self.own.take_block()?;
+        Ok(block.map(|(groups, parts)| {
+            let sets = Exported::new(parts, groups.len());
+            (groups, Arc::new(sets) as Arc<dyn ExportedSets>)
+        }))
     }
 
     fn size_bytes(&self) -> usize {

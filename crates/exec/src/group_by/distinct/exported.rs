@@ -61,6 +61,11 @@ impl<E: Entry> Exported<E> {
         self.parts.size_bytes()
     }
 
+    /// Whether entries are in a file.
+    pub(super) fn has_blocks(&self) -> bool {
+        self.parts.has_blocks()
+    }
+
     /// The values of a group.
     pub(super) fn values_of(&self, group: u32) -> Result<&[E::Value]> {
         let by_group = self.by_group()?;

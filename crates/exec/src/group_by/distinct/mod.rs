@@ -12,10 +12,12 @@
 //! | [`entry_set`] | open addressing over entries |
 //! | [`scatter`] | sorting entries by part |
 //! | [`parts`] | the sets of one task, in memory and in files |
+//! | [`block`] | entries in such a file |
 //! | [`counts`] | the state of the aggregate: sets, and those of other tasks that are still to be added |
 //! | [`exported`] | a task's sets on their way to others |
 //! | [`settle`] | merging sets on several threads |
 
+mod block;
 mod counts;
 mod entry;
 mod entry_set;
@@ -78,9 +80,19 @@ pub(super) trait DistinctCounts: Debug + Send {
     /// Moves all sets into a file.
     fn spill(&mut self, budget: &Budget) -> Result<()>;
 
+    /// Whether sets are in files.
+    fn has_blocks(&self) -> bool;
+
+    /// Takes sets of some groups out of a file; no file has any more if it gives none. A group may come
+    /// more than once.
+    fn take_block(&mut self) -> Result<Option<SetsOfGroups>>;
+
     /// Memory held, in bytes.
     fn size_bytes(&self) -> usize;
 }
+
+/// Some groups, and the sets that they have, in the same order.
+pub(super) type SetsOfGroups = (Vec<u32>, Arc<dyn ExportedSets>);
 
 /// Sets to be merged by several threads.
 pub(super) trait Settle: Send + Sync {

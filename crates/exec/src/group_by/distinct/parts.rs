@@ -1,21 +1,21 @@
 //! The sets of one task, by part of the hash of the value, in memory and in files.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, RecordBatch, UInt32Array};
-use arrow::datatypes::{Field, Schema, UInt32Type};
-use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
 use super::Tuning;
-use super::entry::{Entry, Value};
+use super::block::{Block, MovedMaps, moved};
+use super::entry::Entry;
 use super::entry_set::EntrySet;
 use super::scatter::Scatter;
 use crate::group_by::spill::{Budget, SpillFile};
 
 /// Most entries of a block in a file: reading one takes little memory.
 const MAX_BLOCK_ENTRIES: usize = 128 << 10;
+
+/// Entries that are added to other sets in one go.
+const MOVED_TOGETHER: usize = 4096;
 
 /// Entries that wait for each one in a set, if most were new last time.
 const NEW_WAITING: usize = 16;
@@ -100,55 +100,6 @@ impl<E: Entry> Part<E> {
         for entries in entries.chunks(MAX_BLOCK_ENTRIES) {
             self.blocks.push(Block::write(file, entries, budget)?);
         }
-        Ok(())
-    }
-}
-
-/// Some entries in a file.
-#[derive(Debug)]
-pub(super) struct Block {
-    file: Arc<SpillFile>,
-    place: Range<u64>,
-}
-
-impl Block {
-    fn write<E: Entry>(file: &Arc<SpillFile>, entries: &[E], budget: &Budget) -> Result<Self> {
-        let values = entries.iter().map(|entry| entry.value().to_native());
-        let values = PrimitiveArray::<<E::Value as Value>::Arrow>::from_iter_values(values);
-        let mut columns: Vec<ArrayRef> = vec![Arc::new(values)];
-        if E::HAS_GROUP {
-            let groups = entries.iter().map(|entry| entry.group());
-            columns.push(Arc::new(UInt32Array::from_iter_values(groups)));
-        }
-        let field = |c: &ArrayRef| Field::new("", c.data_type().clone(), false);
-        let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
-        let place = file.append(&RecordBatch::try_new(Arc::new(schema), columns)?)?;
-        budget.count_block(&place)?;
-        Ok(Self {
-            place,
-            file: Arc::clone(file),
-        })
-    }
-
-    pub(super) fn for_each<E: Entry>(&self, mut f: impl FnMut(E)) -> Result<()> {
-        let batch = self.file.read(&self.place)?;
-        let damaged = || internal_datafusion_err!("no entries in a block");
-        let mut columns = batch.columns().iter();
-        let values = columns.next();
-        let values = values.and_then(|c| c.as_primitive_opt::<<E::Value as Value>::Arrow>());
-        let values = values.ok_or_else(damaged)?.values().iter();
-        let values = values.map(|native| E::Value::from_native(*native));
-        if !E::HAS_GROUP {
-            values.for_each(|value| f(E::new(0, value)));
-            return Ok(());
-        }
-        let groups = columns
-            .next()
-            .and_then(|c| c.as_primitive_opt::<UInt32Type>());
-        let groups = groups.ok_or_else(damaged)?.values().iter();
-        groups
-            .zip(values)
-            .for_each(|(group, value)| f(E::new(*group, value)));
         Ok(())
     }
 }
@@ -249,12 +200,68 @@ impl<E: Entry> Parts<E> {
         self.split();
         let file = match &self.file {
             Some(file) => Arc::clone(file),
-            None => Arc::new(SpillFile::create(budget.files())?),
+            None => {
+                budget.file_count.add(1);
+                Arc::new(SpillFile::create(budget.files())?)
+            }
         };
         self.file = Some(Arc::clone(&file));
         self.parts
             .iter_mut()
             .try_for_each(|part| part.spill(&file, budget))
+    }
+
+    /// Whether entries are in a file.
+    pub(super) fn has_blocks(&self) -> bool {
+        self.file.is_some() && self.parts.iter().any(|part| !part.blocks.is_empty())
+    }
+
+    /// Takes some entries out of a file, each once, with numbers of their own for the groups; none are left
+    /// if it gives none. Group `i` of what it gives is the `i`-th of the numbers that come with it.
+    pub(super) fn take_block(&mut self) -> Result<Option<(Vec<u32>, Self)>> {
+        let Some(block) = self.parts.iter_mut().find_map(|part| part.blocks.pop()) else {
+            return Ok(None);
+        };
+        let mut entries: Vec<E> = Vec::new();
+        block.for_each(|entry| entries.push(entry))?;
+        entries.sort_unstable_by_key(|entry| entry.group());
+        let mut groups: Vec<u32> = Vec::new();
+        for entry in &mut entries {
+            if groups.last() != Some(&entry.group()) {
+                groups.push(entry.group());
+            }
+            // Of 2^32 groups, each has an entry.
+            *entry = E::new(groups.len() as u32 - 1, entry.value());
+        }
+        let mut taken = Self::new(self.tuning);
+        taken.parts[0].waiting = entries;
+        Ok(Some((groups, taken)))
+    }
+
+    /// Adds all entries of other sets, in the groups that `map` gives theirs; those in files stay there.
+    pub(super) fn add_moved(&mut self, other: Self, map: &[u32]) -> Result<()> {
+        if other.has_blocks() {
+            self.split();
+        }
+        let mut moved_maps = MovedMaps::default();
+        let mut moving = Vec::with_capacity(MOVED_TOGETHER);
+        for (i, mut part) in other.parts.into_iter().enumerate() {
+            let blocks = std::mem::take(&mut part.blocks).into_iter();
+            let blocks = blocks.map(|block| block.moved(map, &mut moved_maps));
+            // Both are in as many parts where there are files.
+            if let Some(own) = self.parts.get_mut(i) {
+                own.blocks.extend(blocks);
+            }
+            part.for_each(|entry| {
+                moving.extend(moved(entry, map));
+                if moving.len() == MOVED_TOGETHER {
+                    self.extend(moving.drain(..));
+                }
+            })?;
+        }
+        self.extend(moving);
+        self.file = self.file.take().or(other.file);
+        Ok(())
     }
 
     /// Memory held, in bytes.

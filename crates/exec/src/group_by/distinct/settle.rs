@@ -7,7 +7,7 @@ use datafusion::common::runtime::JoinSet;
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
-use super::counts::moved;
+use super::block::moved;
 use super::entry::Entry;
 use super::entry_set::EntrySet;
 use super::parts::{Part, Parts};

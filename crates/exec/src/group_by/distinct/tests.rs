@@ -102,6 +102,61 @@ fn check(bits: u32, tasks: &[Batches], spills: bool, settles: bool) {
     assert_eq!(result, expected(tasks), "{bits} {spills} {settles}");
 }
 
+/// Sets with files go from one task to the next, which goes on with rows of its own; then all go by group.
+fn check_moved(bits: u32, tasks: &[Batches]) {
+    let mut moving = counts(bits, true, Thresholds::Tiny);
+    let to: Vec<u32> = (0..NUM_GROUPS as u32).map(|id| (id + 1) % 5).collect();
+    let groups = Groups {
+        ids: Some(&to),
+        num_groups: NUM_GROUPS,
+        num_rows: NUM_GROUPS,
+    };
+    let rows: Vec<u32> = (0..NUM_GROUPS as u32).collect();
+    let mut sets = vec![HashSet::new(); NUM_GROUPS];
+    for batches in tasks {
+        let mut own = task(0, bits, batches, true);
+        own.merge(&moving.export(NUM_GROUPS).unwrap(), &rows, groups)
+            .unwrap();
+        own.update(
+            &column(bits, &[(0, 77)]),
+            Groups {
+                ids: Some(&[0]),
+                num_groups: NUM_GROUPS,
+                num_rows: 1,
+            },
+        )
+        .unwrap();
+        sets.rotate_right(1);
+        sets[0].insert(77);
+        for (group, value) in batches.iter().flatten() {
+            sets[*group].insert(*value);
+        }
+        moving = own;
+    }
+    let mut by_group = counts(bits, true, Thresholds::Tiny);
+    while let Some((ids, sets)) = moving.take_block().unwrap() {
+        let rows: Vec<u32> = (0..ids.len() as u32).collect();
+        let groups = Groups {
+            ids: Some(&ids),
+            num_groups: NUM_GROUPS,
+            num_rows: ids.len(),
+        };
+        by_group
+            .merge_lists(&sets.lists(&rows).unwrap(), groups)
+            .unwrap();
+    }
+    assert!(!moving.has_blocks());
+    let rest = moving.export(NUM_GROUPS).unwrap();
+    let groups = Groups {
+        ids: Some(&rows),
+        ..groups
+    };
+    by_group.merge(&rest, &rows, groups).unwrap();
+    drop(rest);
+    let expected: Vec<u64> = sets.iter().map(|set| set.len() as u64).collect();
+    assert_eq!(by_group.finish(NUM_GROUPS).unwrap(), expected);
+}
+
 proptest! {
     #[test]
     fn counts_as_sets_do(tasks in prop::collection::vec(batches(), 1..4)) {
@@ -109,6 +164,13 @@ proptest! {
             for (spills, settles) in [(false, false), (false, true), (true, false), (true, true)] {
                 check(bits, &tasks, spills, settles);
             }
+        }
+    }
+
+    #[test]
+    fn files_are_moved_and_read_by_group(tasks in prop::collection::vec(batches(), 1..4)) {
+        for bits in [32, 64, 128] {
+            check_moved(bits, &tasks);
         }
     }
 

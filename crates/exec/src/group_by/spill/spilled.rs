@@ -67,15 +67,14 @@ impl<F: KeyForm> Spilled<F> {
         for block in partition.blocks {
             block.add_to::<F>(grouping, form, &mut groups)?;
             drop(block);
-            let num_bytes = groups.size_bytes();
-            match &mut spiller {
-                None => share.keep(num_bytes)?,
-                Some(spiller) => {
-                    if share.hold(num_bytes)? {
-                        spiller.spill_groups(&mut groups)?;
-                        share.keep(groups.size_bytes())?;
-                    }
+            if share.hold(groups.size_bytes())? {
+                // To split by key would not help where one group has most of the values.
+                if !groups.spill_sets(share.budget())?
+                    && let Some(spiller) = &mut spiller
+                {
+                    spiller.spill_groups(&mut groups)?;
                 }
+                share.keep(groups.size_bytes())?;
             }
         }
         if let Some(mut spiller) = spiller.filter(|spiller| !spiller.is_empty()) {

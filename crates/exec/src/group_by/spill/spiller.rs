@@ -104,7 +104,14 @@ impl<F: KeyForm> Spiller<F> {
             return Ok(());
         }
         let empty = GroupSet::new(self.form.table(), &self.grouping);
-        let full = std::mem::replace(groups, empty);
+        let mut full = std::mem::replace(groups, empty);
+        full.table.finish();
+        while let Some((groups, states)) = full.states.take_block(&self.grouping)? {
+            let columns = self.form.columns(&full.table.keys_of(&groups)?)?;
+            // A table has fewer than 2^32 groups.
+            let rows: Vec<u32> = (0..groups.len() as u32).collect();
+            self.spill_states(&columns, &states, &rows)?;
+        }
         let level = self.level;
         let split = full.split_by(|table| level.split(table.group_hashes()))?;
         for partition in 0..1 << level.bits {
