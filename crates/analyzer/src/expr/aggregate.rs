@@ -2,7 +2,7 @@
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::Arg;
-use basalt_functions::aggregate::{BoundAggregate, all, bind, is_aggregate};
+use basalt_functions::aggregate::{BoundAggregate, bind, is_aggregate, null_for_empty};
 use basalt_parser::ast::{self, NullsAction};
 use basalt_types::DataType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -58,9 +58,6 @@ impl Resolver<'_> {
     /// As [`Resolver::resolve_aggregate`], but whatever is around it.
     pub(super) fn resolve_parts(&self, f: &ast::Function) -> Result<ResolvedAggregate> {
         let mut name = self.implementation_name(f)?;
-        if self.analyzer.flag("aggregate_functions_null_for_empty") && !is_never_null(&name) {
-            name.push_str("OrNull");
-        }
         let args = self.aggregate_args(f, &name)?;
         let params = self.resolve_all(f.params.as_deref().unwrap_or_default())?;
         let types: Vec<DataType> = args
@@ -77,12 +74,21 @@ impl Resolver<'_> {
                 ),
             ));
         }
-        let bound = bind(
-            &name,
-            &param_args,
-            &types,
-            self.analyzer.settings().context(),
-        )?;
+        let settings = self.analyzer.settings();
+        let context = settings.context();
+        let mut bound = bind(&name, &param_args, &types, context);
+        let is_list =
+            |b: &BoundAggregate| matches!(b.return_type, DataType::Array(_) | DataType::Map(..));
+        if self.analyzer.flag("aggregate_functions_null_for_empty")
+            && !bound.as_ref().is_ok_and(is_list)
+        {
+            let other = null_for_empty(&name);
+            // States that were made without the setting are still merged.
+            if let Ok(or_null) = bind(&other, &param_args, &types, context) {
+                (name, bound) = (other, Ok(or_null));
+            }
+        }
+        let bound = bound?;
         let mut key = format!("{name}->{}", bound.return_type);
         for param in &params {
             key.push_str(&format!(":{}", param.expr));
@@ -221,28 +227,6 @@ const IGNORING: &[(&str, &str)] = &[
     ("any_respect_nulls", "any"),
     ("anyrespectnulls", "any"),
 ];
-
-/// Functions that are 0 over no rows, whatever `aggregate_functions_null_for_empty` says.
-const NEVER_NULL: [&str; 7] = [
-    "count",
-    "deltaSum",
-    "deltaSumTimestamp",
-    "uniq",
-    "uniqExact",
-    "uniqHLL12",
-    "uniqUpTo",
-];
-
-/// Whether the setting leaves the function `name` as it is, combinators included.
-fn is_never_null(name: &str) -> bool {
-    let begins_with = |base: &str| {
-        let start = name.get(..base.len());
-        start.is_some_and(|start| start.eq_ignore_ascii_case(base))
-    };
-    let bases = all().map(|f| f.name).filter(|base| begins_with(base));
-    let base = bases.max_by_key(|base| base.len());
-    name.contains("OrNull") || base.is_some_and(|base| NEVER_NULL.contains(&base))
-}
 
 /// Functions that count as many values of `toString(x)` as of `x`.
 const COUNTS_DISTINCT: [&str; 5] = [

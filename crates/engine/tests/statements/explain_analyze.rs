@@ -162,7 +162,7 @@ fn keys_that_come_again_bring_the_table_back() {
     let expected = [
         "Changed: to staging after 65.41 thousand rows in all: 50.00 thousand groups in 65.41 thousand rows \
          of a task, few of the last rows found theirs",
-        "Changed: to table after 915.73 thousand rows in all: only about 50.00 thousand groups in 981.13 \
+        "Changed: to table after 981.13 thousand rows in all: only about 50.00 thousand groups in 981.13 \
          thousand rows of a task",
         "Merge: table: 50.00 thousand groups in 1 table of 2.94 MiB",
     ];

@@ -184,10 +184,11 @@ impl Observed {
         self.tasks.iter().filter(has_rows).count()
     }
 
-    fn change(&self, (from, to): (Way, Way), seen: Seen) {
+    /// A task that has `num_ahead` rows which are in no tally yet changed its way.
+    fn change(&self, (from, to): (Way, Way), seen: Seen, num_ahead: usize) {
         let change = Change {
             to,
-            at_rows: self.total().0,
+            at_rows: self.total().0 + num_ahead as u64,
             reason: self.reason((from, to), seen),
         };
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -274,11 +275,14 @@ impl TaskNotes {
             self.notes.way.store(way as u8, Ordering::Relaxed);
             if let Some(from) = Way::ALL.get(usize::from(before)) {
                 // Rows are flushed or staged because of those before them.
+                let before = self.num_rows();
                 let num_rows = match way {
-                    Way::Flushing | Way::Staging => self.num_rows(),
+                    Way::Flushing | Way::Staging => before,
                     _ => seen.num_rows,
                 };
-                self.run.change((*from, way), Seen { num_rows, ..seen });
+                let seen = Seen { num_rows, ..seen };
+                let num_ahead = num_rows.saturating_sub(before);
+                self.run.change((*from, way), seen, num_ahead);
             }
         }
     }

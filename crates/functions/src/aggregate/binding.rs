@@ -123,7 +123,7 @@ fn is_only_null(data_type: &DataType) -> bool {
 }
 
 /// The function under all combinators.
-fn innermost(name: &str) -> Option<&'static AggregateFunction> {
+pub(super) fn innermost(name: &str) -> Option<&'static AggregateFunction> {
     find(name).or_else(|| innermost(split(name)?.0))
 }
 

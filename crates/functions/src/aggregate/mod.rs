@@ -75,7 +75,7 @@ mod values;
 
 pub use call::AggregateCall;
 pub(crate) use combinators::has_open_states;
-pub use combinators::state_form;
+pub use combinators::{null_for_empty, state_form};
 pub use groups::{Groups, group_ids};
 pub(crate) use statistics::distributions;
 pub use uniq::{DistinctWords, rows_without_null};

@@ -12,6 +12,7 @@ mod condition;
 pub(super) mod distinct;
 mod for_each;
 pub(super) mod map;
+mod null_for_empty;
 pub(super) mod nullable;
 mod resample;
 pub(super) mod state;
@@ -20,6 +21,7 @@ mod state_form;
 mod state_layout;
 
 pub(super) use array::used_values;
+pub use null_for_empty::null_for_empty;
 pub(crate) use state::has_open_states;
 pub(super) use state::in_two_steps;
 pub use state_form::state_form;

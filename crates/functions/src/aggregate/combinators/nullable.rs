@@ -21,22 +21,26 @@ use crate::function::with_nulls;
 
 /// `-OrNull`.
 pub(super) fn bind_or_null(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
-    match behind_condition(call) {
-        Some(name) => condition::bind(&AggregateCall {
-            name: &name,
-            ..*call
-        }),
-        None => Ok(or_empty(binding::bind(call)?)),
+    let mut bound = binding::bind(call)?;
+    let behind_condition = binding::split(call.name).filter(|(_, c)| c.suffix == "If");
+    if let (Some((inner, _)), None) = (behind_condition, binding::find(call.name)) {
+        if !counts_all(inner, &bound) {
+            return condition::bind(&AggregateCall {
+                name: &format!("{inner}OrNull"),
+                ..*call
+            });
+        }
+        bound.skips_nulls = true;
     }
+    Ok(or_empty(bound))
 }
 
-/// `sumIfOrNull` is `sumOrNullIf`: a row whose condition is false is no row. Functions that are
-/// never NULL count such rows, too: `countIfOrNull` is NULL only if there is no row at all.
-fn behind_condition(call: &AggregateCall<'_>) -> Option<String> {
-    let (inner, combinator) = binding::split(call.name)?;
-    let never_null = binding::find(inner).is_some_and(|f| f.nulls == AggregateNulls::SkipNotNull);
-    (binding::find(call.name).is_none() && combinator.suffix == "If" && !never_null)
-        .then(|| format!("{inner}OrNull"))
+/// `sumIfOrNull` is `sumOrNullIf`: a row whose condition is false is no row. Functions that are never NULL
+/// count such rows, too, but for those with a NULL: `countIfOrNull` is NULL only if there are no others.
+fn counts_all(inner: &str, bound: &BoundAggregate) -> bool {
+    let function = binding::innermost(inner);
+    let is_never_null = function.is_some_and(|f| f.nulls == AggregateNulls::SkipNotNull);
+    is_never_null && !matches!(bound.return_type, DataType::Tuple(_))
 }
 
 /// `-OrDefault`.

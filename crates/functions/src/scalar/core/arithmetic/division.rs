@@ -123,21 +123,31 @@ fn check_integers(division: Division, columns: &[Column], num_rows: usize) -> Re
     if first_zero(b, columns, num_rows)?.is_some() {
         return Err(by_zero());
     }
-    if !(division.a.is_signed() && division.b.is_signed()) {
+    let (is_signed_a, is_signed_b) = (division.a.is_signed(), division.b.is_signed());
+    let is_signed = if division.op == BinaryOp::IntDiv {
+        is_signed_a || is_signed_b
+    } else {
+        is_signed_a && is_signed_b
+    };
+    if !is_signed {
         return Ok(());
     }
-    let least = i64::MIN >> (64 - 8 * division.a.size_bytes());
-    let b_array = with_native!(division.b, T => map1::<i64, u8>(b, b.array.len(), |v| {
-        let minus_one: T = FromNum::from_num(-1_i64);
-        u8::from(v == i64::from_num(minus_one))
-    }))?;
+    // Each as the signed integer of its own size.
+    let (shift_a, shift_b) = (
+        64 - 8 * division.a.size_bytes(),
+        64 - 8 * division.b.size_bytes(),
+    );
+    let b_array = map1::<i64, u8>(b, b.array.len(), |v| {
+        u8::from((v << shift_b) >> shift_b == -1)
+    })?;
     let minus_ones = b_array
         .as_primitive::<arrow::datatypes::UInt8Type>()
         .values();
     if !minus_ones.contains(&1) {
         return Ok(());
     }
-    let dividends = map1::<i64, i64>(a, num_rows, |v| v)?;
+    let least = i64::MIN >> shift_a;
+    let dividends = map1::<i64, i64>(a, num_rows, |v| (v << shift_a) >> shift_a)?;
     let dividends = dividends
         .as_primitive::<arrow::datatypes::Int64Type>()
         .values();
