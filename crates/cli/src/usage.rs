@@ -75,10 +75,15 @@ fn explained(e: &clap::Error, commands: &[String], help: &str) -> Error {
             ErrorCode::BAD_ARGUMENTS,
             format!("Give {argument} as well: see {help}"),
         ),
-        ErrorKind::ArgumentConflict => (
-            ErrorCode::BAD_ARGUMENTS,
-            format!("Give {argument} once: it cannot be used again or together with others"),
-        ),
+        ErrorKind::ArgumentConflict => {
+            let other = text(e, ContextKind::PriorArg);
+            let hint = if other.is_empty() || other == argument {
+                format!("Give {argument} once")
+            } else {
+                format!("Give {argument} or {other}, not both")
+            };
+            (ErrorCode::BAD_ARGUMENTS, hint)
+        }
         ErrorKind::ValueValidation => {
             let why = std::error::Error::source(e).map(|e| format!(": {e}"));
             let message = format!(
@@ -163,7 +168,7 @@ mod tests {
             ),
             (
                 "basalt local --format a --format b",
-                "Code: 36. DB::Exception: Give --format <FORMAT> once: it cannot be used again or together with others. (BAD_ARGUMENTS)",
+                "Code: 36. DB::Exception: Give --format <FORMAT> once. (BAD_ARGUMENTS)",
             ),
         ] {
             assert_eq!(message(args), expected, "{args}");

@@ -41,6 +41,8 @@ fn main() {
     let shorts: Vec<i16> = longs.iter().map(|v| *v as i16).collect();
     let bytes: Vec<u8> = longs.iter().map(|v| *v as u8).collect();
     time("UInt8, 1 Mi rows", &bytes, 100);
+    time("UInt8, 64 Mi rows", &bytes.repeat(64), 100);
+    time("Int16, 64 Mi rows", &shorts.repeat(64), 100);
     time("Int16, 1 Mi rows", &shorts, 100);
     time("Int32, 1 Mi rows", &words, 100);
     time("UInt64, 1 Mi rows", &longs, 1 << 63);

@@ -102,5 +102,12 @@ fn sources(options: &ArgMatches, seed: u64) -> Result<Vec<Source>> {
             Err(Error::new(ErrorCode::BAD_ARGUMENTS, text))
         }
     };
+    if keys == "all" {
+        return Distribution::ALL
+            .map(Distribution::name)
+            .map(source)
+            .into_iter()
+            .collect();
+    }
     keys.split(',').map(|name| source(name.trim())).collect()
 }
