@@ -1,7 +1,11 @@
 //! Converts between day numbers, civil dates and moments in time zones.
 //!
 //! Days count from 1970-01-01. Civil conversions are Howard Hinnant's `days_from_civil` and its
-//! inverse, exact for every `i32` day.
+//! inverse, exact for every `i32` day; days of nearly three million years go a shorter way, that of Neri and
+//! Schneider, "Euclidean affine functions and their application to calendar algorithms" (2022), which
+//! multiplies where the other divides.
+
+use std::ops::RangeInclusive;
 
 use chrono::{Offset, TimeZone};
 use chrono_tz::Tz;
@@ -21,6 +25,12 @@ pub const FIRST_SECOND: i64 = -62_167_219_200;
 /// The last second of year 9999.
 pub const LAST_SECOND: i64 = 253_402_300_799;
 
+/// Spans of 400 years that are added to a year, so that none is negative.
+const ERAS: u32 = 82;
+
+/// Days that the shorter way is good for: numbers of 32 bits hold four times as many and 82 spans of 400 years.
+const NEAR_DAYS: RangeInclusive<i32> = -12_699_422..=1_061_042_401;
+
 /// A date of the proleptic Gregorian calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -34,7 +44,37 @@ pub struct CivilDate {
 
 impl CivilDate {
     /// The date of `days` since 1970-01-01.
+    #[inline]
     pub fn from_days(days: i32) -> Self {
+        if NEAR_DAYS.contains(&days) {
+            Self::from_near_days(days)
+        } else {
+            Self::from_any_days(days)
+        }
+    }
+
+    /// The same for days of [`NEAR_DAYS`], in the names of the paper.
+    #[inline]
+    fn from_near_days(days: i32) -> Self {
+        // From the first of March of year -32800, which is before all of them.
+        let n = days.cast_unsigned().wrapping_add(719_468 + 146_097 * ERAS);
+        let n_1 = 4 * n + 3;
+        let (century, n_c) = (n_1 / 146_097, n_1 % 146_097 / 4);
+        let p_2 = 2_939_745 * u64::from(4 * n_c + 3);
+        let (z, n_y) = ((p_2 >> 32) as u32, p_2 as u32 / 2_939_745 / 4);
+        let n_3 = 2_141 * n_y + 197_913;
+        let (month, day) = (n_3 >> 16, n_3 % (1 << 16) / 2_141 + 1);
+        // January and February are months 13 and 14 of a year that begins in March.
+        let is_next_year = n_y >= 306;
+        let year = (100 * century + z).cast_signed() - (400 * ERAS).cast_signed();
+        Self {
+            year: year + i32::from(is_next_year),
+            month: if is_next_year { month - 12 } else { month },
+            day,
+        }
+    }
+
+    fn from_any_days(days: i32) -> Self {
         let z = i64::from(days) + 719_468;
         let era = z.div_euclid(146_097);
         let day_of_era = z.rem_euclid(146_097);
@@ -182,8 +222,8 @@ impl OffsetCache {
 #[cfg(test)]
 mod tests {
     use super::{
-        CivilDate, DATE32_MAX, DATE32_MIN, OffsetCache, Tz, from_local_seconds, to_local_seconds,
-        weekday,
+        CivilDate, DATE32_MAX, DATE32_MIN, NEAR_DAYS, OffsetCache, Tz, from_local_seconds,
+        to_local_seconds, weekday,
     };
 
     #[test]
@@ -215,6 +255,21 @@ mod tests {
             DATE32_MIN
         );
         assert_eq!(weekday(0), 4);
+    }
+
+    #[test]
+    fn both_ways_give_the_same_dates() {
+        let (first, last) = (*NEAR_DAYS.start(), *NEAR_DAYS.end());
+        let spread = (first..last).step_by(1_009);
+        let near = spread.chain(-1_000_000..1_000_000).chain([last]);
+        for days in near {
+            let date = CivilDate::from_near_days(days);
+            assert_eq!(date, CivilDate::from_any_days(days), "{days}");
+        }
+        for days in [i32::MIN, first - 1, last + 1, i32::MAX] {
+            let date = CivilDate::from_days(days);
+            assert_eq!(date, CivilDate::from_any_days(days), "{days}");
+        }
     }
 
     #[test]

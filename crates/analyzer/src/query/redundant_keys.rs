@@ -6,7 +6,7 @@
 
 use basalt_error::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::{Expr, lit};
 
 use super::select::replace;
 use crate::typed::column;
@@ -57,6 +57,10 @@ impl ReducedKeys {
                 if grouped.len() > 1 && follows(&after[0].0, &others.collect::<Vec<_>>()) {
                     grouped.remove(place);
                 }
+            }
+            // If it is a constant, one that tables of numbers take.
+            if let [(expr @ Expr::Literal(..), name)] = grouped.as_mut_slice() {
+                (*expr, *name) = (lit(1_u8), fresh());
             }
         }
         let mut computed = Vec::new();

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use basalt_exec::report::Account;
-use datafusion::physical_expr_common::physical_expr::fmt_sql;
+use basalt_exec::report::{Account, sql_of};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::projection::ProjectionExec;
 
@@ -24,7 +23,7 @@ impl Names {
         }
         if let Some(projection) = operator.downcast_ref::<ProjectionExec>() {
             for output in projection.expr() {
-                let text = fmt_sql(output.expr.as_ref()).to_string();
+                let text = sql_of(&output.expr);
                 self.insert(&output.alias, &text);
             }
         }

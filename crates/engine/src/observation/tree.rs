@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use basalt_exec::report::{Account, Figures, account, figures, measured};
+use basalt_exec::report::{Account, Figures, account, figures, measured, sql_of};
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr_common::physical_expr::fmt_sql;
+use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{ExecutionPlan, displayable};
@@ -139,7 +139,7 @@ fn resolved(mut account: Account, names: &Names) -> Account {
 /// What a projection computes.
 fn expressions(projection: &ProjectionExec, names: &Names) -> String {
     let outputs = projection.expr().iter();
-    let texts = outputs.map(|output| fmt_sql(output.expr.as_ref()).to_string());
+    let texts = outputs.map(|output| sql_of(&output.expr));
     names.resolve(&texts.collect::<Vec<_>>().join(", "))
 }
 
@@ -155,6 +155,8 @@ fn foreign(operator: &Arc<dyn ExecutionPlan>, names: &Names) -> Account {
     let mut facts = Vec::new();
     if let Some(projection) = operator.downcast_ref::<ProjectionExec>() {
         facts.push(("Expressions", expressions(projection, names)));
+    } else if let Some(filter) = operator.downcast_ref::<FilterExec>() {
+        facts.push(("Condition", names.resolve(&sql_of(filter.predicate()))));
     } else if !about.is_empty() {
         facts.push(("About", about.trim().to_owned()));
     }

@@ -116,7 +116,7 @@ ORDER BY
    │      Stage (merging): time N N (N %)
    │      Stage (result): time N N (N %)
    └──Filter
-      │  About: number >= 10
+      │  Condition: number >= 10
       │  I/O: rows 39.99 thousand → 39.99 thousand · 319.92 KB → 319.92 KB
       │    time N N (N %) · N N a row
       └──Read
@@ -158,13 +158,13 @@ fn a_change_of_mind_is_told_with_its_reason() {
 /// The first rows look as if all keys were different.
 #[test]
 fn keys_that_come_again_bring_the_table_back() {
-    let sql = "SELECT sipHash64(number % 50000) AS k, count() FROM numbers(1500000) GROUP BY k";
+    let sql = "SELECT sipHash64(number % 60000) AS k, count() FROM numbers(1500000) GROUP BY k";
     let expected = [
-        "Changed: to staging after 65.41 thousand rows in all: 50.00 thousand groups in 65.41 thousand rows \
+        "Changed: to staging after 65.41 thousand rows in all: 60.00 thousand groups in 65.41 thousand rows \
          of a task, few of the last rows found theirs",
-        "Changed: to table after 981.13 thousand rows in all: only about 50.00 thousand groups in 981.13 \
-         thousand rows of a task",
-        "Merge: table: 50.00 thousand groups in 1 table of 2.94 MiB",
+        "Changed: to table after 1.11 million rows in all: only about 60.00 thousand groups in 1.11 \
+         million rows of a task",
+        "Merge: table: 60.00 thousand groups in 1 table of 2.98 MiB",
     ];
     assert_eq!(said(sql, &["Changed:", "Merge:"]), expected);
 }

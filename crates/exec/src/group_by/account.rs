@@ -1,11 +1,9 @@
 //! Tells what a grouping did: shape of the key, way to work and why, tables, files, times.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use basalt_functions::aggregate::Shortcut;
-use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr_common::physical_expr::fmt_sql;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::metrics::MetricsSet;
 
@@ -16,7 +14,7 @@ use super::observed::{Change, GROUPING_TIME, MERGING_TIME, Observed, Way};
 use super::strategy::Strategy;
 use crate::compile::Told;
 use crate::memory::PEAK_MEMORY;
-use crate::report::{Account, DecidedArm, Decision, figures};
+use crate::report::{Account, DecidedArm, Decision, figures, sql_of};
 use crate::spill::spilled;
 
 /// Ways to merge the tasks' groups.
@@ -52,15 +50,14 @@ impl GroupByExec {
 
     /// Keys and aggregates as SQL has them.
     fn expressions(&self) -> (Vec<String>, Vec<String>) {
-        let sql = |expr: &Arc<dyn PhysicalExpr>| fmt_sql(expr.as_ref()).to_string();
         let call = |aggregate: &AggregateSpec| {
             let args = match aggregate.bound.shortcut {
                 Some(Shortcut::CountAll) => Vec::new(),
-                _ => aggregate.args.iter().map(sql).collect(),
+                _ => aggregate.args.iter().map(sql_of).collect(),
             };
             format!("{}({})", aggregate.bound.name, args.join(", "))
         };
-        let keys = self.grouping.keys.iter().map(sql).collect();
+        let keys = self.grouping.keys.iter().map(sql_of).collect();
         (keys, self.grouping.aggregates.iter().map(call).collect())
     }
 
@@ -194,8 +191,13 @@ impl GroupByExec {
         if let Some(change) = run.changes().last() {
             return change.reason.clone();
         }
+        let is_forced = self.options.strategy == Strategy::Dense;
         let why = if run.total().0 == 0 {
             "no rows came"
+        } else if is_forced && run.ended_in(Way::Dense) {
+            "the setting group_by_strategy"
+        } else if is_forced {
+            "the setting group_by_strategy, but keys are no integers of a range that arrays can have"
         } else if run.ended_in(Way::Dense) {
             "keys are integers of a small range"
         } else {

@@ -268,7 +268,7 @@ impl<F: KeyForm> Local<F> {
         let new_groups = num_groups.saturating_sub(self.last_asked.1);
         self.last_asked = (num_rows, num_groups);
         let is_vain = |rows_per_group| new_rows < new_groups.saturating_mul(rows_per_group);
-        if num_groups > self.tuning.cached_groups && is_vain(2) {
+        if num_groups > self.tuning.cached_groups && is_vain(2) && self.are_many_to_come() {
             return Verdict::Stage;
         }
         if !is_vain(self.tuning.rows_per_group) {
@@ -280,6 +280,14 @@ impl<F: KeyForm> Local<F> {
         } else {
             Verdict::Go
         }
+    }
+
+    /// Whether there are more groups than should have been found if all were to fit a table, were their keys
+    /// drawn at random: n rows of D keys have D * (1 - e^(-n / D)) on average.
+    fn are_many_to_come(&self) -> bool {
+        let num_rows = (self.num_rows - self.num_rows_before) as f64;
+        let most_keys = self.tuning.staging_groups as f64;
+        self.groups.len() as f64 > most_keys * (1.0 - (-num_rows / most_keys).exp())
     }
 
     /// Whether keys of the table's groups are likely to have come soon or never again.

@@ -8,17 +8,20 @@
 //! |---|---|
 //! | [`clock`] | time of work that no stream's reader waits for |
 //! | [`figures`] | numbers, bytes and times for people |
+//! | [`sql`] | expressions as people write them |
 //! | [`measured`] | a plan whose operators are all measured, for EXPLAIN ANALYZE |
 
 pub(crate) mod clock;
 pub mod figures;
 mod measured;
+mod sql;
 
 use std::time::Duration;
 
 use datafusion::physical_plan::ExecutionPlan;
 
 pub use measured::{Figures, measure, measured};
+pub use sql::sql_of;
 
 use crate::group_by::GroupByExec;
 use crate::scan::ScanExec;

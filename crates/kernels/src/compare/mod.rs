@@ -76,11 +76,7 @@ fn retain<T: Copy>(values: &[T], words: &mut [u64], holds: impl Fn(T) -> bool) {
 }
 
 /// Clears the bits of whole groups of values for which `holds` is false.
-fn retain_groups<T: Copy>(
-    groups: &[[T; WORD_ROWS]],
-    words: &mut [u64],
-    holds: impl Fn(T) -> bool,
-) {
+fn retain_groups<T: Copy>(groups: &[[T; WORD_ROWS]], words: &mut [u64], holds: impl Fn(T) -> bool) {
     #[cfg(target_arch = "x86_64")]
     if SimdLevel::current() >= SimdLevel::Avx2 && isa::has_avx2() {
         // SAFETY: (cpu) detected above. Pays in bench `compare`.

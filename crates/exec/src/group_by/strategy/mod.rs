@@ -157,8 +157,8 @@ pub(super) async fn run<F: KeyForm>(strategy: Strategy, job: Job<F>) -> Result<A
     }
 }
 
-/// Ordinals that keys may have if `dense` is forced: arrays of 1 GiB for a count.
-const MAX_DENSE_LEN: usize = 1 << 27;
+/// Ordinals that keys may have if `dense` is forced: arrays of 128 MiB for a count.
+const MAX_DENSE_LEN: usize = 1 << 24;
 
 async fn adaptive<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
     let Job {
