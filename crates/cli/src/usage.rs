@@ -170,6 +170,10 @@ mod tests {
                 "basalt local --format a --format b",
                 "Code: 36. DB::Exception: Give --format <FORMAT> once. (BAD_ARGUMENTS)",
             ),
+            (
+                "basalt lab group-by --sizes 1k --rows 5",
+                "Code: 36. DB::Exception: Give --sizes <LIST> or --rows <N>, not both. (BAD_ARGUMENTS)",
+            ),
         ] {
             assert_eq!(message(args), expected, "{args}");
         }

@@ -16,6 +16,13 @@ pub struct Window {
     pub functions: Vec<WindowColumn>,
 }
 
+impl Window {
+    /// Whether it is over all rows in the order in which they come.
+    pub fn takes_rows_as_they_come(&self) -> bool {
+        self.partition.is_empty() && self.order.is_empty()
+    }
+}
+
 /// A sort key of a window.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]
 pub struct WindowOrder {

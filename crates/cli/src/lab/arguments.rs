@@ -180,7 +180,7 @@ fn group_by() -> Command {
             text(
                 "keys",
                 "LIST|FILE",
-                "What to group: all kinds of keys, some of them (unique, uniform, zipf, sequence, clustered, misleading, mirrored), or a file",
+                "What to group: kinds of keys, all of them, or a file",
             )
             .default_value("unique"),
         )

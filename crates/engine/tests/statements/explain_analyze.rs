@@ -99,7 +99,6 @@ ORDER BY
 │  I/O: rows 20.00 thousand → 20.00 thousand · 479.88 KB → 479.88 KB
 │    time N N (N %) · N N a row
 │      Stage (reading): time N N (N %)
-│      Stage (splitting): time N N (N %)
 │      Stage (sorting): time N N (N %)
 └──GROUP BY
    │  Keys: intDiv(number, 2)

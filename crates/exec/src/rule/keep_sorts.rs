@@ -65,9 +65,7 @@ pub(crate) fn follows_sort(node: &Arc<dyn ExecutionPlan>) -> bool {
         return looks_back(filter.predicate());
     }
     if let Some(step) = node.downcast_ref::<StreamExec>() {
-        let operator = step.operator();
-        return matches!(operator, StreamOperator::Window(window)
-            if window.order.is_empty() && window.partition.is_empty());
+        return matches!(step.operator(), StreamOperator::Window(w) if w.takes_rows_as_they_come());
     }
     if let Some(ours) = node.downcast_ref::<GroupByExec>() {
         return ours.follows_sort();

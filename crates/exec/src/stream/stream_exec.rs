@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use basalt_analyzer::into_plan_error;
-use basalt_analyzer::plan::{RowBound, SharedRows, StreamOperator, Window};
+use basalt_analyzer::plan::{RowBound, SharedRows, StreamOperator};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
@@ -262,8 +262,7 @@ impl ExecutionPlan for StreamExec {
     /// which counts what a sort above it takes, not the rows of the sort that its LIMIT asks for, and a window over
     /// all rows without an order, whose functions follow the order in which the rows come.
     fn maintains_input_order(&self) -> Vec<bool> {
-        let is_whole = |window: &Window| window.order.is_empty() && window.partition.is_empty();
-        if matches!(&self.operator, StreamOperator::Window(window) if is_whole(window)) {
+        if matches!(&self.operator, StreamOperator::Window(w) if w.takes_rows_as_they_come()) {
             return vec![false];
         }
         let asks = self.required_input_ordering().iter().any(Option::is_some);

@@ -9,6 +9,7 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 
+#[cfg(target_arch = "x86_64")]
 use basalt_adapt::SimdLevel;
 
 #[cfg(target_arch = "x86_64")]

@@ -230,7 +230,7 @@ impl<E: Entry> Parts<E> {
             if groups.last() != Some(&entry.group()) {
                 groups.push(entry.group());
             }
-            // Of 2^32 groups, each has an entry.
+            // A block has fewer entries than 2^32, and no more groups than entries.
             *entry = E::new(groups.len() as u32 - 1, entry.value());
         }
         let mut taken = Self::new(self.tuning);
