@@ -3,10 +3,10 @@
 use std::ops::Deref;
 
 use crate::hash::HashBytes;
-use crate::prefetch::prefetch;
 use crate::runs::CHUNK;
 use crate::views::{AddLong, Arena, INLINE_LEN, LongKeys, Views, view_len};
 use crate::{MAX_GROUPS, TableFull};
+use basalt_kernels::prefetch::prefetch;
 
 const MIN_SLOTS: usize = 2 * CHUNK;
 

@@ -1,6 +1,6 @@
 //! Sets rows apart whose string is empty: more often than not they are most of a column.
 
-use crate::prefetch::{LINE_BYTES, prefetch};
+use basalt_kernels::prefetch::{LINE_BYTES, prefetch};
 
 /// The view of the empty string.
 pub(crate) const EMPTY: u128 = 0;

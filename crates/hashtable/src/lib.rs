@@ -21,10 +21,8 @@
 //! | [`filled`] | rows apart whose string is empty |
 //! | [`kept_strings`] | strings where rows have them |
 //! | [`runs`] | runs of equal keys |
-//! | [`prefetch`] | memory ahead of its use |
 
-// Allowed in `prefetch` alone.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 pub mod bytes_table;
 pub mod direct;
@@ -41,7 +39,6 @@ mod bytes_probe;
 mod bytes_slots;
 mod filled;
 mod kept_strings;
-mod prefetch;
 mod runs;
 mod word_slots;
 
@@ -49,7 +46,6 @@ pub use bytes_table::BytesTable;
 pub use direct::DirectTable;
 pub use hash::{Fold, HashBytes, HashKeys, HashWord, Zero};
 pub use kept_bytes_table::KeptBytesTable;
-pub use prefetch::prefetch;
 pub use radix::{Partitions, fast_range, partition, partition_by};
 pub use two_level_bytes_table::TwoLevelBytesTable;
 pub use two_level_word_table::TwoLevelWordTable;

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use crate::Word;
 use crate::hash::HashWord;
-use crate::prefetch::prefetch;
 use crate::runs::CHUNK;
+use basalt_kernels::prefetch::prefetch;
 
 const MIN_SLOTS: usize = 2 * CHUNK;
 

@@ -15,6 +15,7 @@
 //! | [`divide`] | quotients and remainders by one divisor, without division |
 //! | [`widest`] | a loop compiled for several levels, of which the widest runs |
 //! | [`isa`] | whether wide instructions may be called; registers from arrays |
+//! | [`prefetch`] | memory ahead of its use |
 //! | [`masks`] | zeros for the values of rows that have none |
 //!
 //! A folder holds one kernel: `mod.rs` lists its forms, `scalar.rs` specifies the result, and files
@@ -38,6 +39,7 @@ pub mod grouped;
 #[cfg(target_arch = "x86_64")]
 mod isa;
 mod masks;
+pub mod prefetch;
 pub mod seen;
 pub mod sum;
 pub mod widest;

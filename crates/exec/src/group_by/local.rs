@@ -1,6 +1,6 @@
 //! Groups the rows of one input partition; stops where grouping early does not pay.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arrow::array::{ArrayRef, RecordBatch};
 use datafusion::error::Result;
@@ -9,18 +9,21 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use super::Grouping;
 use super::bounds::bounds;
 use super::dense::{Dense, UNIT};
-use super::flushed::Flushed;
-use super::group_set::{GroupSet, SplitGroups};
+use super::group_set::GroupSet;
 use super::grouping::{AggregateArgs, PlannedKeys};
 use super::key_form::KeyForm;
 use super::observed::{Seen, TaskNotes, Way};
 use super::options::Tuning;
-use super::rows::{Rows, SplitRows};
+use super::part::Part;
+use super::rows::Rows;
 use super::spill::{Share, Spiller};
 use super::staging::Staging;
 
 /// Ordinals whose groups go to a file together: enough for blocks of some size.
 const SPILLED_ORDINALS: usize = 256 << 10;
+
+/// Memory of a group in a table for small keys, in bytes, as it comes out of arrays.
+const GROUP_BYTES: usize = 64;
 
 /// What becomes of a table.
 enum Verdict {
@@ -84,7 +87,8 @@ impl<F: KeyForm> Local<F> {
 
     /// The same with arrays for keys of which something is known.
     pub(super) fn with_planned_keys(mut self, keys: Option<&PlannedKeys>) -> Self {
-        self.dense = keys.and_then(|keys| Dense::planned(&self.grouping, keys));
+        let dense = keys.and_then(|keys| Dense::planned(&self.grouping, keys));
+        self.dense = dense.filter(|dense| dense.len() <= self.max_dense_len(dense.len()));
         self
     }
 
@@ -108,6 +112,9 @@ impl<F: KeyForm> Local<F> {
     }
 
     fn push_piece(&mut self, batch: &RecordBatch) -> Result<()> {
+        if self.table_may_grow(batch.num_rows()) && self.share.is_too_much_to_grow() {
+            self.spill_most()?;
+        }
         let columns = self.grouping.key_columns(batch)?;
         let args = self.grouping.args(batch)?;
         self.num_rows += batch.num_rows();
@@ -116,10 +123,17 @@ impl<F: KeyForm> Local<F> {
             self.push_rows(columns, args)?;
         }
         self.note(way, num_groups);
-        if self.share.hold(self.size_bytes())? && !self.spill_sets()? {
-            self.spill()?;
+        if self.share.hold(self.size_bytes())? {
+            self.spill_most()?;
         }
         Ok(())
+    }
+
+    /// Whether arrays of the table double if all of so many rows have new keys.
+    fn table_may_grow(&self, num_rows: usize) -> bool {
+        let num_groups = self.groups.len();
+        let most_groups = num_groups + num_rows;
+        !self.is_staging && most_groups.next_power_of_two() > num_groups.next_power_of_two()
     }
 
     /// How rows are worked on whose keys index no arrays.
@@ -173,6 +187,14 @@ impl<F: KeyForm> Local<F> {
         Ok(is_done)
     }
 
+    /// Moves into files what takes most of the memory.
+    fn spill_most(&mut self) -> Result<()> {
+        if !self.spill_sets()? {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
     /// Moves all groups and rows into a file.
     pub(super) fn spill(&mut self) -> Result<()> {
         if self.has_sets_in_files() {
@@ -204,6 +226,7 @@ impl<F: KeyForm> Local<F> {
     /// Adds rows whose keys index arrays; false if they cannot.
     fn push_dense(&mut self, columns: &[ArrayRef], args: &AggregateArgs) -> Result<bool> {
         let max_len = self.tuning.max_dense_len(self.num_rows_ahead);
+        let max_len = self.max_dense_len(max_len);
         if let Some(dense) = &mut self.dense
             && dense.push_if_fits(columns, args, max_len)?
         {
@@ -223,9 +246,21 @@ impl<F: KeyForm> Local<F> {
         };
         match &mut self.dense {
             Some(dense) if fits => dense.push(columns, args)?,
+            Some(dense) if dense.len() > self.share.room_bytes() / GROUP_BYTES => self.spill()?,
             _ => self.leave_dense()?,
         }
         Ok(fits)
+    }
+
+    /// Most ordinals for which there is memory, up to `max_len`.
+    fn max_dense_len(&self, max_len: usize) -> usize {
+        let ordinal_bytes = match &self.dense {
+            Some(dense) if dense.len() > 0 => dense.size_bytes() / dense.len(),
+            _ => 0,
+        };
+        // Arrays grow to twice of what is needed at most.
+        let least_bytes = size_of::<u64>() * (self.grouping.aggregates.len() + 1);
+        max_len.min(self.share.room_bytes() / (2 * ordinal_bytes.max(least_bytes)))
     }
 
     /// Moves all groups into the table.
@@ -414,49 +449,5 @@ impl<F: KeyForm> Local<F> {
     /// Gives the table's groups; no rows are staged.
     pub(super) fn into_groups(self) -> (GroupSet<F>, MemoryReservation) {
         (self.groups, self.share.into_memory())
-    }
-}
-
-/// What one task has, in the order of partitions.
-pub(super) struct Part<F: KeyForm> {
-    /// Groups of the first rows.
-    pub(super) groups: SplitGroups<F>,
-    /// Groups of rows after these, one set a partition, to be taken once; or none at all.
-    pub(super) grouped: Vec<Mutex<Option<GroupSet<F>>>>,
-    /// Groups of rows after these.
-    pub(super) flushed: Vec<Flushed<F>>,
-    /// Rows after these, which are in no group yet.
-    pub(super) staged: Vec<SplitRows<F>>,
-    pub(super) memory: MemoryReservation,
-}
-
-impl<F: KeyForm> Part<F> {
-    /// Rows of `partition` that are in no group yet.
-    pub(super) fn num_staged(&self, partition: usize) -> usize {
-        let staged = self.staged.iter();
-        staged.map(|rows| rows.range(partition).len()).sum()
-    }
-
-    /// Takes the groups of the staged rows of `partition`, if nobody has.
-    fn take_grouped(&self, partition: usize) -> Option<GroupSet<F>> {
-        let grouped = self.grouped.get(partition)?;
-        grouped
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-    }
-
-    /// Adds all that belongs to `partition` to `to`, in the order in which rows came.
-    pub(super) fn merge_into(&self, partition: usize, to: &mut GroupSet<F>) -> Result<()> {
-        self.groups.merge_into(partition, to)?;
-        if let Some(grouped) = self.take_grouped(partition) {
-            grouped.split(0)?.merge_into(0, to)?;
-        }
-        for flushed in &self.flushed {
-            flushed.merge_into(partition, to)?;
-        }
-        self.staged
-            .iter()
-            .try_for_each(|staged| staged.push_into(partition, to))
     }
 }

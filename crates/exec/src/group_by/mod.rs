@@ -29,6 +29,7 @@
 //! | [`rows`], [`group_set`] | rows on their way to a table; a table with its states |
 //! | [`strategy`] | how tasks share the work |
 //! | [`local`] | one task's groups, if the strategy is to adapt |
+//! | [`part`] | what one task has in the end |
 //! | [`staging`] | its rows that are only split by hash |
 //! | [`top`], [`ranks`] | groups that a LIMIT above does not want, by their results |
 //! | [`first_keys`] | rows of groups that a LIMIT above does not want |
@@ -67,6 +68,7 @@ mod no_keys;
 mod observed;
 mod pack;
 mod packed_rows;
+mod part;
 mod ranks;
 pub(crate) mod row_order;
 mod rows;

@@ -10,6 +10,7 @@ use basalt_kernels::average::NUM_KEYS;
 use basalt_kernels::fold::fold_lanes;
 use basalt_kernels::grouped::fold_groups;
 use basalt_kernels::widest::{Loop, widest};
+use basalt_profile::room_bytes;
 use datafusion::common::internal_datafusion_err;
 use datafusion::error::Result;
 
@@ -125,7 +126,11 @@ pub(super) fn grow<T: Copy + Default>(words: &mut Vec<T>, num_groups: usize) {
         words.resize(num_groups, T::default());
         return;
     }
-    let mut grown = vec![T::default(); (num_groups.next_power_of_two()).max(words.len() * 4)];
+    let (least, most) = (num_groups.next_power_of_two(), words.len() * 4);
+    // The system may count what is not used yet.
+    let has_room = most * size_of::<T>() < room_bytes() / 4;
+    let len = if has_room { least.max(most) } else { least };
+    let mut grown = vec![T::default(); len];
     grown[..words.len()].copy_from_slice(words);
     *words = grown;
 }

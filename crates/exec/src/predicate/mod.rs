@@ -17,7 +17,7 @@ use arrow::datatypes::{DataType as ArrowType, Schema, SchemaRef};
 use datafusion::common::internal_err;
 use datafusion::error::Result;
 use datafusion::logical_expr::ColumnarValue;
-use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
+use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
 
 use self::comparison::ColumnComparison;
 use self::flag::FlagExpr;
@@ -29,43 +29,38 @@ use self::rest::Rest;
 pub(crate) struct Predicate {
     whole: Arc<dyn PhysicalExpr>,
     comparisons: Vec<ColumnComparison>,
-    /// The other conjuncts.
-    rest: Option<Rest>,
+    /// The other conjuncts, in their order.
+    rest: Vec<Rest>,
+    /// Whether a kernel makes a part of them.
+    has_flags: bool,
 }
 
 impl Predicate {
     /// The condition over rows of `schema`, if parts of it are comparisons that kernels do.
     pub(crate) fn try_new(whole: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
         let new = Self::of_any(whole, schema)?;
-        let has_flags = new.rest.as_ref().is_some_and(|rest| rest.has_flags);
-        (!new.comparisons.is_empty() || has_flags).then_some(new)
+        (!new.comparisons.is_empty() || new.has_flags).then_some(new)
     }
 
     /// The condition over rows of `schema`, also if there are no comparisons in it that kernels do.
     pub(crate) fn of_any(whole: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
-        let mut comparisons = Vec::new();
-        let mut rest: Vec<Arc<dyn PhysicalExpr>> = Vec::new();
-        let mut has_flags = false;
+        let mut new = Self {
+            whole: Arc::clone(whole),
+            comparisons: Vec::new(),
+            rest: Vec::new(),
+            has_flags: false,
+        };
         for conjunct in split_conjunction(whole) {
             if let Some(comparison) = ColumnComparison::try_new(conjunct, schema) {
-                comparisons.push(comparison);
+                new.comparisons.push(comparison);
             } else if let Some(flag) = FlagExpr::try_new(conjunct, schema) {
-                has_flags = true;
-                rest.push(Arc::new(flag));
+                new.has_flags = true;
+                new.rest.push(Rest::try_new(Arc::new(flag)).ok()?);
             } else {
-                rest.push(Arc::clone(conjunct));
+                new.rest.push(Rest::try_new(Arc::clone(conjunct)).ok()?);
             }
         }
-        let rest = if rest.is_empty() {
-            None
-        } else {
-            Some(Rest::try_new(conjunction(rest), has_flags).ok()?)
-        };
-        Some(Self {
-            whole: Arc::clone(whole),
-            comparisons,
-            rest,
-        })
+        Some(new)
     }
 
     /// The condition as it was.
@@ -83,11 +78,11 @@ impl Predicate {
         for comparison in &self.comparisons {
             comparison.retain(batch, &mut words)?;
         }
-        let rows = BooleanBuffer::new(Buffer::from_vec(words), 0, num_rows);
-        match &self.rest {
-            Some(rest) => rest.hold_too(batch, rows),
-            None => Ok(rows),
+        let mut rows = BooleanBuffer::new(Buffer::from_vec(words), 0, num_rows);
+        for conjunct in &self.rest {
+            rows = conjunct.hold_too(batch, rows)?;
         }
+        Ok(rows)
     }
 }
 

@@ -1,9 +1,10 @@
-//! Evaluates what of a condition is left when comparisons have dropped rows: for all rows of a batch, or
-//! for those that are left.
+//! Evaluates a conjunct that is no comparison when those before it have dropped rows: for all rows of a
+//! batch, or for those that are left.
 //!
 //! All rows are read one behind the other, and nothing is copied; those that are left are fewer, but have
 //! to be taken out. What costs less depends on the condition and on how many are left, so it is measured.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
@@ -11,9 +12,12 @@ use arrow::buffer::BooleanBuffer;
 use basalt_adapt::{Choice, Chooser, MIN_MEASURED_BYTES, Work, WorkUnit};
 use basalt_analyzer::lazy_logic::{lazy, may_fail};
 use datafusion::common::internal_err;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::error::Result;
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::utils::collect_columns;
 use parking_lot::Mutex;
 
 /// Decides whether the rest of a condition is evaluated for all rows of a batch.
@@ -38,14 +42,15 @@ const FEW: usize = 5;
 /// Bytes of a row, for how much a batch tells: columns have at least that many.
 const ROW_BYTES: usize = 8;
 
-/// Conjuncts that are no comparisons.
+/// A conjunct that is no comparison.
 #[derive(Clone, Debug)]
 pub(super) struct Rest {
+    /// Over its own columns.
     expr: Arc<dyn PhysicalExpr>,
-    /// Whether it must not see rows that the comparisons have dropped.
+    /// Where these are in a batch: no others are taken out of it.
+    columns: Vec<usize>,
+    /// Whether it must not see rows that the conjuncts before it have dropped.
     may_fail: bool,
-    /// Whether a kernel makes a part of it.
-    pub(super) has_flags: bool,
     /// One for each octave that has been met, for all threads.
     choosers: Arc<Mutex<[Option<Chooser>; OCTAVES]>>,
 }
@@ -55,11 +60,14 @@ impl Rest {
     ///
     /// # Errors
     /// If the expression is damaged.
-    pub(super) fn try_new(expr: Arc<dyn PhysicalExpr>, has_flags: bool) -> Result<Self> {
+    pub(super) fn try_new(expr: Arc<dyn PhysicalExpr>) -> Result<Self> {
+        let columns = collect_columns(&expr);
+        let columns: BTreeSet<usize> = columns.iter().map(Column::index).collect();
+        let columns: Vec<usize> = columns.into_iter().collect();
         Ok(Self {
             may_fail: may_fail(&expr),
-            expr: lazy(expr)?.data,
-            has_flags,
+            expr: over_columns(lazy(expr)?.data, &columns)?,
+            columns,
             choosers: Arc::default(),
         })
     }
@@ -104,14 +112,33 @@ impl Rest {
     }
 
     fn of_all(&self, batch: &RecordBatch, rows: BooleanBuffer) -> Result<BooleanBuffer> {
-        both(rows, self.expr.evaluate(batch)?, batch.num_rows())
+        let batch = batch.project(&self.columns)?;
+        both(rows, self.expr.evaluate(&batch)?, batch.num_rows())
     }
 
     fn of_selected(&self, batch: &RecordBatch, rows: BooleanBuffer) -> Result<BooleanBuffer> {
+        let batch = batch.project(&self.columns)?;
         let selection = BooleanArray::new(rows.clone(), None);
-        let value = self.expr.evaluate_selection(batch, &selection)?;
+        let value = self.expr.evaluate_selection(&batch, &selection)?;
         both(rows, value, batch.num_rows())
     }
+}
+
+/// The expression over the columns at `columns` alone.
+fn over_columns(expr: Arc<dyn PhysicalExpr>, columns: &[usize]) -> Result<Arc<dyn PhysicalExpr>> {
+    let own = expr.transform_up(|expr| {
+        let Some(column) = expr.downcast_ref::<Column>() else {
+            return Ok(Transformed::no(expr));
+        };
+        let Ok(index) = columns.binary_search(&column.index()) else {
+            return internal_err!("column {} is none of the condition", column.name());
+        };
+        Ok(Transformed::yes(Arc::new(Column::new(
+            column.name(),
+            index,
+        ))))
+    })?;
+    Ok(own.data)
 }
 
 /// Those of `rows` for which the condition's value is true.

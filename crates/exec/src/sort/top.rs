@@ -15,6 +15,7 @@ use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::{interleave_record_batch, take};
 use arrow::datatypes::Schema;
 use arrow::row::{RowConverter, Rows, SortField};
+use basalt_profile::room_bytes;
 use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::physical_expr::PhysicalSortExpr;
@@ -35,6 +36,12 @@ const KEPT_ROWS_PER_ROW: usize = 8;
 
 /// Rows of batches that are kept in any case.
 const MIN_KEPT_ROWS: usize = 1 << 18;
+
+/// Bytes of batches that a task keeps in any case where memory is not short.
+const MIN_KEPT_BYTES: usize = 8 << 20;
+
+/// The part of the query's free memory that a task takes for batches at most: what is below still works.
+const KEPT_PART: usize = 8;
 
 /// What all tasks of a top-N know.
 #[derive(Debug)]
@@ -237,9 +244,23 @@ impl TopRows {
             return Ok(());
         }
         let keys = self.rows_of_candidates(keys, num_before)?;
-        self.memory.try_grow(batch_bytes(&batch))?;
+        let is_held = self.memory.try_grow(batch_bytes(&batch)).is_ok();
         self.kept.push(Kept { batch, keys });
+        let is_much = self.memory.size() > MIN_KEPT_BYTES.min(room_bytes() / KEPT_PART);
+        if !is_held || is_much && self.has_few_candidates() {
+            self.drop_others();
+            self.copy_out()?;
+        }
         Ok(())
+    }
+
+    /// Whether most rows of the batches that are kept are no candidates.
+    fn has_few_candidates(&self) -> bool {
+        self.num_kept_rows() > KEPT_ROWS_PER_ROW * self.candidates.len()
+    }
+
+    fn num_kept_rows(&self) -> usize {
+        self.kept.iter().map(|kept| kept.batch.num_rows()).sum()
     }
 
     /// The keys of the candidates from the `first` one on, in arrow's row format, if words do not hold them.
@@ -256,8 +277,17 @@ impl TopRows {
         Ok(Some(self.converter.convert_columns(&keys)?))
     }
 
-    /// Keeps the best candidates only, and lowers the bound.
+    /// Keeps the best candidates only, lowers the bound, and copies them out of batches if these are large.
     fn shrink(&mut self) -> Result<()> {
+        self.drop_others();
+        if self.num_kept_rows() > MIN_KEPT_ROWS && self.has_few_candidates() {
+            self.copy_out()?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the best candidates only, and lowers the bound.
+    fn drop_others(&mut self) {
         let num_rows = self.spec.num_rows;
         if self.candidates.len() > num_rows {
             let kept = &self.kept;
@@ -279,12 +309,6 @@ impl TopRows {
             self.bound = if loses_ties { Some(last.word) } else { shared };
         }
         self.max_candidates = most_candidates(self.candidates.len().max(num_rows));
-        let num_kept_rows: usize = self.kept.iter().map(|kept| kept.batch.num_rows()).sum();
-        let most = (KEPT_ROWS_PER_ROW * self.candidates.len()).max(MIN_KEPT_ROWS);
-        if num_kept_rows > most {
-            self.copy_out()?;
-        }
-        Ok(())
     }
 
     /// Copies the candidates out of their batches.

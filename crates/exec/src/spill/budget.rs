@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use basalt_analyzer::into_plan_error;
+use basalt_profile::room_bytes;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -136,6 +137,25 @@ impl Share {
             || (is_much && self.budget.is_short_of_memory())
             || self.memory.try_resize(num_bytes).is_err();
         Ok(is_too_much)
+    }
+
+    /// Bytes that this task may take besides what it holds, if all others take as many; without end if nothing
+    /// ever goes to files.
+    pub(crate) fn room_bytes(&self) -> usize {
+        match self.budget.max_bytes {
+            None => usize::MAX,
+            Some(_) => room_bytes() / self.budget.num_tasks,
+        }
+    }
+
+    /// Whether what is held should go to a file before its arrays double: for a while there are the old ones
+    /// besides the new.
+    pub(crate) fn is_too_much_to_grow(&self) -> bool {
+        let Some(max_bytes) = self.budget.max_bytes else {
+            return false;
+        };
+        let is_much = self.held_bytes > max_bytes / self.budget.num_tasks / LEAST_PART;
+        is_much && 2 * self.held_bytes > self.room_bytes()
     }
 
     /// Holds `num_bytes` more from now on; true if all should go to a file first.

@@ -3,7 +3,7 @@
 use crate::tidy::{Exception, Finding, Rule, Tree};
 
 /// Crates whose work needs intrinsics, raw memory, an allocator or code that is compiled while they run.
-const UNSAFE_CRATES: &[&str] = &["profile", "kernels", "codec", "hashtable", "jit"];
+const UNSAFE_CRATES: &[&str] = &["profile", "kernels", "codec", "jit"];
 
 const FORBIDS: &str = "#![forbid(unsafe_code)]";
 

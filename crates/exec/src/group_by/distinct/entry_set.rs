@@ -3,7 +3,7 @@
 //! The number of slots is a power of two, at most half of them are taken, and a free one holds the
 //! default entry; whether that is in the set is a flag.
 
-use basalt_hashtable::prefetch;
+use basalt_kernels::prefetch::prefetch;
 
 use super::entry::Entry;
 

@@ -12,11 +12,11 @@ use futures::StreamExt;
 use super::{Job, Work};
 use crate::group_by::group_set::GroupSet;
 use crate::group_by::key_form::KeyForm;
-use crate::group_by::local::Part;
 use crate::group_by::merged::{
     GroupsOf, Merged, Partitioned, Whole, consume_all, join_in_order, merge_sets, merge_spilled,
 };
 use crate::group_by::observed::in_tables;
+use crate::group_by::part::Part;
 use crate::group_by::spill::{Share, Spiller};
 
 /// Bits of the hash that choose a small table: 256 of them, as ClickHouse has.

@@ -7,6 +7,7 @@
 
 use arrow::array::{Array, BinaryViewArray, ByteView};
 use arrow::buffer::Buffer;
+use basalt_kernels::prefetch::prefetch;
 use basalt_kernels::widest::{Loop, widest};
 use memchr::arch::all::packedpair::Pair;
 use memchr::memmem::Finder;
@@ -272,6 +273,10 @@ impl Probes {
 /// Places of a string at which a text may begin that are looked at together.
 const PLACES: usize = 64;
 
+/// Strings that are asked for before they are looked at: where an earlier condition has left few, each lies
+/// where nothing was read before, and waiting for one after the other takes a third longer (`q23` of ClickBench).
+const AHEAD: usize = 16;
+
 /// Those of some long strings that may contain a text, each looked at where it lies.
 struct MayContain<'a> {
     strings: &'a [(u16, ByteView)],
@@ -287,7 +292,12 @@ impl Loop for MayContain<'_> {
         let [one, two, three] = self.probes.bytes;
         let furthest = self.probes.offsets.into_iter().max().unwrap_or(0);
         let mut found = Vec::new();
-        for (row, string) in self.strings {
+        for (at, (row, string)) in self.strings.iter().enumerate() {
+            if let Some((_, ahead)) = self.strings.get(at + AHEAD) {
+                let bytes = &self.buffers[ahead.buffer_index as usize];
+                prefetch(bytes, ahead.offset as usize);
+                prefetch(bytes, (ahead.offset + ahead.length) as usize);
+            }
             let places = (string.length as usize + 1).saturating_sub(self.probes.len);
             let begin = string.offset as usize;
             // With what lies behind the string: a text found there is no harm, only looked at in vain.
