@@ -45,6 +45,11 @@ trait Watch: fmt::Debug + Send + Sync + 'static {
         Ok(())
     }
 
+    /// Whether this reservation is never refused anything.
+    fn grants(&self, _reservation: &MemoryReservation) -> bool {
+        false
+    }
+
     /// `additional` bytes were taken.
     fn grown(&self, pool: &dyn MemoryPool, additional: usize);
 
@@ -55,6 +60,13 @@ trait Watch: fmt::Debug + Send + Sync + 'static {
 impl Watch for Arc<QueryControl> {
     fn check(&self) -> Result<()> {
         self.check_end().map_err(into_plan_error)
+    }
+
+    /// Exchanges hold few batches. Where they are refused memory they go on in files, and then may wait for each
+    /// other without end (apache/datafusion#24883); a query that holds too much ends elsewhere.
+    fn grants(&self, reservation: &MemoryReservation) -> bool {
+        let name = reservation.consumer().name();
+        name.starts_with("RepartitionExec[")
     }
 
     fn grown(&self, pool: &dyn MemoryPool, _additional: usize) {
@@ -119,7 +131,11 @@ impl<W: Watch> MemoryPool for WatchedPool<W> {
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
         self.watch.check()?;
-        self.pool.try_grow(reservation, additional)?;
+        if self.watch.grants(reservation) {
+            self.pool.grow(reservation, additional);
+        } else {
+            self.pool.try_grow(reservation, additional)?;
+        }
         self.watch.grown(self.pool.as_ref(), additional);
         Ok(())
     }
@@ -152,4 +168,28 @@ pub fn resize(memory: &MemoryReservation, bytes: usize) -> basalt_error::Result<
 /// Bytes of the values of a batch that is kept.
 pub fn batch_bytes(batch: &RecordBatch) -> usize {
     values_bytes(batch.columns())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryConsumer};
+
+    use super::counted;
+    use crate::QueryControl;
+
+    #[test]
+    fn exchanges_are_refused_nothing_and_all_others_what_is_not_there() {
+        let control = Arc::new(QueryControl::new(None));
+        let pool = counted(Arc::new(GreedyMemoryPool::new(10)), &control);
+        let exchange = MemoryConsumer::new("RepartitionExec[1]").register(&pool);
+        let sort = MemoryConsumer::new("SortExec[1]").register(&pool);
+        assert!(exchange.try_grow(30).is_ok());
+        assert!(sort.try_grow(1).is_err());
+        assert_eq!(pool.reserved(), 30);
+        exchange.free();
+        assert!(sort.try_grow(10).is_ok());
+        assert_eq!(control.peak_memory_bytes(), 30);
+    }
 }
