@@ -131,9 +131,10 @@ impl<F: KeyForm> Local<F> {
 
     /// Whether arrays of the table double if all of so many rows have new keys.
     fn table_may_grow(&self, num_rows: usize) -> bool {
+        let is_filled = self.dense.is_none() && !self.is_staging;
         let num_groups = self.groups.len();
         let most_groups = num_groups + num_rows;
-        !self.is_staging && most_groups.next_power_of_two() > num_groups.next_power_of_two()
+        is_filled && most_groups.next_power_of_two() > num_groups.next_power_of_two()
     }
 
     /// How rows are worked on whose keys index no arrays.
@@ -244,23 +245,27 @@ impl<F: KeyForm> Local<F> {
                 }
             }
         };
+        let most_groups = self.most_groups_to_move();
         match &mut self.dense {
             Some(dense) if fits => dense.push(columns, args)?,
-            Some(dense) if dense.len() > self.share.room_bytes() / GROUP_BYTES => self.spill()?,
+            Some(dense) if dense.len() > most_groups => self.spill()?,
             _ => self.leave_dense()?,
         }
         Ok(fits)
     }
 
-    /// Most ordinals for which there is memory, up to `max_len`.
+    /// Most groups for which a table has memory besides the arrays that they are in.
+    fn most_groups_to_move(&self) -> usize {
+        (self.share.room_bytes() / GROUP_BYTES).max(UNIT)
+    }
+
+    /// Most ordinals for which there are arrays or memory, up to `max_len`.
     fn max_dense_len(&self, max_len: usize) -> usize {
-        let ordinal_bytes = match &self.dense {
-            Some(dense) if dense.len() > 0 => dense.size_bytes() / dense.len(),
-            _ => 0,
-        };
-        // Arrays grow to twice of what is needed at most.
-        let least_bytes = size_of::<u64>() * (self.grouping.aggregates.len() + 1);
-        max_len.min(self.share.room_bytes() / (2 * ordinal_bytes.max(least_bytes)))
+        let ordinal_bytes = 1 + size_of::<u64>() * self.grouping.aggregates.len();
+        // Arrays are as long as the next power of two, and while they grow there are the old ones as well.
+        let most = (self.share.room_bytes() / ordinal_bytes).max(UNIT);
+        let there_are = self.dense.as_ref().map_or(0, Dense::len);
+        max_len.min((1 << most.ilog2()).max(there_are.next_power_of_two()))
     }
 
     /// Moves all groups into the table.

@@ -20,7 +20,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::collect_columns;
 use parking_lot::Mutex;
 
-/// Decides whether the rest of a condition is evaluated for all rows of a batch.
+/// Decides whether such a conjunct is evaluated for all rows of a batch.
 pub static FILTER: Choice = Choice::new(
     "filter",
     "for which rows a condition is evaluated after comparisons",
