@@ -62,7 +62,7 @@ impl Watch for Arc<QueryControl> {
         self.check_end().map_err(into_plan_error)
     }
 
-    /// Exchanges hold few batches. Where they are refused memory they go on in files, and then may wait for each
+    /// Exchanges mostly hold few batches. Where they are refused memory they go on in files, and then may wait for each
     /// other without end (apache/datafusion#24883); a query that holds too much ends elsewhere.
     fn grants(&self, reservation: &MemoryReservation) -> bool {
         let name = reservation.consumer().name();

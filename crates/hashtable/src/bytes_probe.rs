@@ -4,11 +4,12 @@
 
 use std::ops::Deref;
 
+use basalt_kernels::prefetch::prefetch;
+
 use crate::bytes_slots::{BytesKeys, BytesSlots, hash_view};
 use crate::hash::HashBytes;
 use crate::runs::CHUNK;
 use crate::views::{INLINE_LEN, LongKeys, Views, view_len};
-use basalt_kernels::prefetch::prefetch;
 
 /// Asks for both ends of a long string.
 #[inline]

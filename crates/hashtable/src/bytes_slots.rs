@@ -2,11 +2,12 @@
 
 use std::ops::Deref;
 
+use basalt_kernels::prefetch::prefetch;
+
 use crate::hash::HashBytes;
 use crate::runs::CHUNK;
 use crate::views::{AddLong, Arena, INLINE_LEN, LongKeys, Views, view_len};
 use crate::{MAX_GROUPS, TableFull};
-use basalt_kernels::prefetch::prefetch;
 
 const MIN_SLOTS: usize = 2 * CHUNK;
 

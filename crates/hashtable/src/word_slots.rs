@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
+use basalt_kernels::prefetch::prefetch;
+
 use crate::Word;
 use crate::hash::HashWord;
 use crate::runs::CHUNK;
-use basalt_kernels::prefetch::prefetch;
 
 const MIN_SLOTS: usize = 2 * CHUNK;
 

@@ -102,6 +102,11 @@ impl Budget {
         control.is_some_and(|c| c.is_short_of_memory())
     }
 
+    /// The least that a task writes of a budget of `max_bytes`.
+    fn least_part(&self, max_bytes: usize) -> usize {
+        max_bytes / self.num_tasks / LEAST_PART
+    }
+
     /// The part of a task that holds nothing yet.
     pub(crate) fn share(self: &Arc<Self>, memory: MemoryReservation) -> Share {
         Share {
@@ -132,7 +137,7 @@ impl Share {
         // Of tasks that hold too much together, one at least holds this much.
         let is_worth_it = num_bytes > max_bytes / self.budget.num_tasks;
         // Batches on their way and rows that are being sorted are in no budget.
-        let is_much = num_bytes > max_bytes / self.budget.num_tasks / LEAST_PART;
+        let is_much = num_bytes > self.budget.least_part(max_bytes);
         let is_too_much = (all > max_bytes && is_worth_it)
             || (is_much && self.budget.is_short_of_memory())
             || self.memory.try_resize(num_bytes).is_err();
@@ -154,7 +159,7 @@ impl Share {
         let Some(max_bytes) = self.budget.max_bytes else {
             return false;
         };
-        let is_much = self.held_bytes > max_bytes / self.budget.num_tasks / LEAST_PART;
+        let is_much = self.held_bytes > self.budget.least_part(max_bytes);
         is_much && 2 * self.held_bytes > self.room_bytes()
     }
 

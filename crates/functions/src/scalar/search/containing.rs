@@ -296,7 +296,7 @@ impl Loop for MayContain<'_> {
             if let Some((_, ahead)) = self.strings.get(at + AHEAD) {
                 let bytes = &self.buffers[ahead.buffer_index as usize];
                 prefetch(bytes, ahead.offset as usize);
-                prefetch(bytes, (ahead.offset + ahead.length) as usize);
+                prefetch(bytes, ahead.offset as usize + ahead.length as usize);
             }
             let places = (string.length as usize + 1).saturating_sub(self.probes.len);
             let begin = string.offset as usize;
