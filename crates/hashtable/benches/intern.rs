@@ -6,10 +6,12 @@
 mod measure;
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use basalt_adapt::Random;
 use basalt_hashtable::{
-    Arena, BytesTable, TwoLevelBytesTable, TwoLevelWordTable, Views, Word, Word256, WordTable,
+    Arena, BytesTable, KeptBytesTable, TwoLevelBytesTable, TwoLevelWordTable, Views, Word, Word256,
+    WordTable,
 };
 use measure::Timed;
 
@@ -139,6 +141,17 @@ fn print_strings(title: &str, prefix: &str) {
     });
 }
 
+/// The numbers as ends of addresses, which are longer and shorter, as views.
+fn pages(keys: &[u64]) -> (Vec<u128>, Arena) {
+    let text = "https://example.org/some/page/of/average/length/with/more/in/between/";
+    let mut arena = Arena::default();
+    let mut page = |key: &u64| {
+        let len = 20 + (key.wrapping_mul(0x9E37_79B9) >> 7) as usize % (text.len() - 20);
+        arena.push(format!("{}{key}", &text[..len]).as_bytes())
+    };
+    (keys.iter().map(&mut page).collect(), arena)
+}
+
 /// Long strings of rows that were split by hash, in memory in the order of the partitions and in
 /// that of the rows they came as: more than the caches hold, a third of them different.
 fn print_split() {
@@ -152,9 +165,8 @@ fn print_split() {
     rows.sort_by_key(|row| keys[*row] as usize % PARTITIONS);
     let split_keys: Vec<u64> = rows.iter().map(|row| keys[*row]).collect();
 
-    let text = "https://example.org/some/page/of/average/length/";
-    let side_by_side = strings(&split_keys, text);
-    let (views, arena) = strings(&keys, text);
+    let side_by_side = pages(&split_keys);
+    let (views, arena) = pages(&keys);
     let scattered: (Vec<u128>, _) = (rows.iter().map(|row| views[*row]).collect(), arena);
     let form = |(views, arena): (Vec<u128>, Arena)| -> Box<dyn FnMut()> {
         let mut groups = Vec::new();
@@ -195,9 +207,37 @@ fn print_split() {
     let forms = vec![
         ("side by side", form(side_by_side)),
         ("scattered", form(scattered.clone())),
-        ("scattered, hashed", hashed(scattered)),
+        ("scattered, hashed", hashed(scattered.clone())),
+        (
+            "scattered, kept",
+            kept(scattered.0, scattered.1.buffers(), ROWS / PARTITIONS),
+        ),
     ];
     measure::print("long strings of partitions", ROWS, 16, forms);
+}
+
+/// Interns strings of which the tables keep no copies, so many rows a table.
+fn kept(views: Vec<u128>, buffers: &[Vec<u8>], part_rows: usize) -> Box<dyn FnMut()> {
+    type Table = BytesTable<basalt_hashtable::Fold>;
+    let buffers: Vec<Arc<[u8]>> = buffers.iter().map(|b| b.as_slice().into()).collect();
+    let rows = Views {
+        views: &views,
+        buffers: &buffers,
+    };
+    let hashes: Vec<u64> = views.iter().map(|v| Table::hash(&rows, *v)).collect();
+    let mut groups = Vec::new();
+    let mut table = KeptBytesTable::default();
+    Box::new(move || {
+        for (views, hashes) in views.chunks(part_rows).zip(hashes.chunks(part_rows)) {
+            groups.clear();
+            table.clear();
+            let buffers = &buffers;
+            table
+                .intern_hashed(&Views { views, buffers }, hashes, &mut groups)
+                .unwrap_or_default();
+            black_box(&groups);
+        }
+    })
 }
 
 /// Words of rows that were split by hash, in pieces as they were split: one table for each partition, of which

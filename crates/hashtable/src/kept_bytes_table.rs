@@ -6,12 +6,15 @@
 
 use std::ops::{Deref, Range};
 
-use crate::bytes_probe::{far_matches, prefetch_ends, prefetch_strings};
+use crate::bytes_probe::{prefetch_ends, prefetch_strings};
 use crate::bytes_slots::{BytesKeys, BytesSlots, Row};
 use crate::kept_strings::KeptStrings;
 use crate::runs::CHUNK;
 use crate::views::{Arena, INLINE_LEN, LongKeys, Views, view_len};
 use crate::{NOT_FOUND, TableFull};
+
+/// Rows whose strings are asked for before they are compared.
+const AHEAD: usize = 24;
 
 /// Groups by byte string, for rows of which the hashes are known.
 ///
@@ -79,23 +82,34 @@ impl<B: Deref<Target = [u8]> + Clone> KeptBytesTable<B> {
             self.keys.check_room(views.len())?;
             self.slots
                 .reserve(self.keys.views.len() + views.len(), &self.keys.hashes);
-            let first = self.matches(rows, (views, hashes));
-            for ((view, hash), first) in views.iter().zip(hashes).zip(&first) {
-                let (view, hash) = (*view, *hash);
+            let ahead = views.len().min(AHEAD);
+            let mut first = [0; CHUNK];
+            for i in 0..ahead {
+                first[i] = self.likely_group(rows, views[i], hashes[i]);
+            }
+            for i in 0..views.len() {
+                let next = i + AHEAD;
+                if next < views.len() {
+                    first[next] = self.likely_group(rows, views[next], hashes[next]);
+                }
+                let (view, hash) = (views[i], hashes[i]);
                 let row = Row { rows, view, hash };
                 let keys = &mut self.keys;
-                let group_plus_one = self.slots.find_first_or_insert(*first, &row, keys);
+                let group_plus_one = self.slots.find_first_or_insert(first[i], &row, keys);
                 groups.push(group_plus_one - 1);
             }
         }
         Ok(())
     }
 
-    /// The groups that rows most likely have; asks for the strings of those rows and groups.
-    fn matches(&self, rows: &Views<'_, B>, (views, hashes): (&[u128], &[u64])) -> [u32; CHUNK] {
-        let first = far_matches(hashes, &self.keys, |_| Some(&self.slots));
-        for (view, _) in views.iter().zip(&first).filter(|(_, first)| **first != 0) {
-            prefetch_strings(rows, std::slice::from_ref(view));
+    /// The group plus one that a row most likely has, 0 if there is none yet; asks for both strings.
+    #[inline]
+    fn likely_group(&self, rows: &Views<'_, B>, view: u128, hash: u64) -> u32 {
+        let first = self.slots.first_of_tag(hash);
+        let key = self.keys.views.get((first as usize).wrapping_sub(1));
+        if let Some(key) = key.filter(|key| view_len(**key) > INLINE_LEN) {
+            prefetch_ends(self.keys.long.get(*key));
+            prefetch_strings(rows, std::slice::from_ref(&view));
         }
         first
     }

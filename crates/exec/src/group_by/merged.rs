@@ -283,7 +283,7 @@ impl<F: KeyForm> Merged for Partitioned<F> {
         }
         let mut groups = self.empty();
         let num_staged = self.parts.iter().map(|part| part.num_staged(partition));
-        groups.states.reserve_distinct(num_staged.sum());
+        groups.states.expect_distinct(num_staged.sum());
         for part in &self.parts {
             part.merge_into(partition, &mut groups)?;
         }

@@ -142,11 +142,11 @@ impl States {
         }
     }
 
-    /// Makes room for the distinct values of so many rows.
-    pub(super) fn reserve_distinct(&mut self, num_rows: usize) {
+    /// The distinct values of so many rows come, and then results are asked for.
+    pub(super) fn expect_distinct(&mut self, num_rows: usize) {
         for state in &mut self.states {
             if let State::Distinct(counts) = state {
-                counts.reserve(num_rows);
+                counts.expect(num_rows);
             }
         }
     }

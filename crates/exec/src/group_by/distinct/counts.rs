@@ -20,8 +20,19 @@ use crate::group_by::spill::Budget;
 #[derive(Debug)]
 struct Source<E: Entry> {
     sets: Arc<Exported<E>>,
+    /// Groups, and those that they go to.
+    moves: Vec<(u32, u32)>,
+}
+
+impl<E: Entry> Source<E> {
     /// The group that each group goes to.
-    map: Vec<u32>,
+    fn map(&self) -> Vec<u32> {
+        let mut map = vec![NOWHERE; self.sets.num_groups()];
+        self.moves
+            .iter()
+            .for_each(|(from, to)| map[*from as usize] = *to);
+        map
+    }
 }
 
 /// Sets of all groups of one task.
@@ -47,17 +58,19 @@ impl<E: Entry> Counts<E> {
 
     /// Adds the sets of all sources, in this thread.
     fn add_sources(&mut self) -> Result<()> {
-        for Source { sets, map } in std::mem::take(&mut self.sources) {
-            match Arc::try_unwrap(sets) {
-                Ok(sets) => self.add_all(sets.into_parts(), &map)?,
-                // Others take some of the groups too: each looks only at its own.
-                Err(sets) => {
-                    for (from, to) in (0u32..).zip(&map).filter(|(_, to)| **to != NOWHERE) {
-                        let values = sets.values_of(from)?.iter();
-                        self.own.extend(values.map(|value| E::new(*to, *value)));
-                    }
-                }
+        for source in std::mem::take(&mut self.sources) {
+            if Arc::strong_count(&source.sets) == 1 {
+                let map = source.map();
+                let sets = Arc::into_inner(source.sets).ok_or_else(unexpected)?;
+                self.add_all(sets.into_parts(), &map)?;
+                continue;
             }
+            // Others take some of the groups too: each looks only at its own.
+            let by_group = source.sets.by_group()?;
+            self.own.extend(source.moves.iter().flat_map(|(from, to)| {
+                let values = by_group.values_of(*from).iter();
+                values.map(|value| E::new(*to, *value))
+            }));
         }
         Ok(())
     }
@@ -78,8 +91,8 @@ fn unexpected() -> DataFusionError {
 }
 
 impl<E: Entry> DistinctCounts for Counts<E> {
-    fn reserve(&mut self, num_values: usize) {
-        self.own.reserve(num_values);
+    fn expect(&mut self, num_values: usize) {
+        self.own.expect(num_values);
     }
 
     fn update(&mut self, args: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
@@ -116,20 +129,14 @@ impl<E: Entry> DistinctCounts for Counts<E> {
             .sources
             .iter()
             .position(|s| Arc::ptr_eq(&s.sets, &sets));
-        let map = match known {
-            Some(source) => &mut self.sources[source].map,
-            None => {
-                let map = vec![NOWHERE; sets.num_groups()];
-                self.sources.push(Source { sets, map });
-                match self.sources.last_mut() {
-                    Some(source) => &mut source.map,
-                    None => return Ok(()),
-                }
-            }
-        };
         let ids = groups.ids.unwrap_or(&[0]);
-        for (row, id) in rows.iter().zip(ids) {
-            map[*row as usize] = *id;
+        let moves = rows.iter().copied().zip(ids.iter().copied());
+        match known {
+            Some(source) => self.sources[source].moves.extend(moves),
+            None => {
+                let moves = moves.collect();
+                self.sources.push(Source { sets, moves });
+            }
         }
         Ok(())
     }
@@ -177,8 +184,9 @@ impl<E: Entry> DistinctCounts for Counts<E> {
         }
         let own = std::mem::replace(&mut self.own, Parts::new(self.tuning));
         let mut all = vec![(own, None)];
-        for Source { sets, map } in std::mem::take(&mut self.sources) {
-            let sets = Arc::into_inner(sets).ok_or_else(unexpected)?;
+        for source in std::mem::take(&mut self.sources) {
+            let map = source.map();
+            let sets = Arc::into_inner(source.sets).ok_or_else(unexpected)?;
             all.push((sets.into_parts(), Some(map)));
         }
         Ok(Some(Arc::new(Settling::new(all, num_groups))))
@@ -208,7 +216,8 @@ impl<E: Entry> DistinctCounts for Counts<E> {
 
     fn size_bytes(&self) -> usize {
         let sources = self.sources.iter();
-        let sources = sources.map(|s| s.sets.size_bytes() + s.map.len() * size_of::<u32>());
+        let sources =
+            sources.map(|s| s.sets.size_bytes() + s.moves.capacity() * size_of::<(u32, u32)>());
         let counts = self.counts.as_ref().map_or(0, Vec::len) * size_of::<u64>();
         self.own.size_bytes() + sources.sum::<usize>() + counts
     }

@@ -7,7 +7,7 @@ use arrow::datatypes::{Decimal128Type, UInt32Type, UInt64Type};
 use basalt_functions::aggregate::DistinctWords;
 
 /// A value as a word.
-pub(super) trait Value: Copy + Eq + Default + Debug + Send + Sync + 'static {
+pub(super) trait Value: Copy + Ord + Default + Debug + Send + Sync + 'static {
     /// The Arrow type that carries values between tasks.
     type Arrow: ArrowPrimitiveType;
     /// The value as [`DistinctWords`] has it.

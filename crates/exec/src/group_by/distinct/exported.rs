@@ -9,6 +9,7 @@ use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::Field;
 use datafusion::error::Result;
 
+use super::by_group::ByGroup;
 use super::entry::{Entry, Value};
 use super::parts::Parts;
 
@@ -27,14 +28,6 @@ pub(super) struct Exported<E: Entry> {
     num_groups: usize,
     /// Values in the order of their groups, once someone asks for those of some groups.
     by_group: OnceLock<ByGroup<E::Value>>,
-}
-
-/// Values in the order of their groups.
-#[derive(Debug)]
-struct ByGroup<V> {
-    values: Vec<V>,
-    /// Where each group starts, and the end.
-    offsets: Vec<usize>,
 }
 
 impl<E: Entry> Exported<E> {
@@ -66,45 +59,23 @@ impl<E: Entry> Exported<E> {
         self.parts.has_blocks()
     }
 
-    /// The values of a group.
-    pub(super) fn values_of(&self, group: u32) -> Result<&[E::Value]> {
-        let by_group = self.by_group()?;
-        let group = group as usize;
-        Ok(&by_group.values[by_group.offsets[group]..by_group.offsets[group + 1]])
-    }
-
-    fn by_group(&self) -> Result<&ByGroup<E::Value>> {
+    /// The values in the order of their groups.
+    pub(super) fn by_group(&self) -> Result<&ByGroup<E::Value>> {
         if let Some(by_group) = self.by_group.get() {
             return Ok(by_group);
         }
-        let by_group = sort(&self.parts, self.num_groups)?;
+        let by_group = ByGroup::of(&self.parts.parts, self.num_groups)?;
         Ok(self.by_group.get_or_init(|| by_group))
     }
-}
-
-/// A counting sort by group.
-fn sort<E: Entry>(parts: &Parts<E>, num_groups: usize) -> Result<ByGroup<E::Value>> {
-    let mut offsets = vec![0usize; num_groups + 1];
-    parts.for_each(|entry| offsets[entry.group() as usize + 1] += 1)?;
-    for group in 0..num_groups {
-        offsets[group + 1] += offsets[group];
-    }
-    let mut next = offsets.clone();
-    let mut values = vec![E::Value::default(); offsets[num_groups]];
-    parts.for_each(|entry| {
-        let place = &mut next[entry.group() as usize];
-        values[*place] = entry.value();
-        *place += 1;
-    })?;
-    Ok(ByGroup { values, offsets })
 }
 
 impl<E: Entry> ExportedSets for Exported<E> {
     fn lists(&self, rows: &[u32]) -> Result<ArrayRef> {
         let mut lens = Vec::with_capacity(rows.len());
         let mut values = Vec::new();
+        let by_group = self.by_group()?;
         for row in rows {
-            let of_group = self.values_of(*row)?;
+            let of_group = by_group.values_of(*row);
             lens.push(of_group.len());
             values.extend(of_group.iter().map(|value| value.to_native()));
         }

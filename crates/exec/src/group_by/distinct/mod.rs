@@ -13,11 +13,13 @@
 //! | [`scatter`] | sorting entries by part |
 //! | [`parts`] | the sets of one task, in memory and in files |
 //! | [`block`] | entries in such a file |
+//! | [`by_group`] | values sorted by their groups, and counted |
 //! | [`counts`] | the state of the aggregate: sets, and those of other tasks that are still to be added |
 //! | [`exported`] | a task's sets on their way to others |
 //! | [`settle`] | merging sets on several threads |
 
 mod block;
+mod by_group;
 mod counts;
 mod entry;
 mod entry_set;
@@ -61,8 +63,8 @@ pub(super) trait DistinctCounts: Debug + Send {
     /// Adds values from lists that [`ExportedSets::lists`] made, one a group.
     fn merge_lists(&mut self, lists: &ArrayRef, groups: Groups<'_>) -> Result<()>;
 
-    /// Makes room for at most so many different values, as far as they go into one set.
-    fn reserve(&mut self, num_values: usize);
+    /// About so many values come, and then nothing but [`DistinctCounts::finish`].
+    fn expect(&mut self, num_values: usize);
 
     /// Takes all sets out, to be merged elsewhere.
     fn export(&mut self, num_groups: usize) -> Result<Arc<dyn ExportedSets>>;

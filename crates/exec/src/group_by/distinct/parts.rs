@@ -110,6 +110,8 @@ pub(super) struct Parts<E> {
     tuning: Tuning,
     /// Bits of the hash that choose the part; 0 as long as all is in one set.
     bits: u32,
+    /// Whether all entries wait to be counted, in one part.
+    are_few: bool,
     pub(super) parts: Vec<Part<E>>,
     scatter: Scatter<E>,
     file: Option<Arc<SpillFile>>,
@@ -121,17 +123,38 @@ impl<E: Entry> Parts<E> {
         Self {
             tuning,
             bits: 0,
+            are_few: false,
             parts: vec![Part::default()],
             scatter: Scatter::default(),
             file: None,
         }
     }
 
-    /// Makes room for so many entries, as far as they go into one set: it is not built anew then, again and
-    /// again.
-    pub(super) fn reserve(&mut self, num_entries: usize) {
+    /// About so many entries come, and then they are counted: if these are few, it is best to leave them as
+    /// they are until then.
+    pub(super) fn expect(&mut self, num_entries: usize) {
         if let (0, [part]) = (self.bits, self.parts.as_mut_slice()) {
-            part.set.reserve(num_entries.min(self.tuning.whole_len));
+            self.are_few = num_entries <= self.tuning.whole_len;
+            match self.are_few {
+                true => part.waiting.reserve(num_entries),
+                false => part.set.reserve(self.tuning.whole_len),
+            }
+        }
+    }
+
+    /// Lets entries wait as long as they are few.
+    fn collect(&mut self, entries: impl Iterator<Item = E>) {
+        let [part] = self.parts.as_mut_slice() else {
+            return;
+        };
+        part.waiting.extend(entries);
+        if part.waiting.len() <= self.tuning.whole_len {
+            return;
+        }
+        self.are_few = false;
+        part.flush();
+        if part.set.len() > self.tuning.whole_len {
+            self.split();
         }
     }
 
@@ -140,6 +163,9 @@ impl<E: Entry> Parts<E> {
         let mut entries = entries.into_iter();
         // The same entry often comes many times in a row.
         let mut last = None;
+        if self.are_few {
+            return self.collect(entries.filter(|entry| last.replace(*entry) != Some(*entry)));
+        }
         if let (0, [part]) = (self.bits, self.parts.as_mut_slice()) {
             for entry in entries.by_ref() {
                 if last != Some(entry) {
@@ -177,7 +203,9 @@ impl<E: Entry> Parts<E> {
         for part in whole {
             part.set
                 .for_each_slice(|entries| self.add_to_parts(entries.iter().copied()));
+            self.add_to_parts(part.waiting.into_iter());
         }
+        self.are_few = false;
     }
 
     /// Whether there are too many entries for one set.
@@ -188,11 +216,6 @@ impl<E: Entry> Parts<E> {
     /// Whether there are no entries.
     pub(super) fn is_empty(&self) -> bool {
         self.parts.iter().all(Part::is_empty)
-    }
-
-    /// Calls `f` with all entries, with some of them more than once.
-    pub(super) fn for_each(&self, mut f: impl FnMut(E)) -> Result<()> {
-        self.parts.iter().try_for_each(|part| part.for_each(&mut f))
     }
 
     /// Moves all entries into a file.

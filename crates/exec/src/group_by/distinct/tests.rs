@@ -102,6 +102,40 @@ fn check(bits: u32, tasks: &[Batches], spills: bool, settles: bool) {
     assert_eq!(result, expected(tasks), "{bits} {spills} {settles}");
 }
 
+/// Rows of the first task come where about so many values are expected, and some groups of the others, whose
+/// sets stay with others.
+fn check_expected(bits: u32, tasks: &[Batches], thresholds: Thresholds, num_values: usize) {
+    let sets: Vec<_> = (1..tasks.len())
+        .map(|i| task(i, bits, &tasks[i], false).export(NUM_GROUPS).unwrap())
+        .collect();
+    let mut merged = counts(bits, true, thresholds);
+    merged.expect(num_values);
+    for (i, sets) in sets.iter().enumerate() {
+        let rows: Vec<u32> = (0..NUM_GROUPS).map(|id| number(i + 1, id) as u32).collect();
+        let ids: Vec<u32> = (0..NUM_GROUPS as u32).collect();
+        let groups = Groups {
+            ids: Some(&ids),
+            num_groups: NUM_GROUPS,
+            num_rows: NUM_GROUPS,
+        };
+        merged.merge(sets, &rows, groups).unwrap();
+    }
+    for rows in &tasks[0] {
+        let ids: Vec<u32> = rows.iter().map(|row| row.0 as u32).collect();
+        let groups = Groups {
+            ids: Some(&ids),
+            num_groups: NUM_GROUPS,
+            num_rows: rows.len(),
+        };
+        merged.update(&column(bits, rows), groups).unwrap();
+    }
+    assert_eq!(
+        merged.finish(NUM_GROUPS).unwrap(),
+        expected(tasks),
+        "{bits} {thresholds:?}"
+    );
+}
+
 /// Sets with files go from one task to the next, which goes on with rows of its own; then all go by group.
 fn check_moved(bits: u32, tasks: &[Batches]) {
     let mut moving = counts(bits, true, Thresholds::Tiny);
@@ -163,6 +197,15 @@ proptest! {
         for bits in [32, 64, 128] {
             for (spills, settles) in [(false, false), (false, true), (true, false), (true, true)] {
                 check(bits, &tasks, spills, settles);
+            }
+        }
+    }
+
+    #[test]
+    fn few_values_are_counted_by_group(tasks in prop::collection::vec(batches(), 1..4)) {
+        for bits in [32, 64, 128] {
+            for (thresholds, num_values) in [(Thresholds::Usual, 60), (Thresholds::Tiny, 1)] {
+                check_expected(bits, &tasks, thresholds, num_values);
             }
         }
     }

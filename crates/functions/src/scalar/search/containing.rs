@@ -26,8 +26,10 @@ pub fn rows_containing(strings: &BinaryViewArray, finder: &Finder<'_>, wanted: b
     let inline = InlineNeedle::new(finder.needle());
     let mut long = LongStrings::default();
     for (views, found) in strings.views().chunks(BLOCK).zip(found.chunks_mut(BLOCK)) {
-        if let Some(stretch) = Stretch::of(views, strings.data_buffers()) {
-            stretch.search(finder, |row| found[row] = hit);
+        if let Some(stretches) = Stretch::all_of(views, strings.data_buffers()) {
+            for (first, stretch) in stretches {
+                stretch.search(finder, |row| found[first + row] = hit);
+            }
             continue;
         }
         long.fill(views);
@@ -54,6 +56,26 @@ struct Stretch<'a> {
 }
 
 impl<'a> Stretch<'a> {
+    /// The stretches that all rows lie in, each with its first row: one, or two where a buffer ends.
+    fn all_of(
+        views: &'a [u128],
+        buffers: &'a [Buffer],
+    ) -> Option<impl Iterator<Item = (usize, Self)>> {
+        let buffer = |view: &u128| ByteView::from(*view).buffer_index;
+        let first = buffer(views.first()?);
+        let num_first = match views.last().map(buffer) {
+            Some(last) if last != first => views.partition_point(|view| buffer(view) == first),
+            _ => views.len(),
+        };
+        let (one, other) = views.split_at(num_first);
+        let one = Self::of(one, buffers)?;
+        let other = match other {
+            [] => None,
+            views => Some((num_first, Self::of(views, buffers)?)),
+        };
+        Some(std::iter::once((0, one)).chain(other))
+    }
+
     fn of(views: &'a [u128], buffers: &'a [Buffer]) -> Option<Self> {
         let (first, last) = (view_at(views, 0)?, view_at(views, views.len() - 1)?);
         let len = widest(LenInOrder(views)).filter(|_| first.length > MAX_INLINE)?;
