@@ -70,9 +70,9 @@ pub(crate) fn first_matches<'a>(
 
 /// For each hash the first group plus one that has the hash's tag, 0 if there is none; asks for their keys.
 #[inline]
-pub(crate) fn far_matches<'a, L: LongKeys + Default>(
+fn far_matches<'a>(
     hashes: &[u64],
-    keys: &BytesKeys<L>,
+    keys: &BytesKeys,
     slots_of: impl Fn(u64) -> Option<&'a BytesSlots>,
 ) -> [u32; CHUNK] {
     let mut first = [0; CHUNK];

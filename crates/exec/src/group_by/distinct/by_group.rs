@@ -5,7 +5,7 @@ use datafusion::error::Result;
 use super::entry::{Entry, Value};
 use super::parts::Part;
 
-/// Values up to which each is compared with all before it: a sort would guess wrong more often.
+/// Values up to which each is compared with all before it, which takes no jump that nobody can foretell.
 const FEW: usize = 8;
 
 /// Values in the order of their groups, some more than once.
@@ -19,20 +19,22 @@ pub(super) struct ByGroup<V> {
 impl<V: Value> ByGroup<V> {
     /// The values of all entries of some parts: a counting sort by group.
     pub(super) fn of<E: Entry<Value = V>>(parts: &[Part<E>], num_groups: usize) -> Result<Self> {
+        // First the ends of groups, which go down to where these start.
         let mut offsets = vec![0usize; num_groups + 1];
         for part in parts {
-            part.for_each(|entry| offsets[entry.group() as usize + 1] += 1)?;
+            part.for_each(|entry| offsets[entry.group() as usize] += 1)?;
         }
-        for group in 0..num_groups {
-            offsets[group + 1] += offsets[group];
+        let mut end = 0;
+        for offset in &mut offsets {
+            end += *offset;
+            *offset = end;
         }
-        let mut next = offsets.clone();
         let mut values = vec![V::default(); offsets[num_groups]];
         for part in parts {
             part.for_each(|entry| {
-                let place = &mut next[entry.group() as usize];
+                let place = &mut offsets[entry.group() as usize];
+                *place -= 1;
                 values[*place] = entry.value();
-                *place += 1;
             })?;
         }
         Ok(Self { values, offsets })

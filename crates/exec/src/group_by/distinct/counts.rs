@@ -25,13 +25,13 @@ struct Source<E: Entry> {
 }
 
 impl<E: Entry> Source<E> {
-    /// The group that each group goes to.
-    fn map(&self) -> Vec<u32> {
+    /// The sets, which nobody else has, and the group that each of their groups goes to.
+    fn into_parts(self) -> Result<(Parts<E>, Vec<u32>)> {
         let mut map = vec![NOWHERE; self.sets.num_groups()];
-        self.moves
-            .iter()
-            .for_each(|(from, to)| map[*from as usize] = *to);
-        map
+        let moves = self.moves.into_iter();
+        moves.for_each(|(from, to)| map[from as usize] = to);
+        let sets = Arc::into_inner(self.sets).ok_or_else(unexpected)?;
+        Ok((sets.into_parts(), map))
     }
 }
 
@@ -60,9 +60,8 @@ impl<E: Entry> Counts<E> {
     fn add_sources(&mut self) -> Result<()> {
         for source in std::mem::take(&mut self.sources) {
             if Arc::strong_count(&source.sets) == 1 {
-                let map = source.map();
-                let sets = Arc::into_inner(source.sets).ok_or_else(unexpected)?;
-                self.add_all(sets.into_parts(), &map)?;
+                let (parts, map) = source.into_parts()?;
+                self.add_all(parts, &map)?;
                 continue;
             }
             // Others take some of the groups too: each looks only at its own.
@@ -185,9 +184,8 @@ impl<E: Entry> DistinctCounts for Counts<E> {
         let own = std::mem::replace(&mut self.own, Parts::new(self.tuning));
         let mut all = vec![(own, None)];
         for source in std::mem::take(&mut self.sources) {
-            let map = source.map();
-            let sets = Arc::into_inner(source.sets).ok_or_else(unexpected)?;
-            all.push((sets.into_parts(), Some(map)));
+            let (parts, map) = source.into_parts()?;
+            all.push((parts, Some(map)));
         }
         Ok(Some(Arc::new(Settling::new(all, num_groups))))
     }

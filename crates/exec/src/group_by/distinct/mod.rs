@@ -63,7 +63,7 @@ pub(super) trait DistinctCounts: Debug + Send {
     /// Adds values from lists that [`ExportedSets::lists`] made, one a group.
     fn merge_lists(&mut self, lists: &ArrayRef, groups: Groups<'_>) -> Result<()>;
 
-    /// About so many values come, and then nothing but [`DistinctCounts::finish`].
+    /// About so many values come before [`DistinctCounts::finish`].
     fn expect(&mut self, num_values: usize);
 
     /// Takes all sets out, to be merged elsewhere.

@@ -135,37 +135,23 @@ impl<E: Entry> Parts<E> {
     pub(super) fn expect(&mut self, num_entries: usize) {
         if let (0, [part]) = (self.bits, self.parts.as_mut_slice()) {
             self.are_few = num_entries <= self.tuning.whole_len;
-            match self.are_few {
-                true => part.waiting.reserve(num_entries),
-                false => part.set.reserve(self.tuning.whole_len),
+            if self.are_few {
+                part.waiting.reserve(num_entries);
+                part.is_mostly_new = true;
+            } else {
+                part.set.reserve(self.tuning.whole_len);
             }
-        }
-    }
-
-    /// Lets entries wait as long as they are few.
-    fn collect(&mut self, entries: impl Iterator<Item = E>) {
-        let [part] = self.parts.as_mut_slice() else {
-            return;
-        };
-        part.waiting.extend(entries);
-        if part.waiting.len() <= self.tuning.whole_len {
-            return;
-        }
-        self.are_few = false;
-        part.flush();
-        if part.set.len() > self.tuning.whole_len {
-            self.split();
         }
     }
 
     /// Adds entries.
     pub(super) fn extend(&mut self, entries: impl IntoIterator<Item = E>) {
         let mut entries = entries.into_iter();
+        if self.are_few && self.leave_waiting(&mut entries) {
+            return;
+        }
         // The same entry often comes many times in a row.
         let mut last = None;
-        if self.are_few {
-            return self.collect(entries.filter(|entry| last.replace(*entry) != Some(*entry)));
-        }
         if let (0, [part]) = (self.bits, self.parts.as_mut_slice()) {
             for entry in entries.by_ref() {
                 if last != Some(entry) {
@@ -185,6 +171,26 @@ impl<E: Entry> Parts<E> {
         self.add_to_parts(entries);
     }
 
+    /// Lets entries wait as long as they are few; false if they are not, and those that are left go elsewhere.
+    fn leave_waiting(&mut self, entries: &mut impl Iterator<Item = E>) -> bool {
+        let [part] = self.parts.as_mut_slice() else {
+            return false;
+        };
+        let mut last = part.waiting.last().copied();
+        for entry in entries {
+            if last != Some(entry) {
+                last = Some(entry);
+                part.waiting.push(entry);
+            }
+            if part.waiting.len() > self.tuning.whole_len {
+                self.are_few = false;
+                part.flush();
+                return false;
+            }
+        }
+        true
+    }
+
     fn add_to_parts(&mut self, entries: impl Iterator<Item = E>) {
         let Self { parts, tuning, .. } = self;
         self.scatter.run(entries, self.bits, |part, entries| {
@@ -197,6 +203,7 @@ impl<E: Entry> Parts<E> {
         if self.bits > 0 {
             return;
         }
+        self.are_few = false;
         self.bits = self.tuning.bits;
         let whole = std::mem::take(&mut self.parts);
         self.parts.resize_with(1 << self.bits, Part::default);
@@ -205,7 +212,6 @@ impl<E: Entry> Parts<E> {
                 .for_each_slice(|entries| self.add_to_parts(entries.iter().copied()));
             self.add_to_parts(part.waiting.into_iter());
         }
-        self.are_few = false;
     }
 
     /// Whether there are too many entries for one set.

@@ -1,5 +1,6 @@
 //! Merges the sets of several tasks, part by part, and counts what is in them.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,6 +15,10 @@ use super::entry_set::EntrySet;
 use super::parts::{Part, Parts};
 use super::{DistinctCounts, Settle};
 use crate::group_by::merged::join_in_order;
+
+/// Values of a group, on average, that are counted by sorting them: fewer would not pay for a look at all
+/// groups, and more are faster counted by a set.
+const SORTED_PER_GROUP: RangeInclusive<usize> = 1..=32;
 
 /// Does what `counts` has left to do, on `num_tasks` threads; `memory` tells the pool.
 pub(in crate::group_by) async fn settle(
@@ -106,8 +111,9 @@ impl<E: Entry> Settling<E> {
         if let [(part, map)] = inputs.as_mut_slice()
             && part.blocks.is_empty()
         {
-            let is_sorted_fast = E::HAS_GROUP && part.set.len() == 0 && map.is_none();
-            if is_sorted_fast && part.waiting.len() >= counts.len() {
+            let can_sort = E::HAS_GROUP && part.set.len() == 0 && map.is_none();
+            let per_group = part.waiting.len() / counts.len().max(1);
+            if can_sort && SORTED_PER_GROUP.contains(&per_group) {
                 let by_group = ByGroup::of(std::slice::from_ref(part), counts.len())?;
                 by_group.count(|group, num_values| counts[group] += num_values);
                 return Ok(());

@@ -102,8 +102,8 @@ fn check(bits: u32, tasks: &[Batches], spills: bool, settles: bool) {
     assert_eq!(result, expected(tasks), "{bits} {spills} {settles}");
 }
 
-/// Rows of the first task come where about so many values are expected, and some groups of the others, whose
-/// sets stay with others.
+/// About so many values are expected, then come the groups of other tasks, whose sets are still held, and the
+/// rows of the first.
 fn check_expected(bits: u32, tasks: &[Batches], thresholds: Thresholds, num_values: usize) {
     let sets: Vec<_> = (1..tasks.len())
         .map(|i| task(i, bits, &tasks[i], false).export(NUM_GROUPS).unwrap())
