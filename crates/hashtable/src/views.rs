@@ -9,7 +9,11 @@ use std::ops::Deref;
 /// Longest string that a view holds itself.
 pub const INLINE_LEN: usize = 12;
 
-/// Bytes of an arena's buffers; longer strings get a buffer of their own.
+/// Bytes of an arena's first buffer. Each next one has twice as many as the one before: arenas of few strings
+/// may be many.
+const MIN_BUFFER_BYTES: usize = 1 << 12;
+
+/// Most bytes of a buffer; longer strings get a buffer of their own.
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Views with the buffers that they point into.
@@ -79,8 +83,10 @@ impl Arena {
     pub fn push(&mut self, bytes: &[u8]) -> u128 {
         let has_room = |b: &Vec<u8>| b.capacity() - b.len() >= bytes.len();
         if !self.buffers.last().is_some_and(has_room) {
+            let last = self.buffers.last().map_or(0, Vec::capacity);
+            let usual = (last * 2).clamp(MIN_BUFFER_BYTES, BUFFER_BYTES);
             self.buffers
-                .push(Vec::with_capacity(bytes.len().max(BUFFER_BYTES)));
+                .push(Vec::with_capacity(bytes.len().max(usual)));
         }
         let idx = self.buffers.len() - 1;
         let buffer = &mut self.buffers[idx];
@@ -134,7 +140,7 @@ pub(crate) fn inline_view(bytes: &[u8]) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arena, BUFFER_BYTES, LongKeys, view_len};
+    use super::{Arena, BUFFER_BYTES, LongKeys, MIN_BUFFER_BYTES, view_len};
 
     #[test]
     fn gives_back_what_was_pushed() {
@@ -150,6 +156,7 @@ mod tests {
             assert_eq!(view_len(*view), string.len());
             assert_eq!(arena.get(*view), string);
         }
-        assert_eq!(arena.buffers().len(), 4);
+        assert_eq!(arena.buffers().len(), 5);
+        assert!(arena.buffers()[0].capacity() < 2 * MIN_BUFFER_BYTES);
     }
 }
