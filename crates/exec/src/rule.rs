@@ -24,12 +24,14 @@ mod keep_sorts;
 mod sorts;
 mod top_bounds;
 mod top_groups;
+mod whole_sorts;
 
 pub use filters::SwapFilters;
 pub use keep_sorts::KeepSorts;
 pub(crate) use keep_sorts::{follows_sort, keeps_order};
 pub use sorts::SwapSorts;
 pub use top_bounds::BoundScans;
+pub use whole_sorts::WholeSorts;
 
 /// The rule that gives every partition and order that an operator needs; ours must come before.
 const DISTRIBUTION_RULE: &str = "EnsureRequirements";
@@ -71,6 +73,7 @@ impl SwapOperators {
             rules.insert(place + 1, Arc::new(BoundScans));
         }
         rules.push(Arc::new(SwapFilters));
+        rules.push(Arc::new(WholeSorts));
         rules
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn prefetch_ends(long: &[u8]) {
 /// Asks for the strings of some rows.
 ///
 /// Rows that were split by hash have theirs anywhere in memory: a loop that waits for each before the next
-/// takes three times as long (benchmark `intern`, part `partitions`).
+/// takes a sixth longer, and three quarters where keys are not copied (benchmark `intern`, part `partitions`).
 #[inline]
 pub(crate) fn prefetch_strings<B: Deref<Target = [u8]>>(rows: &Views<'_, B>, views: &[u128]) {
     for view in views.iter().filter(|view| view_len(**view) > INLINE_LEN) {

@@ -70,7 +70,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Without strings, and room for so many bytes of them if that is less than other buffers have.
+    /// Without strings, and room for so many bytes of them if these are fewer than a buffer may have.
     pub fn with_capacity(num_bytes: usize) -> Self {
         let is_small = num_bytes > 0 && num_bytes < BUFFER_BYTES;
         let buffers = is_small.then(|| Vec::with_capacity(num_bytes));

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
-use datafusion::physical_expr::PhysicalSortExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
-use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
+use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
@@ -34,10 +33,7 @@ impl SwapSorts {
     /// Our operator for the one at `node`, whose inputs may be ours already.
     fn swap(&self, node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         if let Some(sort) = node.downcast_ref::<SortExec>() {
-            match self.sort(sort)? {
-                Some(ours) => Ok(Some(Arc::new(ours))),
-                None => Ok(without_top(sort)),
-            }
+            Ok(self.sort(sort)?.map(|sort| Arc::new(sort) as _))
         } else if let Some(merge) = node.downcast_ref::<SortPreservingMergeExec>() {
             merged(merge)
         } else if let Some(limit) = node.downcast_ref::<GlobalLimitExec>() {
@@ -70,25 +66,6 @@ impl SwapSorts {
         };
         Ok(Some(ours.with_options(self.options).with_limit(limit)))
     }
-}
-
-/// A sort of all rows and a limit, for keys of arrays or tuples.
-///
-/// DataFusion's top-N drops rows that are not less than the last of those that it keeps; it compares by Arrow's
-/// comparison, for which NULLs inside of a key are less than values, and sorts by Arrow's rows, for which they
-/// are greater.
-fn without_top(sort: &SortExec) -> Option<Arc<dyn ExecutionPlan>> {
-    let fetch = sort.fetch()?;
-    let schema = sort.input().schema();
-    let is_nested = |key: &PhysicalSortExpr| {
-        let key = key.expr.data_type(&schema);
-        key.is_ok_and(|key| key.is_nested())
-    };
-    if !sort.expr().iter().any(is_nested) {
-        return None;
-    }
-    let whole = ExecutionPlan::with_fetch(sort, None)?;
-    Some(Arc::new(LocalLimitExec::new(whole, fetch)))
 }
 
 /// The sort of a plan that only computes columns of its rows.
