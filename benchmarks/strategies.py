@@ -3,26 +3,18 @@
 
     benchmarks/strategies.py BINARY [--rows 0.1] [--queries REGEX] [--reps 3] [--threads 2]
 
-All runs are in one process, and take turns: every query goes through all strategies before the next round begins, so
-that a machine whose speed changes slows all of them down alike. The first round warms up. Each line shows the median
-seconds of a query, `best` how much faster the best forced strategy was than `auto` (below 1: auto was the faster one), and
-`threads` how many times as fast `auto` is with all threads as with one.
+All runs of a query are in one process, and take turns. Each line shows the median seconds of a query, `best` how much
+faster the best forced strategy was than `auto` (below 1: auto was the faster one), and `threads` how many times as fast
+`auto` is with all threads as with one.
 """
 
-import argparse
-import re
-import statistics
 import sys
 
 sys.dont_write_bytecode = True  # the clone stays as it is
 
-from peers.basalt import Basalt
-from peers.engine import Setting
-from queries import Query, read_suite
 from report import align
-from tables import suite_files
+from turns import grouping_queries, medians, parser
 
-SUITE = "peers"
 STRATEGIES = (
     "auto",
     "dense",
@@ -38,43 +30,21 @@ STRATEGIES = (
 ONE_THREAD = "auto, 1 thread"
 
 
-def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("binary", help="the basalt program")
-    parser.add_argument("--rows", type=float, default=0.1, help="scale of all tables, 1 is full size (default 0.1)")
-    parser.add_argument("--queries", default="", help="only queries whose name matches this regular expression")
-    parser.add_argument("--strategies", default=",".join(STRATEGIES), help="which, separated by commas (default all)")
-    parser.add_argument("--reps", type=int, default=3, help="rounds after the one that warms up (default 3)")
-    parser.add_argument("--threads", type=int, default=2, help="threads of all but one column (default 2)")
-    return parser.parse_args()
-
-
 def main() -> int:
-    arguments = parse_arguments()
-    ways = {name: (name, arguments.threads) for name in arguments.strategies.split(",")}
-    ways[ONE_THREAD] = ("auto", 1)
-    rows = []
-    for query in read_suite(SUITE, arguments.rows):
-        if "GROUP BY" in query.sql and re.search(arguments.queries, query.name):
-            print(query.name, file=sys.stderr, flush=True)
-            rows.append([query.name, *cells(medians(query, ways, arguments))])
+    options = parser(__doc__)
+    options.add_argument("--strategies", default=",".join(STRATEGIES), help="which, separated by commas (default all)")
+    options.add_argument("--threads", type=int, default=2, help="threads of all but one column (default 2)")
+    arguments = options.parse_args()
+    ways = {name: settings(name, arguments.threads) for name in arguments.strategies.split(",")}
+    ways[ONE_THREAD] = settings("auto", 1)
+    rows = [[query.name, *cells(medians(query, ways, arguments))] for query in grouping_queries(arguments)]
     header = ["query", *ways, "best", "threads"]
     print("\n".join(align([header, *rows])))
     return 0
 
 
-def medians(query: Query, ways: dict[str, tuple[str, int]], arguments: argparse.Namespace) -> dict[str, float]:
-    """Median seconds of each way."""
-    tables = suite_files(SUITE, query.tables, arguments.rows, arguments.binary)
-    setting = Setting("memory", arguments.reps, arguments.threads, 0.0, arguments.binary)
-    round_ = [
-        f"{query.sql} SETTINGS group_by_strategy = '{strategy}', max_threads = {threads} FORMAT Null"
-        for strategy, threads in ways.values()
-    ]
-    seconds, _, error = Basalt(setting, tables).run_script(round_ * (arguments.reps + 1))
-    if len(seconds) < len(round_) * (arguments.reps + 1):
-        sys.exit(f"{query.name}: {error}")
-    return {way: statistics.median(seconds[len(ways) + i :: len(ways)]) for i, way in enumerate(ways)}
+def settings(strategy: str, threads: int) -> dict[str, str]:
+    return {"group_by_strategy": f"'{strategy}'", "max_threads": str(threads)}
 
 
 def cells(seconds: dict[str, float]) -> list[str]:

@@ -16,7 +16,8 @@ class ChDB(InProcessEngine):
         return str(chdb.__version__)
 
     def load(self) -> None:
-        self.session = session.Session(tempfile.mkdtemp(prefix="basalt-bench-"))
+        self.folder = tempfile.TemporaryDirectory(prefix="basalt-bench-")  # goes with the engine
+        self.session = session.Session(self.folder.name)
         self.session.query(f"SET max_threads = {self.setting.threads}")
         if self.setting.source == "parquet":
             return

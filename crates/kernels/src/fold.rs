@@ -9,6 +9,7 @@
 //! in huge pages), because each has prefetchers that run ahead of it. More than two gain nothing, and from eight on they
 //! put each other out of the cache where their distance is a multiple of 4 KiB.
 
+use std::hint::black_box;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::Bitmap;
@@ -170,6 +171,10 @@ fn keep_groups_apart() {
 }
 
 /// A loop without branches: the lanes whose bit is clear get their old value back.
+///
+/// Values as wide as a lane are loaded before anything is done with them: else the compiler makes one instruction of
+/// AVX-512 of load, step and mask, and a processor may not read ahead for those (Zen 5: 0.54 ns a row from memory so,
+/// 0.3 without; `fold` on one thread, 16 Mi rows, a quarter missing). Others are converted first.
 #[inline(always)]
 fn fold_masked<T: Copy, A: Copy>(
     lanes: &mut Half<A>,
@@ -177,6 +182,13 @@ fn fold_masked<T: Copy, A: Copy>(
     word: u64,
     step: impl Fn(A, T) -> A,
 ) {
+    let loaded;
+    let values = if size_of::<T>() == size_of::<A>() {
+        loaded = black_box(*values);
+        &loaded
+    } else {
+        values
+    };
     for lane in 0..HALF_LANES {
         let old = lanes[lane];
         let new = step(old, values[lane]);

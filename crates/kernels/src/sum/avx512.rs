@@ -1,6 +1,7 @@
 //! Adds 32 lanes in four registers of AVX-512; the bitmap's bits are the masks of the additions.
 
 use std::arch::x86_64::{__m512d, _mm512_mask_add_pd, _mm512_setzero_pd};
+use std::hint::black_box;
 
 use crate::Bitmap;
 use crate::fold::{HALF_LANES, half_rows};
@@ -49,10 +50,12 @@ fn masked_in_registers(values: &[f64], bits: Bitmap<'_>) -> f64 {
     scalar::fold(lanes)
 }
 
-/// Adds sixteen values of a half to its lanes, those whose bits are set.
+/// Adds sixteen values of a half to its lanes, those whose bits are set. They are loaded first, as
+/// in [`fold`](crate::fold): a processor may not read ahead for additions that load under a mask.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn add_group(sums: &mut [__m512d; 2], values: &[f64; HALF_LANES], valid: u64) {
+    let values = black_box(*values);
     let values = values.as_chunks::<REGISTER_LANES>().0.iter();
     for (register, (sum, values)) in sums.iter_mut().zip(values).enumerate() {
         let mask = (valid >> (register * REGISTER_LANES)) as u8;
