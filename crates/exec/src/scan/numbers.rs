@@ -212,13 +212,8 @@ fn batch(kind: NumbersKind, row: u64, count: u64, schema: &SchemaRef) -> Result<
     let column: ArrayRef = match kind {
         NumbersKind::Numbers { start, step } => {
             let first = start.wrapping_add(row.wrapping_mul(step));
-            let mut numbers = vec![0; num_rows];
-            widest(Progression {
-                first,
-                step,
-                numbers: &mut numbers,
-            });
-            Arc::new(UInt64Array::from(numbers))
+            let numbers = Progression { first, step, count };
+            Arc::new(UInt64Array::from(widest(numbers)))
         }
         NumbersKind::Zeros => Arc::new(UInt8Array::from(vec![0; num_rows])),
     };
@@ -232,22 +227,19 @@ fn batch(kind: NumbersKind, row: u64, count: u64, schema: &SchemaRef) -> Result<
         .map_err(|e| Error::bug(e.to_string()))
 }
 
-/// Fills a slice with numbers that are `step` apart.
-struct Progression<'a> {
+/// Numbers that are `step` apart.
+struct Progression {
     first: u64,
     step: u64,
-    numbers: &'a mut [u64],
+    count: u64,
 }
 
-impl Loop for Progression<'_> {
-    type Output = ();
+impl Loop for Progression {
+    type Output = Vec<u64>;
 
     #[inline(always)]
-    fn run(self) {
-        let mut next = self.first;
-        for number in self.numbers {
-            *number = next;
-            next = next.wrapping_add(self.step);
-        }
+    fn run(self) -> Vec<u64> {
+        let number = |i: u64| self.first.wrapping_add(i.wrapping_mul(self.step));
+        (0..self.count).map(number).collect()
     }
 }
