@@ -30,6 +30,7 @@ from queries import SUITES, Query, read_suite
 from tables import cache_folder, suite_files
 
 COMPARED = ("basalt", "chdb")
+SOURCES = ("memory", "mergetree", "parquet")
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -40,7 +41,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--queries", default="", help="only queries whose suite.name matches this regular expression")
     parser.add_argument("--engines", default=",".join(ENGINES), help="which engines, separated by commas (default all)")
     parser.add_argument("--reps", type=int, default=5, help="runs of each query after one to warm up (default 5)")
-    parser.add_argument("--source", choices=["memory", "parquet"], default="memory", help="loaded tables, or files")
+    parser.add_argument("--source", choices=SOURCES, default="memory", help="loaded tables, tables on disk, or files")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of each engine (default all)")
     parser.add_argument("--limit", type=float, default=30.0, help="seconds after which a query is not repeated")
     parser.add_argument("--out", type=Path, help="write everything measured to this JSON file")
@@ -58,6 +59,10 @@ def main() -> int:
     unknown += [name for name in arguments.suites.split(",") if name not in SUITES]
     if unknown:
         sys.exit(f"unknown: {', '.join(unknown)}; engines are {', '.join(ENGINES)}, suites {', '.join(SUITES)}")
+    if arguments.source == "mergetree":
+        engines = [name for name in engines if name in COMPARED]
+        if not engines:
+            sys.exit(f"only {' and '.join(COMPARED)} have MergeTree tables")
     if "basalt" in engines and not arguments.binary:
         sys.exit("give the basalt program as the first argument, or leave basalt out: --engines chdb,duckdb")
     if arguments.binary:
@@ -67,7 +72,7 @@ def main() -> int:
     for suite in arguments.suites.split(","):
         queries = [q for q in read_suite(suite, arguments.rows) if re.search(arguments.queries, f"{suite}.{q.name}")]
         if queries:
-            results = run_suite(suite, queries, engines, arguments, record["versions"])
+            results = run_suite(suite, queries, engines, arguments, record)
             record["suites"][suite] = results
             print("\n".join(report.suite_lines(suite, results, engines)), flush=True)
             print()
@@ -95,6 +100,7 @@ def describe_run(arguments: argparse.Namespace) -> dict:
         "source": arguments.source,
         "reps": arguments.reps,
         "versions": {},
+        "loads": {},
         "suites": {},
     }
 
@@ -105,7 +111,7 @@ def processor() -> str:
     return names[0] if names else platform.processor()
 
 
-def run_suite(suite: str, queries: list[Query], engines: list[str], arguments, versions: dict) -> dict:
+def run_suite(suite: str, queries: list[Query], engines: list[str], arguments, record: dict) -> dict:
     """Query -> engine -> timing, and the check's verdict."""
     needed = set().union(*(query.tables for query in queries))
     tables = suite_files(suite, needed, arguments.rows, arguments.binary)
@@ -122,11 +128,14 @@ def run_suite(suite: str, queries: list[Query], engines: list[str], arguments, v
             "compare": engine in COMPARED and all(name in engines for name in COMPARED),
         }
         reply = run_worker(task)
-        versions.setdefault(engine, reply.get("version", ""))
+        record["versions"].setdefault(engine, reply.get("version", ""))
         for query in queries:
             lost = {"seconds": [], "error": reply.get("error", "not run")}
             results[query.name][engine] = reply.get("timings", {}).get(query.name, lost)
         answers[engine] = reply.get("answers", {})
+        if loaded := reply.get("loaded"):
+            record["loads"].setdefault(suite, {})[engine] = loaded
+            print(f"{suite}: {engine} wrote the tables in {loaded['seconds']:.2f} s, {loaded['bytes']:,} bytes", flush=True)
     for query in queries:
         ours, theirs = (answers.get(engine, {}).get(query.name) for engine in COMPARED)
         if ours and theirs:
@@ -166,6 +175,8 @@ def do_task(task: dict) -> dict:
         "version": engine.version(),
         "timings": {name: asdict(timing) for name, timing in timings.items()},
     }
+    if engine.loaded:
+        reply["loaded"] = asdict(engine.loaded)
     if task["compare"]:
         statements = [(query.name, sql) for query in queries for sql in check.statements(query)]
         reply["answers"] = {query.name: [] for query in queries}

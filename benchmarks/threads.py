@@ -37,8 +37,8 @@ def doubling() -> str:
 
 
 def cells(seconds: dict[str, float]) -> list[str]:
-    first, *_, last = seconds.values()
-    return [*(f"{value:.4f}" for value in seconds.values()), f"{first / last:.2f}x"]
+    values = list(seconds.values())
+    return [*(f"{value:.4f}" for value in values), f"{values[0] / values[-1]:.2f}x"]
 
 
 if __name__ == "__main__":

@@ -1,30 +1,36 @@
 """ClickHouse, as the Python package chdb."""
 
 import tempfile
+import time
 
 import chdb
 from chdb import session
 
-from peers.engine import InProcessEngine
-from peers.sources import read_files
+from peers.engine import InProcessEngine, Load
+from peers.sources import STORED_BYTES, creates, read_files
 
 
 class ChDB(InProcessEngine):
-    """Memory tables, or file() in the query."""
+    """Memory or MergeTree tables, or file() in the query."""
 
     def version(self) -> str:
         return str(chdb.__version__)
 
     def load(self) -> None:
-        self.folder = tempfile.TemporaryDirectory(prefix="basalt-bench-")  # goes with the engine
+        self.folder = tempfile.TemporaryDirectory(prefix="basalt-bench-", ignore_cleanup_errors=True)
         self.session = session.Session(self.folder.name)
         self.session.query(f"SET max_threads = {self.setting.threads}")
-        if self.setting.source == "parquet":
-            return
         self.session.query("CREATE DATABASE bench")
         self.session.query("USE bench")
-        for name, path in self.tables.items():
-            self.session.query(f"CREATE TABLE {name} ENGINE = Memory AS SELECT * FROM file('{path}')")
+        seconds = 0.0
+        for create, *others in creates(self.setting.source, self.tables):
+            start = time.perf_counter()
+            self.session.query(create)
+            seconds += time.perf_counter() - start
+            for statement in others:
+                self.session.query(statement)
+        if self.setting.source == "mergetree":
+            self.loaded = Load(seconds, int(self.session.query(STORED_BYTES, "TSV").bytes()))
 
     def translate(self, sql: str) -> str:
         return read_files(sql, self.tables) if self.setting.source == "parquet" else sql

@@ -12,7 +12,7 @@ from queries import Query
 class Setting:
     """How to measure; the same for all engines."""
 
-    source: str  # "memory": tables are loaded first; "parquet": every query reads the file
+    source: str  # "memory", "mergetree": tables are loaded first; "parquet": every query reads the file
     reps: int
     threads: int
     limit_seconds: float  # a query that has used so much is not repeated
@@ -28,12 +28,21 @@ class Timing:
     first: float | None = None
 
 
+@dataclass
+class Load:
+    """What it took to make the tables on disk: seconds of INSERT, and bytes afterwards."""
+
+    seconds: float
+    bytes: int
+
+
 class Engine:
     """An engine with the tables of one suite."""
 
     def __init__(self, setting: Setting, tables: dict[str, Path]):
         self.setting = setting
         self.tables = tables
+        self.loaded: Load | None = None
 
     def version(self) -> str:
         raise NotImplementedError
