@@ -1,7 +1,7 @@
 //! Picks an arm by Thompson sampling over its cost, and learns from the time that it took.
 //!
-//! A chooser belongs to one call site and one kind of data, such as a column in a query; it is not
-//! shared between threads. For each measured piece of work:
+//! A chooser belongs to one call site and one kind of data, such as a column; one thread at a time uses
+//! it, and it may outlive a query. For each measured piece of work:
 //!
 //! ```text
 //! an arm with fewer than MIN_SAMPLES counted pulls goes first
@@ -332,8 +332,8 @@ impl Chooser {
             .unwrap_or(self.best)
     }
 
-    /// Tells the choice of unmeasured pulls.
-    fn flush(&mut self) {
+    /// Tells the choice of unmeasured pulls, as its end does.
+    pub fn flush(&mut self) {
         if self.rides_taken > 0 {
             self.choice.count_pulls(self.best, self.rides_taken);
             self.rides_taken = 0;

@@ -286,8 +286,14 @@ impl BlockDecoder {
         block.chain.decode(block.payload, shape, memory, out)
     }
 
-    /// What decompresses LZ4 for this column.
-    pub fn lz4(&self) -> &lz4::Decoder {
+    /// Frees the memory that it works in and logs what it did; it keeps what it has learnt.
+    pub fn rest(&mut self) {
+        self.scratch = PaddedBuffer::default();
+        self.decompressor.flush();
+    }
+
+    /// What decompresses LZ4 for this column, if there was such a block.
+    pub fn lz4(&self) -> Option<&lz4::Decoder> {
         self.decompressor.lz4()
     }
 }

@@ -73,7 +73,8 @@ fn compress_zstd(bytes: &[u8], level: i8, out: &mut Vec<u8>) -> bool {
 /// Decompresses the blocks of one column.
 #[derive(Debug, Default)]
 pub(crate) struct Decompressor {
-    lz4: lz4::Decoder,
+    /// Made for the first block of LZ4: there may be many decompressors, and it has a table of all forms.
+    lz4: Option<Box<lz4::Decoder>>,
 }
 
 impl Decompressor {
@@ -90,7 +91,10 @@ impl Decompressor {
                 Ok(())
             }
             Compression::None => Err(DecodeError::Truncated),
-            Compression::Lz4 | Compression::Lz4High(_) => self.lz4.decompress(bytes, out),
+            Compression::Lz4 | Compression::Lz4High(_) => {
+                let lz4 = self.lz4.get_or_insert_default();
+                lz4.decompress(bytes, out)
+            }
             Compression::Zstd(_) => {
                 let len = out.len();
                 let written = zstd::bulk::decompress_to_buffer(bytes, out);
@@ -103,8 +107,15 @@ impl Decompressor {
         }
     }
 
-    /// What decompresses LZ4.
-    pub(crate) fn lz4(&self) -> &lz4::Decoder {
-        &self.lz4
+    /// What decompresses LZ4, if there was such a block.
+    pub(crate) fn lz4(&self) -> Option<&lz4::Decoder> {
+        self.lz4.as_deref()
+    }
+
+    /// Tells the choice between forms what it does not know yet.
+    pub(crate) fn flush(&mut self) {
+        if let Some(lz4) = &mut self.lz4 {
+            lz4.flush();
+        }
     }
 }

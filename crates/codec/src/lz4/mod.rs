@@ -14,7 +14,7 @@
 //! the C library refuses some that the others take (it also checks the rules for a block's last
 //! bytes) and takes a match of distance 0, which they refuse. Checksums find such blocks before.
 //!
-//! Tests: `tests.rs`, and the fuzz targets `lz4_agreement` and `lz4_damaged`; bench: `lz4`.
+//! Tests: `tests.rs`, and the fuzz targets `lz4_agreement` and `lz4_roundtrip`; bench: `lz4`.
 
 mod copy;
 mod decode;
@@ -141,24 +141,38 @@ pub fn available() -> impl Iterator<Item = &'static Form> {
 #[derive(Debug)]
 pub struct Decoder {
     chooser: Chooser,
+    /// Under which the chooser began: it tells which forms may run.
+    level: SimdLevel,
 }
 
 impl Decoder {
     /// A decoder for a column that nothing is known of yet.
     pub fn new() -> Self {
-        let chooser = Chooser::new(&CHOICE).limited_to(|arm| FORMS[arm].is_available());
-        Self { chooser }
+        Self {
+            chooser: Chooser::new(&CHOICE).limited_to(|arm| FORMS[arm].is_available()),
+            level: SimdLevel::current(),
+        }
     }
 
     /// Decompresses a block into `out`, which it must fill exactly.
     ///
+    /// Begins anew if other instructions may be used than before.
+    ///
     /// # Errors
     /// If it is damaged; what `out` holds then is unspecified.
     pub fn decompress(&mut self, block: &[u8], out: &mut PaddedBuffer) -> Result<()> {
+        if self.level != SimdLevel::current() {
+            *self = Self::new();
+        }
         let turn = self.chooser.begin(Work::bytes(out.len()));
         let result = FORMS[turn.arm()].decompress(block, out);
         self.chooser.end(turn);
         result
+    }
+
+    /// Tells the choice what it does not know yet, for decoders that are kept.
+    pub fn flush(&mut self) {
+        self.chooser.flush();
     }
 
     /// The form that is fastest so far.

@@ -26,32 +26,35 @@ pub(super) struct GroupDecoder {
     stored: Bytes,
     position: usize,
     num_read: usize,
-    decoder: BlockDecoder,
+    /// One for each block, which holds values of its own kind.
+    decoders: Vec<BlockDecoder>,
     checksums: Vec<u8>,
 }
 
 impl GroupDecoder {
-    pub(super) fn new(stored: PaddedBuffer) -> Self {
+    /// `decoders` have read the same blocks of other groups of the column.
+    pub(super) fn new(stored: PaddedBuffer, decoders: Vec<BlockDecoder>) -> Self {
         Self {
             stored: Bytes::from_owner(stored),
             position: 0,
             num_read: 0,
-            decoder: BlockDecoder::new(),
+            decoders,
             checksums: Vec::new(),
         }
     }
 
-    /// The group's array, and the checksums of its blocks.
-    pub(super) fn decode(
-        mut self,
-        data_type: &DataType,
-        num_rows: usize,
-    ) -> Result<(ArrayRef, Vec<u8>)> {
+    /// The group's array.
+    pub(super) fn decode(&mut self, data_type: &DataType, num_rows: usize) -> Result<ArrayRef> {
         let array = self.array(data_type, num_rows)?;
         if self.position != self.stored.len() {
             return Err(self.bad("there is more than the group's blocks"));
         }
-        Ok((array, self.checksums))
+        Ok(array)
+    }
+
+    /// The checksums of the blocks that were read, and the decoders.
+    pub(super) fn into_parts(self) -> (Vec<u8>, Vec<BlockDecoder>) {
+        (self.checksums, self.decoders)
     }
 
     fn array(&mut self, data_type: &DataType, num_rows: usize) -> Result<ArrayRef> {
@@ -148,7 +151,11 @@ impl GroupDecoder {
             Some(plain) => stored.slice_ref(plain),
             None => {
                 let mut values = PaddedBuffer::default();
-                let decoded = self.decoder.decode(&block, &mut values);
+                if self.decoders.len() <= self.num_read {
+                    self.decoders
+                        .resize_with(self.num_read + 1, BlockDecoder::new);
+                }
+                let decoded = self.decoders[self.num_read].decode(&block, &mut values);
                 decoded.map_err(|e: DecodeError| self.bad(e))?;
                 Bytes::from_owner(values)
             }

@@ -23,12 +23,14 @@
 //! | [`order`] | the order of rows, and where partitions end |
 //! | [`encode`] | arrays as blocks |
 //! | [`decode`] | blocks as arrays |
+//! | [`decoders`] | what is learnt about the blocks of a column |
 //! | [`write`] | the files of a part |
 //! | [`disk`] | the operations on files that all of this needs |
 
 mod background;
 mod combine;
 mod decode;
+mod decoders;
 mod disk;
 mod encode;
 mod expiry;

@@ -13,6 +13,7 @@ use basalt_types::DataType;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::decode::GroupDecoder;
+use super::decoders::Decoders;
 use super::disk::Disk;
 use super::index::{self, IndexedValue, PartIndexes, Relation};
 use super::layout::Layout;
@@ -31,6 +32,8 @@ pub struct Part {
     is_obsolete: AtomicBool,
     /// Read when a query first asks.
     indexes: OnceLock<PartIndexes>,
+    /// Its table's.
+    decoders: Decoders,
 }
 
 /// `partition_min_max_level[_mutation]`: the inserts that a part comes from, how often it was merged,
@@ -104,6 +107,7 @@ impl Part {
         table: &Path,
         name: PartName,
         layout: &Layout,
+        decoders: &Decoders,
     ) -> Result<Self> {
         let folder = table.join(name.to_string());
         let file = folder.join(metadata::FILE);
@@ -131,6 +135,7 @@ impl Part {
             modified: modified.unwrap_or(SystemTime::UNIX_EPOCH),
             is_obsolete: AtomicBool::new(false),
             indexes: OnceLock::new(),
+            decoders: decoders.clone(),
         })
     }
 
@@ -249,8 +254,11 @@ impl Part {
                 missing(&path, &e).within(place(0))
             })?;
         let num_rows = self.metadata.group_rows[group] as usize;
-        let decoded = GroupDecoder::new(stored).decode(&self.types[column], num_rows);
-        let (array, checksums) = decoded.map_err(|e| damaged(e.block, &e.why))?;
+        let mut decoder = GroupDecoder::new(stored, self.decoders.borrow(column));
+        let array = decoder.decode(&self.types[column], num_rows);
+        let (checksums, decoders) = decoder.into_parts();
+        self.decoders.give_back(column, decoders);
+        let array = array.map_err(|e| damaged(e.block, &e.why))?;
         if xxh3_64(&checksums) != known.checksum {
             return Err(damaged(0, &"the blocks are not those of this part"));
         }

@@ -127,7 +127,7 @@ impl MergeTree {
             if !is_meant(&name.partition_id, &text) {
                 continue;
             }
-            let part = Part::open(self.shared_disk(), &detached, name.clone(), self.layout())?;
+            let part = self.open_part(&detached, &name)?;
             check_part(&part, self.layout().columns.len())?;
             let folder = self.new_folder();
             let partition = Partition {

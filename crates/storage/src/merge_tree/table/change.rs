@@ -116,6 +116,6 @@ impl MergeTree {
         }
         let renamed = self.disk.rename(folder, &place);
         renamed.map_err(|e| Error::from(e).within(place.display()))?;
-        Part::open(&self.disk, &self.folder, name.clone(), &self.layout).map(Arc::new)
+        self.open_part(&self.folder, name).map(Arc::new)
     }
 }

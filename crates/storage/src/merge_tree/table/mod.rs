@@ -20,6 +20,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use parking_lot::{Mutex, RwLock};
 
 use super::background::BackgroundMerges;
+use super::decoders::Decoders;
 use super::disk::{Disk, SystemDisk};
 use super::layout::Layout;
 use super::manifest::{self, Manifest};
@@ -43,6 +44,7 @@ pub struct MergeTree {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     layout: Layout,
+    decoders: Decoders,
     options: RwLock<Options>,
     state: Mutex<State>,
     merging: Mutex<()>,
@@ -86,6 +88,7 @@ impl MergeTree {
         Self {
             disk: Arc::new(SystemDisk),
             folder,
+            decoders: Decoders::new(layout.columns.len()),
             layout,
             options: RwLock::default(),
             state: Mutex::default(),
@@ -127,6 +130,12 @@ impl MergeTree {
 
     pub(super) fn shared_disk(&self) -> &Arc<dyn Disk> {
         &self.disk
+    }
+
+    /// A part of the table that lies in `folder`.
+    pub(super) fn open_part(&self, folder: &Path, name: &PartName) -> Result<Part> {
+        let (layout, decoders) = (&self.layout, &self.decoders);
+        Part::open(&self.disk, folder, name.clone(), layout, decoders)
     }
 
     /// Limits and times.
@@ -239,7 +248,7 @@ impl MergeTree {
             if let Some(known) = known.iter().find(|p| p.name_parts() == name) {
                 return Ok(Arc::clone(known));
             }
-            Part::open(&self.disk, &self.folder, name.clone(), &self.layout).map(Arc::new)
+            self.open_part(&self.folder, name).map(Arc::new)
         };
         let parts = manifest.parts.iter().map(open).collect::<Result<_>>()?;
         Ok((manifest, parts))
