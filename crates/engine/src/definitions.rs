@@ -171,7 +171,9 @@ pub(crate) fn save(database: &Database) -> Result<()> {
     let write = || -> std::io::Result<()> {
         std::fs::write(&temporary, &script)?;
         File::open(&temporary)?.sync_all()?;
-        std::fs::rename(&temporary, &file)
+        std::fs::rename(&temporary, &file)?;
+        // What was renamed may be the old file again after a loss of power, unless its folder is synced, too.
+        File::open(&folder.path)?.sync_all()
     };
     write().map_err(|e| {
         Error::from(e).within(format!("Cannot keep definitions in {}", file.display()))

@@ -172,9 +172,10 @@ fn keep_groups_apart() {
 
 /// A loop without branches: the lanes whose bit is clear get their old value back.
 ///
-/// Values as wide as a lane are loaded before anything is done with them: else the compiler makes one instruction of
-/// AVX-512 of load, step and mask, and a processor may not read ahead for those (Zen 5: 0.54 ns a row from memory so,
-/// 0.3 without; `fold` on one thread, 16 Mi rows, a quarter missing). Others are converted first.
+/// Values as wide as a lane go through memory of their own: else the compiler makes one instruction of AVX-512 of load,
+/// step and mask, and a processor may not read ahead for those (Zen 5, bench `fold`, a quarter missing: 16 Mi rows
+/// 0.54 ns a row before, 0.21 to 0.31 so; 16 Ki rows 0.09 before, 0.10 to 0.12 so). Others are converted first, and
+/// copies of them are read back in other pieces than they were written in, which took 60 % longer.
 #[inline(always)]
 fn fold_masked<T: Copy, A: Copy>(
     lanes: &mut Half<A>,

@@ -275,20 +275,27 @@ fn check_dictionaries(data_type: &DataType) -> Result<()> {
     }
 }
 
-const CODECS: [&str; 16] = [
+/// ClickHouse's codecs, and the encodings that only Basalt has.
+const CODECS: [&str; 22] = [
     "AES_128_GCM_SIV",
     "AES_256_GCM_SIV",
     "ALP",
-    "DEFLATE_QPL",
+    "Auto",
+    "Constant",
     "Default",
+    "DEFLATE_QPL",
     "Delta",
+    "Dictionary",
     "DoubleDelta",
     "FPC",
+    "FrameOfReference",
     "GCD",
     "Gorilla",
     "LZ4",
     "LZ4HC",
     "NONE",
+    "Plain",
+    "RunLength",
     "T64",
     "ZSTD",
     "ZSTD_QAT",

@@ -12,7 +12,7 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::DataType as ArrowType;
 use basalt_codec::block::CHECKSUM_BYTES;
 use basalt_codec::word::bytes_of;
-use basalt_codec::{BlockEncoder, Element, Kind, Statistics};
+use basalt_codec::{BlockEncoder, Chain, Element, Kind, Statistics};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
@@ -200,6 +200,17 @@ pub(super) fn children(data_type: &DataType) -> Vec<&DataType> {
         DataType::Map(key, value) => vec![key, value],
         DataType::Tuple(tuple) => tuple.types.iter().collect(),
         _ => Vec::new(),
+    }
+}
+
+/// Whether some of a type's values can take the steps of a chain; the others are stored without them.
+pub(super) fn is_applicable(chain: Chain, data_type: &DataType) -> bool {
+    match children(data_type)[..] {
+        [] => {
+            let element = element(&data_type.physical()).map(|(element, _)| element);
+            chain.fits(element.unwrap_or(Element::BYTES))
+        }
+        ref children => children.iter().any(|c| is_applicable(chain, c)),
     }
 }
 

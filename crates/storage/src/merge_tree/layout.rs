@@ -8,6 +8,7 @@ use basalt_error::{Error, Result};
 use basalt_types::DataType;
 
 use super::combine::Combine;
+use super::encode;
 use super::index::Index;
 
 /// How a column's values are encoded.
@@ -21,6 +22,14 @@ pub enum ColumnCodec {
 }
 
 impl ColumnCodec {
+    /// Whether values of the type can be encoded so.
+    pub fn is_applicable(self, data_type: &DataType) -> bool {
+        match self {
+            ColumnCodec::Auto => true,
+            ColumnCodec::Fixed(chain) => encode::is_applicable(chain, data_type),
+        }
+    }
+
     /// A fresh codec for the values of a part.
     pub(super) fn codec(self) -> Codec {
         match self {

@@ -11,8 +11,15 @@ use crate::statement::query;
 /// The codec that a column's CODEC names.
 pub(super) fn codec(column: &ColumnDefinition) -> Result<ColumnCodec> {
     let steps = steps(&column.codec);
-    if steps.is_empty() || steps == ["Default"] {
+    if steps.is_empty() || steps == ["Default"] || steps == ["Auto"] {
         return Ok(ColumnCodec::Auto);
+    }
+    if steps.iter().any(|step| step == "Auto") {
+        let text = format!(
+            "Auto stands alone, for it chooses all steps: {}",
+            column.codec
+        );
+        return Err(Error::new(ErrorCode::BAD_ARGUMENTS, text));
     }
     let named = steps.iter().map(|step| match step.as_str() {
         "Default" => "LZ4",
@@ -31,7 +38,15 @@ pub(super) fn codec(column: &ColumnDefinition) -> Result<ColumnCodec> {
             ),
         ));
     }
-    Ok(ColumnCodec::Fixed(chain))
+    let codec = ColumnCodec::Fixed(chain);
+    if !codec.is_applicable(data_type) {
+        let text = format!(
+            "{} is not applicable for {data_type}: it packs numbers",
+            column.codec
+        );
+        return Err(Error::new(ErrorCode::BAD_ARGUMENTS, text));
+    }
+    Ok(codec)
 }
 
 /// The steps of `CODEC(…)`.
