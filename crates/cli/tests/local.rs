@@ -189,3 +189,23 @@ fn the_end_waits_for_code_that_is_compiled() {
         assert_eq!((code, err.as_str()), (0, ""));
     }
 }
+
+#[test]
+fn slices_of_the_same_strings_are_not_counted_again_and_again() {
+    let file = std::env::temp_dir().join(format!("slices-{}.parquet", std::process::id()));
+    let name = file.display();
+    let load = format!(
+        "INSERT INTO FUNCTION file('{name}') SELECT number AS id, toString(cityHash64(number)) AS s, \
+         hex(number) AS z FROM numbers(400000)"
+    );
+    assert_eq!(run(&["-q", &load]).0, 0);
+    // Fewer morsels than threads, so that batches are dealt out to these.
+    let count = format!(
+        "CREATE TABLE t ENGINE = Memory AS SELECT * FROM file('{name}'); \
+         SELECT uniqExact(s), uniqExact(z), uniqExact(id) FROM t SETTINGS max_block_size = 100, \
+         max_threads = 7, max_memory_usage = 150000000"
+    );
+    let found = run(&["--multiquery", "-q", &count]);
+    let _ = std::fs::remove_file(&file);
+    assert_eq!(found.1, "400000\t400000\t400000\n", "{}", found.2);
+}

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use arrow::array::RecordBatch;
 use basalt_analyzer::plan_error;
 use basalt_error::{Error, Result};
+use basalt_exec::deal::DealBatches;
 use basalt_exec::group_by::{Options, Strategy, Thresholds};
 use basalt_exec::interruptible::InterruptibleJoins;
 use basalt_exec::ordered_output::OrderedOutput;
@@ -100,6 +101,7 @@ impl Execution {
             max_rounds,
         )));
         rules.push(Arc::new(OrderedOutput));
+        rules.push(Arc::new(DealBatches));
         builder = builder.with_physical_optimizer_rules(rules);
         if !settings.flag("optimizer") {
             builder = builder.with_optimizer_rules(Vec::new());

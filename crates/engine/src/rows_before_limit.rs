@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use basalt_exec::deal::DealExec;
 use basalt_exec::stream::StreamExec;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
@@ -21,6 +22,7 @@ pub(crate) fn rows_before_limit(plan: &Arc<dyn ExecutionPlan>) -> Option<u64> {
         let passes_rows = is_limit
             || node.is::<ProjectionExec>()
             || node.is::<CooperativeExec>()
+            || node.is::<DealExec>()
             || step.is_some_and(StreamExec::keeps_rows);
         is_below_limit |= is_limit;
         match (node.children().as_slice(), passes_rows) {

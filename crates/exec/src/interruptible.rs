@@ -15,7 +15,6 @@ use arrow::datatypes::{DataType, FieldRef, Schema};
 use basalt_analyzer::into_plan_error;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::internal_err;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
@@ -30,6 +29,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::QueryControl;
 use crate::one_input::{ReadExec, Reading};
+use crate::rule::swapped;
 
 /// The rule that makes the filters of joins interruptible.
 #[derive(Debug)]
@@ -95,16 +95,15 @@ impl PhysicalOptimizerRule for InterruptibleJoins {
         plan: Arc<dyn ExecutionPlan>,
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let swap = |node: Arc<dyn ExecutionPlan>| {
-            if !is_join(&node) {
-                return Ok(Transformed::no(node));
+        swapped(plan, |node| {
+            if !is_join(node) {
+                return Ok(None);
             }
-            let node = self.in_short_batches(node);
+            let node = self.in_short_batches(Arc::clone(node));
             let join = self.join(&node)?.unwrap_or(node);
             let reading = UntilEnd(Arc::clone(&self.control));
-            Ok(Transformed::yes(Arc::new(ReadExec::new(join, reading)) as _))
-        };
-        plan.transform_up(swap).data()
+            Ok(Some(Arc::new(ReadExec::new(join, reading)) as _))
+        })
     }
 
     fn name(&self) -> &str {

@@ -24,6 +24,7 @@
 //! | [`interruptible`] | lets a cancelled query leave a join |
 //! | [`read_once`] | lets the left side of a join run only once |
 //! | [`optimizer`] | the rules that logical plans go through |
+//! | [`deal`] | deals batches out to threads that are ready for them |
 //! | [`ordered_output`] | keeps the order of sorted rows on their way to the reader and to what follows it |
 //! | [`planner`] | plans the nodes that only the dialect has |
 
@@ -32,6 +33,7 @@
 pub mod accounted_tasks;
 pub mod compile;
 pub mod control;
+pub mod deal;
 pub mod group_by;
 mod handover;
 pub mod interruptible;

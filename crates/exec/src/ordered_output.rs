@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use basalt_analyzer::plan::StreamOperator;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
@@ -17,7 +16,7 @@ use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
 
 use crate::group_by::GroupByExec;
-use crate::rule::{follows_sort, keeps_order};
+use crate::rule::{follows_sort, keeps_order, swapped};
 use crate::stream::StreamExec;
 
 /// The rule that takes out what mixes up sorted rows between their sort and the reader.
@@ -30,9 +29,9 @@ impl PhysicalOptimizerRule for OrderedOutput {
         plan: Arc<dyn ExecutionPlan>,
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let for_aggregates = |node: Arc<dyn ExecutionPlan>| {
-            if !follows_sort(&node) {
-                return Ok(Transformed::no(node));
+        let plan = swapped(plan, |node| {
+            if !follows_sort(node) {
+                return Ok(None);
             }
             let group_by = node.downcast_ref::<GroupByExec>();
             let sorted_only = !group_by.is_some_and(GroupByExec::follows_order);
@@ -40,10 +39,9 @@ impl PhysicalOptimizerRule for OrderedOutput {
             let children: Result<Vec<_>> = children
                 .map(|c| in_order(Arc::clone(c), sorted_only))
                 .collect();
-            let ordered = replace_children_if_necessary(node, children?)?;
-            Ok(Transformed::yes(ordered))
-        };
-        in_order(plan.transform_up(for_aggregates).data()?, true)
+            replace_children_if_necessary(Arc::clone(node), children?).map(Some)
+        })?;
+        in_order(plan, true)
     }
 
     fn name(&self) -> &str {

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
@@ -17,6 +16,7 @@ use datafusion::physical_plan::joins::NestedLoopJoinExec;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 
 use crate::one_input::{ReadExec, Reading};
+use crate::rule::swapped;
 
 /// The rule that guards left sides of such joins.
 #[derive(Debug)]
@@ -28,15 +28,14 @@ impl PhysicalOptimizerRule for ReadLeftOnce {
         plan: Arc<dyn ExecutionPlan>,
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let guard = |node: Arc<dyn ExecutionPlan>| {
+        swapped(plan, |node| {
             let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() else {
-                return Ok(Transformed::no(node));
+                return Ok(None);
             };
             let (left, right) = (Arc::clone(join.left()), Arc::clone(join.right()));
             let left = Arc::new(ReadExec::new(left, Once::default()));
-            replace_children_if_necessary(node, vec![left, right]).map(Transformed::yes)
-        };
-        plan.transform_up(guard).data()
+            replace_children_if_necessary(Arc::clone(node), vec![left, right]).map(Some)
+        })
     }
 
     fn name(&self) -> &str {

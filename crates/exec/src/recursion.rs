@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use basalt_analyzer::into_plan_error;
 use basalt_error::{Error, ErrorCode};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
@@ -20,6 +19,7 @@ use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use crate::QueryControl;
 use crate::interruptible::until_end;
 use crate::one_input::{ReadExec, Reading};
+use crate::rule::swapped;
 
 /// The rule that counts the rounds of recursions.
 #[derive(Debug)]
@@ -59,18 +59,17 @@ impl PhysicalOptimizerRule for BoundRecursions {
         plan: Arc<dyn ExecutionPlan>,
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let count = |node: Arc<dyn ExecutionPlan>| {
+        swapped(plan, |node| {
             let Some(recursion) = node.downcast_ref::<RecursiveQueryExec>() else {
-                return Ok(Transformed::no(node));
+                return Ok(None);
             };
             let num_rounds = Arc::default();
             let branches = vec![
                 self.branch(recursion.static_term(), &num_rounds, true),
                 self.branch(recursion.recursive_term(), &num_rounds, false),
             ];
-            replace_children_if_necessary(node, branches).map(Transformed::yes)
-        };
-        plan.transform_up(count).data()
+            replace_children_if_necessary(Arc::clone(node), branches).map(Some)
+        })
     }
 
     fn name(&self) -> &str {

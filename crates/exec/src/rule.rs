@@ -78,6 +78,20 @@ impl SwapOperators {
     }
 }
 
+/// The plan with what `swap` gives for an operator in its place; inputs come before what reads them.
+pub(crate) fn swapped(
+    plan: Arc<dyn ExecutionPlan>,
+    mut swap: impl FnMut(&Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let visit = |node: Arc<dyn ExecutionPlan>| {
+        Ok(match swap(&node)? {
+            Some(other) => Transformed::yes(other),
+            None => Transformed::no(node),
+        })
+    };
+    plan.transform_up(visit).data()
+}
+
 impl PhysicalOptimizerRule for SwapOperators {
     fn optimize(
         &self,
@@ -88,20 +102,17 @@ impl PhysicalOptimizerRule for SwapOperators {
             return Ok(plan);
         };
         let num_partitions = config.execution.target_partitions;
-        let swap = |node: Arc<dyn ExecutionPlan>| {
+        swapped(plan, |node| {
             let sort = node.downcast_ref::<SortExec>();
             let limit = node.downcast_ref::<GlobalLimitExec>();
             let of_sort = sort.and_then(top_groups::sort_of_top);
-            if let Some(input) = of_sort.or_else(|| limit.and_then(top_groups::first_groups)) {
-                let limited = replace_children_if_necessary(node, vec![input])?;
-                return Ok(Transformed::yes(limited));
+            match of_sort.or_else(|| limit.and_then(top_groups::first_groups)) {
+                Some(input) => {
+                    replace_children_if_necessary(Arc::clone(node), vec![input]).map(Some)
+                }
+                None => group_by(node, num_partitions, options),
             }
-            Ok(match group_by(&node, num_partitions, options)? {
-                Some(ours) => Transformed::yes(ours),
-                None => Transformed::no(node),
-            })
-        };
-        plan.transform_up(swap).data()
+        })
     }
 
     fn name(&self) -> &str {

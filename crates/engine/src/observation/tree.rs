@@ -16,7 +16,7 @@ use super::names::{Names, shortened};
 const UNSEEN: [&str; 3] = ["InterruptibleExec", "ReadOnceExec", "CooperativeExec"];
 
 /// Operators by the beginning of their names in plans, and what they are called here.
-const NAMES: [(&str, &str); 14] = [
+const NAMES: [(&str, &str); 15] = [
     ("FilterExec", "Filter"),
     ("FirstKeysExec", "Rows of the first groups"),
     ("ProjectionExec", "Projection"),
@@ -24,6 +24,7 @@ const NAMES: [(&str, &str); 14] = [
     ("NestedLoopJoinExec", "Nested loop join"),
     ("SortMergeJoinExec", "Sort merge join"),
     ("CrossJoinExec", "Cross join"),
+    ("DealExec", "Deal out batches"),
     ("RepartitionExec", "Repartition"),
     ("CoalescePartitionsExec", "Collect partitions"),
     ("SortPreservingMergeExec", "Merge sorted"),

@@ -10,7 +10,6 @@ use basalt_analyzer::plan::{StreamOperator, is_of_rows_before};
 use basalt_analyzer::udaf::AggregateUdf;
 use basalt_analyzer::udf::FunctionUdf;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
@@ -21,6 +20,7 @@ use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 
+use super::swapped;
 use crate::group_by::row_order;
 use crate::group_by::{GroupByExec, SetRowsExec};
 use crate::stream::StreamExec;
@@ -35,16 +35,10 @@ impl PhysicalOptimizerRule for KeepSorts {
         plan: Arc<dyn ExecutionPlan>,
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let keep = |node: Arc<dyn ExecutionPlan>| {
-            if !follows_sort(&node) {
-                return Ok(Transformed::no(node));
-            }
-            Ok(match with_kept_sort(&node)? {
-                Some(kept) => Transformed::yes(kept),
-                None => Transformed::no(node),
-            })
-        };
-        plan.transform_up(keep).data()
+        swapped(plan, |node| match follows_sort(node) {
+            true => with_kept_sort(node),
+            false => Ok(None),
+        })
     }
 
     fn name(&self) -> &str {

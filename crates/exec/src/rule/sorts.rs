@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
@@ -15,6 +14,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
 
+use super::swapped;
 use crate::sort::{Limit, Options, SortRowsExec};
 use crate::stream::StreamExec;
 
@@ -180,13 +180,7 @@ impl PhysicalOptimizerRule for SwapSorts {
         plan: Arc<dyn ExecutionPlan>,
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let swap = |node: Arc<dyn ExecutionPlan>| {
-            Ok(match self.swap(&node)? {
-                Some(ours) => Transformed::yes(ours),
-                None => Transformed::no(node),
-            })
-        };
-        plan.transform_up(swap).data()
+        swapped(plan, |node| self.swap(node))
     }
 
     fn name(&self) -> &str {

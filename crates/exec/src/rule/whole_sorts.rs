@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalSortExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::limit::LocalLimitExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
+
+use super::swapped;
 
 /// Sorts all rows where keys are arrays or tuples.
 ///
@@ -41,13 +42,7 @@ impl PhysicalOptimizerRule for WholeSorts {
         plan: Arc<dyn ExecutionPlan>,
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let swap = |node: Arc<dyn ExecutionPlan>| {
-            Ok(match whole_sort(&node) {
-                Some(whole) => Transformed::yes(whole),
-                None => Transformed::no(node),
-            })
-        };
-        plan.transform_up(swap).data()
+        swapped(plan, |node| Ok(whole_sort(node)))
     }
 
     fn name(&self) -> &str {

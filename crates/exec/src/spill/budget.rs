@@ -156,11 +156,16 @@ impl Share {
     /// Whether what is held should go to a file before its arrays double: for a while there are the old ones
     /// besides the new.
     pub(crate) fn is_too_much_to_grow(&self) -> bool {
+        self.lacks_room_for_times(2)
+    }
+
+    /// Whether what is held is much, and there is no room for so many times as much besides it.
+    pub(crate) fn lacks_room_for_times(&self, times: usize) -> bool {
         let Some(max_bytes) = self.budget.max_bytes else {
             return false;
         };
         let is_much = self.held_bytes > self.budget.least_part(max_bytes);
-        is_much && 2 * self.held_bytes > self.room_bytes()
+        is_much && times * self.held_bytes > self.room_bytes()
     }
 
     /// Holds `num_bytes` more from now on; true if all should go to a file first.

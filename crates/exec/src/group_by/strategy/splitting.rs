@@ -25,6 +25,10 @@ pub(super) enum Ranges {
     Fast,
 }
 
+/// Most memory of the tables of all groups, over that of rows with their hashes: cells that are twice as many as
+/// groups, and half of them once more while a table grows.
+const TABLES_OF_ROWS: usize = 3;
+
 /// Rows of one input with their hashes.
 struct Reader<F: KeyForm> {
     work: Work<F>,
@@ -46,7 +50,7 @@ impl<F: KeyForm> Reader<F> {
         let hashes = rows.hashes();
         self.size_bytes += rows.size_bytes() + hashes.len() * size_of::<u64>();
         self.batches.push(Hashed { rows, hashes });
-        if self.share.hold(self.size_bytes)? {
+        if self.share.hold(self.size_bytes)? || self.share.lacks_room_for_times(TABLES_OF_ROWS) {
             self.spill()?;
         }
         Ok(())
