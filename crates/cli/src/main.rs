@@ -38,8 +38,8 @@ use basalt_error::{Error, Result};
 static ALLOCATOR: basalt_profile::Counting<mimalloc::MiMalloc> =
     basalt_profile::Counting(mimalloc::MiMalloc);
 
-/// How long memory that a query has freed waits for the next one.
-const KEPT_FREE: Duration = Duration::from_secs(10);
+/// How long memory that queries have freed waits for the next one.
+const KEPT_FREE: Duration = Duration::from_secs(30);
 
 /// Stack of the thread that parses and plans: expressions may be nested a thousand deep.
 const STACK_BYTES: usize = 256 << 20;

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`account`] | what each query holds, and which query a thread works for |
 //! | [`counting`] | the allocator that tells the accounts |
-//! | [`freed`] | how long memory that was freed is kept |
+//! | [`freed`] | memory that was freed, for the next query |
 //! | [`resident`] | what the process really uses |
 //! | [`room`] | buffers that ask before they grow |
 //! | [`task`] | futures that work for a query on whatever thread |
@@ -24,7 +24,7 @@ pub mod task;
 
 pub use account::{Account, Entered, check_limit, check_room, room_bytes, thread_bytes};
 pub use counting::Counting;
-pub use freed::keep_freed_memory;
+pub use freed::{RunningQuery, keep_freed_memory};
 pub use resident::resident_bytes;
 pub use room::{read_behind, reserve};
 pub use task::Accounted;
