@@ -61,31 +61,25 @@ impl<'a> Arguments<'a> {
     /// A whole number from 0 up, also as a float (`numbers(1e6)`).
     pub(crate) fn u64(&self, idx: usize) -> Result<u64> {
         let arg = self.get(idx)?;
+        let refused = |what: &str| {
+            let text = format!("Argument {} of {} must be {what}", idx + 1, self.function);
+            Error::new(ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT, text)
+        };
         let as_float = arrow::compute::cast(&arg.value, &arrow::datatypes::DataType::Float64);
-        let negative = as_float.is_ok_and(|v| v.as_primitive::<Float64Type>().value(0) < 0.0);
-        if !arg.data_type.is_number() || negative {
-            return Err(Error::new(
-                ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
-                format!(
-                    "Argument {} of {} must be a number from 0 up, not {}",
-                    idx + 1,
-                    self.function,
-                    arg.data_type
-                ),
-            ));
+        let value = as_float.map_or(f64::NAN, |v| v.as_primitive::<Float64Type>().value(0));
+        if !arg.data_type.is_number() || value < 0.0 {
+            return Err(refused(&format!(
+                "a number from 0 up, not {}",
+                arg.data_type
+            )));
         }
-        let fraction = arrow::compute::cast(&arg.value, &arrow::datatypes::DataType::Float64);
-        let has_fraction =
-            fraction.is_ok_and(|v| v.as_primitive::<Float64Type>().value(0).fract() != 0.0);
-        if arg.data_type.is_float() && has_fraction {
-            return Err(Error::new(
-                ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
-                format!(
-                    "Argument {} of {} must be a whole number",
-                    idx + 1,
-                    self.function
-                ),
-            ));
+        // Integers as large as the largest are this float, too.
+        const END: f64 = 18_446_744_073_709_551_616.0;
+        if arg.data_type.is_float() && !(value < END) {
+            return Err(refused(&format!("less than 2^64, not {value}")));
+        }
+        if arg.data_type.is_float() && value.fract() != 0.0 {
+            return Err(refused("a whole number"));
         }
         let array = convert(
             self.environment,

@@ -175,7 +175,7 @@ pub(super) fn keys_for<D: Direction>(arrow: &ArrowType) -> Result<Box<dyn BestKe
         Some(keys) => Ok(keys),
         None => Ok(Box::new(ByteKeys::<D> {
             best: ByteArena::default(),
-            codec: ByteCodec::new(arrow)?,
+            codec: ByteCodec::with_nulls(arrow, D::NULLS_FIRST)?,
             direction: PhantomData,
         })),
     }

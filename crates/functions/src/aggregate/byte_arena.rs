@@ -109,7 +109,7 @@ pub(crate) enum ByteCodec {
     Binary,
     /// Strings of one length.
     Fixed(i32),
-    /// Anything else: Arrow's row format, NULLs last.
+    /// Anything else: Arrow's row format.
     Rows(RowConverter, ArrowType),
 }
 
@@ -122,17 +122,22 @@ pub(crate) enum EncodedBytes<'a> {
 }
 
 impl ByteCodec {
-    /// The codec of a physical type.
+    /// The codec of a physical type; NULLs inside of arrays and tuples come last.
     pub(crate) fn new(arrow: &ArrowType) -> Result<Self> {
+        Self::with_nulls(arrow, false)
+    }
+
+    /// The same with such NULLs first, if `nulls_first`.
+    pub(crate) fn with_nulls(arrow: &ArrowType, nulls_first: bool) -> Result<Self> {
         Ok(match arrow {
             ArrowType::BinaryView => ByteCodec::Binary,
             ArrowType::FixedSizeBinary(width) => ByteCodec::Fixed(*width),
             other => {
-                let nulls_last = SortOptions {
+                let order = SortOptions {
                     descending: false,
-                    nulls_first: false,
+                    nulls_first,
                 };
-                let field = SortField::new_with_options(other.clone(), nulls_last);
+                let field = SortField::new_with_options(other.clone(), order);
                 let converter = RowConverter::new(vec![field]).map_err(bug)?;
                 ByteCodec::Rows(converter, other.clone())
             }

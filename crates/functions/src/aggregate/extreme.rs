@@ -45,6 +45,9 @@ pub(super) const FUNCTIONS: &[AggregateFunction] = &[
 pub(super) trait Direction:
     Copy + Default + Send + Sync + std::fmt::Debug + 'static
 {
+    /// Whether NULLs inside of arrays and tuples come before all other values: they are worse than these.
+    const NULLS_FIRST: bool;
+
     /// Whether `new` compares as strictly better than `old`, which nothing does to a NaN.
     fn before<V: Value>(new: V, old: V) -> bool;
 
@@ -70,6 +73,8 @@ pub(super) struct Least;
 pub(super) struct Greatest;
 
 impl Direction for Least {
+    const NULLS_FIRST: bool = false;
+
     #[inline]
     fn before<V: Value>(new: V, old: V) -> bool {
         new < old
@@ -87,6 +92,8 @@ impl Direction for Least {
 }
 
 impl Direction for Greatest {
+    const NULLS_FIRST: bool = true;
+
     #[inline]
     fn before<V: Value>(new: V, old: V) -> bool {
         new > old
@@ -115,11 +122,12 @@ fn resolve<D: Direction>(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
         return Ok(bound);
     }
     // Checked here, so that making the states cannot fail.
-    ByteCodec::new(&arrow)?;
+    ByteCodec::with_nulls(&arrow, D::NULLS_FIRST)?;
     let state_types = vec![arrow.clone()];
     let return_type = data_type.clone();
     Ok(BoundAggregate::new(return_type, state_types, move || {
-        ExtremeBytes::<D>::new(data_type.clone(), ByteCodec::new(&arrow))
+        let codec = ByteCodec::with_nulls(&arrow, D::NULLS_FIRST);
+        ExtremeBytes::<D>::new(data_type.clone(), codec)
     }))
 }
 
