@@ -1,7 +1,7 @@
 //! Declares the experiments of `basalt lab` and their options.
 
 use basalt_engine::settings::Kind;
-use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, RangedU64ValueParser};
 use clap::{Arg, ArgAction, Command};
 
 use crate::lab::group_by::all_strategies;
@@ -41,6 +41,7 @@ How to read the table:
   seconds   median of the rounds; `at best` is the fastest one
   factor    how many times faster than `trivial`
   MiB       memory that the query reserved for its tables
+A strategy that these keys rule out is not the fastest: a note says what it did instead.
 
 Strategies:
   trivial                 one thread, one table
@@ -219,7 +220,7 @@ fn group_by() -> Command {
                 .hide_possible_values(true),
         )
         .arg(sizes())
-        .arg(text("plot", "FILE", "Draw time over size into an SVG file"));
+        .arg(plot());
     with_setup(command, "10000000")
         .mut_arg("rounds", |arg| arg.default_value("3"))
         .mut_arg("threads", |arg| {
@@ -295,7 +296,7 @@ fn sort() -> Command {
                 .value_parser(RangedU64ValueParser::<u64>::new().range(1..)),
         )
         .arg(sizes())
-        .arg(text("plot", "FILE", "Draw time over size into an SVG file"));
+        .arg(plot());
     with_setup(command, "5000000")
         .mut_arg("rounds", |arg| arg.default_value("3"))
         .mut_arg("threads", |arg| {
@@ -318,6 +319,11 @@ fn decimal(name: &'static str, help: &'static str, default: &'static str, most: 
         .value_parser(parse)
 }
 
+fn plot() -> Arg {
+    text("plot", "FILE", "Draw time over size into an SVG file")
+        .value_parser(NonEmptyStringValueParser::new())
+}
+
 fn sizes() -> Arg {
     text("sizes", "LIST", "Numbers of rows, as 1M,2M,5M [--rows]")
         .value_delimiter(',')
@@ -330,9 +336,11 @@ fn row_count(text: &str) -> Result<u64, &'static str> {
     const MOST: u64 = 1 << 40;
     let normal = Kind::NonZeroUInt64.normalize("rows", text);
     let number = normal.ok().and_then(|number| number.parse().ok());
-    number
-        .filter(|number| *number <= MOST)
-        .ok_or("expected a number of rows, as 5000000 or 5M")
+    match number {
+        Some(number) if number <= MOST => Ok(number),
+        Some(_) => Err("expected at most 1Ti, 2 to the power of 40"),
+        None => Err("expected a number of rows, as 5000000 or 5M"),
+    }
 }
 
 fn missing(default: &'static str) -> Arg {

@@ -24,6 +24,8 @@ pub(super) struct Comparison {
     pub(super) standings: Vec<Standing>,
     /// Most memory that the query of each standing reserved.
     pub(super) peak_bytes: Vec<u64>,
+    /// What a standing did instead of its strategy, if the input rules that out.
+    pub(super) ruled_out: Vec<Option<String>>,
 }
 
 impl Comparison {
@@ -36,9 +38,11 @@ impl Comparison {
         self.num_rows as f64 / standing.seconds
     }
 
-    /// The least median, over all strategies.
+    /// The least median, over all strategies that could do as their names say.
     fn least_seconds(&self) -> f64 {
-        let seconds = self.standings.iter().map(|s| s.seconds);
+        let standings = self.standings.iter().zip(&self.ruled_out);
+        let seconds = standings.filter(|(_, note)| note.is_none());
+        let seconds = seconds.map(|(standing, _)| standing.seconds);
         seconds.fold(f64::INFINITY, f64::min)
     }
 }
@@ -117,11 +121,13 @@ fn table(comparison: &Comparison) -> String {
         "MiB"
     );
     let least = comparison.least_seconds();
-    for (standing, peak_bytes) in comparison.standings.iter().zip(&comparison.peak_bytes) {
-        let mut note = String::new();
-        if standing.seconds <= least {
-            note += "  fastest";
-        }
+    let notes = comparison.peak_bytes.iter().zip(&comparison.ruled_out);
+    for (standing, (peak_bytes, ruled_out)) in comparison.standings.iter().zip(notes) {
+        let mut note = match ruled_out {
+            Some(ruled_out) => format!("  {ruled_out}"),
+            None if standing.seconds <= least => "  fastest".to_owned(),
+            None => String::new(),
+        };
         if let Some(chosen) = comparison
             .chosen
             .as_ref()
@@ -165,8 +171,9 @@ fn sizes_table(comparisons: &[Comparison]) -> String {
 /// One object with everything.
 fn as_json(experiment: &str, setup: &Setup, comparisons: &[Comparison]) -> Value {
     let each = comparisons.iter().map(|comparison| {
-        let standings = comparison.standings.iter().zip(&comparison.peak_bytes);
-        let strategies = standings.map(|(standing, peak_bytes)| {
+        let notes = comparison.peak_bytes.iter().zip(&comparison.ruled_out);
+        let standings = comparison.standings.iter().zip(notes);
+        let strategies = standings.map(|(standing, (peak_bytes, ruled_out))| {
             json!({
                 "strategy": standing.name,
                 "seconds": standing.seconds,
@@ -174,6 +181,7 @@ fn as_json(experiment: &str, setup: &Setup, comparisons: &[Comparison]) -> Value
                 "rows_per_second": comparison.rows_per_second(standing),
                 "factor": comparison.factor(standing),
                 "peak_bytes": peak_bytes,
+                "ruled_out": ruled_out,
             })
         });
         json!({

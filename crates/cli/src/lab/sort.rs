@@ -206,6 +206,7 @@ impl<'a> Contest<'a> {
             chosen,
             standings,
             peak_bytes: peaks.into_inner(),
+            ruled_out: vec![None; strategies.len()],
         })
     }
 

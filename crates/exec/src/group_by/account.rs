@@ -42,9 +42,7 @@ impl GroupByExec {
         };
         account.summary = self.summary(run, &metrics);
         account.facts.extend(self.run_facts(run, &metrics));
-        if !self.grouping.keys.is_empty() {
-            account.decisions = self.decisions(run);
-        }
+        account.decisions = self.decisions(run);
         account
     }
 
@@ -115,12 +113,10 @@ impl GroupByExec {
     }
 
     fn run_facts(&self, run: &Observed, metrics: &MetricsSet) -> Vec<(&'static str, String)> {
-        let mut facts = Vec::new();
         if self.grouping.keys.is_empty() {
-            let switch = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
-            facts.extend(switch.iter().flat_map(|switch| compiled(&switch.told())));
-            return facts;
+            return self.facts_without_keys(run, metrics);
         }
+        let mut facts = Vec::new();
         let strategy = self.options.strategy.name();
         let tasks = figures::counted(run.num_tasks() as u64, "task");
         facts.push(("Strategy", format!("{strategy}, {tasks} with rows")));
@@ -134,23 +130,44 @@ impl GroupByExec {
                 }
             }
             facts.extend(changed(&run.changes(), run.num_tasks()));
-            if run.changes().is_empty() {
+            if self.is_dense_in_vain(run) || run.changes().is_empty() {
                 facts.push(("Why", self.why(run)));
             }
         }
-        if let Some(merging) = run.merging() {
-            facts.push(("Merge", format!("{}: {}", merging.way, merging.reason)));
-        }
+        facts.extend(merged(run));
         facts.extend(spilled(metrics));
         facts
     }
 
+    fn facts_without_keys(
+        &self,
+        run: &Observed,
+        metrics: &MetricsSet,
+    ) -> Vec<(&'static str, String)> {
+        let switch = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
+        let facts = switch.iter().flat_map(|switch| compiled(&switch.told()));
+        let merged = merged(run).into_iter();
+        facts.chain(merged).chain(spilled(metrics)).collect()
+    }
+
+    /// Whether arrays are wanted for keys that cannot index any.
+    fn is_dense_in_vain(&self, run: &Observed) -> bool {
+        let changes = run.changes();
+        self.options.strategy == Strategy::Dense
+            && run.total().0 > 0
+            && run.tally(Way::Dense).0 == 0
+            && !changes.iter().any(|change| change.to == Way::Dense)
+    }
+
     fn decisions(&self, run: &Observed) -> Vec<Decision> {
-        let mut decisions = vec![self.key_decision(run)];
-        if self.adapts() {
-            decisions.push(self.way_decision(run));
-        } else {
-            decisions.push(self.strategy_decision(run));
+        let mut decisions = Vec::new();
+        if !self.grouping.keys.is_empty() {
+            decisions.push(self.key_decision(run));
+            decisions.push(if self.adapts() {
+                self.way_decision(run)
+            } else {
+                self.strategy_decision(run)
+            });
         }
         if let Some(merging) = run.merging() {
             let arm = |name| DecidedArm {
@@ -188,16 +205,24 @@ impl GroupByExec {
 
     /// Why tasks ended in the way that they did.
     fn why(&self, run: &Observed) -> String {
-        if let Some(change) = run.changes().last() {
-            return change.reason.clone();
+        let last = run.changes().last().map(|change| change.reason.clone());
+        if self.is_dense_in_vain(run) {
+            let why = "the setting group_by_strategy cannot hold: \
+                       keys are no integers of a range that arrays can have";
+            return [Some(why.to_owned()), last]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("; ");
+        }
+        if let Some(reason) = last {
+            return reason;
         }
         let is_forced = self.options.strategy == Strategy::Dense;
         let why = if run.total().0 == 0 {
             "no rows came"
-        } else if is_forced && run.ended_in(Way::Dense) {
-            "the setting group_by_strategy"
         } else if is_forced {
-            "the setting group_by_strategy, but keys are no integers of a range that arrays can have"
+            "the setting group_by_strategy"
         } else if run.ended_in(Way::Dense) {
             "keys are integers of a small range"
         } else {
@@ -222,7 +247,7 @@ impl GroupByExec {
             name: "group_by_way",
             description: "how a task groups its rows",
             reason: self.why(run),
-            is_forced: self.options.strategy == Strategy::Dense,
+            is_forced: self.options.strategy == Strategy::Dense && !self.is_dense_in_vain(run),
             arms: Way::ALL.into_iter().map(arm).collect(),
         }
     }
@@ -269,6 +294,12 @@ fn changed(changes: &[Change], num_tasks: usize) -> Vec<(&'static str, String)> 
         .into_iter()
         .map(|(_, text)| ("Changed", text))
         .collect()
+}
+
+/// How the groups of all tasks became one result.
+fn merged(run: &Observed) -> Option<(&'static str, String)> {
+    let merging = run.merging()?;
+    Some(("Merge", format!("{}: {}", merging.way, merging.reason)))
 }
 
 /// What was compiled, and which rows went through it.

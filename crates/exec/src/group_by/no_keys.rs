@@ -12,12 +12,15 @@ use basalt_jit::Compiled;
 use datafusion::error::Result;
 
 use super::Grouping;
+use super::distinct::Held;
 use super::fused_filter::pick;
 use super::merged::{Emit, Merged, Whole, result_batch};
+use super::observed::Observed;
 use super::spill::Share;
 use super::states::{Exported, States};
 use crate::compile::{CompiledTotals, Switch};
 use crate::predicate::Predicate;
+use crate::report::figures;
 
 /// All rows are of one group.
 const ONE_GROUP: Groups<'_> = Groups {
@@ -205,8 +208,13 @@ impl Totals {
 }
 
 /// Merges the tasks' states into those of the first.
-pub(super) async fn merge(grouping: Arc<Grouping>, totals: Vec<Totals>) -> Result<Arc<dyn Merged>> {
+pub(super) async fn merge(
+    grouping: Arc<Grouping>,
+    totals: Vec<Totals>,
+    observed: &Observed,
+) -> Result<Arc<dyn Merged>> {
     let num_tasks = totals.len();
+    note_sets(&totals, observed);
     let mut totals = totals.into_iter();
     let (mut first, mut share) = match totals.next() {
         Some(first) => (first.states, Some(first.share)),
@@ -236,6 +244,28 @@ pub(super) async fn merge(grouping: Arc<Grouping>, totals: Vec<Totals>) -> Resul
     drop((share, ordering));
     let row = result_batch(&grouping, columns, 1)?;
     Ok(Arc::new(OneRow(Mutex::new(Some(row)))))
+}
+
+/// Notes how sets of distinct values are going to be merged, if there are any.
+fn note_sets(totals: &[Totals], observed: &Observed) {
+    let held = totals.iter().filter_map(|task| task.states.held_distinct());
+    let held: Vec<Held> = held.collect();
+    let Some(num_parts) = held.iter().map(|held| held.num_parts).max() else {
+        return;
+    };
+    if totals.iter().any(|task| task.states.has_blocks()) {
+        return observed.merges("files", format!("sets of {num_parts} parts are in files"));
+    }
+    let values = held.iter().map(|held| held.num_values as u64).sum();
+    let values = figures::counted(values, "value");
+    let sets = figures::counted(held.len() as u64, "set");
+    match num_parts {
+        1 => observed.merges("table", format!("{values} in {sets}")),
+        _ => observed.merges(
+            "partitions",
+            format!("{values} in {sets} of {num_parts} parts"),
+        ),
+    }
 }
 
 /// The groups with the keys that are there over no rows.

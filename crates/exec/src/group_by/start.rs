@@ -132,9 +132,10 @@ impl GroupByExec {
                 .with_compiling(compiling.clone())
         };
         let totals: Vec<Totals> = (0..inputs.len()).map(totals).collect();
+        let noted = Arc::clone(&observed);
         Ok(shared(observed.timed(async move {
             let totals = consume_all(inputs, totals, Totals::push).await?;
-            no_keys::merge(grouping, totals).await
+            no_keys::merge(grouping, totals, &noted).await
         })))
     }
 

@@ -15,7 +15,7 @@ use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Grouping;
 use super::counts::Counts;
-use super::distinct::{self, DistinctCounts, ExportedSets};
+use super::distinct::{self, DistinctCounts, ExportedSets, Held};
 use super::fused_filter::PickedArgs;
 use super::grouping::{AggregateArgs, AggregateSpec};
 use super::ranks::ranks_of;
@@ -372,6 +372,16 @@ impl States {
         self.states
             .iter()
             .any(|state| matches!(state, State::Distinct(counts) if counts.has_blocks()))
+    }
+
+    /// How the largest sets of distinct values are held, if there are any.
+    pub(super) fn held_distinct(&self) -> Option<Held> {
+        let held = |state: &State| match state {
+            State::Distinct(counts) => Some(counts.held()),
+            _ => None,
+        };
+        let all = self.states.iter().filter_map(held);
+        all.max_by_key(|held| (held.num_parts, held.num_values))
     }
 
     /// Takes distinct values of some groups out of files: these groups, with states to be merged into

@@ -13,6 +13,7 @@ pub(super) mod keys;
 use basalt_adapt::Random;
 use basalt_error::{Error, ErrorCode, Result};
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 
 use crate::lab::Setup;
 use crate::lab::comparison::{Comparison, Experiment};
@@ -73,6 +74,10 @@ fn sources(options: &ArgMatches, seed: u64) -> Result<Vec<Source>> {
     let missing = || Error::bug("an option without its default");
     let keys = options.get_one::<String>("keys").ok_or_else(missing)?;
     if let Some(column) = options.get_one::<String>("column") {
+        if options.value_source("keys") == Some(ValueSource::DefaultValue) {
+            let text = format!("Name the file that has {column}: --keys FILE");
+            return Err(Error::new(ErrorCode::BAD_ARGUMENTS, text));
+        }
         let (path, column) = (keys.clone(), column.clone());
         return Ok(vec![Source::File { path, column }]);
     }

@@ -11,9 +11,9 @@ use datafusion::error::{DataFusionError, Result};
 use super::block::NOWHERE;
 use super::entry::{Entry, Value};
 use super::exported::Exported;
-use super::parts::Parts;
+use super::parts::{Part, Parts};
 use super::settle::Settling;
-use super::{DistinctCounts, ExportedSets, SetsOfGroups, Settle, Tuning};
+use super::{DistinctCounts, ExportedSets, Held, SetsOfGroups, Settle, Tuning};
 use crate::group_by::spill::Budget;
 
 /// Sets of another task, or of this one when it numbered its groups differently.
@@ -197,6 +197,14 @@ impl<E: Entry> DistinctCounts for Counts<E> {
     fn spill(&mut self, budget: &Budget) -> Result<()> {
         self.add_sources()?;
         self.own.spill(budget)
+    }
+
+    fn held(&self) -> Held {
+        let parts = &self.own.parts;
+        Held {
+            num_values: parts.iter().map(Part::most_entries).sum(),
+            num_parts: parts.len(),
+        }
     }
 
     fn has_blocks(&self) -> bool {

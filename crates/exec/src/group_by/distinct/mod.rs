@@ -85,12 +85,24 @@ pub(super) trait DistinctCounts: Debug + Send {
     /// Whether sets are in files.
     fn has_blocks(&self) -> bool;
 
+    /// How the sets of this task are held.
+    fn held(&self) -> Held;
+
     /// Takes sets of some groups out of a file; no file has any more if it gives none. A group may come
     /// more than once.
     fn take_block(&mut self) -> Result<Option<SetsOfGroups>>;
 
     /// Memory held, in bytes.
     fn size_bytes(&self) -> usize;
+}
+
+/// How sets are held.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Held {
+    /// About how many values there are in memory.
+    pub(super) num_values: usize,
+    /// Parts by hash; one as long as a set is whole.
+    pub(super) num_parts: usize,
 }
 
 /// Some groups, and the sets that they have, in the same order.
