@@ -138,7 +138,7 @@ impl Session {
         SimdLevel::force(SimdLevel::parse_setting(settings.get("simd_level")).unwrap_or(None));
         force_arms(settings.get("force_choice"))?;
         statement::limits::check_tree(parsed, &settings)?;
-        let _keeps_memory = basalt_profile::RunningQuery::begin();
+        let _busy = basalt_profile::Busy::begin();
         let control = Arc::new(statement::limits::control(&settings));
         let account = control.account().clone();
         let _counted = account.enter();

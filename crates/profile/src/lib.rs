@@ -24,7 +24,7 @@ pub mod task;
 
 pub use account::{Account, Entered, check_limit, check_room, room_bytes, thread_bytes};
 pub use counting::Counting;
-pub use freed::{RunningQuery, keep_freed_memory};
+pub use freed::{Busy, keep_freed_memory};
 pub use resident::resident_bytes;
 pub use room::{read_behind, reserve};
 pub use task::Accounted;

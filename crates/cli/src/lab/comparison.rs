@@ -157,11 +157,17 @@ fn sizes_table(comparisons: &[Comparison]) -> String {
         text += &format!(" {:>9}", rows_text(comparison.num_rows as f64));
     }
     text.push('\n');
-    for (place, standing) in first.standings.iter().enumerate() {
+    let most = comparisons.iter().max_by_key(|c| c.standings.len());
+    for standing in &most.unwrap_or(first).standings {
         text += &format!("  {:24}", standing.name);
         for comparison in comparisons {
-            let seconds = comparison.standings.get(place).map(|s| s.seconds);
-            text += &format!(" {:>9.4}", seconds.unwrap_or(f64::NAN));
+            let mut standings = comparison.standings.iter();
+            // A strategy may have left the contest over one of the sizes.
+            let found = standings.find(|found| found.name == standing.name);
+            text += &found.map_or_else(
+                || format!(" {:>9}", "-"),
+                |found| format!(" {:>9.4}", found.seconds),
+            );
         }
         text.push('\n');
     }

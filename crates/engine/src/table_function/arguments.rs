@@ -75,7 +75,7 @@ impl<'a> Arguments<'a> {
         }
         // Integers as large as the largest are this float, too.
         const END: f64 = 18_446_744_073_709_551_616.0;
-        if arg.data_type.is_float() && !(value < END) {
+        if arg.data_type.is_float() && (value.is_nan() || value >= END) {
             return Err(refused(&format!("less than 2^64, not {value}")));
         }
         if arg.data_type.is_float() && value.fract() != 0.0 {

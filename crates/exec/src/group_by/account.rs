@@ -209,11 +209,10 @@ impl GroupByExec {
         if self.is_dense_in_vain(run) {
             let why = "the setting group_by_strategy cannot hold: \
                        keys are no integers of a range that arrays can have";
-            return [Some(why.to_owned()), last]
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>()
-                .join("; ");
+            return match last {
+                Some(reason) => format!("{why}; {reason}"),
+                None => why.to_owned(),
+            };
         }
         if let Some(reason) = last {
             return reason;

@@ -246,24 +246,35 @@ pub(super) async fn merge(
     Ok(Arc::new(OneRow(Mutex::new(Some(row)))))
 }
 
-/// Notes how sets of distinct values are going to be merged, if there are any.
+/// Notes how sets of distinct values are going to be merged, if there are any: those of the aggregate that has most.
 fn note_sets(totals: &[Totals], observed: &Observed) {
-    let held = totals.iter().filter_map(|task| task.states.held_distinct());
-    let held: Vec<Held> = held.collect();
-    let Some(num_parts) = held.iter().map(|held| held.num_parts).max() else {
+    let by_task: Vec<Vec<Held>> = totals.iter().map(|t| t.states.held_distinct()).collect();
+    let num_sets = by_task.first().map_or(0, Vec::len);
+    let of_all_tasks = |i: usize| {
+        let held = || by_task.iter().filter_map(|task| task.get(i));
+        Held {
+            num_values: held().map(|held| held.num_values).sum(),
+            num_parts: held().map(|held| held.num_parts).max().unwrap_or(0),
+        }
+    };
+    let all = (0..num_sets).map(of_all_tasks);
+    let Some(Held {
+        num_values,
+        num_parts,
+    }) = all.max_by_key(|held| (held.num_values, held.num_parts))
+    else {
         return;
     };
     if totals.iter().any(|task| task.states.has_blocks()) {
         return observed.merges("files", format!("sets of {num_parts} parts are in files"));
     }
-    let values = held.iter().map(|held| held.num_values as u64).sum();
-    let values = figures::counted(values, "value");
-    let sets = figures::counted(held.len() as u64, "set");
+    let values = figures::counted(num_values as u64, "value");
+    let sets = figures::counted(totals.len() as u64, "set");
     match num_parts {
         1 => observed.merges("table", format!("{values} in {sets}")),
         _ => observed.merges(
             "partitions",
-            format!("{values} in {sets} of {num_parts} parts"),
+            format!("{values} in {sets} of up to {num_parts} parts"),
         ),
     }
 }

@@ -374,14 +374,13 @@ impl States {
             .any(|state| matches!(state, State::Distinct(counts) if counts.has_blocks()))
     }
 
-    /// How the largest sets of distinct values are held, if there are any.
-    pub(super) fn held_distinct(&self) -> Option<Held> {
+    /// How the sets of each aggregate of distinct values are held.
+    pub(super) fn held_distinct(&self) -> Vec<Held> {
         let held = |state: &State| match state {
             State::Distinct(counts) => Some(counts.held()),
             _ => None,
         };
-        let all = self.states.iter().filter_map(held);
-        all.max_by_key(|held| (held.num_parts, held.num_values))
+        self.states.iter().filter_map(held).collect()
     }
 
     /// Takes distinct values of some groups out of files: these groups, with states to be merged into

@@ -25,9 +25,9 @@ pub(super) enum Ranges {
     Fast,
 }
 
-/// Most memory of the tables of all groups, over that of rows with their hashes: cells that are twice as many as
-/// groups, and half of them once more while a table grows.
-const TABLES_OF_ROWS: usize = 3;
+/// Most memory of the tables of all groups, over that of rows with their hashes: a table that has just grown has
+/// four cells for each group, and for a while those from before besides.
+const TABLES_OF_ROWS: usize = 6;
 
 /// Rows of one input with their hashes.
 struct Reader<F: KeyForm> {
