@@ -28,7 +28,7 @@ mod whole_sorts;
 
 pub use filters::SwapFilters;
 pub use keep_sorts::KeepSorts;
-pub(crate) use keep_sorts::{follows_sort, keeps_order};
+pub(crate) use keep_sorts::{follows_rows, follows_sort, keeps_order};
 pub use sorts::SwapSorts;
 pub use top_bounds::BoundScans;
 pub use whole_sorts::WholeSorts;

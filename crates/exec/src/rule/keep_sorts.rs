@@ -11,6 +11,7 @@ use basalt_analyzer::udaf::AggregateUdf;
 use basalt_analyzer::udf::FunctionUdf;
 use datafusion::common::config::ConfigOptions;
 use datafusion::error::Result;
+use datafusion::physical_expr::window::WindowExpr;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
@@ -19,10 +20,12 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 
 use super::swapped;
 use crate::group_by::row_order;
-use crate::group_by::{GroupByExec, SetRowsExec};
+use crate::group_by::{FirstKeys, GroupByExec, SetRowsExec};
+use crate::one_input::ReadExec;
 use crate::stream::StreamExec;
 
 /// The rule; it must come before the one that takes sorts out.
@@ -64,6 +67,9 @@ pub(crate) fn follows_sort(node: &Arc<dyn ExecutionPlan>) -> bool {
     if let Some(ours) = node.downcast_ref::<GroupByExec>() {
         return ours.follows_sort();
     }
+    if numbers_rows(node) {
+        return true;
+    }
     let Some(foreign) = node.downcast_ref::<AggregateExec>() else {
         return false;
     };
@@ -71,6 +77,27 @@ pub(crate) fn follows_sort(node: &Arc<dyn ExecutionPlan>) -> bool {
         let udf = expr.fun().inner().downcast_ref::<AggregateUdf>();
         udf.is_some_and(|udf| row_order::follows_sort(&udf.bound().name))
     })
+}
+
+/// Whether it is DataFusion's window over rows as they come, which pairs the rows of PASTE JOIN.
+fn numbers_rows(node: &Arc<dyn ExecutionPlan>) -> bool {
+    let bounded = node.downcast_ref::<BoundedWindowAggExec>();
+    let unbounded = node.downcast_ref::<WindowAggExec>();
+    let exprs = bounded.map(BoundedWindowAggExec::window_expr);
+    let exprs = exprs.or(unbounded.map(WindowAggExec::window_expr));
+    exprs.is_some_and(|exprs| {
+        let has_no_order =
+            |e: &Arc<dyn WindowExpr>| e.partition_by().is_empty() && e.order_by().is_empty();
+        exprs.iter().any(has_no_order)
+    })
+}
+
+/// Whether it depends on the rows in whatever order one source gives them, not only in that of a sort.
+pub(crate) fn follows_rows(node: &Arc<dyn ExecutionPlan>) -> bool {
+    match node.downcast_ref::<GroupByExec>() {
+        Some(group_by) => group_by.follows_order(),
+        None => !node.is::<AggregateExec>() && follows_sort(node),
+    }
 }
 
 /// Whether the expression depends on the rows that came before.
@@ -110,4 +137,5 @@ pub(crate) fn keeps_order(plan: &Arc<dyn ExecutionPlan>) -> bool {
     ) || plan.downcast_ref::<ProjectionExec>().is_some()
         || plan.downcast_ref::<FilterExec>().is_some()
         || plan.downcast_ref::<SetRowsExec>().is_some()
+        || plan.is::<ReadExec<FirstKeys>>()
 }
