@@ -25,8 +25,14 @@ impl ScanExec {
             facts.push(("Files", stored.num_files.to_string()));
             let read = sum(MORSELS);
             let ruled_out = stored.num_row_groups - self.source().num_morsels();
-            let groups = format!("{read} read, {ruled_out} ruled out by filters");
+            let not_wanted = sum("row_groups_not_wanted");
+            let mut groups = format!("{} read", read.saturating_sub(not_wanted));
+            groups += &format!(", {ruled_out} ruled out by filters");
+            if not_wanted > 0 {
+                groups += &format!(", {not_wanted} by the rows that a LIMIT above has");
+            }
             facts.push(("Row groups", groups));
+            facts.extend(filter_first(&sum));
             facts.push(("Stored bytes", figures::bytes(sum(STORED_BYTES))));
         } else {
             facts.push(("Morsels", sum(MORSELS).to_string()));
@@ -39,4 +45,17 @@ impl ScanExec {
             ..Account::default()
         }
     }
+}
+
+/// Row groups of which the columns of filters were read before the others.
+fn filter_first(sum: &dyn Fn(&str) -> u64) -> Option<(&'static str, String)> {
+    let num_late = sum("row_groups_late");
+    let groups = figures::counted(num_late, "row group");
+    let rows = figures::counted(sum("rows_filtered"), "row");
+    let mut text = format!("in {groups}, {rows} left out");
+    let num_filtered = sum("row_groups_filtered");
+    if num_filtered > 0 {
+        text += &format!("; of {num_filtered} no other column is read");
+    }
+    (num_late > 0).then_some(("Filter first", text))
 }

@@ -1,7 +1,8 @@
 //! Chooses between reading all columns at once and reading those of the filter first.
 //!
-//! Columns of the filter first: of the other columns only rows that pass are decoded, which costs
-//! more where most rows pass. The first row groups of a query are read this way, and tell how many rows
+//! Columns of the filter first: of the other columns only rows that pass are decoded (in Parquet files), or
+//! they are not read at all where no row passes (in parts on disk), which costs more where most rows pass.
+//! The first row groups of a query are read this way, and tell how many rows
 //! pass. If few do, it stays so; else row groups are read both ways and measured, and the way of the
 //! lesser time for a row goes on. (A chooser of `basalt_adapt` is for many small pieces of work: it
 //! would spend several row groups on each way.)

@@ -12,6 +12,7 @@
 //! | [`repeated`] | `loop` |
 //! | [`merge_tree`] | parts on disk |
 //! | [`final_rows`] | parts on disk with FINAL |
+//! | [`late`] | whether to read the columns of filters first |
 //! | [`condition`] | conditions beside least and greatest values |
 //! | [`parquet`] | Parquet files |
 //! | [`file_fact`] | `_path` and the other facts of the file that a row comes from |
@@ -21,6 +22,7 @@ pub mod batches;
 mod condition;
 pub mod file_fact;
 pub mod final_rows;
+mod late;
 pub mod merge_tree;
 pub mod morsel;
 pub mod numbers;

@@ -9,11 +9,9 @@
 //! | [`bounds`] | constants beside least and greatest values |
 //! | [`pruning`] | which row groups filters can match |
 //! | [`pages`] | which pages of a row group they can match |
-//! | [`late`] | whether to read the filter's columns first |
 
 mod bounds;
 mod conversion;
-mod late;
 mod pages;
 mod pruning;
 mod source;
@@ -33,9 +31,9 @@ use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
 
 use self::conversion::Part;
-use self::late::LateFilter;
 use self::pruning::row_group_can_match;
 use self::source::ParquetSource;
+use super::late::LateFilter;
 use super::{FileFact, MorselSource, ScanRequest, TableKind};
 
 /// Parquet files of one structure as a table.

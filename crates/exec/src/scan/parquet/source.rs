@@ -19,11 +19,11 @@ use parquet::arrow::arrow_reader::{
 use parquet::schema::types::SchemaDescriptor;
 
 use super::conversion::{Conversion, Part};
-use super::late::{LateFilter, Way, Ways};
 use super::pages::rows_that_can_match;
 use super::pruning::{bloom_filters_can_match, row_group_bounds};
 use super::{ParquetFile, ParquetTable, guarded};
 use crate::QueryControl;
+use crate::scan::late::{LateFilter, Way, Ways};
 use crate::scan::{BatchIter, FileFact, MorselSource, ScanRequest, Stored};
 use crate::sort::KeyBound;
 
