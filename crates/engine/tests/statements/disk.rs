@@ -309,3 +309,22 @@ fn a_view_whose_source_is_gone_fails_alone() {
     assert_eq!(run(&mut second, "SELECT * FROM v"), "4\t5\n");
     assert_eq!(run(&mut second, "DROP VIEW v"), "");
 }
+
+#[test]
+fn columns_of_conditions_are_read_before_the_others() {
+    let folder = Folder::new("filters-first");
+    let mut session = open(&folder.0);
+    let create = "CREATE TABLE t (a UInt32, s String) ENGINE = MergeTree ORDER BY a";
+    assert_eq!(run(&mut session, create), "");
+    let insert =
+        "INSERT INTO t SELECT number, if(number = 70000, 'needle', 'hay') FROM numbers(200000)";
+    assert_eq!(run(&mut session, insert), "");
+    let rows = "SELECT * FROM t WHERE s = 'needle'";
+    assert_eq!(run(&mut session, rows), "70000\tneedle\n");
+    let told = run(&mut session, &format!("EXPLAIN ANALYZE {rows}"));
+    assert!(
+        told.contains("Filter first: in 4 row groups, 200.00 thousand rows left out")
+            && told.contains("of 3 no other column is read"),
+        "{told}"
+    );
+}
