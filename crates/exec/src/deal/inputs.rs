@@ -13,10 +13,8 @@ use parking_lot::Mutex;
 use crate::handover::hand_over;
 
 /// The streams that are dealt out; each is read by one output at a time.
-#[derive(Default)]
 pub(super) struct Inputs(Mutex<State>);
 
-#[derive(Default)]
 struct State {
     /// Streams that nobody reads just now, the one that has waited longest first.
     idle: VecDeque<SendableRecordBatchStream>,

@@ -112,6 +112,16 @@ impl LateFilter {
         })
     }
 
+    /// How to read the next row group.
+    pub(super) fn way(&self, ways: &Ways) -> Way {
+        match &self.bound {
+            // Few rows are wanted once some are known.
+            Some((_, bound)) if bound.is_known() => Way::Late,
+            Some(_) if self.expr.is_none() => Way::AtOnce,
+            _ => ways.next(),
+        }
+    }
+
     /// Which rows pass. Where the filter fails all do: the step above the scan will find out again.
     pub(super) fn passing(&self, batch: &RecordBatch) -> BooleanArray {
         let num_rows = batch.num_rows();
@@ -160,8 +170,8 @@ struct Known {
 pub(super) struct Ways(Mutex<Known>);
 
 impl Ways {
-    /// How to read the next row group.
-    pub(super) fn next(&self) -> Way {
+    /// How to read the next row group, by what was measured.
+    fn next(&self) -> Way {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let share = known.num_passing as f64 / known.late.num_rows.max(1) as f64;
         if known.late.row_groups < MIN_MEASURED || share <= FEW_ROWS {

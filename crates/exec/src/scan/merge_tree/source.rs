@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
-use arrow::compute::filter;
+use arrow::compute::FilterBuilder;
 use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
 use basalt_storage::{MergeTree, Part};
@@ -95,17 +95,6 @@ impl MergeTreeSource {
         )
     }
 
-    /// How to read the next group.
-    fn way(&self) -> Way {
-        match (&self.late, &self.bound) {
-            (None, _) => Way::AtOnce,
-            // Few rows are wanted once some are known.
-            (Some(_), Some(bound)) if bound.is_known() => Way::Late,
-            (Some(_), Some(_)) if self.condition.is_none() => Way::AtOnce,
-            (Some(_), _) => self.shared.ways.next(),
-        }
-    }
-
     /// The rows of a group; none if no row is wanted, or no row passes.
     fn read(&self, group: &Group) -> Result<Option<RecordBatch>> {
         if let Some(bound) = &self.bound
@@ -118,19 +107,17 @@ impl MergeTreeSource {
                 .fetch_add(1, Ordering::Relaxed);
             return Ok(None);
         }
-        let num_rows = rows(group);
-        let (way, started) = (self.way(), Instant::now());
-        let batch = match &self.late {
-            Some(late) if way == Way::Late => self.read_late(late, group)?,
-            _ => self.read_at_once(group)?,
+        let Some(late) = &self.late else {
+            return self.read_at_once(group);
+        };
+        let (way, started) = (late.way(&self.shared.ways), Instant::now());
+        let batch = match way {
+            Way::Late => self.read_late(late, group)?,
+            Way::AtOnce => self.read_at_once(group)?,
         };
         let num_given = batch.as_ref().map_or(0, RecordBatch::num_rows);
-        if self.late.is_some() {
-            let (num_rows, num_given) = (num_rows as u64, num_given as u64);
-            self.shared
-                .ways
-                .report(way, num_rows, num_given, started.elapsed());
-        }
+        let ways = &self.shared.ways;
+        ways.report(way, rows(group) as u64, num_given as u64, started.elapsed());
         Ok(batch)
     }
 
@@ -183,14 +170,18 @@ impl MergeTreeSource {
         known: &Columns,
         passing: Option<&BooleanArray>,
     ) -> Result<RecordBatch> {
+        // The rows are looked for once, not for each column.
+        let picked = passing.map(|passing| FilterBuilder::new(passing).optimize().build());
         let column = |column: &usize| {
             let found = known.iter().find(|(known, _)| known == column);
             let values = match found {
                 Some((_, values)) => Arc::clone(values),
                 None => group.0.read(*column, group.1)?,
             };
-            match passing {
-                Some(passing) => filter(&values, passing).map_err(|e| Error::bug(e.to_string())),
+            match &picked {
+                Some(picked) => picked
+                    .filter(&values)
+                    .map_err(|e| Error::bug(e.to_string())),
                 None => Ok(values),
             }
         };

@@ -213,13 +213,8 @@ impl MorselSource for ParquetSource {
                 return Ok(Box::new(std::iter::empty()));
             }
         }
-        let way = match (&self.late, &self.bound) {
-            (None, _) => Way::AtOnce,
-            // Few rows are wanted once some are known.
-            (Some(_), Some(bound)) if bound.is_known() => Way::Late,
-            (Some(_), Some(_)) if self.condition.is_none() => Way::AtOnce,
-            (Some(_), _) => self.shared.ways.next(),
-        };
+        let late = self.late.as_ref();
+        let way = late.map_or(Way::AtOnce, |late| late.way(&self.shared.ways));
         let started = Instant::now();
         let Some((reader, conversion, num_rows)) = self.reader(file, group, way)? else {
             return Ok(Box::new(std::iter::empty()));
