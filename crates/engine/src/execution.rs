@@ -69,11 +69,15 @@ impl Execution {
             settings.number("max_temporary_data_on_disk_size_for_query"),
             settings.number("max_temporary_data_on_disk_size_for_user"),
         ));
-        let config = usual_config()
+        let mut config = usual_config()
             .with_target_partitions(settings.max_threads())
             .with_batch_size(batch_rows.clamp(1, 65_505))
             .with_extension(Arc::clone(control))
             .with_extension(Arc::clone(&files));
+        let group_by = group_by_options(settings);
+        if let Some(group_by) = group_by {
+            config = config.with_extension(Arc::new(group_by));
+        }
         let pool: Arc<dyn MemoryPool> = match settings.number("max_memory_usage") {
             0 => Arc::new(UnboundedMemoryPool::default()),
             limit => Arc::new(GreedyMemoryPool::new(
@@ -91,7 +95,6 @@ impl Execution {
             .with_runtime_env(runtime.map_err(plan_error)?)
             .with_session_id(String::new())
             .with_analyzer_rules(Vec::new());
-        let group_by = group_by_options(settings);
         let mut rules = SwapOperators::rules(group_by, sort_options(settings));
         rules.push(Arc::new(InterruptibleJoins::new(Arc::clone(control))));
         rules.push(Arc::new(ReadLeftOnce));

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
 use basalt_error::{Error, ErrorCode, Result};
 
-use crate::resident_bytes;
+use crate::{freed, resident_bytes};
 
 /// Queries that are counted at once; further ones are not.
 const NUM_ACCOUNTS: usize = 256;
@@ -151,10 +151,20 @@ fn held_bytes_of(owner: usize) -> usize {
     usize::try_from(held_bytes).unwrap_or(0)
 }
 
+/// Whether a query holds so much of what it may that it should be careful.
+fn is_much(held_bytes: usize, limit_bytes: usize) -> bool {
+    held_bytes > limit_bytes / 2
+}
+
 #[inline]
 fn checked(owner: usize, more_bytes: usize) -> Result<()> {
     let limit_bytes = ACCOUNTS[owner].limit_bytes.load(Ordering::Relaxed);
     let held_bytes = held_bytes_of(owner).saturating_add(more_bytes);
+    if !is_much(held_bytes, limit_bytes) {
+        return Ok(());
+    }
+    // What was freed is of use to all who are short of memory.
+    freed::give_back_soon();
     if held_bytes <= limit_bytes {
         return Ok(());
     }
@@ -271,7 +281,7 @@ impl Account {
     /// Whether the query holds so much that it should go on in files.
     pub fn is_short(&self) -> bool {
         let limit_bytes = ACCOUNTS[self.0].limit_bytes.load(Ordering::Relaxed);
-        self.held_bytes() > limit_bytes / 2
+        is_much(self.held_bytes(), limit_bytes)
     }
 
     /// Makes this thread work for the account until the guard goes.

@@ -1,27 +1,25 @@
 //! Rows that several plans of one query read: the first that runs keeps them for the others.
 
+use std::any::Any;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 
-use datafusion::arrow::array::RecordBatch;
-
-/// The rows of a step, once it has run. Two are equal if they are the same.
+/// The rows of a step, once it has run, in whatever form those who run it keep them. Two are equal if
+/// they are the same.
 #[derive(Clone, Default)]
-pub struct SharedRows(Arc<Mutex<Option<RecordBatch>>>);
+pub struct SharedRows(Arc<OnceLock<Arc<dyn Any + Send + Sync>>>);
 
 impl SharedRows {
-    /// The rows, if they are known already.
-    pub fn get(&self) -> Option<RecordBatch> {
-        let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        rows.clone()
+    /// The rows, if they are kept already, and as a `T`.
+    pub fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        Arc::clone(self.0.get()?).downcast().ok()
     }
 
-    /// Keeps the rows.
-    pub fn set(&self, batch: RecordBatch) {
-        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *rows = Some(batch);
+    /// Keeps the rows, unless some are kept already: a step has the same each time.
+    pub fn keep<T: Any + Send + Sync>(&self, rows: Arc<T>) {
+        self.0.get_or_init(|| rows);
     }
 }
 

@@ -200,6 +200,8 @@ fn as_json(experiment: &str, setup: &Setup, comparisons: &[Comparison]) -> Value
         })
     });
     let mut object = report::conditions(experiment, setup);
+    // Files have as many rows as they have.
+    object["rows"] = comparisons.iter().map(|c| c.num_rows).max().into();
     object["inputs"] = each.collect();
     object
 }

@@ -9,16 +9,12 @@ use datafusion::physical_plan::metrics::MetricsSet;
 
 use super::group_by_exec::GroupByExec;
 use super::grouping::AggregateSpec;
-use super::key_form::Form;
 use super::observed::{Change, GROUPING_TIME, MERGING_TIME, Observed, Way};
 use super::strategy::Strategy;
 use crate::compile::Told;
 use crate::memory::PEAK_MEMORY;
-use crate::report::{Account, DecidedArm, Decision, figures, sql_of};
+use crate::report::{Account, figures, sql_of};
 use crate::spill::spilled;
-
-/// Ways to merge the tasks' groups.
-const MERGES: [&str; 4] = ["dense", "table", "partitions", "files"];
 
 impl GroupByExec {
     /// What it did in its last run.
@@ -42,7 +38,7 @@ impl GroupByExec {
         };
         account.summary = self.summary(run, &metrics);
         account.facts.extend(self.run_facts(run, &metrics));
-        account.decisions = self.decisions(run);
+        account.decisions = self.decisions(run, &metrics);
         account
     }
 
@@ -108,7 +104,7 @@ impl GroupByExec {
         names.join(" and ")
     }
 
-    fn adapts(&self) -> bool {
+    pub(super) fn adapts(&self) -> bool {
         matches!(self.options.strategy, Strategy::Auto | Strategy::Dense)
     }
 
@@ -151,7 +147,7 @@ impl GroupByExec {
     }
 
     /// Whether arrays are wanted for keys that cannot index any.
-    fn is_dense_in_vain(&self, run: &Observed) -> bool {
+    pub(super) fn is_dense_in_vain(&self, run: &Observed) -> bool {
         let changes = run.changes();
         self.options.strategy == Strategy::Dense
             && run.total().0 > 0
@@ -159,52 +155,8 @@ impl GroupByExec {
             && !changes.iter().any(|change| change.to == Way::Dense)
     }
 
-    fn decisions(&self, run: &Observed) -> Vec<Decision> {
-        let mut decisions = Vec::new();
-        if !self.grouping.keys.is_empty() {
-            decisions.push(self.key_decision(run));
-            decisions.push(if self.adapts() {
-                self.way_decision(run)
-            } else {
-                self.strategy_decision(run)
-            });
-        }
-        if let Some(merging) = run.merging() {
-            let arm = |name| DecidedArm {
-                name,
-                is_chosen: name == merging.way,
-                ..DecidedArm::default()
-            };
-            decisions.push(Decision {
-                name: "group_by_merge",
-                description: "how the groups of all tasks become one result",
-                reason: merging.reason,
-                is_forced: false,
-                arms: MERGES.into_iter().map(arm).collect(),
-            });
-        }
-        decisions
-    }
-
-    fn key_decision(&self, run: &Observed) -> Decision {
-        let chosen = self.form.shape();
-        let arm = |name| DecidedArm {
-            name,
-            is_chosen: name == chosen,
-            num_rows: if name == chosen { run.total().0 } else { 0 },
-            ..DecidedArm::default()
-        };
-        Decision {
-            name: "group_by_key",
-            description: "what the keys of a row are made into",
-            reason: self.form.describe(),
-            is_forced: false,
-            arms: Form::SHAPES.into_iter().map(arm).collect(),
-        }
-    }
-
     /// Why tasks ended in the way that they did.
-    fn why(&self, run: &Observed) -> String {
+    pub(super) fn why(&self, run: &Observed) -> String {
         let last = run.changes().last().map(|change| change.reason.clone());
         if self.is_dense_in_vain(run) {
             let why = "the setting group_by_strategy cannot hold: \
@@ -228,48 +180,6 @@ impl GroupByExec {
             "keys are no integers of a small range; tables stayed small, or keys were found again"
         };
         why.to_owned()
-    }
-
-    fn way_decision(&self, run: &Observed) -> Decision {
-        let changes = run.changes();
-        let arm = |way: Way| {
-            let (num_rows, elapsed) = run.tally(way);
-            DecidedArm {
-                name: way.name(),
-                is_chosen: run.ended_in(way),
-                num_rows,
-                elapsed: (num_rows > 0).then_some(elapsed),
-                changed_at_rows: changes.iter().find(|c| c.to == way).map(|c| c.at_rows),
-            }
-        };
-        Decision {
-            name: "group_by_way",
-            description: "how a task groups its rows",
-            reason: self.why(run),
-            is_forced: self.options.strategy == Strategy::Dense && !self.is_dense_in_vain(run),
-            arms: Way::ALL.into_iter().map(arm).collect(),
-        }
-    }
-
-    fn strategy_decision(&self, run: &Observed) -> Decision {
-        let (num_rows, elapsed) = run.total();
-        let arm = |(name, strategy): (&'static str, Strategy)| {
-            let is_chosen = strategy == self.options.strategy;
-            DecidedArm {
-                name,
-                is_chosen,
-                num_rows: if is_chosen { num_rows } else { 0 },
-                elapsed: is_chosen.then_some(elapsed),
-                changed_at_rows: None,
-            }
-        };
-        Decision {
-            name: "group_by_strategy",
-            description: "how tasks share the work of grouping",
-            reason: "the setting group_by_strategy".to_owned(),
-            is_forced: true,
-            arms: Strategy::ALL.into_iter().map(arm).collect(),
-        }
     }
 }
 
@@ -341,6 +251,6 @@ fn stages(metrics: &MetricsSet) -> Vec<(&'static str, Duration)> {
     ]
 }
 
-fn sum(metrics: &MetricsSet, name: &str) -> Option<usize> {
+pub(super) fn sum(metrics: &MetricsSet, name: &str) -> Option<usize> {
     metrics.sum_by_name(name).map(|value| value.as_usize())
 }

@@ -18,6 +18,7 @@ use super::part::Part;
 use super::rows::Rows;
 use super::spill::{Share, Spiller};
 use super::staging::Staging;
+use super::states::States;
 
 /// Ordinals whose groups go to a file together: enough for blocks of some size.
 const SPILLED_ORDINALS: usize = 256 << 10;
@@ -59,13 +60,26 @@ pub(super) struct Local<F: KeyForm> {
     spiller: Spiller<F>,
     share: Share,
     notes: Option<TaskNotes>,
+    /// Memory of an ordinal without rows, where it matters.
+    ordinal_bytes: Option<usize>,
 }
 
 impl<F: KeyForm> Local<F> {
     /// No groups yet.
-    pub(super) fn new(grouping: Arc<Grouping>, form: Arc<F>, tuning: Tuning, share: Share) -> Self {
+    ///
+    /// # Errors
+    /// What an aggregate reports.
+    pub(super) fn try_new(
+        grouping: Arc<Grouping>,
+        form: Arc<F>,
+        tuning: Tuning,
+        share: Share,
+    ) -> Result<Self> {
         let bits = tuning.spill_bits.min(tuning.staging_bits);
-        Self {
+        let is_limited = share.room_bytes() < usize::MAX;
+        let ordinal_bytes = is_limited.then(|| States::empty_group_bytes(&grouping));
+        let ordinal_bytes = ordinal_bytes.transpose()?.map(|bytes| 1 + bytes);
+        Ok(Self {
             dense: None,
             may_be_dense: !grouping.keys.is_empty(),
             groups: GroupSet::new(form.table(), &grouping),
@@ -82,7 +96,8 @@ impl<F: KeyForm> Local<F> {
             tuning,
             share,
             notes: None,
-        }
+            ordinal_bytes,
+        })
     }
 
     /// The same with arrays for keys of which something is known.
@@ -261,9 +276,12 @@ impl<F: KeyForm> Local<F> {
 
     /// Most ordinals for which there are arrays or memory, up to `max_len`.
     fn max_dense_len(&self, max_len: usize) -> usize {
-        let ordinal_bytes = 1 + size_of::<u64>() * self.grouping.aggregates.len();
+        let Some(ordinal_bytes) = self.ordinal_bytes else {
+            return max_len;
+        };
         // Arrays are as long as the next power of two, and while they grow there are the old ones as well.
-        let most = (self.share.room_bytes() / ordinal_bytes).max(UNIT);
+        let most_bytes = self.share.room_bytes().min(self.share.due_bytes());
+        let most = (most_bytes / ordinal_bytes).max(UNIT);
         let there_are = self.dense.as_ref().map_or(0, Dense::len);
         max_len.min((1 << most.ilog2()).max(there_are.next_power_of_two()))
     }

@@ -36,7 +36,7 @@
 //! | [`flushed`] | groups that a full table has given away |
 //! | [`merged`] | the tasks' groups, merged and handed out |
 //! | [`spill`] | groups and rows in temporary files |
-//! | [`observed`], [`account`] | what a run notes, and what is told of it |
+//! | [`observed`], [`account`], [`decisions`] | what a run notes, what is told of it, and of its choices |
 //! | [`no_keys`] | aggregation of all rows into one |
 //! | [`stages`] | a grouping in two: one that ends with states, one that goes on from these |
 //! | [`set_rows`] | every row once for each grouping set |
@@ -51,6 +51,7 @@ mod ascending;
 mod bounds;
 mod bytes_form;
 mod counts;
+mod decisions;
 mod dense;
 mod dense_merge;
 mod digits;
@@ -84,6 +85,7 @@ mod sums;
 mod top;
 mod word_form;
 
+pub(crate) use decisions::of_datafusion;
 pub(crate) use first_keys::FirstKeys;
 pub use group_by_exec::GroupByExec;
 pub use grouping::{AggregateSpec, Grouping};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, UInt32Array, UInt64Array};
+use arrow::array::{ArrayRef, AsArray, UInt32Array, UInt64Array, new_empty_array};
 use arrow::compute::take;
 use arrow::datatypes::{DataType as ArrowType, Float64Type};
 use basalt_analyzer::into_plan_error;
@@ -21,6 +21,9 @@ use super::grouping::{AggregateArgs, AggregateSpec};
 use super::ranks::ranks_of;
 use super::spill::Budget;
 use super::sums::Sums;
+
+/// Groups that are made to see how much memory one takes.
+const PROBED_GROUPS: usize = 1 << 10;
 
 /// States of one aggregate for all groups.
 #[derive(Debug)]
@@ -140,6 +143,27 @@ impl States {
             states,
             num_groups: 0,
         }
+    }
+
+    /// Bytes that a group without rows takes: arrays for keys that index them have many such groups.
+    pub(super) fn empty_group_bytes(grouping: &Grouping) -> Result<usize> {
+        let groups = Groups {
+            ids: Some(&[]),
+            num_groups: PROBED_GROUPS,
+            num_rows: 0,
+        };
+        let mut states = Self::new(grouping);
+        let specs = grouping.aggregates.iter();
+        let sizes = states.states.iter_mut().zip(specs).map(|(state, spec)| {
+            let State::Other(states) = state else {
+                return Ok(size_of::<u64>());
+            };
+            let columns = spec.bound.state_types.iter().map(new_empty_array);
+            let columns: Vec<_> = columns.collect();
+            states.merge(&columns, groups).map_err(into_plan_error)?;
+            Ok((states.size_bytes() / PROBED_GROUPS).max(size_of::<u64>()))
+        });
+        sizes.sum()
     }
 
     /// The distinct values of so many rows come, and then results are asked for.

@@ -19,13 +19,15 @@ mod sql;
 use std::time::Duration;
 
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::AggregateExec;
 
 pub use measured::{Figures, measure, measured};
 pub use sql::sql_of;
 
-use crate::group_by::GroupByExec;
+use crate::group_by::{self, GroupByExec};
 use crate::scan::ScanExec;
 use crate::sort::SortRowsExec;
+use crate::stream::StreamExec;
 
 /// What an operator tells of its last run.
 #[derive(Clone, Debug, Default)]
@@ -90,6 +92,8 @@ pub fn account(operator: &dyn ExecutionPlan) -> Option<Account> {
         group_by.account()
     } else if let Some(sort) = operator.downcast_ref::<SortRowsExec>() {
         sort.account()
+    } else if let Some(stream) = operator.downcast_ref::<StreamExec>() {
+        stream.account()?
     } else {
         operator.downcast_ref::<ScanExec>()?.account()
     };
@@ -103,6 +107,9 @@ pub fn decisions(plan: &dyn ExecutionPlan) -> Vec<(String, Decision)> {
     let account = account(plan).unwrap_or_default();
     let name = account.name;
     let own = account.decisions.into_iter().map(|d| (name.clone(), d));
+    let foreign = plan.downcast_ref::<AggregateExec>();
+    let foreign = foreign.and_then(group_by::of_datafusion);
+    let own = own.chain(foreign.map(|d| ("GROUP BY".to_owned(), d)));
     let below = plan
         .children()
         .into_iter()

@@ -41,6 +41,9 @@ const MIN_KEPT_ROWS: usize = 1 << 18;
 /// Bytes of batches that a task keeps in any case where memory is not short.
 const MIN_KEPT_BYTES: usize = 8 << 20;
 
+/// Rows that are taken out of their batches together at the end, at least.
+const GATHERED_ROWS: usize = 64 << 10;
+
 /// The part of the query's free memory that a task takes for batches at most: what is below still works.
 const KEPT_PART: usize = 8;
 
@@ -374,12 +377,18 @@ impl TopRows {
         }
         let places: Vec<(usize, usize)> = candidates.iter().map(Candidate::place).collect();
         let batches: Vec<&RecordBatch> = kept.iter().map(|kept| &kept.batch).collect();
-        let places = places
-            .get(skip..)
-            .unwrap_or_default()
-            .chunks(max_batch_rows);
-        let batches = places.map(|places| interleave_record_batch(&batches, places));
-        Ok(batches.collect::<Result<_, _>>()?)
+        let places = places.get(skip..).unwrap_or_default();
+        // Each call looks at all batches, of which there may be as many as rows.
+        let places = places.chunks(max_batch_rows.max(GATHERED_ROWS));
+        let mut rows = Vec::new();
+        for places in places {
+            let gathered = interleave_record_batch(&batches, places)?;
+            let starts = (0..gathered.num_rows()).step_by(max_batch_rows);
+            rows.extend(starts.map(|start| {
+                gathered.slice(start, max_batch_rows.min(gathered.num_rows() - start))
+            }));
+        }
+        Ok(rows)
     }
 }
 

@@ -153,6 +153,12 @@ impl Share {
         }
     }
 
+    /// Bytes of the budget that are this task's if all hold as many; without end if nothing ever goes to files.
+    pub(crate) fn due_bytes(&self) -> usize {
+        let max_bytes = self.budget.max_bytes;
+        max_bytes.map_or(usize::MAX, |max_bytes| max_bytes / self.budget.num_tasks)
+    }
+
     /// Whether what is held should go to a file before its arrays double: for a while there are the old ones
     /// besides the new.
     pub(crate) fn is_too_much_to_grow(&self) -> bool {

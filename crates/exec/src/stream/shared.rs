@@ -1,47 +1,151 @@
 //! Keeps the rows of a plan that another plan of the query reads, too.
+//!
+//! Past the budget of GROUP BY they go to a temporary file, which both plans read.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use basalt_analyzer::plan::SharedRows;
-use basalt_error::{Error, Result};
-use datafusion::execution::memory_pool::MemoryReservation;
+use basalt_analyzer::plan_error;
+use basalt_error::Result;
+use datafusion::error::Result as PlanResult;
 
 use super::Step;
 use crate::memory;
+use crate::spill::{Share, SpillFile, compact};
 
 /// Collects all rows, then gives and keeps them.
 pub(super) struct SharedStep {
     schema: SchemaRef,
-    batches: Vec<RecordBatch>,
+    kept: Kept,
     rows: SharedRows,
-    memory: MemoryReservation,
+    /// Gives what was kept, once that is all.
+    giving: Option<KeptStep>,
 }
 
 impl SharedStep {
-    pub(super) fn new(schema: SchemaRef, rows: SharedRows, memory: MemoryReservation) -> Self {
+    pub(super) fn new(schema: SchemaRef, rows: SharedRows, share: Share) -> Self {
         Self {
             schema,
-            batches: Vec::new(),
+            kept: Kept::new(share),
             rows,
-            memory,
+            giving: None,
         }
     }
 }
 
 impl Step for SharedStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
-        memory::grow(&self.memory, memory::batch_bytes(&batch))?;
-        self.batches.push(batch);
+        self.kept.add(batch).map_err(plan_error)?;
         Ok(RecordBatch::new_empty(Arc::clone(&self.schema)))
     }
 
+    fn ready(&mut self) -> Result<Option<RecordBatch>> {
+        self.giving.as_mut().map_or(Ok(None), KeptStep::ready)
+    }
+
     fn finish(&mut self) -> Result<Option<RecordBatch>> {
-        let batches = std::mem::take(&mut self.batches);
-        let batch = arrow::compute::concat_batches(&self.schema, &batches);
-        let batch = batch.map_err(|e| Error::bug(e.to_string()))?;
-        self.rows.set(batch.clone());
-        Ok(Some(batch))
+        let share = self.kept.share.new_empty();
+        let kept = Arc::new(std::mem::replace(&mut self.kept, Kept::new(share)));
+        self.rows.keep(Arc::clone(&kept));
+        self.giving = Some(KeptStep::new(kept));
+        Ok(None)
+    }
+}
+
+/// Rows in the order in which they came.
+pub(super) struct Kept {
+    blocks: Vec<Block>,
+    /// Where the first of `blocks` is that is not in the file.
+    first_held: usize,
+    file: Option<SpillFile>,
+    /// The memory of the blocks that are not in the file.
+    share: Share,
+}
+
+enum Block {
+    Held(RecordBatch),
+    Written(Range<u64>),
+}
+
+impl Kept {
+    fn new(share: Share) -> Self {
+        Self {
+            blocks: Vec::new(),
+            first_held: 0,
+            file: None,
+            share,
+        }
+    }
+
+    fn add(&mut self, batch: RecordBatch) -> PlanResult<()> {
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        let is_too_much = self.share.grow(memory::batch_bytes(&batch))?;
+        self.blocks.push(Block::Held(batch));
+        if is_too_much {
+            self.write()?;
+            self.share.hold(0)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the blocks that are in memory.
+    fn write(&mut self) -> PlanResult<()> {
+        let budget = self.share.budget();
+        let file = match &self.file {
+            Some(file) => file,
+            None => {
+                budget.file_count.add(1);
+                let new = SpillFile::create(budget.files())?;
+                self.file.insert(new)
+            }
+        };
+        for block in &mut self.blocks[self.first_held..] {
+            if let Block::Held(batch) = block {
+                let columns = batch.columns().iter().map(compact);
+                let columns = columns.collect::<PlanResult<Vec<_>>>()?;
+                let place = file.append(&RecordBatch::try_new(batch.schema(), columns)?)?;
+                budget.count_block(&place)?;
+                *block = Block::Written(place);
+            }
+        }
+        self.first_held = self.blocks.len();
+        Ok(())
+    }
+
+    fn get(&self, block: usize) -> PlanResult<Option<RecordBatch>> {
+        match (self.blocks.get(block), &self.file) {
+            (Some(Block::Held(batch)), _) => Ok(Some(batch.clone())),
+            (Some(Block::Written(place)), Some(file)) => file.read(place).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Gives kept rows; takes none.
+pub(super) struct KeptStep {
+    kept: Arc<Kept>,
+    next: usize,
+}
+
+impl KeptStep {
+    pub(super) fn new(kept: Arc<Kept>) -> Self {
+        Self { kept, next: 0 }
+    }
+}
+
+impl Step for KeptStep {
+    fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
+        Ok(batch)
+    }
+
+    fn ready(&mut self) -> Result<Option<RecordBatch>> {
+        let batch = self.kept.get(self.next).map_err(plan_error)?;
+        self.next += 1;
+        Ok(batch)
     }
 }

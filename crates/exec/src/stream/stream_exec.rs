@@ -32,12 +32,14 @@ use super::limit_with_ties::LimitWithTiesStep;
 use super::rows_of_operator::{
     is_limit, keeps_order, order_of, output_schema, window_distribution, window_ordering,
 };
-use super::shared::SharedStep;
+use super::shared::{Kept, KeptStep, SharedStep};
 use super::state::State;
 use super::with_fill::{Filling, WithFillStep};
-use crate::QueryControl;
 use crate::one_input::only_input;
+use crate::report::Account;
+use crate::spill::{Budget, spilled};
 use crate::window::WindowStep;
+use crate::{QueryControl, group_by};
 
 /// Most rows of a batch that leaves a step.
 pub(super) const MAX_BATCH_ROWS: usize = 65_505;
@@ -118,6 +120,16 @@ impl StreamExec {
 
     pub(crate) fn operator(&self) -> &StreamOperator {
         &self.operator
+    }
+
+    /// What a step tells that may go on in files.
+    pub(crate) fn account(&self) -> Option<Account> {
+        let is_shared = matches!(self.operator, StreamOperator::Shared(_));
+        is_shared.then(|| Account {
+            name: self.operator.name().to_owned(),
+            facts: spilled(&self.metrics.clone_inner()).into_iter().collect(),
+            ..Account::default()
+        })
     }
 
     /// Whether as many rows come out as come in.
@@ -207,7 +219,14 @@ impl StreamExec {
                 let window = window.clone();
                 Box::new(WindowStep::new(input, self.schema(), window, memory))
             }
-            StreamOperator::Shared(rows) => Box::new(SharedStep::new(input, rows.clone(), memory)),
+            StreamOperator::Shared(rows) => {
+                let grouping = context
+                    .session_config()
+                    .get_extension::<group_by::Options>();
+                let max_bytes = grouping.and_then(|options| options.external_bytes);
+                let budget = Budget::new(max_bytes, 1, context, &self.metrics);
+                Box::new(SharedStep::new(input, rows.clone(), budget.share(memory)))
+            }
             _ => Box::new(Unchanged),
         })
     }
@@ -302,9 +321,10 @@ impl ExecutionPlan for StreamExec {
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
         if let StreamOperator::Shared(rows) = &self.operator
-            && let Some(batch) = rows.get()
+            && let Some(kept) = rows.get::<Kept>()
         {
-            return Ok(self.stream(State::Emitting(batch), partition, &context));
+            let state = State::Draining(Box::new(KeptStep::new(kept)));
+            return Ok(self.stream(state, partition, &context));
         }
         let input = self.input.execute(partition, Arc::clone(&context))?;
         let step = self.step(&context).map_err(into_plan_error)?;

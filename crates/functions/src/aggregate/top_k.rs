@@ -151,7 +151,7 @@ struct Counter {
 
 impl Counter {
     /// Greater counts first; of equal ones the surer.
-    fn place(&self) -> (Reverse<u64>, u64) {
+    fn rank(&self) -> (Reverse<u64>, u64) {
         (Reverse(self.count), self.error)
     }
 }
@@ -160,24 +160,37 @@ impl Counter {
 #[derive(Debug, Default)]
 struct Counters {
     counters: Vec<Counter>,
-    places: HashMap<u128, usize, ahash::RandomState>,
+    /// Where the counter of a value is, once there are more than [`MAX_UNINDEXED`].
+    places: Option<Box<Places>>,
     /// Most that a value without a counter may have been seen.
     floor: u64,
     /// Counters whose bytes are accounted for: those that come after others were dropped take their place.
     num_accounted: usize,
 }
 
-/// What a counter takes besides the bytes of its value.
-const COUNTER_BYTES: usize = size_of::<Counter>() + size_of::<(u128, usize)>();
+/// Places of counters by [`bytes_key`] of their values.
+type Places = HashMap<u128, usize, ahash::RandomState>;
+
+/// Most counters that are found by looking at all: a group of few values, of which there may be many, has no
+/// memory for an index.
+const MAX_UNINDEXED: usize = 8;
+
+/// What an indexed counter takes in the index.
+const PLACE_BYTES: usize = size_of::<(u128, usize)>();
 
 impl Counters {
+    /// Where the counter of a value is.
+    fn place(&self, value: &[u8]) -> Option<usize> {
+        match &self.places {
+            Some(places) => places.get(&bytes_key(value)).copied(),
+            None => self.counters.iter().position(|c| *c.value == *value),
+        }
+    }
+
+    /// Adds what was counted of a value; gives the bytes that this took.
     fn add(&mut self, counter: Counter, capacity: usize) -> usize {
-        let key = bytes_key(&counter.value);
-        if let Some(known) = self
-            .places
-            .get(&key)
-            .and_then(|p| self.counters.get_mut(*p))
-        {
+        if let Some(place) = self.place(&counter.value) {
+            let known = &mut self.counters[place];
             known.count = known.count.wrapping_add(counter.count);
             known.error = known.error.wrapping_add(counter.error);
             return 0;
@@ -185,28 +198,43 @@ impl Counters {
         let mut grown = 0;
         if self.counters.len() == self.num_accounted {
             self.num_accounted += 1;
-            grown = COUNTER_BYTES + counter.value.len();
+            grown = size_of::<Counter>() + counter.value.len();
+            if self.places.is_some() {
+                grown += PLACE_BYTES;
+            }
         }
-        self.places.insert(key, self.counters.len());
+        if let Some(places) = &mut self.places {
+            places.insert(bytes_key(&counter.value), self.counters.len());
+        }
+        if self.counters.is_empty() {
+            self.counters.reserve_exact(1);
+        }
         self.counters.push(Counter {
             count: counter.count.wrapping_add(self.floor),
             error: counter.error.wrapping_add(self.floor),
             ..counter
         });
+        if self.places.is_none() && self.counters.len() > MAX_UNINDEXED {
+            self.index();
+            grown += self.counters.len() * PLACE_BYTES;
+        }
         if self.counters.len() > capacity * 2 {
             self.prune(capacity);
         }
         grown
     }
 
+    fn index(&mut self) {
+        let places = self.counters.iter().enumerate();
+        let places = places.map(|(place, c)| (bytes_key(&c.value), place));
+        self.places = Some(Box::new(places.collect()));
+    }
+
     fn prune(&mut self, capacity: usize) {
-        self.counters.sort_by_key(Counter::place);
+        self.counters.sort_by_key(Counter::rank);
         self.floor = self.counters.get(capacity).map_or(0, |c| c.count);
         self.counters.truncate(capacity);
-        let places = self.counters.iter().enumerate();
-        self.places = places
-            .map(|(place, c)| (bytes_key(&c.value), place))
-            .collect();
+        self.index();
     }
 }
 
@@ -224,9 +252,11 @@ impl StateFunction for TopK {
         rows.for_each(|row, group| {
             let state = &mut states[group];
             let value = values.value(row);
-            let known = state.places.get(&bytes_key(value)).copied();
-            match known.and_then(|place| state.counters.get_mut(place)) {
-                Some(counter) => counter.count = counter.count.wrapping_add(weights[row]),
+            match state.place(value) {
+                Some(place) => {
+                    let counter = &mut state.counters[place];
+                    counter.count = counter.count.wrapping_add(weights[row]);
+                }
                 None => {
                     let counter = Counter {
                         value: value.into(),
@@ -281,7 +311,7 @@ impl StateFunction for TopK {
         let mut offsets = vec![0];
         for state in states {
             let mut counters = state.counters.clone();
-            counters.sort_by_key(Counter::place);
+            counters.sort_by_key(Counter::rank);
             counters.truncate(self.len);
             top.extend(counters);
             offsets.push(top.len());

@@ -173,11 +173,12 @@ async fn adaptive<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
     } = job;
     let local = |(i, memory)| {
         let share = budget.share(memory);
-        let local = Local::new(Arc::clone(&grouping), Arc::clone(&form), tuning, share);
+        let local = Local::try_new(Arc::clone(&grouping), Arc::clone(&form), tuning, share)?;
         let local = local.with_planned_keys(planned.as_ref());
-        local.with_notes(observed.task(i))
+        Ok(local.with_notes(observed.task(i)))
     };
-    let locals: Vec<Local<F>> = memory.into_iter().enumerate().map(local).collect();
+    let locals = memory.into_iter().enumerate().map(local);
+    let locals = locals.collect::<Result<Vec<Local<F>>>>()?;
     let locals = consume_all(inputs, locals, Local::push).await?;
     merge((grouping, form), tuning, locals, &observed).await
 }
