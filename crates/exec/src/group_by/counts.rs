@@ -12,6 +12,7 @@ use basalt_kernels::widest::{Loop, widest};
 
 use super::ascending::{AscendingFinder, Piece};
 use super::sums::grow;
+use super::touched::Touched;
 
 /// Numbers of rows, one a group; groups beyond those ever counted have none.
 #[derive(Debug, Default)]
@@ -23,6 +24,8 @@ pub(crate) struct Counts {
     /// At least the largest number in `narrow`.
     max_narrow: u32,
     ascending: AscendingFinder,
+    /// Where `narrow` may have something else than zeros.
+    touched: Touched,
 }
 
 impl Counts {
@@ -52,10 +55,16 @@ impl Counts {
         self.resize(groups.num_groups);
         // A batch has fewer than 2^32 rows.
         self.make_room(num_rows as u32);
-        let counts = self.narrow.as_mut_slice();
+        let (counts, touched) = (self.narrow.as_mut_slice(), &mut self.touched);
         self.ascending.for_each_piece(ids, |piece| match piece {
-            Piece::Ascending(_, groups) => widest(AddOne(&mut counts[groups])),
-            Piece::Any(rows) => count_groups(counts, &ids[rows]),
+            Piece::Ascending(_, groups) => {
+                touched.add(groups.clone());
+                widest(AddOne(&mut counts[groups]));
+            }
+            Piece::Any(rows) => {
+                touched.add_any();
+                count_groups(counts, &ids[rows]);
+            }
         });
     }
 
@@ -64,6 +73,7 @@ impl Counts {
     pub(super) fn add_bytes(&mut self, keys: &[u8]) {
         self.resize(NUM_KEYS);
         self.make_room(keys.len() as u32);
+        self.touched.add_any();
         let mut tables = [[0u32; NUM_KEYS]; 4];
         let (fours, rest) = keys.as_chunks::<4>();
         for four in fours {
@@ -86,6 +96,7 @@ impl Counts {
         if from.carried.is_empty() {
             let count = |row: &u32| from.narrow.get(*row as usize).copied().unwrap_or(0);
             self.make_room(rows.iter().map(count).max().unwrap_or(0));
+            self.touched.add_any();
             for (row, id) in rows.iter().zip(ids) {
                 self.narrow[*id as usize] += count(row);
             }
@@ -99,12 +110,19 @@ impl Counts {
 
     /// Adds the numbers of the groups from `start` on to `sums`.
     pub(super) fn add_to(&self, start: usize, sums: &mut [u64]) {
-        add(&self.narrow, start, sums);
+        if self.touched.may_be(start..start + sums.len()) {
+            add(&self.narrow, start, sums);
+        }
         add(&self.carried, start, sums);
     }
 
     /// Numbers of the groups in `range`.
     pub(super) fn range(&self, range: Range<usize>) -> Vec<u64> {
+        if self.narrow.is_empty()
+            && let Some(counts) = self.carried.get(range.clone())
+        {
+            return counts.to_vec();
+        }
         let mut counts = vec![0; range.len()];
         self.add_to(range.start, &mut counts);
         counts

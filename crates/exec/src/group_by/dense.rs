@@ -377,9 +377,9 @@ impl DenseMerged {
 
     /// The groups among the ordinals in `range`, as rows of the result.
     fn groups(&self, range: Range<usize>) -> Result<RecordBatch> {
-        let merge = MergeRange::new(&self.grouping, &self.parts, range);
-        let all = merge.rows();
+        let mut merge = MergeRange::new(&self.grouping, &self.parts, range);
         let mut states = merge.states()?;
+        let all = merge.rows();
         let top = self.grouping.top.as_ref();
         let wanted = top.map(|top| top.wanted(&mut states, all.len()));
         if let Some(wanted) = wanted.transpose()?.flatten() {

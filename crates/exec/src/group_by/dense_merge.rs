@@ -56,17 +56,23 @@ pub(super) struct MergeRange<'a> {
     range: Range<usize>,
     /// The ordinals that are groups of any part.
     rows: Vec<u32>,
+    /// Rows of each ordinal, if the count of the aggregate at this place has told which are groups.
+    counts: Option<(usize, Vec<u64>)>,
 }
 
 impl<'a> MergeRange<'a> {
     pub(super) fn new(grouping: &'a Grouping, parts: &'a [DensePart], range: Range<usize>) -> Self {
         let mut counts = vec![0; range.len()];
         parts.iter().for_each(|p| p.count(range.start, &mut counts));
+        let is_told = parts.iter().all(|part| part.seen.is_none());
+        let place = parts.first().filter(|_| is_told);
+        let place = place.and_then(|part| Exported::place_of_row_counts(&part.states));
         Self {
             grouping,
             parts,
             rows: counted(&range, &counts),
             range,
+            counts: place.map(|place| (place, counts)),
         }
     }
 
@@ -76,7 +82,7 @@ impl<'a> MergeRange<'a> {
     }
 
     /// States of the groups: group `i` is ordinal `rows()[i]`.
-    pub(super) fn states(&self) -> Result<States> {
+    pub(super) fn states(&mut self) -> Result<States> {
         let mut states = States::new(self.grouping);
         let words = (0..self.grouping.aggregates.len()).map(|i| self.words(i));
         if let Some(words) = words.collect::<Option<Vec<_>>>() {
@@ -101,7 +107,20 @@ impl<'a> MergeRange<'a> {
     }
 
     /// Counts or sums of the groups, added up at once; `None` if the aggregate at `i` is another.
-    fn words(&self, i: usize) -> Option<Vec<u64>> {
+    fn words(&mut self, i: usize) -> Option<Vec<u64>> {
+        let words = match self.counts.take_if(|(place, _)| *place == i) {
+            Some((_, counts)) => counts,
+            None => self.sums(i)?,
+        };
+        if self.rows.len() == words.len() {
+            return Some(words);
+        }
+        let places = self.rows.iter().map(|row| self.place(*row));
+        Some(places.map(|place| words[place]).collect())
+    }
+
+    /// What all parts have counted or summed up for each ordinal.
+    fn sums(&self, i: usize) -> Option<Vec<u64>> {
         let mut words = vec![0_u64; self.range.len()];
         for part in self.parts {
             match part.states.get(i)? {
@@ -110,11 +129,7 @@ impl<'a> MergeRange<'a> {
                 Exported::Distinct(_) | Exported::Columns(_) => return None,
             }
         }
-        if self.rows.len() == words.len() {
-            return Some(words);
-        }
-        let places = self.rows.iter().map(|row| self.place(*row));
-        Some(places.map(|place| words[place]).collect())
+        Some(words)
     }
 
     fn place(&self, row: u32) -> usize {

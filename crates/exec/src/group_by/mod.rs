@@ -23,6 +23,7 @@
 //! | [`pack`] | columns into words and back |
 //! | [`counts`], [`sums`] | numbers of rows and sums of integers, the states that nearly every grouping has |
 //! | [`ascending`] | rows whose groups are neighbours in their order |
+//! | [`touched`] | stretches of groups that had no rows |
 //! | `row_order` | which functions follow the order of the rows |
 //! | [`states`] | states of all aggregates of one thread |
 //! | [`distinct`] | distinct values of all groups |
@@ -83,6 +84,7 @@ mod strategy;
 mod string_keys;
 mod sums;
 mod top;
+mod touched;
 mod word_form;
 
 pub(crate) use decisions::of_datafusion;

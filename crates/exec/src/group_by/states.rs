@@ -95,10 +95,17 @@ impl Exported {
 
     /// Number of rows of each group, if one of the aggregates is that.
     pub(super) fn row_counts(exported: &[Exported]) -> Option<&Counts> {
-        exported.iter().find_map(|e| match e {
-            Exported::Counts(counts) => Some(counts),
+        match exported.get(Self::place_of_row_counts(exported)?) {
+            Some(Exported::Counts(counts)) => Some(counts),
             _ => None,
-        })
+        }
+    }
+
+    /// Which of the aggregates that is.
+    pub(super) fn place_of_row_counts(exported: &[Exported]) -> Option<usize> {
+        exported
+            .iter()
+            .position(|e| matches!(e, Exported::Counts(_)))
     }
 }
 
