@@ -16,7 +16,7 @@ use basalt_exec::rule::SwapOperators;
 use basalt_exec::{
     PlanFiles, QueryControl, StreamPlanner, compile, memory, optimizer, report, sort,
 };
-use basalt_profile::{Accounted, check_limit};
+use basalt_profile::Accounted;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::disk_manager::DiskManager;
 use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, UnboundedMemoryPool};
@@ -26,7 +26,6 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
-use futures::StreamExt;
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -35,14 +34,15 @@ use crate::database::Database;
 use crate::memory::KeptRows;
 use crate::observation::Observation;
 use crate::rows_before_limit::rows_before_limit;
+use crate::sending::{Sent, send_all};
 use crate::settings::Settings;
 use crate::statement::limits;
 
 /// How often a waiting query looks whether it was cancelled or is out of time.
 pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Batches that a partition may be ahead of its reader.
-const BATCHES_AHEAD: usize = 4;
+/// How often a partition may have sent something that its reader has not taken yet.
+const SENT_AHEAD: usize = 2;
 
 /// What a plan needs to run.
 #[derive(Clone)]
@@ -200,10 +200,10 @@ impl Execution {
         let mut tasks: JoinSet<()> = JoinSet::new();
         let mut receivers = Vec::new();
         let in_order = self.control.keeps_order();
-        let shared = mpsc::channel(BATCHES_AHEAD * num_partitions.max(1));
+        let shared = mpsc::channel(SENT_AHEAD * num_partitions.max(1));
         for partition in 0..num_partitions {
             let sender = if in_order {
-                let (sender, receiver) = mpsc::channel(BATCHES_AHEAD);
+                let (sender, receiver) = mpsc::channel(SENT_AHEAD);
                 receivers.push(receiver);
                 sender
             } else {
@@ -211,7 +211,7 @@ impl Execution {
             };
             let (physical, context) = (Arc::clone(physical), self.state.task_ctx());
             let task = async move {
-                let mut stream = match physical.execute(partition, context) {
+                let stream = match physical.execute(partition, context) {
                     Ok(stream) => stream,
                     Err(e) => {
                         // A receiver that is gone needs no error any more.
@@ -219,14 +219,7 @@ impl Execution {
                         return;
                     }
                 };
-                while let Some(batch) = stream.next().await {
-                    // Here and not by who receives it: that is some batches later.
-                    let batch = batch.map_err(plan_error);
-                    let batch = batch.and_then(|b| check_limit().map(|()| b));
-                    if sender.send(batch).await.is_err() {
-                        return;
-                    }
-                }
+                send_all(stream, sender).await;
             };
             let task = Accounted::new(self.control.account().clone(), Box::pin(task));
             tasks.spawn_on(task, self.database.runtime.handle());
@@ -237,10 +230,12 @@ impl Execution {
             receivers.push(receiver);
         }
         for mut receiver in receivers {
-            while let Some(batch) = self.receive(&mut receiver)? {
-                self.control.check()?;
-                if !f(batch?)? {
-                    return Ok(());
+            while let Some(batches) = self.receive(&mut receiver)? {
+                for batch in batches? {
+                    self.control.check()?;
+                    if !f(batch)? {
+                        return Ok(());
+                    }
                 }
             }
         }
@@ -251,11 +246,8 @@ impl Execution {
         self.database.runtime.block_on(ended(tasks))
     }
 
-    /// The next batch of a channel; looks now and then whether the query may go on.
-    fn receive(
-        &self,
-        receiver: &mut mpsc::Receiver<Result<RecordBatch>>,
-    ) -> Result<Option<Result<RecordBatch>>> {
+    /// The next batches of a channel; looks now and then whether the query may go on.
+    fn receive(&self, receiver: &mut mpsc::Receiver<Sent>) -> Result<Option<Sent>> {
         self.database.runtime.block_on(async {
             loop {
                 let received = tokio::time::timeout(CHECK_INTERVAL, receiver.recv()).await;

@@ -13,6 +13,7 @@
 //! | [`environment`] | what the analyzer asks the engine for |
 //! | [`constants`] | constants that take long, on threads of their own |
 //! | [`execution`] | running plans: DataFusion's state, partitions, limits |
+//! | [`sending`] | batches on their way from a partition to the reader |
 //! | [`memory`] | how much memory a query takes |
 //! | [`names`] | what a user may want to type |
 //! | [`observation`] | what the plans of a query did |
@@ -35,6 +36,7 @@ pub mod merge_tree;
 mod names;
 mod observation;
 mod rows_before_limit;
+mod sending;
 pub mod session;
 pub mod settings;
 pub mod statement;
