@@ -17,7 +17,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 
 use crate::scan::ScanExec;
-use crate::sort::{KeyBound, SortRowsExec};
+use crate::sort::{FirstRows, KeyBound, SortRowsExec};
 
 /// The rule that gives a top-N and the scan below it one bound.
 #[derive(Debug)]
@@ -28,36 +28,69 @@ fn bounded(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan
     let Some(sort) = node.downcast_ref::<SortRowsExec>() else {
         return Ok(None);
     };
-    if sort.is_partitioned() || sort.num_top_rows().is_none() {
+    let Some(num_rows) = sort.num_top_rows().filter(|_| !sort.is_partitioned()) else {
         return Ok(None);
-    }
+    };
     let first = sort.ordering().first();
     let key = first.expr.downcast_ref::<Column>();
     let (Some(key), Some(input)) = (key, sort.children().first().copied()) else {
         return Ok(None);
     };
-    let bound = |column: usize, scan: &ScanExec| {
-        let schema = scan.schema();
-        KeyBound::new(column, schema.field(column).data_type(), first.options).map(Arc::new)
+    let wanted = FirstRows {
+        num_rows,
+        loses_ties: sort.ordering().len() == 1 && !sort.with_ties(),
     };
-    Ok(match below(input, key.index(), &bound)? {
+    let bound = |column: usize, passing: Passing<'_>, scan: &ScanExec| {
+        let schema = scan.schema();
+        let bound = KeyBound::new(column, schema.field(column).data_type(), first.options)?;
+        Some(Arc::new(if passing.is_only(scan) {
+            bound.of_first(wanted)
+        } else {
+            bound
+        }))
+    };
+    Ok(match below(input, key.index(), Passing::All, &bound)? {
         Some((input, bound)) => Some(Arc::new(sort.over_bounded(input, bound)?)),
         None => None,
     })
 }
 
+/// Which rows of an operator come to the top-N above it.
+#[derive(Clone, Copy)]
+enum Passing<'a> {
+    All,
+    /// Those for which a predicate over the operator's fields holds.
+    If(&'a Arc<dyn PhysicalExpr>),
+    Unknown,
+}
+
+impl Passing<'_> {
+    /// Whether they are the rows that the scan knows to pass.
+    fn is_only(self, scan: &ScanExec) -> bool {
+        match self {
+            Self::All => scan.source().passes_only(None),
+            Self::If(predicate) => scan.source().passes_only(Some(predicate)),
+            Self::Unknown => false,
+        }
+    }
+}
+
 /// A plan with a bounded scan below, and the bound.
 type Bounded = (Arc<dyn ExecutionPlan>, Arc<KeyBound>);
+
+/// Makes the bound of a column of a scan.
+type MakeBound<'a> = dyn Fn(usize, Passing<'_>, &ScanExec) -> Option<Arc<KeyBound>> + 'a;
 
 /// The plan `node` with a bounded scan below, whose column is column `column` of `node`. All steps between
 /// look at one row at a time, so that rows which are missing change nothing about others.
 fn below(
     node: &Arc<dyn ExecutionPlan>,
     column: usize,
-    bound: &dyn Fn(usize, &ScanExec) -> Option<Arc<KeyBound>>,
+    passing: Passing<'_>,
+    bound: &MakeBound<'_>,
 ) -> Result<Option<Bounded>> {
     if let Some(scan) = node.downcast_ref::<ScanExec>() {
-        let bounded = bound(column, scan).and_then(|bound| {
+        let bounded = bound(column, passing, scan).and_then(|bound| {
             let scan: Arc<dyn ExecutionPlan> = Arc::new(scan.with_bound(&bound)?);
             Some((scan, bound))
         });
@@ -70,7 +103,13 @@ fn below(
     let [child] = children[..] else {
         return Ok(None);
     };
-    let Some((child, bound)) = below(child, column, bound)? else {
+    let passing = match (passing, node.downcast_ref::<FilterExec>()) {
+        (Passing::All, Some(filter)) => Passing::If(filter.predicate()),
+        (Passing::All, None) => Passing::All,
+        // Of more than one condition, or one over other columns, nobody asks.
+        _ => Passing::Unknown,
+    };
+    let Some((child, bound)) = below(child, column, passing, bound)? else {
         return Ok(None);
     };
     let node = replace_children_if_necessary(Arc::clone(node), vec![child])?;

@@ -7,13 +7,15 @@
 //! lesser time for a row goes on. (A chooser of `basalt_adapt` is for many small pieces of work: it
 //! would spend several row groups on each way.)
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use arrow::array::{AsArray, BooleanArray, RecordBatch};
-use arrow::compute::and;
+use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use arrow::compute::{and, prep_null_mask_filter};
 use arrow::datatypes::SchemaRef;
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::split_conjunction;
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 
 use crate::sort::KeyBound;
@@ -133,14 +135,42 @@ impl LateFilter {
             let passing = array.as_boolean_opt()?;
             (passing.len() == num_rows).then(|| passing.clone())
         });
-        match (wanted, fulfilling) {
+        let is_known = fulfilling.is_some() || self.expr.is_none();
+        let passing = match (wanted, fulfilling) {
             (Some(wanted), Some(fulfilling)) => and(&wanted, &fulfilling).unwrap_or(wanted),
             (one, other) => {
                 let passing = one.or(other);
                 passing.unwrap_or_else(|| BooleanArray::from(vec![true; num_rows]))
             }
+        };
+        let passing = match passing.nulls() {
+            Some(_) => prep_null_mask_filter(&passing),
+            None => passing,
+        };
+        match &self.bound {
+            // Rows of which nobody knows whether they pass would drive out others.
+            Some((column, bound)) if is_known => bound.first_of(batch.column(*column), passing),
+            _ => passing,
         }
     }
+}
+
+/// Whether `condition`, over the fields of `table`, says just what `predicate`, over fields of the same names,
+/// says.
+pub(super) fn says_the_same(
+    condition: Option<&Arc<dyn PhysicalExpr>>,
+    predicate: Option<&Arc<dyn PhysicalExpr>>,
+    table: &SchemaRef,
+) -> bool {
+    let (Some(condition), Some(predicate)) = (condition, predicate) else {
+        return condition.is_none() && predicate.is_none();
+    };
+    let Ok(predicate) = reassign_expr_columns(Arc::clone(predicate), table) else {
+        return false;
+    };
+    let one: HashSet<_> = split_conjunction(condition).into_iter().collect();
+    let other: HashSet<_> = split_conjunction(&predicate).into_iter().collect();
+    one == other
 }
 
 /// What was measured of one way.

@@ -54,6 +54,12 @@ pub trait MorselSource: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether it leaves out just the rows for which a predicate over its fields does not hold, or none if
+    /// there is no predicate.
+    fn passes_only(&self, _predicate: Option<&Arc<dyn PhysicalExpr>>) -> bool {
+        false
+    }
+
     /// The same as it was before morsels were opened, for a plan that is run again; none if opening them
     /// changes nothing.
     fn anew(&self) -> Option<Arc<dyn MorselSource>> {

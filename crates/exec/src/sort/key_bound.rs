@@ -2,12 +2,15 @@
 //!
 //! The rule that puts the top-N above a scan gives both the same bound. The top-N lowers it whenever it knows
 //! better rows; the scan leaves out what is beyond it: groups of rows by their least and greatest values,
-//! rows by their keys before it reads other columns. Only integers have one: bounds of floats do not count
+//! rows by their keys before it reads other columns. Where all rows that pass its filter come to the top-N, the
+//! scan itself knows which of a batch can be among the first, and lowers the bound, too. Only integers have one: bounds of floats do not count
 //! NaN, and strings are cut.
 
+use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use arrow::array::{Array, AsArray, BooleanArray, PrimitiveArray};
+use arrow::array::{Array, AsArray, BooleanArray, BooleanBufferBuilder, PrimitiveArray};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::SortOptions;
 use arrow::datatypes::DataType;
@@ -23,6 +26,22 @@ pub struct KeyBound {
     options: SortOptions,
     /// The farthest place in the order that is wanted: [`Ordinal::ordinal`], turned where the order falls.
     farthest: AtomicU64,
+    /// Which rows are wanted, if all that pass the scan come to the top-N.
+    first: Option<FirstRows>,
+    /// The places of the best of them so far.
+    best: Mutex<BinaryHeap<u64>>,
+}
+
+/// Most rows of which the scan knows the best: the top-N tells the bound of more.
+const MAX_FIRST: usize = 1 << 12;
+
+/// The first rows of an order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstRows {
+    /// How many.
+    pub(crate) num_rows: usize,
+    /// Whether of rows with the key of the last one others are not wanted.
+    pub(crate) loses_ties: bool,
 }
 
 impl KeyBound {
@@ -32,7 +51,15 @@ impl KeyBound {
             column,
             options,
             farthest: AtomicU64::new(u64::MAX),
+            first: None,
+            best: Mutex::default(),
         })
+    }
+
+    /// The same for a scan of which all rows that pass come to the top-N, which wants the `first`.
+    pub(crate) fn of_first(mut self, first: FirstRows) -> Self {
+        self.first = Some(first).filter(|first| first.num_rows <= MAX_FIRST);
+        self
     }
 
     /// The same, which wants everything yet.
@@ -41,6 +68,8 @@ impl KeyBound {
             column: self.column,
             options: self.options,
             farthest: AtomicU64::new(u64::MAX),
+            first: self.first,
+            best: Mutex::default(),
         }
     }
 
@@ -54,8 +83,9 @@ impl KeyBound {
         self.farthest.fetch_min(place, Ordering::Relaxed);
     }
 
-    /// Leaves out what comes after the first key, in `field`, of a word with `lower_bits` bits below it.
-    pub(super) fn lower(&self, word: u128, field: &Field, lower_bits: u32) {
+    /// Leaves out what comes after the first key, in `field`, of a word with `lower_bits` bits below it; with
+    /// `loses_ties` what has the same key, too.
+    pub(super) fn lower(&self, word: u128, field: &Field, lower_bits: u32, loses_ties: bool) {
         let Some(key) = word.checked_shr(lower_bits) else {
             return;
         };
@@ -73,7 +103,7 @@ impl KeyBound {
         } else {
             min.wrapping_add(value as u64)
         };
-        self.lower_to(place);
+        self.lower_to(place.saturating_sub(u64::from(loses_ties)));
     }
 
     /// The first place in the order that a group of rows has, of which the least and the greatest value are
@@ -124,9 +154,9 @@ impl KeyBound {
         places.first().copied().filter(|_| nearest.is_valid(0))
     }
 
-    /// Whether anything is known to be beyond it.
+    /// Whether anything is known to be beyond it, or will be before other columns are read.
     pub(crate) fn is_known(&self) -> bool {
-        self.farthest.load(Ordering::Relaxed) < u64::MAX
+        self.first.is_some() || self.farthest.load(Ordering::Relaxed) < u64::MAX
     }
 
     /// Whether rows at a place in the order are still wanted.
@@ -153,6 +183,31 @@ impl KeyBound {
         Some(BooleanArray::new(wanted, None))
     }
 
+    /// Those of the `passing` rows, which have these keys, that can be among the first of all that were asked
+    /// for; what comes after them is not wanted from now on.
+    pub(crate) fn first_of(&self, keys: &dyn Array, passing: BooleanArray) -> BooleanArray {
+        let Some(first) = self.first else {
+            return passing;
+        };
+        if keys.null_count() > 0 || passing.null_count() > 0 || !passing.has_true() {
+            return passing;
+        }
+        let Some(places) = self.places(keys) else {
+            return passing;
+        };
+        let rows = passing.values().set_indices();
+        let mut rows: Vec<(u64, usize)> = rows.map(|row| (places[row], row)).collect();
+        first.keep_best(&mut rows);
+        if let Some(last) = first.last_of_all(&self.best, &rows) {
+            rows.retain(|(place, _)| *place <= last);
+            self.lower_to(last.saturating_sub(u64::from(first.loses_ties)));
+        }
+        let mut first = BooleanBufferBuilder::new(keys.len());
+        first.append_n(keys.len(), false);
+        rows.iter().for_each(|(_, row)| first.set_bit(*row, true));
+        BooleanArray::new(first.finish(), None)
+    }
+
     /// The places of values in the order, whatever stands where a row is NULL.
     pub(crate) fn places(&self, keys: &dyn Array) -> Option<Vec<u64>> {
         let mut places = visit_narrow(keys.data_type(), Ordinals(keys))?;
@@ -160,6 +215,38 @@ impl KeyBound {
             places.iter_mut().for_each(|place| *place = !*place);
         }
         Some(places)
+    }
+}
+
+impl FirstRows {
+    /// Keeps the first of some rows, given as their places and numbers.
+    fn keep_best(self, rows: &mut Vec<(u64, usize)>) {
+        if self.num_rows == 0 || rows.len() <= self.num_rows {
+            return;
+        }
+        let (_, last, _) = rows.select_nth_unstable(self.num_rows - 1);
+        let (last, _) = *last;
+        if self.loses_ties {
+            rows.truncate(self.num_rows);
+        } else {
+            rows.retain(|(place, _)| *place <= last);
+        }
+    }
+
+    /// The last place that is wanted once these rows are there, besides those of the `best` before; none if
+    /// there are not enough.
+    fn last_of_all(self, best: &Mutex<BinaryHeap<u64>>, rows: &[(u64, usize)]) -> Option<u64> {
+        let mut best = best.lock().unwrap_or_else(PoisonError::into_inner);
+        for (place, _) in rows {
+            if best.len() < self.num_rows {
+                best.push(*place);
+            } else if let Some(mut last) = best.peek_mut()
+                && *place < *last
+            {
+                *last = *place;
+            }
+        }
+        best.peek().copied().filter(|_| best.len() == self.num_rows)
     }
 }
 

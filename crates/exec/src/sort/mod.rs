@@ -69,6 +69,7 @@ mod words;
 mod written;
 
 pub(crate) use float_key::{has_changed_keys, key_column};
+pub(crate) use key_bound::FirstRows;
 pub use key_bound::KeyBound;
 pub use options::{Options, Strategy};
 pub use sort_exec::{Limit, SortRowsExec};

@@ -169,6 +169,11 @@ impl SortRowsExec {
             .then_some(num_rows)
     }
 
+    /// Whether rows whose keys are those of the last wanted row are wanted, too.
+    pub(crate) fn with_ties(&self) -> bool {
+        self.limit.with_ties
+    }
+
     fn job(&self, partition: usize, context: &Arc<TaskContext>) -> Job {
         let sorts: Arc<[PhysicalSortExpr]> = self.ordering.iter().cloned().collect();
         let key_of = |column: usize| {

@@ -104,11 +104,19 @@ impl TopSpec {
         self
     }
 
+    /// Whether of rows with the last wanted word those that come later are not wanted.
+    fn loses_ties(&self) -> bool {
+        self.layout.is_exact && !self.with_ties
+    }
+
     /// Notes that rows after those with this word are not wanted.
     fn lower_bounds(&self, word: u128) {
         self.bound.lower(word.checked_add(1));
         if let (Some(bound), Some(field)) = (&self.key_bound, self.layout.fields.first()) {
-            bound.lower(word, field, self.layout.key_bits() - field.total_bits());
+            // Where there are as many better rows as are wanted, equal ones of any task are not.
+            let loses_ties = self.sorts.len() == 1 && self.loses_ties();
+            let lower_bits = self.layout.key_bits() - field.total_bits();
+            bound.lower(word, field, lower_bits, loses_ties);
         }
     }
 }
@@ -309,8 +317,11 @@ impl TopRows {
             let shared = last.word.checked_add(1);
             self.spec.lower_bounds(last.word);
             // Later rows of this task lose against those before with the same keys.
-            let loses_ties = self.spec.layout.is_exact && !self.spec.with_ties;
-            self.bound = if loses_ties { Some(last.word) } else { shared };
+            self.bound = if self.spec.loses_ties() {
+                Some(last.word)
+            } else {
+                shared
+            };
         }
         self.max_candidates = most_candidates(self.candidates.len().max(num_rows));
     }

@@ -13,7 +13,7 @@ use datafusion::physical_expr::PhysicalExpr;
 
 use super::MergeTreeTable;
 use crate::QueryControl;
-use crate::scan::late::{LateFilter, Way, Ways};
+use crate::scan::late::{LateFilter, Way, Ways, says_the_same};
 use crate::scan::{BatchIter, MorselSource, ScanRequest, Stored};
 use crate::sort::KeyBound;
 
@@ -214,6 +214,10 @@ impl MorselSource for MergeTreeSource {
     fn open(&self, morsel: usize) -> Result<BatchIter> {
         let batch = self.read(&self.morsels[morsel])?;
         Ok(Box::new(batch.map(Ok).into_iter()))
+    }
+
+    fn passes_only(&self, predicate: Option<&Arc<dyn PhysicalExpr>>) -> bool {
+        says_the_same(self.condition.as_ref(), predicate, &self.all)
     }
 
     fn num_rows(&self) -> Option<usize> {

@@ -23,7 +23,7 @@ use super::pages::rows_that_can_match;
 use super::pruning::{bloom_filters_can_match, row_group_bounds};
 use super::{ParquetFile, ParquetTable, guarded};
 use crate::QueryControl;
-use crate::scan::late::{LateFilter, Way, Ways};
+use crate::scan::late::{LateFilter, Way, Ways, says_the_same};
 use crate::scan::{BatchIter, FileFact, MorselSource, ScanRequest, Stored};
 use crate::sort::KeyBound;
 
@@ -249,6 +249,10 @@ impl MorselSource for ParquetSource {
             .sort_by_key(|morsel| self.nearest(bound, *morsel));
         bounded.bound = Some(Arc::clone(bound));
         Some(Arc::new(bounded))
+    }
+
+    fn passes_only(&self, predicate: Option<&Arc<dyn PhysicalExpr>>) -> bool {
+        says_the_same(self.condition.as_ref(), predicate, &self.table.schema)
     }
 
     fn num_rows(&self) -> Option<usize> {
