@@ -34,7 +34,7 @@ use crate::database::Database;
 use crate::memory::KeptRows;
 use crate::observation::Observation;
 use crate::rows_before_limit::rows_before_limit;
-use crate::sending::{Sent, send_all};
+use crate::sending::{BatchReader, Sent, send_all};
 use crate::settings::Settings;
 use crate::statement::limits;
 
@@ -149,7 +149,7 @@ impl Execution {
     pub(crate) fn collect(&self, plan: &LogicalPlan) -> Result<Vec<RecordBatch>> {
         let mut batches = Vec::new();
         let kept = self.kept_rows();
-        self.for_each(plan, false, &mut |batch| {
+        self.for_each(plan, false, &mut |batch: RecordBatch| {
             kept.add(&batch)?;
             batches.push(batch);
             Ok(true)
@@ -164,7 +164,7 @@ impl Execution {
         &self,
         plan: &LogicalPlan,
         keep_order: bool,
-        f: &mut dyn FnMut(RecordBatch) -> Result<bool>,
+        reader: &mut dyn BatchReader,
     ) -> Result<()> {
         let plan = self.optimized(plan)?;
         limits::check_plan(&plan, &self.plan_limits)?;
@@ -174,7 +174,7 @@ impl Execution {
             physical = report::measure(physical).map_err(plan_error)?;
         }
         let started = Instant::now();
-        let result = self.run(&physical, f);
+        let result = self.run(&physical, reader);
         self.observation.note(&physical, started.elapsed());
         *self.rows_before_limit.lock() = rows_before_limit(&physical);
         result
@@ -194,7 +194,7 @@ impl Execution {
     pub(crate) fn run(
         &self,
         physical: &Arc<dyn ExecutionPlan>,
-        f: &mut dyn FnMut(RecordBatch) -> Result<bool>,
+        reader: &mut dyn BatchReader,
     ) -> Result<()> {
         let num_partitions = physical.output_partitioning().partition_count();
         let mut tasks: JoinSet<()> = JoinSet::new();
@@ -230,10 +230,10 @@ impl Execution {
             receivers.push(receiver);
         }
         for mut receiver in receivers {
-            while let Some(batches) = self.receive(&mut receiver)? {
+            while let Some(batches) = self.receive(&mut receiver, reader)? {
                 for batch in batches? {
                     self.control.check()?;
-                    if !f(batch)? {
+                    if !reader.read(batch)? {
                         return Ok(());
                     }
                 }
@@ -247,7 +247,11 @@ impl Execution {
     }
 
     /// The next batches of a channel; looks now and then whether the query may go on.
-    fn receive(&self, receiver: &mut mpsc::Receiver<Sent>) -> Result<Option<Sent>> {
+    fn receive(
+        &self,
+        receiver: &mut mpsc::Receiver<Sent>,
+        reader: &mut dyn BatchReader,
+    ) -> Result<Option<Sent>> {
         self.database.runtime.block_on(async {
             loop {
                 let received = tokio::time::timeout(CHECK_INTERVAL, receiver.recv()).await;
@@ -256,7 +260,10 @@ impl Execution {
                 }
                 match received {
                     Ok(received) => return Ok(received),
-                    Err(_) => self.control.check()?,
+                    Err(_) => {
+                        self.control.check()?;
+                        reader.rest()?;
+                    }
                 }
             }
         })

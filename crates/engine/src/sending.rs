@@ -24,14 +24,32 @@ const SENT_PART: usize = 64;
 /// Time after which batches wait for no more: somebody may look at the first.
 const PATIENCE: Duration = Duration::from_millis(1);
 
+/// Who reads a result.
+pub(crate) trait BatchReader {
+    /// Takes a batch; false if no more are wanted.
+    fn read(&mut self, batch: RecordBatch) -> Result<bool>;
+
+    /// Called while the next batch is a while in coming.
+    fn rest(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<F: FnMut(RecordBatch) -> Result<bool>> BatchReader for F {
+    fn read(&mut self, batch: RecordBatch) -> Result<bool> {
+        self(batch)
+    }
+}
+
 /// Batches that are sent together.
 pub(crate) type Sent = Result<Vec<RecordBatch>>;
 
 /// Sends all batches of a stream, or those before an error and the error; ends early if nobody reads.
 pub(crate) async fn send_all(stream: SendableRecordBatchStream, sender: mpsc::Sender<Sent>) {
     let mut stream = stream.fuse();
+    // Also of the wait for the first: where batches are slow, each goes at once.
+    let mut started = Instant::now();
     while let Some(first) = stream.next().await {
-        let started = Instant::now();
         let most_bytes = SENT_BYTES.min(room_bytes() / SENT_PART);
         let (mut batches, mut num_bytes) = (Vec::new(), 0);
         let mut next = Some(first);
@@ -60,5 +78,6 @@ pub(crate) async fn send_all(stream: SendableRecordBatchStream, sender: mpsc::Se
         if sender.send(Ok(batches)).await.is_err() {
             return;
         }
+        started = Instant::now();
     }
 }

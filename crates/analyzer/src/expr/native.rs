@@ -329,6 +329,7 @@ fn native_type(a: &Typed, b: &Typed) -> Option<DataType> {
         && matches!(
             x,
             DataType::String
+                | DataType::FixedString(_)
                 | DataType::Date
                 | DataType::Date32
                 | DataType::Uuid

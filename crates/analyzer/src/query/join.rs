@@ -59,7 +59,7 @@ impl Analyzer<'_> {
             let on = sides.with_tuple_keys(on, &resolver)?;
             conditions.extend(match is_asof {
                 true => self.asof_conditions(&sides, &on, &resolver)?,
-                false => join_conditions(&on, &resolver)?,
+                false => sides.with_keys(join_conditions(&on, &resolver)?),
             });
         }
         let shape = Shape {

@@ -13,6 +13,7 @@
 //! | [`from`] | tables, table functions, views, subqueries |
 //! | [`join`] | joins |
 //! | `using` | the columns that USING and NATURAL name |
+//! | `join_keys` | what a join looks up of that which ON compares |
 //! | [`any_join`] | ANY, SEMI and PASTE JOIN |
 //! | [`asof_join`] | ASOF JOIN |
 //! | [`recursive`] | WITH RECURSIVE |
@@ -52,6 +53,7 @@ mod grouping_id;
 pub mod insert;
 pub mod items;
 pub mod join;
+mod join_keys;
 mod limit;
 mod named_table;
 pub mod order_by;

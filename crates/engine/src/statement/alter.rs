@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use basalt_error::{Error, Result};
 use basalt_parser::ast::{
@@ -193,7 +194,7 @@ fn replace(
         let mut batches = Vec::new();
         query
             .execution
-            .for_each(&planned.plan, true, &mut |batch| {
+            .for_each(&planned.plan, true, &mut |batch: RecordBatch| {
                 batches.push(batch);
                 Ok(true)
             })?;

@@ -327,11 +327,13 @@ pub(super) fn for_each_row(
     let plan = analyzer.for_insert(planned, given, (&targets, &passing))?;
     let nested = NestedColumns::of(&targets[..stored(&table.columns).count()]);
     let mut num_rows = 0;
-    query.execution.for_each(&plan, true, &mut |batch| {
-        nested.check(&batch)?;
-        num_rows += batch.num_rows() as u64;
-        f(batch).map(|()| true)
-    })?;
+    query
+        .execution
+        .for_each(&plan, true, &mut |batch: RecordBatch| {
+            nested.check(&batch)?;
+            num_rows += batch.num_rows() as u64;
+            f(batch).map(|()| true)
+        })?;
     Ok(num_rows)
 }
 

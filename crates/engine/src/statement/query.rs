@@ -1,5 +1,6 @@
 //! Runs SELECT: plans it, streams its rows into the output.
 
+use arrow::array::RecordBatch;
 use basalt_analyzer::Planned;
 use basalt_analyzer::plan::limited_rows;
 use basalt_error::{Error, Result};
@@ -9,6 +10,7 @@ use datafusion::logical_expr::LogicalPlan;
 
 use super::extremes::Extremes;
 use super::result::{Header, ResultWriter, format_name};
+use crate::sending::BatchReader;
 use crate::session::{Io, RunningQuery, Session, Summary};
 
 /// Runs a query and writes its result.
@@ -28,18 +30,15 @@ pub(crate) fn run(
     let num_rows = rows_of_nothing(&plan);
     query.control.count(num_rows, num_rows);
     let has_output = !format_name(session, query, &select.output).eq_ignore_ascii_case("Null");
-    let mut writer = ResultWriter::new(session, query, &header, &select.output, io.out)?;
-    let mut extremes = query
-        .settings
-        .flag("extremes")
-        .then(|| Extremes::new(&header))
-        .transpose()?;
-    query.execution.for_each(&plan, has_output, &mut |batch| {
-        if let Some(extremes) = &mut extremes {
-            extremes.add(&batch)?;
-        }
-        writer.batch(&batch)
-    })?;
+    let writer = ResultWriter::new(session, query, &header, &select.output, io.out)?;
+    let extremes = query.settings.flag("extremes");
+    let extremes = extremes.then(|| Extremes::new(&header)).transpose()?;
+    let mut output = Output { writer, extremes };
+    query.execution.for_each(&plan, has_output, &mut output)?;
+    let Output {
+        mut writer,
+        extremes,
+    } = output;
     let counted = query.execution.rows_before_limit();
     if let Some(totals) = planned.totals {
         for batch in query.execution.collect(&totals)? {
@@ -52,6 +51,25 @@ pub(crate) fn run(
     let rows_before_limit =
         has_limit(&select.body).then(|| counted.unwrap_or_else(|| query.control.rows_read()));
     writer.finish(rows_before_limit)
+}
+
+/// Where the rows of a query go.
+struct Output<'a, 'o> {
+    writer: ResultWriter<'a, 'o>,
+    extremes: Option<Extremes>,
+}
+
+impl BatchReader for Output<'_, '_> {
+    fn read(&mut self, batch: RecordBatch) -> Result<bool> {
+        if let Some(extremes) = &mut self.extremes {
+            extremes.add(&batch)?;
+        }
+        self.writer.batch(&batch)
+    }
+
+    fn rest(&mut self) -> Result<()> {
+        self.writer.show()
+    }
 }
 
 /// Plans a query of the statement.

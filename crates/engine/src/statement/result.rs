@@ -27,6 +27,8 @@ pub(crate) struct ResultWriter<'a, 'o> {
     /// Counted only under a limit.
     result_bytes: u64,
     pub(crate) summary: Summary,
+    /// Rows that have left the buffers behind `out`.
+    rows_shown: u64,
 }
 
 /// Name and type of each column of a result.
@@ -84,6 +86,7 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
             buffer,
             result_bytes: 0,
             summary,
+            rows_shown: 0,
         })
     }
 
@@ -143,6 +146,16 @@ impl<'a, 'o> ResultWriter<'a, 'o> {
             let (file, out) = &mut output;
             send(bytes, file.as_deref_mut(), out.as_deref_mut())
         })
+    }
+
+    /// Lets all that was written so far be seen, where that is no file: who looks at the rows of a slow query
+    /// should not wait until there are many.
+    pub(crate) fn show(&mut self) -> Result<()> {
+        if self.to_out && self.summary.result_rows > self.rows_shown {
+            self.rows_shown = self.summary.result_rows;
+            self.out.flush().map_err(cannot_write)?;
+        }
+        Ok(())
     }
 
     /// Writes the row of WITH TOTALS.

@@ -1,11 +1,13 @@
 //! The decisions of a run, as `system.adaptive_choices` has them.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::metrics::MetricsSet;
+use datafusion::physical_plan::repartition::RepartitionExec;
 
 use super::account::sum;
 use super::group_by_exec::GroupByExec;
@@ -153,11 +155,23 @@ impl GroupByExec {
     }
 }
 
+/// The stage that reads the rows for one that is over `node`, behind exchanges.
+fn first_stage(node: &Arc<dyn ExecutionPlan>) -> Option<&AggregateExec> {
+    if let Some(stage) = node.downcast_ref::<AggregateExec>() {
+        return (*stage.mode() == AggregateMode::Partial).then_some(stage);
+    }
+    let is_exchange = node.is::<RepartitionExec>() || node.is::<CoalescePartitionsExec>();
+    match node.children()[..] {
+        [child] if is_exchange => first_stage(child),
+        _ => None,
+    }
+}
+
 /// That DataFusion's operator aggregated, if this is its last stage.
 pub(crate) fn of_datafusion(last: &AggregateExec) -> Option<Decision> {
     let first = match last.mode() {
         AggregateMode::Partial | AggregateMode::PartialReduce => return None,
-        _ => last.input().downcast_ref::<AggregateExec>(),
+        _ => first_stage(last.input()),
     };
     let input = first.unwrap_or(last).input();
     let num_rows = input.metrics().and_then(|metrics| metrics.output_rows());

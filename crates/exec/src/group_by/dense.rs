@@ -266,6 +266,9 @@ impl Dense {
         portion: usize,
         mut f: impl FnMut(&[ArrayRef], &[Exported], &[u32]) -> Result<()>,
     ) -> Result<()> {
+        if self.states.is_better_exported_in_parts() {
+            return self.take_parts(portion, f);
+        }
         let part = self.take_part(self.len)?;
         for start in (0..self.len).step_by(portion) {
             let end = self.len.min(start + portion);
@@ -274,6 +277,35 @@ impl Dense {
                 f(&self.layout.columns(&rows)?, &part.states, &rows)?;
             }
         }
+        Ok(())
+    }
+
+    /// The same where states are copied on their way, so that there are never copies of all.
+    fn take_parts(
+        &mut self,
+        portion: usize,
+        mut f: impl FnMut(&[ArrayRef], &[Exported], &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        for start in (0..self.len).step_by(portion) {
+            let end = self.len.min(start + portion);
+            let seen = self.seen.as_ref().map(|seen| {
+                let end = end.min(seen.len());
+                seen.get(start..end).unwrap_or_default().to_vec()
+            });
+            let part = DensePart {
+                states: self.states.export_range(start..end)?,
+                seen,
+            };
+            let rows = part.rows(0..end - start);
+            if !rows.is_empty() {
+                // Ordinals have at most 31 bits.
+                let ordinals: Vec<u32> = rows.iter().map(|row| row + start as u32).collect();
+                f(&self.layout.columns(&ordinals)?, &part.states, &rows)?;
+            }
+        }
+        self.states = States::new(&self.grouping);
+        self.seen = None;
+        self.num_seen = 0;
         Ok(())
     }
 

@@ -15,13 +15,16 @@ use super::key_form::KeyForm;
 use super::observed::{Seen, TaskNotes, Way};
 use super::options::Tuning;
 use super::part::Part;
-use super::rows::Rows;
+use super::rows::{Rows, SplitRows};
 use super::spill::{Share, Spiller};
 use super::staging::Staging;
 use super::states::States;
 
 /// Ordinals whose groups go to a file together: enough for blocks of some size.
 const SPILLED_ORDINALS: usize = 256 << 10;
+
+/// Staged rows that are grouped before it is looked at how much memory that took.
+const GROUPED_ROWS: usize = 64 << 10;
 
 /// Memory of a group in a table for small keys, in bytes, as it comes out of arrays.
 const GROUP_BYTES: usize = 64;
@@ -302,7 +305,8 @@ impl<F: KeyForm> Local<F> {
         if self.is_staging {
             self.staging.push(columns, args)?;
             self.leave_staging()?;
-            return self.staging.group_if_worth_it(&self.grouping);
+            let most_bytes = self.share.room_bytes().min(self.share.due_bytes());
+            return self.staging.group_if_worth_it(&self.grouping, most_bytes);
         }
         let keys = self.form.encode(columns)?;
         self.groups.push(&Rows { keys, args })?;
@@ -390,10 +394,25 @@ impl<F: KeyForm> Local<F> {
             && num_rows / self.tuning.rows_per_group / 2 > num_groups
         {
             self.is_staging = false;
-            for split in self.staging.take()?.rows {
-                self.groups.push(&split.rows)?;
-            }
+            self.group_staged()?;
             self.last_asked = (self.num_rows, self.groups.len());
+        }
+        Ok(())
+    }
+
+    /// Adds all staged rows to the table, which goes to a file where their states take more than there is.
+    fn group_staged(&mut self) -> Result<()> {
+        let staged = self.staging.take()?.rows;
+        let mut rest_bytes: usize = staged.iter().map(|split| split.rows.size_bytes()).sum();
+        for SplitRows { rows, .. } in staged {
+            for start in (0..rows.len()).step_by(GROUPED_ROWS) {
+                let range = start..rows.len().min(start + GROUPED_ROWS);
+                self.groups.push_range(&rows, range)?;
+                if self.share.hold(self.size_bytes() + rest_bytes)? {
+                    self.spill_most()?;
+                }
+            }
+            rest_bytes -= rows.size_bytes();
         }
         Ok(())
     }

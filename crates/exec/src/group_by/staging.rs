@@ -56,6 +56,8 @@ pub(super) struct Staging<F: KeyForm> {
     /// Groups of each partition, if rows have been grouped.
     groups: Vec<GroupSet<F>>,
     groups_bytes: usize,
+    /// Rows and groups of which they were made.
+    num_grouped: usize,
     /// Hashes of the keys of partition 0.
     sample: HashSet<u64>,
 }
@@ -86,6 +88,7 @@ impl<F: KeyForm> Staging<F> {
             split_bytes: 0,
             groups: Vec::new(),
             groups_bytes: 0,
+            num_grouped: 0,
             sample: HashSet::default(),
         }
     }
@@ -140,31 +143,60 @@ impl<F: KeyForm> Staging<F> {
         Ok(())
     }
 
-    /// Groups what is split, if that are few groups for so many rows.
-    pub(super) fn group_if_worth_it(&mut self, grouping: &Grouping) -> Result<()> {
+    /// Groups what is split, if that are few groups for so many rows, and if they take at most `most_bytes`: the
+    /// states of lists and sets take more than the rows that they are made of.
+    pub(super) fn group_if_worth_it(
+        &mut self,
+        grouping: &Grouping,
+        most_bytes: usize,
+    ) -> Result<()> {
         let (num_groups, num_rows) = self.estimate();
         let is_many = num_groups > self.tuning.staging_groups;
         if !is_many || num_rows / self.tuning.rows_per_group <= num_groups {
             return Ok(());
         }
-        if self.groups.is_empty() {
+        let num_partitions = 1 << self.tuning.staging_bits;
+        let (mut groups, mut num_done) = (std::mem::take(&mut self.groups), 0);
+        let expected_bytes = if groups.is_empty() {
+            // What one of the partitions takes tells what all will.
             let empty = || GroupSet::new(self.form.table(), grouping);
-            let num_partitions = 1 << self.tuning.staging_bits;
-            self.groups = std::iter::repeat_with(empty).take(num_partitions).collect();
-        }
-        self.groups_bytes = 0;
-        for (partition, groups) in self.groups.iter_mut().enumerate() {
-            for flushed in &self.flushed {
-                flushed.merge_into(partition, groups)?;
+            let mut first = empty();
+            self.add_to(0, &mut first)?;
+            let first_bytes = first.size_bytes();
+            groups.push(first);
+            groups.resize_with(num_partitions, empty);
+            num_done = 1;
+            first_bytes.saturating_mul(num_partitions)
+        } else {
+            let row_bytes = self.groups_bytes / self.num_grouped.max(1);
+            self.groups_bytes + row_bytes.saturating_mul(num_rows)
+        };
+        if expected_bytes > most_bytes {
+            if num_done == 0 {
+                self.groups = groups;
             }
-            for split in &self.split {
-                split.push_into(partition, groups)?;
-            }
-            self.groups_bytes += groups.size_bytes();
+            return Ok(());
         }
+        for (partition, groups) in groups.iter_mut().enumerate().skip(num_done) {
+            self.add_to(partition, groups)?;
+        }
+        self.groups_bytes = groups.iter().map(GroupSet::size_bytes).sum();
+        self.groups = groups;
         self.flushed.clear();
         self.split.clear();
+        self.num_grouped += num_rows;
         (self.num_split, self.split_bytes) = (0, 0);
+        Ok(())
+    }
+
+    /// Adds what is split of a partition to its groups.
+    fn add_to(&self, partition: usize, groups: &mut GroupSet<F>) -> Result<()> {
+        for flushed in &self.flushed {
+            flushed.merge_into(partition, groups)?;
+        }
+        for split in &self.split {
+            split.push_into(partition, groups)?;
+        }
         Ok(())
     }
 

@@ -300,6 +300,27 @@ impl States {
         self.states.iter_mut().map(export).collect()
     }
 
+    /// Whether [`States::export_range`] takes much less memory at a time than [`States::export`]: states of
+    /// other functions are written anew, while counts, sums and sets are handed over.
+    pub(super) fn is_better_exported_in_parts(&self) -> bool {
+        let is_other = |state: &State| matches!(state, State::Other(_));
+        !self.has_distinct() && self.states.iter().any(is_other)
+    }
+
+    /// The states of the groups in `range`, of which there are no sets of distinct values.
+    pub(super) fn export_range(&mut self, range: Range<usize>) -> Result<Vec<Exported>> {
+        let export = |state: &mut State| match state {
+            State::Count(counts) => Ok(Exported::Counts(Counts::of(counts.range(range.clone())))),
+            State::Sum(sums) => Ok(Exported::Sums(sums.range(range.clone()).to_vec())),
+            State::Distinct(_) => Err(internal_datafusion_err!("a part of sets")),
+            State::Other(states) => {
+                let columns = states.states(range.clone()).map_err(into_plan_error)?;
+                Ok(Exported::Columns(columns))
+            }
+        };
+        self.states.iter_mut().map(export).collect()
+    }
+
     /// Results of the groups in `range`.
     pub(super) fn finish(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
         let num_groups = self.num_groups.max(range.end);

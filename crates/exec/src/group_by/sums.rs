@@ -107,7 +107,8 @@ impl Sums {
         words.map(|sum| sum ^ flipped).collect()
     }
 
-    fn range(&mut self, range: Range<usize>) -> &[u64] {
+    /// The sums of the groups in `range`.
+    pub(super) fn range(&mut self, range: Range<usize>) -> &[u64] {
         grow(&mut self.words, range.end);
         &self.words[range]
     }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use basalt_analyzer::plan::SharedRows;
 use basalt_analyzer::plan_error;
@@ -47,6 +48,7 @@ impl Step for SharedStep {
     }
 
     fn finish(&mut self) -> Result<Option<RecordBatch>> {
+        self.kept.add_small().map_err(plan_error)?;
         let share = self.kept.share.new_empty();
         let kept = Arc::new(std::mem::replace(&mut self.kept, Kept::new(share)));
         self.rows.keep(Arc::clone(&kept));
@@ -63,7 +65,17 @@ pub(super) struct Kept {
     file: Option<SpillFile>,
     /// The memory of the blocks that are not in the file.
     share: Share,
+    /// Batches of few rows, which take more memory than their values, until they are one of more.
+    small: Vec<RecordBatch>,
+    num_small_rows: usize,
+    small_bytes: usize,
 }
+
+/// Rows of a batch that is kept by itself, at least.
+const FEW_ROWS: usize = 1 << 10;
+
+/// Memory of small batches from which on they become one, however few rows they have.
+const MAX_SMALL_BYTES: usize = 1 << 20;
 
 enum Block {
     Held(RecordBatch),
@@ -77,13 +89,39 @@ impl Kept {
             first_held: 0,
             file: None,
             share,
+            small: Vec::new(),
+            num_small_rows: 0,
+            small_bytes: 0,
         }
     }
 
     fn add(&mut self, batch: RecordBatch) -> PlanResult<()> {
-        if batch.num_rows() == 0 {
-            return Ok(());
+        if batch.num_rows() >= FEW_ROWS {
+            self.add_small()?;
+            return self.add_block(batch);
         }
+        if batch.num_rows() > 0 {
+            self.num_small_rows += batch.num_rows();
+            self.small_bytes += batch.get_array_memory_size();
+            self.small.push(batch);
+        }
+        if self.num_small_rows >= FEW_ROWS || self.small_bytes >= MAX_SMALL_BYTES {
+            self.add_small()?;
+        }
+        Ok(())
+    }
+
+    /// Makes one block of the batches of few rows.
+    fn add_small(&mut self) -> PlanResult<()> {
+        let small = std::mem::take(&mut self.small);
+        (self.num_small_rows, self.small_bytes) = (0, 0);
+        match small.first() {
+            None => Ok(()),
+            Some(first) => self.add_block(compacted(&concat_batches(first.schema_ref(), &small)?)?),
+        }
+    }
+
+    fn add_block(&mut self, batch: RecordBatch) -> PlanResult<()> {
         let is_too_much = self.share.grow(memory::batch_bytes(&batch))?;
         self.blocks.push(Block::Held(batch));
         if is_too_much {
@@ -106,9 +144,7 @@ impl Kept {
         };
         for block in &mut self.blocks[self.first_held..] {
             if let Block::Held(batch) = block {
-                let columns = batch.columns().iter().map(compact);
-                let columns = columns.collect::<PlanResult<Vec<_>>>()?;
-                let place = file.append(&RecordBatch::try_new(batch.schema(), columns)?)?;
+                let place = file.append(&compacted(batch)?)?;
                 budget.count_block(&place)?;
                 *block = Block::Written(place);
             }
@@ -124,6 +160,12 @@ impl Kept {
             _ => Ok(None),
         }
     }
+}
+
+fn compacted(batch: &RecordBatch) -> PlanResult<RecordBatch> {
+    let columns = batch.columns().iter().map(compact);
+    let columns = columns.collect::<PlanResult<Vec<_>>>()?;
+    Ok(RecordBatch::try_new(batch.schema(), columns)?)
 }
 
 /// Gives kept rows; takes none.

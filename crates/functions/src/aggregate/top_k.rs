@@ -175,6 +175,9 @@ type Places = HashMap<u128, usize, ahash::RandomState>;
 /// memory for an index.
 const MAX_UNINDEXED: usize = 8;
 
+/// What an allocator adds to a few bytes, about.
+const LEAST_BYTES: usize = 8;
+
 /// What an indexed counter takes in the index.
 const PLACE_BYTES: usize = size_of::<(u128, usize)>();
 
@@ -198,7 +201,7 @@ impl Counters {
         let mut grown = 0;
         if self.counters.len() == self.num_accounted {
             self.num_accounted += 1;
-            grown = size_of::<Counter>() + counter.value.len();
+            grown = counter.value.len() + LEAST_BYTES;
             if self.places.is_some() {
                 grown += PLACE_BYTES;
             }
@@ -209,11 +212,13 @@ impl Counters {
         if self.counters.is_empty() {
             self.counters.reserve_exact(1);
         }
+        let before = self.counters.capacity();
         self.counters.push(Counter {
             count: counter.count.wrapping_add(self.floor),
             error: counter.error.wrapping_add(self.floor),
             ..counter
         });
+        grown += (self.counters.capacity() - before) * size_of::<Counter>();
         if self.places.is_none() && self.counters.len() > MAX_UNINDEXED {
             self.index();
             grown += self.counters.len() * PLACE_BYTES;

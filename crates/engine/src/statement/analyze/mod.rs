@@ -10,6 +10,7 @@ mod text;
 
 use std::time::Duration;
 
+use arrow::array::RecordBatch;
 use basalt_adapt::ArmRecord;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{Explain, Setting, Statement};
@@ -69,10 +70,12 @@ pub(super) fn lines(
     // A result that nobody reads may come in any order, as when the query itself runs.
     let has_output = !is_null(explain);
     let mut result_rows = 0;
-    query.execution.for_each(&plan, has_output, &mut |batch| {
-        result_rows += batch.num_rows() as u64;
-        Ok(true)
-    })?;
+    query
+        .execution
+        .for_each(&plan, has_output, &mut |batch: RecordBatch| {
+            result_rows += batch.num_rows() as u64;
+            Ok(true)
+        })?;
     if let Some(totals) = planned.totals {
         query.execution.collect(&totals)?;
     }

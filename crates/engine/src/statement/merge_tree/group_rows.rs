@@ -116,10 +116,12 @@ fn run(
         .analyzer(&environment)
         .for_insert(planned, &given, (&targets, &[]))?;
     let mut batches = Vec::new();
-    query.execution.for_each(&plan, true, &mut |batch| {
-        batches.push(batch);
-        Ok(true)
-    })?;
+    query
+        .execution
+        .for_each(&plan, true, &mut |batch: RecordBatch| {
+            batches.push(batch);
+            Ok(true)
+        })?;
     Ok(batches)
 }
 

@@ -18,6 +18,9 @@ use crate::group_by::states::Exported;
 /// Times that groups are split: with 2^7 partitions each, enough for any disk.
 const MAX_DEPTH: u32 = 3;
 
+/// Groups that go to a file together where their states are copied for that: enough for blocks of some size.
+const SPILLED_GROUPS: usize = 64 << 10;
+
 /// Which bits of a hash choose the partition.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level {
@@ -112,6 +115,9 @@ impl<F: KeyForm> Spiller<F> {
             let rows: Vec<u32> = (0..groups.len() as u32).collect();
             self.spill_states(&columns, &states, &rows)?;
         }
+        if full.states.is_better_exported_in_parts() {
+            return self.spill_in_parts(full);
+        }
         let level = self.level;
         let split = full.split_by(|table| level.split(table.group_hashes()))?;
         for partition in 0..1 << level.bits {
@@ -120,6 +126,21 @@ impl<F: KeyForm> Spiller<F> {
                 let states = state_columns(states, rows)?;
                 self.write(partition, Content::Groups, keys, states)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Writes groups whose states are copied on their way, some at a time.
+    fn spill_in_parts(&mut self, mut groups: GroupSet<F>) -> Result<()> {
+        let num_groups = groups.len();
+        for start in (0..num_groups).step_by(SPILLED_GROUPS) {
+            let range = start..num_groups.min(start + SPILLED_GROUPS);
+            // A table has fewer than 2^32 groups.
+            let numbers: Vec<u32> = (range.start as u32..range.end as u32).collect();
+            let columns = self.form.columns(&groups.table.keys_of(&numbers)?)?;
+            let states = groups.states.export_range(range)?;
+            let rows: Vec<u32> = (0..numbers.len() as u32).collect();
+            self.spill_states(&columns, &states, &rows)?;
         }
         Ok(())
     }

@@ -28,6 +28,9 @@ const MIN_BUFFERED_ROWS: usize = 64;
 /// Batches that may wait before all of their rows must find a place.
 const MAX_BUFFERED_BATCHES: usize = 16;
 
+/// Most memory of a shared table without groups.
+const MAX_EMPTY_BYTES: usize = 4 << 20;
+
 /// The table that all tasks share.
 struct Shared<F: KeyForm> {
     /// Bits of the hash that choose a part.
@@ -224,11 +227,19 @@ impl<F: KeyForm> Task<F> {
     }
 }
 
+/// Bits that choose among parts which take little memory as long as they are empty: a table of keys of 16 bits
+/// has room for all of these from the start.
+fn most_bits<F: KeyForm>(work: &Work<F>) -> u32 {
+    let part_bytes = GroupSet::<F>::new(work.form.table(), &work.grouping).size_bytes();
+    (MAX_EMPTY_BYTES / part_bytes.max(1)).max(1).ilog2()
+}
+
 /// Groups all rows.
 pub(super) async fn run<F: KeyForm>(job: Job<F>, buffered: bool) -> Result<Arc<dyn Merged>> {
     let (work, observed) = (job.work(), Arc::clone(&job.observed));
     let num_tasks = job.inputs.len();
-    let shared = Arc::new(Shared::new(&work, job.tuning.shared_bits, num_tasks));
+    let bits = job.tuning.shared_bits.min(most_bits(&work));
+    let shared = Arc::new(Shared::new(&work, bits, num_tasks));
     let (budget, spill_bits) = (&job.budget, job.tuning.spill_bits);
     let task = |memory| Task {
         local: GroupSet::new(work.form.table(), &work.grouping),

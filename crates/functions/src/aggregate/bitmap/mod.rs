@@ -2,7 +2,6 @@
 
 mod set;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, PrimitiveArray};
@@ -187,6 +186,9 @@ fn lengths(number: &DataType, sets: impl Iterator<Item = usize>) -> Result<Array
     visit_primitive(&arrow, Lengths(&lengths)).ok_or_else(|| Error::bug("type of a bitmap"))
 }
 
+/// Most sets whose bytes are counted for a batch.
+const MAX_COUNTED: usize = 64;
+
 impl StateFunction for GroupBitmap {
     type State = Bitmap;
 
@@ -195,10 +197,13 @@ impl StateFunction for GroupBitmap {
     }
 
     fn update(&self, states: &mut [Bitmap], args: &[ArrayRef], rows: &Rows<'_>) -> Result<usize> {
-        let size = |states: &[Bitmap]| states.iter().map(Bitmap::size_bytes).sum::<usize>();
-        // Counting the bytes of very many sets for every batch costs more than filling them.
-        let counted: Range<usize> = 0..states.len().min(64);
-        let before = size(&states[counted.clone()]);
+        // Counting the bytes of very many sets for every batch costs more than filling them: some stand for all.
+        let step = states.len().div_ceil(MAX_COUNTED).max(1);
+        let size = |states: &[Bitmap]| {
+            let counted = states.iter().step_by(step);
+            counted.map(Bitmap::size_bytes).sum::<usize>() * step
+        };
+        let before = size(states);
         let array = column(args, 0)?;
         let insert = Insert {
             states,
@@ -207,7 +212,7 @@ impl StateFunction for GroupBitmap {
             number: &self.number,
         };
         visit_primitive(array.data_type(), insert).ok_or_else(|| wrong_array(array))??;
-        Ok(size(&states[counted]).saturating_sub(before))
+        Ok(size(states).saturating_sub(before))
     }
 
     fn merge(&self, state: &mut Bitmap, other: Bitmap) -> Result<usize> {
