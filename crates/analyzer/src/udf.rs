@@ -91,6 +91,11 @@ impl FunctionUdf {
         }
     }
 
+    /// Types of the arguments.
+    pub(crate) fn argument_types(&self) -> &[DataType] {
+        &self.bound.arg_types
+    }
+
     /// Type of the argument of a function that was called with one.
     pub(crate) fn only_argument_type(&self) -> Option<&DataType> {
         match self.bound.arg_types.as_slice() {

@@ -262,7 +262,7 @@ impl Execution {
                     Ok(received) => return Ok(received),
                     Err(_) => {
                         self.control.check()?;
-                        reader.rest()?;
+                        reader.on_wait()?;
                     }
                 }
             }

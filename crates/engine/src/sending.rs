@@ -30,7 +30,7 @@ pub(crate) trait BatchReader {
     fn read(&mut self, batch: RecordBatch) -> Result<bool>;
 
     /// Called while the next batch is a while in coming.
-    fn rest(&mut self) -> Result<()> {
+    fn on_wait(&mut self) -> Result<()> {
         Ok(())
     }
 }

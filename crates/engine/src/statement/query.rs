@@ -67,7 +67,7 @@ impl BatchReader for Output<'_, '_> {
         self.writer.batch(&batch)
     }
 
-    fn rest(&mut self) -> Result<()> {
+    fn on_wait(&mut self) -> Result<()> {
         self.writer.show()
     }
 }

@@ -79,7 +79,7 @@ impl<F: KeyForm> Local<F> {
         share: Share,
     ) -> Result<Self> {
         let bits = tuning.spill_bits.min(tuning.staging_bits);
-        let is_limited = share.room_bytes() < usize::MAX;
+        let is_limited = share.due_bytes() < usize::MAX;
         let ordinal_bytes = is_limited.then(|| States::empty_group_bytes(&grouping));
         let ordinal_bytes = ordinal_bytes.transpose()?.map(|bytes| 1 + bytes);
         Ok(Self {
@@ -408,7 +408,9 @@ impl<F: KeyForm> Local<F> {
             for start in (0..rows.len()).step_by(GROUPED_ROWS) {
                 let range = start..rows.len().min(start + GROUPED_ROWS);
                 self.groups.push_range(&rows, range)?;
-                if self.share.hold(self.size_bytes() + rest_bytes)? {
+                let is_too_much = self.share.hold(self.size_bytes() + rest_bytes)?;
+                // A file for a table that is little beside the rows would not help.
+                if is_too_much && self.groups.size_bytes() > rest_bytes / 2 {
                     self.spill_most()?;
                 }
             }

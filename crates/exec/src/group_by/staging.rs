@@ -58,6 +58,8 @@ pub(super) struct Staging<F: KeyForm> {
     groups_bytes: usize,
     /// Rows and groups of which they were made.
     num_grouped: usize,
+    /// How many were split when their groups would have taken too much: to find that out takes time, too.
+    num_refused: usize,
     /// Hashes of the keys of partition 0.
     sample: HashSet<u64>,
 }
@@ -89,6 +91,7 @@ impl<F: KeyForm> Staging<F> {
             groups: Vec::new(),
             groups_bytes: 0,
             num_grouped: 0,
+            num_refused: 0,
             sample: HashSet::default(),
         }
     }
@@ -155,6 +158,9 @@ impl<F: KeyForm> Staging<F> {
         if !is_many || num_rows / self.tuning.rows_per_group <= num_groups {
             return Ok(());
         }
+        if num_rows < 2 * self.num_refused {
+            return Ok(());
+        }
         let num_partitions = 1 << self.tuning.staging_bits;
         let (mut groups, mut num_done) = (std::mem::take(&mut self.groups), 0);
         let expected_bytes = if groups.is_empty() {
@@ -172,6 +178,7 @@ impl<F: KeyForm> Staging<F> {
             self.groups_bytes + row_bytes.saturating_mul(num_rows)
         };
         if expected_bytes > most_bytes {
+            self.num_refused = num_rows;
             if num_done == 0 {
                 self.groups = groups;
             }

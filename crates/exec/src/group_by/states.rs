@@ -300,11 +300,17 @@ impl States {
         self.states.iter_mut().map(export).collect()
     }
 
-    /// Whether [`States::export_range`] takes much less memory at a time than [`States::export`]: states of
-    /// other functions are written anew, while counts, sums and sets are handed over.
+    /// Whether [`States::export_range`] takes much less memory at a time than [`States::export`], and not much
+    /// more time for all: states of other functions are written anew, while counts, sums and sets are handed
+    /// over.
     pub(super) fn is_better_exported_in_parts(&self) -> bool {
         let is_other = |state: &State| matches!(state, State::Other(_));
-        !self.has_distinct() && self.states.iter().any(is_other)
+        let exports_parts = |state: &State| match state {
+            State::Count(_) | State::Sum(_) => true,
+            State::Distinct(_) => false,
+            State::Other(states) => states.exports_parts(),
+        };
+        self.states.iter().any(is_other) && self.states.iter().all(exports_parts)
     }
 
     /// The states of the groups in `range`, of which there are no sets of distinct values.

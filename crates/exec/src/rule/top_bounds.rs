@@ -106,7 +106,8 @@ fn below(
     let passing = match (passing, node.downcast_ref::<FilterExec>()) {
         (Passing::All, Some(filter)) => Passing::If(filter.predicate()),
         (Passing::All, None) => Passing::All,
-        // Of more than one condition, or one over other columns, nobody asks.
+        (passing, None) if node.is::<CoalescePartitionsExec>() => passing,
+        // Of more than one condition, or one over a projection's columns, nobody asks.
         _ => Passing::Unknown,
     };
     let Some((child, bound)) = below(child, column, passing, bound)? else {

@@ -124,7 +124,8 @@ impl LateFilter {
         }
     }
 
-    /// Which rows pass. Where the filter fails all do: the step above the scan will find out again.
+    /// Which rows pass, to be asked once for each: what passes counts among the best that are known, and
+    /// lowers the bound. Where the filter fails all do: the step above the scan will find out again.
     pub(super) fn passing(&self, batch: &RecordBatch) -> BooleanArray {
         let num_rows = batch.num_rows();
         let wanted = self.bound.as_ref();

@@ -2,9 +2,9 @@
 //!
 //! The rule that puts the top-N above a scan gives both the same bound. The top-N lowers it whenever it knows
 //! better rows; the scan leaves out what is beyond it: groups of rows by their least and greatest values,
-//! rows by their keys before it reads other columns. Where all rows that pass its filter come to the top-N, the
-//! scan itself knows which of a batch can be among the first, and lowers the bound, too. Only integers have one: bounds of floats do not count
-//! NaN, and strings are cut.
+//! rows by their keys before it reads other columns. Where all rows that pass its filter come to the top-N,
+//! the scan itself knows which of a batch can be among the first, and lowers the bound, too. Only integers
+//! have one: bounds of floats do not count NaN, and strings are cut.
 
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -184,7 +184,8 @@ impl KeyBound {
     }
 
     /// Those of the `passing` rows, which have these keys, that can be among the first of all that were asked
-    /// for; what comes after them is not wanted from now on.
+    /// for; what comes after them is not wanted from now on. Each row is asked for once, and all that are
+    /// given must come to the top-N.
     pub(crate) fn first_of(&self, keys: &dyn Array, passing: BooleanArray) -> BooleanArray {
         let Some(first) = self.first else {
             return passing;
@@ -262,5 +263,96 @@ impl NarrowVisitor for Ordinals<'_> {
             .iter()
             .map(|value| T::ordinal(*value))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{Array, BooleanArray, Int32Array};
+    use arrow::compute::{SortOptions, and};
+    use arrow::datatypes::DataType;
+
+    use super::{FirstRows, KeyBound};
+
+    /// Numbers that look random.
+    fn next(state: &mut u64) -> u64 {
+        *state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        *state >> 33
+    }
+
+    /// The best keys of rows in batches that pass, once as the scan gives them, once of all; NULLs come last.
+    fn best(num_rows: usize, descending: bool, loses_ties: bool, seed: u64) -> [Vec<i32>; 2] {
+        let options = SortOptions {
+            descending,
+            nulls_first: false,
+        };
+        let bound = KeyBound::new(0, &DataType::Int32, options).expect("integers");
+        let bound = bound.of_first(FirstRows {
+            num_rows,
+            loses_ties,
+        });
+        let (mut given, mut all, mut state) = (Vec::new(), Vec::new(), seed);
+        for batch in 0..20 {
+            let row = |_| {
+                let key = next(&mut state) as i32 % 40 - 20;
+                let is_null = batch % 5 == 3 && next(&mut state).is_multiple_of(4);
+                (
+                    (!is_null).then_some(key),
+                    next(&mut state).is_multiple_of(3),
+                )
+            };
+            let (keys, passing): (Vec<_>, Vec<_>) = (0..50).map(row).unzip();
+            let keys = Arc::new(Int32Array::from(keys));
+            let passing = BooleanArray::from(passing);
+            let picked = |mask: &BooleanArray| -> Vec<i32> {
+                let rows = (0..keys.len()).filter(|row| mask.value(*row) && keys.is_valid(*row));
+                rows.map(|row| keys.value(row)).collect()
+            };
+            all.extend(picked(&passing));
+            let wanted = match bound.wanted(keys.as_ref()) {
+                Some(wanted) => and(&wanted, &passing).expect("as long"),
+                None => passing,
+            };
+            given.extend(picked(&bound.first_of(keys.as_ref(), wanted)));
+        }
+        [given, all].map(|mut keys| {
+            keys.sort_unstable();
+            if descending {
+                keys.reverse();
+            }
+            let last = num_rows
+                .checked_sub(1)
+                .and_then(|last| keys.get(last).copied());
+            if loses_ties {
+                keys.truncate(num_rows);
+            } else if let Some(last) = last {
+                keys.retain(|key| {
+                    if descending {
+                        *key >= last
+                    } else {
+                        *key <= last
+                    }
+                });
+            }
+            keys
+        })
+    }
+
+    #[test]
+    fn the_first_rows_are_among_those_that_are_given() {
+        for num_rows in [1, 2, 7, 50, 2000] {
+            for descending in [false, true] {
+                for loses_ties in [false, true] {
+                    for seed in 0..20 {
+                        let [given, all] = best(num_rows, descending, loses_ties, seed);
+                        assert_eq!(given, all, "{num_rows} {descending} {loses_ties} {seed}");
+                    }
+                }
+            }
+        }
     }
 }

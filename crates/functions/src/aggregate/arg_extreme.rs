@@ -101,7 +101,14 @@ impl Aggregator for Paired {
             .update(&[Arc::new(pairs), Arc::clone(val)], groups)
     }
 
-    of_inner!(merge, finish, states, size_bytes, ordering_bytes);
+    of_inner!(
+        merge,
+        finish,
+        states,
+        size_bytes,
+        ordering_bytes,
+        exports_parts
+    );
 }
 
 fn resolve<D: Direction>(call: &AggregateCall<'_>) -> Result<BoundAggregate> {

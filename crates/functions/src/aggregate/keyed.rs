@@ -353,6 +353,10 @@ impl Aggregator for Keyed {
         lists.collect()
     }
 
+    fn exports_parts(&self) -> bool {
+        false
+    }
+
     fn size_bytes(&self) -> usize {
         let inner: usize = self.inner.iter().map(|i| i.size_bytes()).sum();
         let entry = size_of::<((usize, u128), usize)>() + size_of::<usize>() + 16;

@@ -124,6 +124,11 @@ pub trait Aggregator: fmt::Debug + Send {
         0
     }
 
+    /// Whether the states of some groups are made without looking at those of all others.
+    fn exports_parts(&self) -> bool {
+        true
+    }
+
     /// Whether [`Aggregator::finish`] costs little and may come again, so that groups can be put in the order
     /// of their results before others are made of them.
     fn finishes_again(&self) -> bool {

@@ -30,6 +30,11 @@ macro_rules! of_inner {
             self.inner.ordering_bytes()
         }
     };
+    (@ exports_parts) => {
+        fn exports_parts(&self) -> bool {
+            self.inner.exports_parts()
+        }
+    };
     (@ finishes_again) => {
         fn finishes_again(&self) -> bool {
             self.inner.finishes_again()

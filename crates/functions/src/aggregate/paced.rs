@@ -145,4 +145,8 @@ impl Aggregator for Paced {
     fn ordering_bytes(&self) -> usize {
         self.states.ordering_bytes()
     }
+
+    fn exports_parts(&self) -> bool {
+        self.states.exports_parts()
+    }
 }

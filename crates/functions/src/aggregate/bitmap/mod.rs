@@ -148,15 +148,17 @@ struct Insert<'a> {
 }
 
 impl PrimitiveVisitor for Insert<'_> {
-    type Output = Result<()>;
+    /// Bytes that the sets grew by.
+    type Output = Result<usize>;
 
-    fn visit<T: Primitive>(self) -> Result<()> {
+    fn visit<T: Primitive>(self) -> Result<usize> {
         let values = primitive::<T>(self.array)?.values();
         let states = self.states;
+        let mut grown = 0;
         self.rows.for_each(|row, group| {
-            states[group].insert(member_of(values[row].key() as u64, self.number));
+            grown += states[group].insert(member_of(values[row].key() as u64, self.number));
         });
-        Ok(())
+        Ok(grown)
     }
 }
 
@@ -186,9 +188,6 @@ fn lengths(number: &DataType, sets: impl Iterator<Item = usize>) -> Result<Array
     visit_primitive(&arrow, Lengths(&lengths)).ok_or_else(|| Error::bug("type of a bitmap"))
 }
 
-/// Most sets whose bytes are counted for a batch.
-const MAX_COUNTED: usize = 64;
-
 impl StateFunction for GroupBitmap {
     type State = Bitmap;
 
@@ -197,13 +196,6 @@ impl StateFunction for GroupBitmap {
     }
 
     fn update(&self, states: &mut [Bitmap], args: &[ArrayRef], rows: &Rows<'_>) -> Result<usize> {
-        // Counting the bytes of very many sets for every batch costs more than filling them: some stand for all.
-        let step = states.len().div_ceil(MAX_COUNTED).max(1);
-        let size = |states: &[Bitmap]| {
-            let counted = states.iter().step_by(step);
-            counted.map(Bitmap::size_bytes).sum::<usize>() * step
-        };
-        let before = size(states);
         let array = column(args, 0)?;
         let insert = Insert {
             states,
@@ -211,8 +203,7 @@ impl StateFunction for GroupBitmap {
             rows,
             number: &self.number,
         };
-        visit_primitive(array.data_type(), insert).ok_or_else(|| wrong_array(array))??;
-        Ok(size(states).saturating_sub(before))
+        visit_primitive(array.data_type(), insert).ok_or_else(|| wrong_array(array))?
     }
 
     fn merge(&self, state: &mut Bitmap, other: Bitmap) -> Result<usize> {

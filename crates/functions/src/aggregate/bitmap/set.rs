@@ -44,7 +44,17 @@ impl Default for Bitmap {
     }
 }
 
+/// What a chunk takes besides its numbers, about.
+const CHUNK_BYTES: usize = 64;
+
 impl Chunk {
+    fn size_bytes(&self) -> usize {
+        match self {
+            Chunk::List(list) => list.capacity() * size_of::<u16>(),
+            Chunk::Bits(_) => WORDS * size_of::<u64>(),
+        }
+    }
+
     /// Adds a number; whether it is new.
     fn insert(&mut self, low: u16) -> bool {
         match self {
@@ -88,22 +98,24 @@ impl Chunk {
 }
 
 impl Bitmap {
-    /// Adds a number.
-    pub(crate) fn insert(&mut self, value: u64) {
+    /// Adds a number; gives the bytes that the set grew by on the heap, about.
+    pub(crate) fn insert(&mut self, value: u64) -> usize {
         match self {
             Bitmap::Small(list) => {
                 if list.contains(&value) {
-                    return;
+                    return 0;
                 }
+                let list_bytes = |list: &Vec<u64>| list.capacity() * size_of::<u64>();
+                let before = list_bytes(list);
                 if list.len() < SMALL_LEN {
                     list.push(value);
-                    return;
+                    return list_bytes(list) - before;
                 }
                 let mut chunks = Chunks::default();
-                for value in list.iter().chain([&value]) {
-                    chunks.insert(*value);
-                }
+                let values = list.iter().chain([&value]);
+                let chunk_bytes: usize = values.map(|value| chunks.insert(*value)).sum();
                 *self = Bitmap::Large(chunks);
+                chunk_bytes.saturating_sub(before)
             }
             Bitmap::Large(chunks) => chunks.insert(value),
         }
@@ -145,7 +157,9 @@ impl Bitmap {
 
     /// Adds all numbers of another set.
     pub(crate) fn union(&mut self, other: &Bitmap) {
-        other.iter().for_each(|value| self.insert(value));
+        other.iter().for_each(|value| {
+            self.insert(value);
+        });
     }
 
     /// The numbers that are also in another set.
@@ -202,28 +216,32 @@ impl Bitmap {
             Bitmap::Small(list) => list.capacity() * size_of::<u64>(),
             Bitmap::Large(chunks) => {
                 let chunks = chunks.chunks.values();
-                let sizes = chunks.map(|chunk| match chunk {
-                    Chunk::List(list) => 64 + list.capacity() * size_of::<u16>(),
-                    Chunk::Bits(_) => 64 + WORDS * size_of::<u64>(),
-                });
-                sizes.sum()
+                chunks.map(|chunk| CHUNK_BYTES + chunk.size_bytes()).sum()
             }
         }
     }
 }
 
 impl Chunks {
-    fn insert(&mut self, value: u64) {
-        let chunk = self.chunks.entry(value >> 16);
-        let chunk = chunk.or_insert_with(|| Chunk::List(Vec::new()));
+    /// Adds a number; gives the bytes that this took.
+    fn insert(&mut self, value: u64) -> usize {
+        let mut grown = 0;
+        let chunk = self.chunks.entry(value >> 16).or_insert_with(|| {
+            grown = CHUNK_BYTES;
+            Chunk::List(Vec::new())
+        });
+        let before = chunk.size_bytes();
         self.len += usize::from(chunk.insert(value as u16));
+        grown + chunk.size_bytes().saturating_sub(before)
     }
 }
 
 impl FromIterator<u64> for Bitmap {
     fn from_iter<I: IntoIterator<Item = u64>>(values: I) -> Self {
         let mut set = Self::default();
-        values.into_iter().for_each(|value| set.insert(value));
+        values.into_iter().for_each(|value| {
+            set.insert(value);
+        });
         set
     }
 }

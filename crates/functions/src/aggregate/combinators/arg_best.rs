@@ -156,7 +156,7 @@ impl Aggregator for OfBest {
         Ok(columns)
     }
 
-    of_inner!(ordering_bytes);
+    of_inner!(ordering_bytes, exports_parts);
 
     fn size_bytes(&self) -> usize {
         let keys = self.keys.as_ref().map_or(0, |k| k.size_bytes());

@@ -125,5 +125,12 @@ impl Aggregator for OverElements {
         self.inner.update(&elements.values, groups)
     }
 
-    of_inner!(merge, finish, states, size_bytes, ordering_bytes);
+    of_inner!(
+        merge,
+        finish,
+        states,
+        size_bytes,
+        ordering_bytes,
+        exports_parts
+    );
 }

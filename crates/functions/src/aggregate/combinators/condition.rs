@@ -111,6 +111,7 @@ impl Aggregator for If {
         states,
         size_bytes,
         ordering_bytes,
+        exports_parts,
         finishes_again
     );
 }

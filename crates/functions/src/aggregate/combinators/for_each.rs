@@ -160,6 +160,10 @@ impl Aggregator for ForEach {
         lists.collect()
     }
 
+    fn exports_parts(&self) -> bool {
+        false
+    }
+
     of_inner!(ordering_bytes);
 
     fn size_bytes(&self) -> usize {

@@ -196,7 +196,7 @@ impl Aggregator for TrackRows {
         Ok(states)
     }
 
-    of_inner!(ordering_bytes, finishes_again);
+    of_inner!(ordering_bytes, exports_parts, finishes_again);
 
     fn size_bytes(&self) -> usize {
         self.inner.size_bytes() + self.seen.capacity()

@@ -199,5 +199,5 @@ impl Aggregator for Resample {
         lists.collect()
     }
 
-    of_inner!(size_bytes, ordering_bytes);
+    of_inner!(size_bytes, ordering_bytes, exports_parts);
 }

@@ -326,7 +326,7 @@ impl Aggregator for State {
         self.codec.pack(&states, range.len())
     }
 
-    of_inner!(merge, states, size_bytes, ordering_bytes);
+    of_inner!(merge, states, size_bytes, ordering_bytes, exports_parts);
 }
 
 #[derive(Debug)]
@@ -363,5 +363,12 @@ impl Aggregator for Merge {
         )
     }
 
-    of_inner!(merge, finish, states, size_bytes, ordering_bytes);
+    of_inner!(
+        merge,
+        finish,
+        states,
+        size_bytes,
+        ordering_bytes,
+        exports_parts
+    );
 }
