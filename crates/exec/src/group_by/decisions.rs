@@ -173,8 +173,17 @@ pub(crate) fn of_datafusion(last: &AggregateExec) -> Option<Decision> {
         AggregateMode::Partial | AggregateMode::PartialReduce => return None,
         _ => first_stage(last.input()),
     };
-    let input = first.unwrap_or(last).input();
-    let num_rows = input.metrics().and_then(|metrics| metrics.output_rows());
+    let reading = first.unwrap_or(last);
+    let keys = reading.group_expr().input_exprs();
+    let is_forced = GroupByExec::supports(reading.input(), &keys);
+    let reason = match is_forced {
+        true => "the setting group_by_strategy",
+        false => "keys that no operator of Basalt groups",
+    };
+    let num_rows = reading
+        .input()
+        .metrics()
+        .and_then(|metrics| metrics.output_rows());
     let stages = [Some(last), first].into_iter().flatten();
     let own = stages.filter_map(|stage| stage.metrics()?.elapsed_compute());
     let elapsed = Duration::from_nanos(own.sum::<usize>() as u64);
@@ -192,9 +201,8 @@ pub(crate) fn of_datafusion(last: &AggregateExec) -> Option<Decision> {
     Some(Decision {
         name: "group_by_strategy",
         description: "how tasks share the work of grouping",
-        reason: "the setting group_by_strategy, or something that no operator of Basalt groups"
-            .to_owned(),
-        is_forced: true,
+        reason: reason.to_owned(),
+        is_forced,
         arms: names.chain([DATAFUSION]).map(arm).collect(),
     })
 }

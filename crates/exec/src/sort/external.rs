@@ -13,7 +13,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::error::Result;
@@ -27,7 +26,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use super::job::{Batches, Job};
 use super::rows::{Rows, joined_one};
-use crate::spill::{Budget, SpillFile, compact};
+use crate::spill::{Budget, SpillFile, compacted};
 
 /// Runs that are merged at a time: each holds two blocks.
 const MAX_MERGED_RUNS: usize = 64;
@@ -83,8 +82,7 @@ impl Runs {
         let file = match file {
             Some(file) => Arc::clone(file),
             None => {
-                self.budget.file_count.add(1);
-                let new = Arc::new(SpillFile::create(self.budget.files())?);
+                let new = Arc::new(self.budget.create_file()?);
                 Arc::clone(file.insert(new))
             }
         };
@@ -94,10 +92,7 @@ impl Runs {
             num_rows: 0,
         };
         while let Some(batch) = batches.next().await {
-            let batch = batch?;
-            let columns = batch.columns().iter().map(compact);
-            let columns = columns.collect::<Result<Vec<_>>>()?;
-            let block = RecordBatch::try_new(batch.schema(), columns)?;
+            let block = compacted(&batch?)?;
             let place = run.file.append(&block)?;
             self.budget.count_block(&place)?;
             run.blocks.push(place);

@@ -27,7 +27,7 @@ use super::layout::{KeyColumn, Layout};
 use super::pack::pack;
 use super::range::Range;
 use crate::memory::batch_bytes;
-use crate::spill::compact;
+use crate::spill::compacted;
 
 /// Candidates beyond twice the wanted ones before they are looked through.
 const SPARE_CANDIDATES: usize = 256;
@@ -335,8 +335,7 @@ impl TopRows {
         let batches: Vec<&RecordBatch> = kept.iter().map(|kept| &kept.batch).collect();
         let batch = interleave_record_batch(&batches, &places)?;
         // Strings would keep the buffers that they were in.
-        let columns = batch.columns().iter().map(compact);
-        let batch = RecordBatch::try_new(batch.schema(), columns.collect::<Result<_>>()?)?;
+        let batch = compacted(&batch)?;
         let keys = if self.spec.layout.is_exact {
             None
         } else {

@@ -13,6 +13,7 @@ use datafusion::physical_plan::metrics::{
     Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet,
 };
 
+use super::SpillFile;
 use crate::QueryControl;
 use crate::report::figures;
 use crate::temporary::TemporaryFiles;
@@ -47,7 +48,7 @@ pub(crate) struct Budget {
     /// Whether the query may go on: going through files takes long.
     control: Option<Arc<QueryControl>>,
     /// Files made.
-    pub(crate) file_count: Count,
+    file_count: Count,
     /// Partitions written.
     spill_count: Count,
     /// Bytes written.
@@ -75,9 +76,10 @@ impl Budget {
         })
     }
 
-    /// Where files go.
-    pub(crate) fn files(&self) -> &TemporaryFiles {
-        &self.files
+    /// An empty file, which counts.
+    pub(crate) fn create_file(&self) -> Result<SpillFile> {
+        self.file_count.add(1);
+        SpillFile::create(&self.files)
     }
 
     /// Counts a block that was written to a file, at `place`.

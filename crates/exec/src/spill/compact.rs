@@ -2,9 +2,20 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, ListArray, StructArray};
+use arrow::array::{
+    Array, ArrayRef, AsArray, ListArray, RecordBatch, RecordBatchOptions, StructArray,
+};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::error::Result;
+
+/// The batch with [`compact`] columns.
+pub(crate) fn compacted(batch: &RecordBatch) -> Result<RecordBatch> {
+    let columns = batch.columns().iter().map(compact);
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let batch = RecordBatch::try_new_with_options(batch.schema(), columns, &options)?;
+    Ok(batch)
+}
 
 /// The same values without bytes that no view points to: a file would get them all.
 pub(crate) fn compact(array: &ArrayRef) -> Result<ArrayRef> {

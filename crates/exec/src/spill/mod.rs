@@ -13,6 +13,6 @@ mod file;
 mod plan_files;
 
 pub(crate) use budget::{Budget, Share, spilled};
-pub(crate) use compact::compact;
+pub(crate) use compact::{compact, compacted};
 pub(crate) use file::SpillFile;
 pub use plan_files::PlanFiles;

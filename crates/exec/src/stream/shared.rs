@@ -15,7 +15,7 @@ use datafusion::error::Result as PlanResult;
 
 use super::Step;
 use crate::memory;
-use crate::spill::{Share, SpillFile, compact};
+use crate::spill::{Share, SpillFile, compacted};
 
 /// Collects all rows, then gives and keeps them.
 pub(super) struct SharedStep {
@@ -136,11 +136,7 @@ impl Kept {
         let budget = self.share.budget();
         let file = match &self.file {
             Some(file) => file,
-            None => {
-                budget.file_count.add(1);
-                let new = SpillFile::create(budget.files())?;
-                self.file.insert(new)
-            }
+            None => self.file.insert(budget.create_file()?),
         };
         for block in &mut self.blocks[self.first_held..] {
             if let Block::Held(batch) = block {
@@ -160,12 +156,6 @@ impl Kept {
             _ => Ok(None),
         }
     }
-}
-
-fn compacted(batch: &RecordBatch) -> PlanResult<RecordBatch> {
-    let columns = batch.columns().iter().map(compact);
-    let columns = columns.collect::<PlanResult<Vec<_>>>()?;
-    Ok(RecordBatch::try_new(batch.schema(), columns)?)
 }
 
 /// Gives kept rows; takes none.

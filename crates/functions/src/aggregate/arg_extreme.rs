@@ -101,14 +101,7 @@ impl Aggregator for Paired {
             .update(&[Arc::new(pairs), Arc::clone(val)], groups)
     }
 
-    of_inner!(
-        merge,
-        finish,
-        states,
-        size_bytes,
-        ordering_bytes,
-        exports_parts
-    );
+    of_inner!(states_and_results);
 }
 
 fn resolve<D: Direction>(call: &AggregateCall<'_>) -> Result<BoundAggregate> {

@@ -5,6 +5,10 @@ macro_rules! of_inner {
     ($($method:ident),+) => {
         $(of_inner!(@ $method);)+
     };
+    // All that is done with states once they are made.
+    (@ states_and_results) => {
+        of_inner!(merge, finish, states, size_bytes, ordering_bytes, exports_parts);
+    };
     (@ merge) => {
         fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
             self.inner.merge(states, groups)

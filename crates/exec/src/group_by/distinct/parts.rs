@@ -229,10 +229,7 @@ impl<E: Entry> Parts<E> {
         self.split();
         let file = match &self.file {
             Some(file) => Arc::clone(file),
-            None => {
-                budget.file_count.add(1);
-                Arc::new(SpillFile::create(budget.files())?)
-            }
+            None => Arc::new(budget.create_file()?),
         };
         self.file = Some(Arc::clone(&file));
         self.parts

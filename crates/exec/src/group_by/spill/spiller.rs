@@ -205,10 +205,7 @@ impl<F: KeyForm> Spiller<F> {
     ) -> Result<()> {
         let file = match &self.file {
             Some(file) => Arc::clone(file),
-            None => {
-                self.budget.file_count.add(1);
-                Arc::new(SpillFile::create(self.budget.files())?)
-            }
+            None => Arc::new(self.budget.create_file()?),
         };
         let block = Block::write(&file, content, keys, aggregates)?;
         self.file = Some(file);

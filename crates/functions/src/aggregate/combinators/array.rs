@@ -125,12 +125,5 @@ impl Aggregator for OverElements {
         self.inner.update(&elements.values, groups)
     }
 
-    of_inner!(
-        merge,
-        finish,
-        states,
-        size_bytes,
-        ordering_bytes,
-        exports_parts
-    );
+    of_inner!(states_and_results);
 }

@@ -105,13 +105,5 @@ impl Aggregator for If {
         self.inner.update(&args, groups)
     }
 
-    of_inner!(
-        merge,
-        finish,
-        states,
-        size_bytes,
-        ordering_bytes,
-        exports_parts,
-        finishes_again
-    );
+    of_inner!(states_and_results, finishes_again);
 }

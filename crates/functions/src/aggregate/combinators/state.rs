@@ -363,12 +363,5 @@ impl Aggregator for Merge {
         )
     }
 
-    of_inner!(
-        merge,
-        finish,
-        states,
-        size_bytes,
-        ordering_bytes,
-        exports_parts
-    );
+    of_inner!(states_and_results);
 }
