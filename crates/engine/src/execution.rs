@@ -12,7 +12,7 @@ use basalt_exec::interruptible::InterruptibleJoins;
 use basalt_exec::ordered_output::OrderedOutput;
 use basalt_exec::read_once::ReadLeftOnce;
 use basalt_exec::recursion::BoundRecursions;
-use basalt_exec::rule::SwapOperators;
+use basalt_exec::rule::{HelpfulRules, SwapOperators};
 use basalt_exec::{
     PlanFiles, QueryControl, StreamPlanner, compile, memory, optimizer, report, sort,
 };
@@ -105,7 +105,8 @@ impl Execution {
         )));
         rules.push(Arc::new(OrderedOutput));
         rules.push(Arc::new(DealBatches));
-        builder = builder.with_physical_optimizer_rules(rules);
+        let rules = HelpfulRules::new(rules);
+        builder = builder.with_physical_optimizer_rules(vec![Arc::new(rules)]);
         if !settings.flag("optimizer") {
             builder = builder.with_optimizer_rules(Vec::new());
         }

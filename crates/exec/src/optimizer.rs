@@ -69,7 +69,12 @@ pub fn optimized(plan: LogicalPlan, state: &SessionState) -> Result<LogicalPlan>
     let optimizer = Optimizer::with_rules(rules);
     let pass = |plan| optimizer.optimize(plan, state, |_, _| {});
     if is_one_select {
-        return pass(plan);
+        let plan = pass(plan)?;
+        return if has_nested_projections(&plan) {
+            pass(plan)
+        } else {
+            Ok(plan)
+        };
     }
     let mut plan = plan;
     for _ in 0..MAX_PASSES {
@@ -83,7 +88,8 @@ pub fn optimized(plan: LogicalPlan, state: &SessionState) -> Result<LogicalPlan>
 }
 
 /// Whether the plan is that of one SELECT from one table, without subqueries: it has a projection that names
-/// the columns of the table and one of its own. One pass of the rules leaves nothing to the next then.
+/// the columns of the table, one of its own and one behind ORDER BY. One pass of the rules leaves nothing to
+/// the next then, but for projections of projections where it found an expression twice.
 fn is_one_select(plan: &LogicalPlan) -> bool {
     let (mut is_chain, mut num_projections, mut num_aggregations) = (true, 0, 0);
     // The closure never fails.
@@ -96,7 +102,16 @@ fn is_one_select(plan: &LogicalPlan) -> bool {
             Ok(TreeNodeRecursion::Continue)
         })
     });
-    is_chain && num_projections <= 2 && num_aggregations <= 1
+    is_chain && num_projections <= 3 && num_aggregations <= 1
+}
+
+/// Whether a projection reads another.
+fn has_nested_projections(plan: &LogicalPlan) -> bool {
+    let is_projection = |plan: &LogicalPlan| matches!(plan, LogicalPlan::Projection(_));
+    let is_nested =
+        plan.exists(|node| Ok(is_projection(node) && node.inputs().into_iter().any(is_projection)));
+    // The closure never fails.
+    is_nested.unwrap_or(false)
 }
 
 /// Whether there are joins, or subqueries that rules make joins of.

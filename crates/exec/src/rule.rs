@@ -20,6 +20,7 @@ use crate::sort;
 
 mod filters;
 mod grouping_sets;
+mod helpful;
 mod keep_sorts;
 mod sorts;
 mod top_bounds;
@@ -27,6 +28,7 @@ mod top_groups;
 mod whole_sorts;
 
 pub use filters::SwapFilters;
+pub use helpful::HelpfulRules;
 pub use keep_sorts::KeepSorts;
 pub(crate) use keep_sorts::{follows_rows, follows_sort, keeps_order};
 pub use sorts::SwapSorts;

@@ -7,14 +7,17 @@ use basalt_analyzer::udaf;
 use basalt_functions::Context;
 use basalt_functions::aggregate::bind;
 use basalt_types::DataType;
+use datafusion::common::config::ConfigOptions;
 use datafusion::datasource::MemTable;
+use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::{Expr, ExprFunctionExt, lit};
-use datafusion::physical_plan::displayable;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::{ExecutionPlan, displayable};
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col};
 
 use basalt_exec::group_by::{Options, Strategy};
-use basalt_exec::rule::SwapOperators;
+use basalt_exec::rule::{HelpfulRules, SwapOperators};
 use basalt_exec::sort;
 
 fn options(strategy: Strategy) -> Options {
@@ -29,13 +32,17 @@ fn session(strategy: Option<Strategy>) -> SessionContext {
 }
 
 fn sorting_session(strategy: Option<Strategy>, sort: Option<sort::Options>) -> SessionContext {
+    session_of(SwapOperators::rules(strategy.map(options), sort))
+}
+
+fn session_of(rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>) -> SessionContext {
     // Batches of few rows, so that a hundred are worth several threads.
     let config = SessionConfig::new()
         .with_target_partitions(4)
         .with_batch_size(50);
     let state = SessionStateBuilder::new_with_default_features()
         .with_config(config)
-        .with_physical_optimizer_rules(SwapOperators::rules(strategy.map(options), sort))
+        .with_physical_optimizer_rules(rules)
         .build();
     SessionContext::new_with_state(state)
 }
@@ -218,4 +225,100 @@ async fn sorts_can_be_left_to_datafusion() {
         text.contains("SortExec") && !text.contains("SortRowsExec"),
         "{text}"
     );
+}
+
+/// The plans of rows of `table` behind all rules, and behind those that help.
+async fn plans(rows: impl Fn(DataFrame) -> DataFrame, num_partitions: u64) -> [String; 2] {
+    let rules = || SwapOperators::rules(Some(Options::default()), Some(sort::Options::default()));
+    let all = session_of(rules());
+    let helpful = session_of(vec![Arc::new(HelpfulRules::new(rules()))]);
+    let of = async |session| plan(&rows(table(&session, num_partitions))).await;
+    [of(all).await, of(helpful).await]
+}
+
+#[tokio::test]
+async fn rules_that_are_left_out_change_nothing() {
+    let by = || vec![col("text").sort(true, false), col("n").sort(false, true)];
+    let grouped = |rows: DataFrame| {
+        let rows = rows.filter(col("n").gt(lit(5u64))).unwrap();
+        rows.aggregate(vec![col("text")], vec![count(), sum_n()])
+            .unwrap()
+    };
+    let of_queries: &[(&str, &dyn Fn(DataFrame) -> DataFrame)] = &[
+        ("nothing", &|rows| rows),
+        ("keys", &grouped),
+        ("no keys", &|rows| {
+            rows.aggregate(vec![], vec![count()]).unwrap()
+        }),
+        ("having", &|rows| {
+            grouped(rows).filter(col("c").gt(lit(1u64))).unwrap()
+        }),
+        ("order", &|rows| {
+            rows.filter(col("x").lt(lit(1.5)))
+                .unwrap()
+                .sort(by())
+                .unwrap()
+        }),
+        ("best", &|rows| {
+            let rows = rows.sort(by()).unwrap().limit(2, Some(3)).unwrap();
+            rows.select(vec![col("n") + lit(1u64)]).unwrap()
+        }),
+        ("best groups", &|rows| {
+            let rows = grouped(rows).sort(vec![col("c").sort(false, true)]);
+            rows.unwrap().limit(0, Some(3)).unwrap()
+        }),
+        ("some", &|rows| rows.limit(1, Some(3)).unwrap()),
+        ("some of the best", &|rows| {
+            let rows = rows.sort(by()).unwrap().limit(0, Some(9)).unwrap();
+            grouped(rows)
+        }),
+        ("sets", &|rows| rows.clone().union(rows).unwrap()),
+    ];
+    for num_partitions in [1, 4] {
+        for (name, rows) in of_queries {
+            let [all, helpful] = plans(rows, num_partitions).await;
+            assert_eq!(all, helpful, "{name}, {num_partitions} partitions");
+        }
+    }
+}
+
+/// Counts how often it is asked.
+#[derive(Debug, Default)]
+struct Asked(std::sync::atomic::AtomicUsize);
+
+impl PhysicalOptimizerRule for Asked {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok(plan)
+    }
+
+    fn name(&self) -> &str {
+        "Asked"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn plans_of_one_select_are_spared_rules_about_others() {
+    let asked = Arc::new(Asked::default());
+    let mut rules = SwapOperators::rules(Some(Options::default()), Some(sort::Options::default()));
+    rules.push(Arc::clone(&asked) as _);
+    let session = session_of(vec![Arc::new(HelpfulRules::new(rules))]);
+    let num_asked = || asked.0.load(std::sync::atomic::Ordering::Relaxed);
+    let rows = table(&session, 4).aggregate(vec![col("n")], vec![count()]);
+    let rows = rows
+        .unwrap()
+        .sort(vec![col("c").sort(false, true)])
+        .unwrap();
+    plan(&rows).await;
+    assert_eq!(num_asked(), 0);
+    plan(&rows.clone().limit(0, Some(1)).unwrap().union(rows).unwrap()).await;
+    assert_eq!(num_asked(), 1);
 }

@@ -46,7 +46,7 @@ pub(crate) fn run(
         }
         _ => {
             let environment = session.environment(query);
-            let lines = lines(&environment, query.text, explain)?;
+            let lines = lines(&environment, &query.analyzer(&environment), explain)?;
             write(session, query, explain, lines, io)
         }
     }
@@ -70,16 +70,19 @@ pub(crate) fn table(environment: &QueryEnvironment<'_>, explain: &Explain) -> Re
                 .number("marks", [])
                 .table()
         }
-        _ => Rows::default()
-            .text("explain", lines(environment, b"", explain)?)
-            .table(),
+        _ => {
+            let analyzer = Analyzer::new(environment, b"");
+            Rows::default()
+                .text("explain", lines(environment, &analyzer, explain)?)
+                .table()
+        }
     }
 }
 
 /// What a kind of EXPLAIN tells, line by line.
 fn lines(
     environment: &QueryEnvironment<'_>,
-    text: &[u8],
+    analyzer: &Analyzer<'_>,
     explain: &Explain,
 ) -> Result<Vec<String>> {
     if explain.kind == ExplainKind::CurrentTransaction {
@@ -89,12 +92,11 @@ fn lines(
         .statement
         .as_deref()
         .ok_or_else(|| Error::not_implemented("EXPLAIN without a statement"))?;
-    let analyzer = Analyzer::new(environment, text);
     let text = match explain.kind {
         ExplainKind::Ast => basalt_parser::explained_tree(explain),
         ExplainKind::Syntax => {
             // One value of several lines, as ClickHouse gives it.
-            let statement = &syntax::rewritten(statement, &analyzer)?;
+            let statement = &syntax::rewritten(statement, analyzer)?;
             let one_line = explain.settings.iter().any(|s| s.name == "oneline");
             return Ok(vec![if one_line {
                 basalt_parser::format_one_line(statement)
@@ -103,7 +105,7 @@ fn lines(
             }]);
         }
         ExplainKind::Plan => {
-            let plan = optimized(environment, &analyzer, statement, "EXPLAIN PLAN")?;
+            let plan = optimized(environment, analyzer, statement, "EXPLAIN PLAN")?;
             if is_set(explain, "json") == Some(true) {
                 let has_descriptions = is_set(explain, "description") != Some(false);
                 return Ok(vec![plan_json::text(&plan, has_descriptions)?]);
@@ -111,7 +113,7 @@ fn lines(
             plan.display_indent().to_string()
         }
         ExplainKind::Pipeline => {
-            let plan = optimized(environment, &analyzer, statement, "EXPLAIN PIPELINE")?;
+            let plan = optimized(environment, analyzer, statement, "EXPLAIN PIPELINE")?;
             let physical = environment.execution.physical(&plan)?;
             displayable(physical.as_ref()).indent(false).to_string()
         }
