@@ -108,6 +108,21 @@ impl Resolver<'_> {
         })
     }
 
+    /// The arguments of a function that counts different values.
+    fn distinct_args(&self, args: &[ast::Expr]) -> Result<Vec<Typed>> {
+        let mut all = Vec::with_capacity(args.len());
+        for arg in args {
+            let (inner, of_tuple) = without_injective(arg);
+            let mut resolved = self.resolve_all(std::slice::from_ref(inner))?;
+            // NULL is no value, but a tuple of it is.
+            if of_tuple && resolved.iter().any(|r| r.data_type.holds_null()) {
+                resolved = self.resolve_all(std::slice::from_ref(arg))?;
+            }
+            all.extend(resolved);
+        }
+        Ok(all)
+    }
+
     /// The arguments of the aggregate function `name`.
     fn aggregate_args(&self, f: &ast::Function, name: &str) -> Result<Vec<Typed>> {
         // `count(*)` counts rows whatever the columns are.
@@ -116,12 +131,7 @@ impl Resolver<'_> {
         let mut args = if is_star {
             Vec::new()
         } else if COUNTS_DISTINCT.contains(&name) {
-            let args: Vec<ast::Expr> = f
-                .args
-                .iter()
-                .map(|a| without_injective(a).clone())
-                .collect();
-            self.resolve_all(&args)?
+            self.distinct_args(&f.args)?
         } else {
             self.resolve_all(&f.args)?
         };
@@ -228,7 +238,7 @@ const IGNORING: &[(&str, &str)] = &[
     ("anyrespectnulls", "any"),
 ];
 
-/// Functions that count as many values of `toString(x)` as of `x`.
+/// Functions that count as many values of `toString(x)` and `tuple(x)` as of `x`.
 const COUNTS_DISTINCT: [&str; 5] = [
     "uniq",
     "uniqExact",
@@ -237,17 +247,18 @@ const COUNTS_DISTINCT: [&str; 5] = [
     "uniqCombined64",
 ];
 
-/// The argument of `toString(x)`: different values have different texts.
-fn without_injective(expr: &ast::Expr) -> &ast::Expr {
+/// The argument of `toString(x)` and `tuple(x)`, which differ where x does, and whether it was in a tuple.
+fn without_injective(expr: &ast::Expr) -> (&ast::Expr, bool) {
     match &expr.unaliased().kind {
         ast::ExprKind::Function(f)
             if f.args.len() == 1
                 && f.over.is_none()
                 && ["toString", "tuple"].contains(&f.name.as_str()) =>
         {
-            without_injective(&f.args[0])
+            let (inner, of_tuple) = without_injective(&f.args[0]);
+            (inner, of_tuple || f.name == "tuple")
         }
-        _ => expr,
+        _ => (expr, false),
     }
 }
 

@@ -92,7 +92,15 @@ impl Resolver<'_> {
         }
         let settings = self.analyzer.settings();
         let context = settings.context();
-        cast(value, &to, CastMode::Reading, context)
+        let is_constant = value.constant.is_some();
+        let expr = self.keeps_casts.then(|| value.expr.clone());
+        let result = cast(value, &to, CastMode::Reading, context)?;
+        if is_constant || expr != Some(result.expr.clone()) {
+            return Ok(result);
+        }
+        let data_type = result.data_type.clone();
+        let kept = self.call_by_name("identity", vec![result])?;
+        Ok(Typed::new(kept.expr, data_type))
     }
 }
 

@@ -183,7 +183,8 @@ impl Resolver<'_> {
                 Ok(Arc::new(set.contains(&columns[0].expand(num_rows)?)?) as ArrayRef)
             }),
         );
-        let key = self.analyzer.fresh("set");
+        let new_key = || self.analyzer.fresh("set");
+        let key = self.analyzer.sets.key(&values, null_matches, new_key);
         fold_if(
             constant,
             Typed::new(udf::call(key, bound, vec![left.expr]), return_type),

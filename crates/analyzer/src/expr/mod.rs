@@ -97,6 +97,9 @@ pub(crate) struct Resolver<'a> {
     /// Whether there are keys of which `grouping()` can tell.
     pub(crate) has_group_by: bool,
     pub(crate) array_joins: RefCell<Vec<ArrayJoinCall>>,
+    /// Whether a cast that changes nothing is another expression than what it casts, as keys are that sets
+    /// of keys or totals leave out.
+    keeps_casts: bool,
     /// Keys of GROUP BY that are NULL in some rows behind it.
     nullable_keys: Vec<Typed>,
     /// The rows that the expressions are over; correlated subqueries need them.
@@ -154,6 +157,7 @@ impl<'a> Resolver<'a> {
             windows: &[],
             has_group_by: true,
             array_joins: RefCell::default(),
+            keeps_casts: false,
             nullable_keys: Vec::new(),
             rows: None,
             correlated: RefCell::default(),
@@ -167,6 +171,8 @@ impl<'a> Resolver<'a> {
         Self {
             windows: &select.windows,
             has_group_by: select.group_by.is_some(),
+            keeps_casts: select.with_totals
+                || select.group_by.as_ref().is_some_and(ast::GroupBy::has_sets),
             rows: Some(rows),
             ..self
         }

@@ -1,5 +1,6 @@
 //! Holds the values of a big IN and finds a column's values among them.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use ahash::RandomState;
@@ -7,6 +8,42 @@ use basalt_error::{Error, Result};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, UInt8Array};
 use datafusion::arrow::row::{RowConverter, SortField};
 use hashbrown::HashSet;
+
+/// The sets of a statement with their names: the same values have the same name each time that they are
+/// written, so that IN is the same expression in GROUP BY and in the select list.
+#[derive(Default)]
+pub(crate) struct KnownSets(RefCell<Vec<KnownSet>>);
+
+struct KnownSet {
+    values: ArrayRef,
+    null_matches: bool,
+    key: String,
+}
+
+impl KnownSets {
+    /// The name of a set, `new_key` if no other is like it.
+    pub(crate) fn key(
+        &self,
+        values: &ArrayRef,
+        null_matches: bool,
+        new_key: impl FnOnce() -> String,
+    ) -> String {
+        let mut known = self.0.borrow_mut();
+        let is_same = |set: &&KnownSet| {
+            set.null_matches == null_matches && set.values.as_ref() == values.as_ref()
+        };
+        if let Some(set) = known.iter().find(is_same) {
+            return set.key.clone();
+        }
+        let key = new_key();
+        known.push(KnownSet {
+            values: Arc::clone(values),
+            null_matches,
+            key: key.clone(),
+        });
+        key
+    }
+}
 
 /// A set of values of one type, by their comparable row form.
 pub(crate) struct ValueSet {

@@ -62,11 +62,11 @@ impl Analyzer<'_> {
                 .clone()
                 .to_nullable()
                 .is_nullable();
-            let shown = if self.flag("group_by_use_nulls") && can_be_null {
-                key
-            } else if grouping.keys[*i].constant.is_some() {
+            let shown = if grouping.keys[*i].constant.is_some() {
                 // A constant is the same in every set.
                 grouping.keys[*i].expr.clone()
+            } else if self.flag("group_by_use_nulls") && can_be_null {
+                key
             } else {
                 let default = super::default_array(&grouping.keys[*i].data_type)?;
                 let default = Typed::constant(default, grouping.keys[*i].data_type.clone())?;
@@ -85,21 +85,36 @@ impl Analyzer<'_> {
     }
 }
 
-/// The value of a `grouping(key, …)` call: a bit for each key, 1 where the set leaves it out.
-pub(super) fn grouping_value(expr: &Expr, keys: &[KeyColumn]) -> Option<Expr> {
+/// The arguments of a `grouping(key, …)` call.
+fn grouping_args(expr: &Expr) -> Option<&[Expr]> {
     let Expr::ScalarFunction(call) = expr else {
         return None;
     };
     let function = call.func.inner().as_ref() as &dyn std::any::Any;
     let function = function.downcast_ref::<FunctionUdf>()?;
-    if function.function_name() != GROUPING {
+    (function.function_name() == GROUPING).then_some(&call.args)
+}
+
+/// What `grouping(key, …)` is in the row of the totals: of several sets, all keys are left out there; the keys
+/// of one set never are.
+pub(super) fn grouping_of_totals(expr: &Expr, grouping: &Grouping) -> Option<Expr> {
+    let args = grouping_args(expr)?;
+    let is_key = |arg: &Expr| grouping.keys.iter().any(|key| key.expr == *arg);
+    if !args.iter().all(is_key) {
         return None;
     }
+    let all = args.iter().fold(0_u64, |bits, _| bits << 1 | 1);
+    Some(lit(if grouping.sets.is_empty() { 0 } else { all }))
+}
+
+/// The value of a `grouping(key, …)` call: a bit for each key, 1 where the set leaves it out.
+pub(super) fn grouping_value(expr: &Expr, keys: &[KeyColumn]) -> Option<Expr> {
+    let args = grouping_args(expr)?;
     let mut value = lit(0_u64);
-    for (i, arg) in call.args.iter().enumerate() {
+    for (i, arg) in args.iter().enumerate() {
         let key = keys.iter().find(|k| k.expr == *arg)?;
         let Some((id, mask)) = &key.bit else { continue };
-        let weight = 1_u64 << (call.args.len() - 1 - i);
+        let weight = 1_u64 << (args.len() - 1 - i);
         let bit = Expr::Case(datafusion::logical_expr::expr::Case::new(
             None,
             vec![(

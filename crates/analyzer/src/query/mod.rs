@@ -86,6 +86,7 @@ use datafusion::logical_expr::LogicalPlan;
 pub(crate) use outer::Outer;
 
 use crate::Environment;
+use crate::expr::value_set::KnownSets;
 use crate::place::Places;
 use crate::query_settings::QuerySettings;
 
@@ -123,6 +124,8 @@ pub struct Analyzer<'a> {
     expanded: Cell<u64>,
     /// How many there may be; 0 is no limit.
     max_expanded: u64,
+    /// The sets of IN so far.
+    pub(crate) sets: KnownSets,
     /// The settings of the subquery that is planned, if it has its own.
     pub(crate) subquery_settings: RefCell<Option<Rc<QuerySettings>>>,
     /// Parameters of the view around the query, which come before the statement's.
@@ -143,6 +146,7 @@ impl<'a> Analyzer<'a> {
             depth: Cell::new(0),
             expanded: Cell::new(0),
             max_expanded: environment.number("max_expanded_ast_elements"),
+            sets: KnownSets::default(),
             subquery_settings: RefCell::default(),
             parameters: RefCell::default(),
         }

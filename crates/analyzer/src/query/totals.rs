@@ -14,6 +14,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
 use super::group_by::collect_aggregates;
 use super::grouping::Grouping;
+use super::grouping_id::grouping_of_totals;
 use super::select::{Clauses, replace};
 use super::{Analyzer, OutputColumn, default_array};
 use crate::plan::{
@@ -140,10 +141,10 @@ impl Analyzer<'_> {
         for expr in clauses.exprs_mut() {
             *expr = replace(expr.clone(), |e| {
                 let key = defaults.iter().find(|(k, _)| k == e);
-                key.map(|(_, default)| default.clone()).or_else(|| {
-                    let total = totals.iter().find(|t| t.aggregate == *e);
-                    total.map(|t| column(&t.name))
-                })
+                let total = || totals.iter().find(|t| t.aggregate == *e);
+                key.map(|(_, default)| default.clone())
+                    .or_else(|| grouping_of_totals(e, grouping))
+                    .or_else(|| total().map(|t| column(&t.name)))
             })?;
         }
         self.items_of(plan.map_err(plan_error)?, clauses)

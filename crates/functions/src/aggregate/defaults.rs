@@ -40,6 +40,15 @@ pub(crate) fn default_array(data_type: &DataType, len: usize) -> Result<ArrayRef
             let numbers = arrow::array::Int16Array::from_value(least, len);
             arrow::compute::cast(&numbers, &physical).map_err(bug)
         }
+        DataType::Tuple(tuple) if !tuple.types.is_empty() => {
+            let columns = tuple.types.iter().map(|t| default_array(t, len));
+            let columns = columns.collect::<Result<Vec<_>>>()?;
+            let ArrowType::Struct(fields) = physical else {
+                return of_physical(&physical, len);
+            };
+            let array = StructArray::try_new(fields, columns, None).map_err(bug)?;
+            Ok(Arc::new(array))
+        }
         _ => of_physical(&physical, len),
     }
 }

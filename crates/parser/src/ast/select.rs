@@ -154,6 +154,16 @@ pub enum GroupBy {
     GroupingSets(Vec<Vec<Expr>>),
 }
 
+impl GroupBy {
+    /// Whether rows are grouped by several sets of keys.
+    pub fn has_sets(&self) -> bool {
+        match self {
+            Self::All(kind) | Self::Exprs { kind, .. } => *kind != GroupByKind::Plain,
+            Self::GroupingSets(_) => true,
+        }
+    }
+}
+
 /// Which sets of keys GROUP BY uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupByKind {

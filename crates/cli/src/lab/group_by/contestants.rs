@@ -25,6 +25,9 @@ const CHECK: &str = "SELECT count(), sum(c), groupBitXor(cityHash64(k, c)) \
 /// The peer's strategy.
 const DATAFUSION: &str = "datafusion";
 
+/// The strategy that chooses among ways.
+const AUTO: &str = "auto";
+
 /// Bytes of a batch that is made while keys are loaded.
 const READ_BYTES: usize = 1 << 16;
 
@@ -103,6 +106,8 @@ impl<'a> Contest<'a> {
         let peaks = peaks.into_inner();
         let peak = |name: &&str| peaks.get(name).copied().unwrap_or(0);
         let ruled_out = strategies.iter().map(|name| self.ruled_out(name));
+        let is_auto = strategies.contains(&AUTO);
+        let chosen = is_auto.then(|| self.chosen()).transpose()?;
         Ok(Comparison {
             peak_bytes: strategies.iter().map(peak).collect(),
             ruled_out: ruled_out.collect::<Result<_>>()?,
@@ -110,7 +115,7 @@ impl<'a> Contest<'a> {
             description: self.description,
             num_rows: self.num_rows,
             num_groups: Some(num_groups),
-            chosen: None,
+            chosen,
             standings,
         })
     }
@@ -140,8 +145,7 @@ impl<'a> Contest<'a> {
     }
 
     fn has_float_keys(&self) -> Result<bool> {
-        let (_, types) =
-            self.forced("auto", "SELECT toTypeName(k) FROM keys LIMIT 1 FORMAT TSV")?;
+        let (_, types) = self.forced(AUTO, "SELECT toTypeName(k) FROM keys LIMIT 1 FORMAT TSV")?;
         Ok(types.contains("Float"))
     }
 
@@ -150,12 +154,26 @@ impl<'a> Contest<'a> {
         if strategy != "dense" {
             return Ok(None);
         }
+        let arms = self.arms(strategy, "NOT forced")?;
+        Ok(arms
+            .first()
+            .map(|arm| format!("keys index no arrays: {arm}")))
+    }
+
+    /// What `auto` did with these rows, one way behind the other if it changed its mind.
+    fn chosen(&self) -> Result<String> {
+        Ok(self.arms(AUTO, "true")?.join(", "))
+    }
+
+    /// The ways in which the query was run by a strategy, of those that are as `condition` says.
+    fn arms(&self, strategy: &str, condition: &str) -> Result<Vec<String>> {
         self.forced(strategy, &format!("{QUERY} SETTINGS log_comment = 'asked'"))?;
-        let asked = "SELECT arm FROM system.adaptive_choices WHERE name = 'group_by_way' AND chosen \
-                     AND query LIKE '%log_comment = \\'asked\\'' AND NOT forced LIMIT 1 FORMAT TSV";
-        let (_, arm) = self.forced(strategy, asked)?;
-        let arm = arm.trim();
-        Ok((!arm.is_empty()).then(|| format!("keys index no arrays: {arm}")))
+        let asked = format!(
+            "SELECT arm FROM system.adaptive_choices WHERE name = 'group_by_way' AND chosen \
+             AND query LIKE '%log_comment = \\'asked\\'' AND {condition} FORMAT TSV"
+        );
+        let (_, arms) = self.forced(strategy, &asked)?;
+        Ok(arms.lines().map(str::to_owned).collect())
     }
 
     fn forced(&self, strategy: &str, text: &str) -> Result<(Summary, String)> {

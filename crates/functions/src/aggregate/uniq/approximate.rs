@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, UInt64Array};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use super::hashes::{RowKind, mix32, mix64, row_hashes};
+use super::hashes::{RowKind, mix32, mix64, row_hashes, text_hashes};
 use super::hyper_log_log::{Counter, Shape};
 use super::sampled::SampledSet;
 use crate::aggregate::grouped::{ByteReader, StateFunction, bind_grouped};
@@ -95,6 +95,8 @@ struct Fed {
     types: Vec<DataType>,
     kind: RowKind,
     mix: fn(u64) -> u64,
+    /// Whether all bits of a UUID count; where ClickHouse estimates by the halves' difference, they may not.
+    whole_uuids: bool,
 }
 
 impl Fed {
@@ -104,11 +106,15 @@ impl Fed {
             types: call.types.to_vec(),
             kind: RowKind::of(call.types),
             mix,
+            whole_uuids: false,
         }
     }
 
     /// Each row's hash.
     fn hashes(&self, args: &[ArrayRef]) -> Result<Vec<u64>> {
+        if let (RowKind::Uuid, true, [array]) = (self.kind, self.whole_uuids, args) {
+            return text_hashes(array);
+        }
         let mut hashes = row_hashes(args, &self.types)?;
         // A row of several values is hashed well enough already.
         if self.kind != RowKind::Parts {
@@ -283,7 +289,10 @@ fn resolve_up_to(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
         DataType::UInt64,
         UpTo {
             limit,
-            fed: Fed::of(call, mix64),
+            fed: Fed {
+                whole_uuids: true,
+                ..Fed::of(call, mix64)
+            },
         },
     ))
 }

@@ -86,11 +86,7 @@ impl PrimitiveVisitor for Bits<'_> {
 /// The bits of each row, of the kind that [`RowKind::of`] tells.
 pub(super) fn row_hashes(args: &[ArrayRef], types: &[DataType]) -> Result<Vec<u64>> {
     match (RowKind::of(types), args) {
-        (RowKind::Text, [array]) => {
-            let strings = StringColumn::of_array(array, false)?;
-            let rows = 0..array.len();
-            Ok(rows.map(|row| city_hash_64(strings.value(row))).collect())
-        }
+        (RowKind::Text, [array]) => text_hashes(array),
         (RowKind::Uuid, [array]) => {
             let halves = array
                 .as_fixed_size_binary_opt()
@@ -109,6 +105,13 @@ pub(super) fn row_hashes(args: &[ArrayRef], types: &[DataType]) -> Result<Vec<u6
             .unwrap_or_else(|| Err(wrong_array(array))),
         _ => part_hashes(args, types),
     }
+}
+
+/// The hashes of rows of bytes.
+pub(super) fn text_hashes(array: &ArrayRef) -> Result<Vec<u64>> {
+    let strings = StringColumn::of_array(array, false)?;
+    let rows = 0..array.len();
+    Ok(rows.map(|row| city_hash_64(strings.value(row))).collect())
 }
 
 /// The hashes of rows of several values, or of a tuple's values.
