@@ -9,7 +9,8 @@
 //! 1. Every chain that may be good is tried on a whole block: it is encoded, decoded and timed. What
 //!    does not take a tenth less than plain is not considered. The least cost wins.
 //! 2. The winner encodes the next blocks: 1, then 2, then 4, up to [`MAX_INTERVAL`]; then all are tried
-//!    again. If a block's size departs by a quarter from what the winner made before, at once.
+//!    again. If a block's size departs by a quarter from what the winner made before, and by a twentieth of the
+//!    plain size, at once.
 //! 3. Which packings are tried follows from their estimated sizes: the best [`NUM_PACKINGS`].
 //!
 //! Decisions differ from run to run where two chains are equally good. What is decoded does not.
@@ -43,6 +44,9 @@ const NUM_RUNS: usize = 3;
 /// How far the size of a block may depart from that of the last trial, as a factor.
 const CHANGE_FACTOR: f64 = 1.25;
 
+/// What a change of a block's size must be at least, as a part of the plain size.
+const LEAST_CHANGE: f64 = 0.05;
+
 /// What is weighed against what.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
@@ -74,6 +78,10 @@ pub struct Auto {
     decoded: PaddedBuffer,
 }
 
+/// What trials have found, for another encoder of such values to go on with.
+#[derive(Clone, Copy, Debug)]
+pub struct Learned(Chosen);
+
 /// What won the last trial.
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
@@ -93,6 +101,16 @@ impl Auto {
         }
     }
 
+    /// What the trials so far have found.
+    pub(crate) fn learned(&self) -> Option<Learned> {
+        self.chosen.map(Learned)
+    }
+
+    /// Goes on as if the trials of another had been its own.
+    pub(crate) fn go_on_with(&mut self, learned: Learned) {
+        self.chosen = Some(learned.0);
+    }
+
     /// Appends the encoded `values` to `out`.
     pub(crate) fn encode(&mut self, values: &[u8], element: Element, out: &mut Vec<u8>) -> Encoded {
         let start = out.len();
@@ -100,9 +118,9 @@ impl Auto {
             chosen.blocks_left -= 1;
             let encoded = chosen.chain.encode(values, element, out);
             let ratio = (out.len() - start) as f64 / values.len().max(1) as f64;
-            let change = (ratio / chosen.ratio).max(chosen.ratio / ratio);
-            // NaN if both are 0.
-            let has_changed = change > CHANGE_FACTOR;
+            let (less, more) = (ratio.min(chosen.ratio), ratio.max(chosen.ratio));
+            // Of blocks that are small in any case, sizes tell nothing.
+            let has_changed = more > less * CHANGE_FACTOR && more - less > LEAST_CHANGE;
             if !has_changed {
                 return encoded;
             }

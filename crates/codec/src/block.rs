@@ -13,7 +13,7 @@
 //! `tests/golden` hold it down. A header's size is the alignment of Arrow, so the payload of a plain
 //! block in a mapped file can be used where it lies.
 
-use crate::auto::Auto;
+use crate::auto::{Auto, Learned};
 use crate::chain::Chain;
 use crate::compression::{Compression, Decompressor};
 use crate::element::Element;
@@ -79,6 +79,24 @@ impl BlockEncoder {
     /// An encoder of such values.
     pub fn new(element: Element, codec: Codec) -> Self {
         Self { element, codec }
+    }
+
+    /// What its trials of chains have found, if it makes some.
+    pub fn learned(&self) -> Option<Learned> {
+        match &self.codec {
+            Codec::Fixed(_) => None,
+            Codec::Auto(auto) => auto.learned(),
+        }
+    }
+
+    /// Goes on with what another encoder of such values has found, so that the first block need not be tried
+    /// with all chains.
+    #[must_use]
+    pub fn going_on_with(mut self, learned: Option<Learned>) -> Self {
+        if let (Codec::Auto(auto), Some(learned)) = (&mut self.codec, learned) {
+            auto.go_on_with(learned);
+        }
+        self
     }
 
     /// Appends a block of `values` to `out`, with statistics that are counted here; returns its chain.

@@ -38,7 +38,7 @@ pub mod statistics;
 pub mod stream;
 pub mod word;
 
-pub use auto::Auto;
+pub use auto::{Auto, Learned};
 pub use block::{Block, BlockDecoder, BlockEncoder, Codec};
 pub use chain::Chain;
 pub use compression::Compression;

@@ -12,7 +12,7 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::DataType as ArrowType;
 use basalt_codec::block::CHECKSUM_BYTES;
 use basalt_codec::word::bytes_of;
-use basalt_codec::{BlockEncoder, Chain, Element, Kind, Statistics};
+use basalt_codec::{BlockEncoder, Chain, Codec, Element, Kind, Learned, Statistics};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
@@ -23,6 +23,8 @@ pub(super) struct ColumnEncoder {
     codec: ColumnCodec,
     /// An encoder for each kind of blocks, in the order in which a group has them.
     encoders: Vec<BlockEncoder>,
+    /// What others have found for such blocks.
+    learned: Vec<Option<Learned>>,
     next: usize,
 }
 
@@ -41,8 +43,27 @@ impl ColumnEncoder {
         Self {
             codec,
             encoders: Vec::new(),
+            learned: Vec::new(),
             next: 0,
         }
+    }
+
+    /// Goes on with what another encoder of the column has found.
+    #[must_use]
+    pub(super) fn going_on_with(mut self, learned: Vec<Option<Learned>>) -> Self {
+        self.learned = learned;
+        self
+    }
+
+    /// What it has found for the blocks of a group.
+    pub(super) fn learned(&self) -> Vec<Option<Learned>> {
+        self.encoders.iter().map(BlockEncoder::learned).collect()
+    }
+
+    fn add_encoder(&mut self, element: Element, codec: Codec) {
+        let learned = self.learned.get(self.next).copied().flatten();
+        let encoder = BlockEncoder::new(element, codec);
+        self.encoders.push(encoder.going_on_with(learned));
     }
 
     /// Appends the blocks of a group.
@@ -147,8 +168,7 @@ impl ColumnEncoder {
         encoded: &mut Encoded,
     ) -> Result<()> {
         if self.next == self.encoders.len() {
-            let codec = ColumnCodec::Auto.codec();
-            self.encoders.push(BlockEncoder::new(element, codec));
+            self.add_encoder(element, ColumnCodec::Auto.codec());
         }
         self.append(values, Statistics::default(), out, encoded)
     }
@@ -161,8 +181,7 @@ impl ColumnEncoder {
         encoded: &mut Encoded,
     ) -> Result<()> {
         if self.next == self.encoders.len() {
-            let encoder = BlockEncoder::new(element, self.codec.codec());
-            self.encoders.push(encoder);
+            self.add_encoder(element, self.codec.codec());
         }
         let statistics = Statistics::of(values, element);
         encoded.statistics = statistics;

@@ -10,23 +10,31 @@ use basalt_types::DataType;
 use super::PART_ROWS;
 use super::combine::{KeyedRows, Purpose};
 use super::disk::Disk;
+use super::encode::value_bytes;
 use super::layout::Layout;
 use super::merge::filtered;
 use super::order::{Partition, boundaries, order_of, partition};
 use super::part::PartName;
 use super::table::MergeTree;
 use super::write::{PartWriter, gathered, num_threads};
+use super::writer::Writer;
 
 /// Partitions that an insert may make parts of.
 const MAX_PARTITIONS: usize = 100;
 
+/// Larger parts are written by all threads together, one after the other.
+const MAX_WAITING_BYTES: usize = 1 << 28;
+
 /// Rows on their way into a table; nobody sees them before [`Insert::finish`].
 #[derive(Debug)]
-pub struct Insert<'t> {
-    table: &'t MergeTree,
+pub struct Insert {
+    table: Arc<MergeTree>,
     columns: Vec<Vec<ArrayRef>>,
     num_rows: usize,
-    written: Written,
+    part_rows: usize,
+    /// The parts so far, in the order of their rows; those that the other thread still writes are none.
+    written: Vec<Option<Written>>,
+    writer: Option<Writer>,
 }
 
 /// Parts that are written and not yet the table's; gone with it unless they are taken.
@@ -69,14 +77,23 @@ impl Drop for Written {
     }
 }
 
-impl<'t> Insert<'t> {
-    pub(super) fn new(table: &'t MergeTree) -> Self {
+impl Insert {
+    pub(super) fn new(table: &Arc<MergeTree>) -> Self {
         Self {
-            table,
+            table: Arc::clone(table),
             columns: vec![Vec::new(); table.layout().columns.len()],
             num_rows: 0,
-            written: Written::new(table),
+            part_rows: PART_ROWS,
+            written: Vec::new(),
+            writer: None,
         }
+    }
+
+    /// Makes smaller parts.
+    #[cfg(test)]
+    pub(super) fn of_parts_of(mut self, num_rows: usize) -> Self {
+        self.part_rows = num_rows;
+        self
     }
 
     /// Adds rows: the table's columns, and behind them what is calculated for its keys.
@@ -89,14 +106,14 @@ impl<'t> Insert<'t> {
         }
         let mut start = 0;
         while start < batch.num_rows() {
-            let len = (batch.num_rows() - start).min(PART_ROWS - self.num_rows);
+            let len = (batch.num_rows() - start).min(self.part_rows - self.num_rows);
             for (pieces, column) in self.columns.iter_mut().zip(batch.columns()) {
                 pieces.push(column.slice(start, len));
             }
             self.num_rows += len;
             start += len;
-            if self.num_rows == PART_ROWS {
-                self.flush()?;
+            if self.num_rows == self.part_rows {
+                self.begin_part(false)?;
             }
         }
         Ok(())
@@ -107,26 +124,50 @@ impl<'t> Insert<'t> {
     /// # Errors
     /// If they cannot be written; then none of them is there.
     pub fn finish(mut self) -> Result<()> {
-        self.flush()?;
-        let nothing = Written::new(self.table);
-        self.table
-            .publish(std::mem::replace(&mut self.written, nothing))
+        if self.num_rows > 0 {
+            self.begin_part(true)?;
+        }
+        self.receive(true)?;
+        let mut all = Written::new(&self.table);
+        for mut part in self.written.drain(..).flatten() {
+            all.folders.append(&mut part.folders);
+        }
+        self.table.publish(all)
     }
 
-    fn flush(&mut self) -> Result<()> {
-        if self.num_rows == 0 {
-            return Ok(());
-        }
+    /// Writes the rows that are there: on the other thread, if it has time and these are not the last, else here.
+    fn begin_part(&mut self, is_last: bool) -> Result<()> {
         self.num_rows = 0;
         let num_columns = self.columns.len();
         let columns = std::mem::replace(&mut self.columns, vec![Vec::new(); num_columns]);
-        write_sorted(self.table, &columns, &mut self.written)?;
-        let mut ids: Vec<&str> = self
-            .written
-            .folders
-            .iter()
-            .map(|f| f.1.id.as_str())
-            .collect();
+        let bytes = columns.iter().flatten().map(value_bytes).sum::<usize>();
+        self.receive(bytes > MAX_WAITING_BYTES)?;
+        let place = self.written.len();
+        self.written.push(None);
+        if !is_last && bytes <= MAX_WAITING_BYTES {
+            let writer = self.writer.get_or_insert_with(|| Writer::new(&self.table));
+            if writer.begin(place, &columns) {
+                return Ok(());
+            }
+        }
+        self.written[place] = Some(written(&self.table, &columns)?);
+        self.check_partitions()
+    }
+
+    /// Takes the part that the other thread has written, if there is one; waits for it if `waits`.
+    fn receive(&mut self, waits: bool) -> Result<()> {
+        let part = self.writer.as_mut().and_then(|writer| writer.end(waits));
+        let Some((place, part)) = part else {
+            return Ok(());
+        };
+        self.written[place] = Some(part?);
+        self.check_partitions()
+    }
+
+    /// Refuses parts of too many partitions.
+    fn check_partitions(&self) -> Result<()> {
+        let folders = self.written.iter().flatten().flat_map(|part| &part.folders);
+        let mut ids: Vec<&str> = folders.map(|f| f.1.id.as_str()).collect();
         ids.sort_unstable();
         ids.dedup();
         if ids.len() > MAX_PARTITIONS {
@@ -140,6 +181,13 @@ impl<'t> Insert<'t> {
         }
         Ok(())
     }
+}
+
+/// The parts of some rows.
+pub(super) fn written(table: &MergeTree, columns: &[Vec<ArrayRef>]) -> Result<Written> {
+    let mut written = Written::new(table);
+    write_sorted(table, columns, &mut written)?;
+    Ok(written)
 }
 
 /// Sorts rows, and writes a part for each partition.
@@ -187,7 +235,7 @@ fn write_sorted(table: &MergeTree, columns: &[Vec<ArrayRef>], written: &mut Writ
         let text = partition.text.clone();
         // Listed before it is written, so that it goes if that fails.
         written.add(folder.clone(), partition);
-        let mut part = PartWriter::create(table.disk(), &folder, layout, num_threads())?;
+        let mut part = PartWriter::create(table, &folder, num_threads())?;
         part.push(&rows)?;
         part.finish(text)?;
     }
@@ -239,7 +287,7 @@ impl MergeTree {
     ///
     /// # Errors
     /// If the list of parts is damaged; `TOO_MANY_PARTS`.
-    pub fn insert(&self) -> Result<Insert<'_>> {
+    pub fn insert(self: &Arc<Self>) -> Result<Insert> {
         // What others left behind goes now, not when there is something of this insert.
         self.parts()?;
         self.wait_for_merges()?;

@@ -21,10 +21,13 @@
 //! | [`partition`] | partitions that are dropped, detached and attached; checks of parts |
 //! | [`manifest`] | the list of a table's parts as bytes |
 //! | [`order`] | the order of rows, and where partitions end |
+//! | [`packed_order`] | the same for keys of integers, sorted as words |
+//! | [`learned`] | which chains have won for the blocks of columns |
 //! | [`encode`] | arrays as blocks |
 //! | [`decode`] | blocks as arrays |
 //! | [`decoders`] | what is learnt about the blocks of a column |
 //! | [`write`] | the files of a part |
+//! | [`writer`] | parts of an insert on another thread |
 //! | [`disk`] | the operations on files that all of this needs |
 
 mod background;
@@ -37,12 +40,14 @@ mod expiry;
 mod index;
 mod insert;
 mod layout;
+mod learned;
 mod manifest;
 mod merge;
 mod metadata;
 mod old_parts;
 mod options;
 mod order;
+mod packed_order;
 mod part;
 mod partition;
 mod pressure;
@@ -51,6 +56,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod write;
+mod writer;
 
 pub use background::BackgroundMerges;
 pub use combine::{Combine, KeyedRows, Purpose, Replacing};

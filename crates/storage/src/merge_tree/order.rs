@@ -9,6 +9,8 @@ use basalt_types::DataType;
 use basalt_types::text::{ColumnText, Style, TextOptions};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::packed_order::{PackedOrder, packed_order};
+
 /// Bytes of keys that are compared as one number.
 const WORD_BYTES: usize = 16;
 
@@ -24,13 +26,21 @@ pub(super) fn order_of(columns: &[ArrayRef]) -> Result<Order> {
     if columns.is_empty() || columns[0].len() < 2 {
         return Ok(Order { indices: None });
     }
+    let num_rows = columns[0].len();
+    let count = u32::try_from(num_rows).map_err(|_| Error::bug("too many rows for a part"))?;
+    if let Some(order) = packed_order(columns, count) {
+        return Ok(Order {
+            indices: match order {
+                PackedOrder::Sorted => None,
+                PackedOrder::Rows(rows) => Some(UInt32Array::from(rows)),
+            },
+        });
+    }
     let rows = comparable(columns)?;
-    let num_rows = rows.num_rows();
     let is_sorted = (1..num_rows).all(|i| rows.row(i - 1) <= rows.row(i));
     if is_sorted {
         return Ok(Order { indices: None });
     }
-    let count = u32::try_from(num_rows).map_err(|_| Error::bug("too many rows for a part"))?;
     let indices = match words(&rows) {
         Some(words) => {
             let mut keyed: Vec<(u128, u32)> = words.into_iter().zip(0..count).collect();

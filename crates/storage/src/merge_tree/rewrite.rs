@@ -109,8 +109,7 @@ impl MergeTree {
             PartChange::Filter(mut kept) => {
                 let folder = self.new_folder();
                 written.add(folder.clone(), partition_of_part(part));
-                let mut writer =
-                    PartWriter::create(self.disk(), &folder, self.layout(), num_threads())?;
+                let mut writer = PartWriter::create(self, &folder, num_threads())?;
                 for group in 0..part.metadata().group_rows.len() {
                     let kept = kept(group)?;
                     let columns = 0..self.layout().columns.len();

@@ -16,9 +16,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::disk::{Disk, NewFile};
 use super::encode::{ColumnEncoder, value_bytes};
 use super::index::PartIndexes;
-use super::layout::{Layout, StoredColumn};
+use super::layout::StoredColumn;
 use super::metadata::{self, ColumnMetadata, GroupMetadata, PartMetadata};
 use super::part::column_file;
+use super::table::MergeTree;
 use super::{GROUP_BYTES, GROUP_ROWS};
 
 /// The columns of some batches, each as one array, in another order if there is one.
@@ -41,9 +42,8 @@ pub(super) fn gathered(
 
 /// A part that is being written, into a new folder.
 pub(super) struct PartWriter<'a> {
-    disk: &'a dyn Disk,
+    table: &'a MergeTree,
     folder: PathBuf,
-    layout: &'a Layout,
     columns: Vec<Mutex<ColumnWriter>>,
     indexes: PartIndexes,
     group_rows: Vec<u32>,
@@ -52,23 +52,21 @@ pub(super) struct PartWriter<'a> {
 
 impl<'a> PartWriter<'a> {
     /// An empty part; `num_threads` encode its columns.
-    pub(super) fn create(
-        disk: &'a dyn Disk,
-        folder: &Path,
-        layout: &'a Layout,
-        num_threads: usize,
-    ) -> Result<Self> {
+    pub(super) fn create(table: &'a MergeTree, folder: &Path, num_threads: usize) -> Result<Self> {
+        let (disk, layout) = (table.disk(), table.layout());
         let created = disk.create_folder(folder);
         created.map_err(|e| Error::from(e).within(folder.display()))?;
         let columns = layout.columns.iter().enumerate();
         let columns = columns.map(|(i, column)| {
             let path = folder.join(column_file(i));
-            ColumnWriter::create(disk, path, column).map(Mutex::new)
+            let mut writer = ColumnWriter::create(disk, path, column)?;
+            let learned = table.learned().of(i);
+            writer.encoder = writer.encoder.going_on_with(learned);
+            Ok(Mutex::new(writer))
         });
         Ok(Self {
-            disk,
+            table,
             folder: folder.to_owned(),
-            layout,
             columns: columns.collect::<Result<_>>()?,
             indexes: PartIndexes::new(layout),
             group_rows: Vec::new(),
@@ -87,7 +85,7 @@ impl<'a> PartWriter<'a> {
         })?;
         for group in groups.windows(2) {
             let mut values = |c: usize| Ok(columns[c].slice(group[0], group[1] - group[0]));
-            self.indexes.push(self.layout, &mut values)?;
+            self.indexes.push(self.table.layout(), &mut values)?;
         }
         let rows = groups.windows(2).map(|g| g[1] - g[0]);
         self.group_rows
@@ -105,6 +103,7 @@ impl<'a> PartWriter<'a> {
         let columns = in_parallel(self.columns.len(), self.num_threads, |i| {
             let column = &self.columns[i];
             let mut column = column.lock().unwrap_or_else(PoisonError::into_inner);
+            self.table.learned().keep(i, column.encoder.learned());
             column.finish()
         });
         let metadata = PartMetadata {
@@ -112,8 +111,8 @@ impl<'a> PartWriter<'a> {
             columns: columns?,
             group_rows: self.group_rows,
         };
-        self.indexes.write(self.disk, &self.folder)?;
-        write_metadata(self.disk, &self.folder, &metadata)
+        self.indexes.write(self.table.disk(), &self.folder)?;
+        write_metadata(self.table.disk(), &self.folder, &metadata)
     }
 }
 

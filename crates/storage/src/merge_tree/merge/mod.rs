@@ -155,7 +155,7 @@ impl MergeTree {
             Haste::Foreground => num_threads(),
             Haste::Background => 1,
         };
-        let mut writer = PartWriter::create(self.disk(), &folder, layout, num_threads)?;
+        let mut writer = PartWriter::create(self, &folder, num_threads)?;
         while let Some(columns) = rows.next_rows()? {
             self.check_merges()?;
             writer.push(&columns)?;

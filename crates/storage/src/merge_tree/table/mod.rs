@@ -23,6 +23,7 @@ use super::background::BackgroundMerges;
 use super::decoders::Decoders;
 use super::disk::{Disk, SystemDisk};
 use super::layout::Layout;
+use super::learned::LearnedChains;
 use super::manifest::{self, Manifest};
 use super::merge::Merges;
 use super::old_parts::OldParts;
@@ -45,6 +46,7 @@ pub struct MergeTree {
     folder: PathBuf,
     layout: Layout,
     decoders: Decoders,
+    learned: LearnedChains,
     options: RwLock<Options>,
     state: Mutex<State>,
     merging: Mutex<()>,
@@ -89,6 +91,7 @@ impl MergeTree {
             disk: Arc::new(SystemDisk),
             folder,
             decoders: Decoders::new(layout.columns.len()),
+            learned: LearnedChains::default(),
             layout,
             options: RwLock::default(),
             state: Mutex::default(),
@@ -122,6 +125,11 @@ impl MergeTree {
     pub fn on_disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
         self
+    }
+
+    /// What parts have found out about the codecs of the columns.
+    pub(super) fn learned(&self) -> &LearnedChains {
+        &self.learned
     }
 
     pub(super) fn disk(&self) -> &dyn Disk {

@@ -39,7 +39,7 @@ const STEPS: [Step; 11] = [
     Step::Insert(40),
 ];
 
-fn table(disk: &FaultyDisk, lifetime: std::time::Duration) -> MergeTree {
+fn table(disk: &FaultyDisk, lifetime: std::time::Duration) -> Arc<MergeTree> {
     let options = Options {
         old_parts_lifetime: lifetime,
         ..Options::default()
@@ -47,7 +47,7 @@ fn table(disk: &FaultyDisk, lifetime: std::time::Duration) -> MergeTree {
     let table = MergeTree::new(PathBuf::from("/store/t"), layout());
     let table = table.on_disk(Arc::new(disk.clone())).with_options(options);
     table.own();
-    table
+    Arc::new(table)
 }
 
 fn keys(table: &MergeTree) -> Result<Vec<i32>> {
@@ -63,10 +63,11 @@ fn keys(table: &MergeTree) -> Result<Vec<i32>> {
     Ok(keys)
 }
 
-fn run(table: &MergeTree, step: Step) -> Result<()> {
+fn run(table: &Arc<MergeTree>, step: Step) -> Result<()> {
     match step {
         Step::Insert(first) => {
-            let mut insert = table.insert()?;
+            // Three parts, of which another thread writes one or two.
+            let mut insert = table.insert()?.of_parts_of(4);
             insert.push(&batch(&(first..first + 10).collect::<Vec<_>>()))?;
             insert.finish()
         }

@@ -65,17 +65,17 @@ fn batch(keys: &[i32]) -> RecordBatch {
     RecordBatch::try_new(schema(), columns).unwrap()
 }
 
-fn opened(folder: &Path) -> MergeTree {
+fn opened(folder: &Path) -> Arc<MergeTree> {
     let options = Options {
         old_parts_lifetime: std::time::Duration::ZERO,
         ..Options::default()
     };
     let table = MergeTree::new(folder.to_owned(), layout()).with_options(options);
     table.own();
-    table
+    Arc::new(table)
 }
 
-fn insert(table: &MergeTree, keys: &[i32]) {
+fn insert(table: &Arc<MergeTree>, keys: &[i32]) {
     let mut insert = table.insert().unwrap();
     insert.push(&batch(keys)).unwrap();
     insert.finish().unwrap();
@@ -146,6 +146,7 @@ fn an_insert_merges_itself_or_fails_when_there_are_too_many_parts() {
         ..Options::default()
     };
     let table = MergeTree::new(folder.0.clone(), layout()).with_options(options);
+    let table = Arc::new(table);
     table.own();
     for i in 0..30 {
         insert(&table, &[i]);
@@ -188,11 +189,19 @@ fn what_a_killed_process_leaves_is_no_row() {
     let table = opened(&folder.0);
     insert(&table, &[1]);
     // Not finished: what was written goes.
-    let mut unfinished = table.insert().unwrap();
-    unfinished.push(&batch(&vec![7; super::PART_ROWS])).unwrap();
-    assert!(folder.0.join("tmp_1").is_dir());
+    let mut unfinished = table.insert().unwrap().of_parts_of(10);
+    unfinished.push(&batch(&[7; 25])).unwrap();
+    let parts = || {
+        let names = fs::read_dir(&folder.0)
+            .unwrap()
+            .map(|e| e.unwrap().file_name());
+        names
+            .filter(|name| name.to_string_lossy().starts_with("tmp_"))
+            .count()
+    };
+    assert!(parts() > 0);
     drop(unfinished);
-    assert!(!folder.0.join("tmp_1").exists());
+    assert_eq!(parts(), 0);
     // Killed: a part that is not complete, and one that has its name and is not listed.
     for name in ["tmp_9", "all_2_2_0"] {
         fs::create_dir(folder.0.join(name)).unwrap();
@@ -208,6 +217,21 @@ fn what_a_killed_process_leaves_is_no_row() {
     assert!(!folder.0.join("tmp_9").exists() && !folder.0.join("all_2_2_0").exists());
     insert(&table, &[2]);
     assert_eq!(rows(&table).unwrap(), batch(&[1, 2]));
+}
+
+#[test]
+fn rows_of_an_insert_of_many_parts_stay_in_their_order() {
+    let folder = Folder::new("parts");
+    let table = opened(&folder.0);
+    table.stop_merges(true);
+    let keys: Vec<i32> = (0..95).collect();
+    let mut insert = table.insert().unwrap().of_parts_of(10);
+    for keys in keys.chunks(7) {
+        insert.push(&batch(keys)).unwrap();
+    }
+    insert.finish().unwrap();
+    assert_eq!(table.parts().unwrap().len(), 10);
+    assert_eq!(rows(&table).unwrap(), batch(&keys));
 }
 
 #[test]

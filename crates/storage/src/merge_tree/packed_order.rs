@@ -1,0 +1,292 @@
+//! Sorts rows by keys of integers: each row's keys and its number are packed into one word.
+//!
+//! A key takes the bits of its range in the rows at hand, so that keys of several columns and the number of
+//! a row often fit into 64 bits, and mostly into 128. Words are dealt into buckets by their highest bits, and
+//! each bucket, which is small then and in the cache, is sorted by comparing. The numbers of the rows make all
+//! words different, so that rows with equal keys stay in their order.
+
+use std::ops::{BitOr, Shl, Shr};
+
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
+use arrow::buffer::NullBuffer;
+use arrow::datatypes::{
+    DataType as ArrowType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+
+/// Highest bits of a word that tell its bucket.
+const BUCKET_BITS: u32 = 11;
+
+/// Rows for which buckets are worth their setup.
+const MIN_BUCKETED_ROWS: usize = 4096;
+
+/// The order of rows by their keys.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum PackedOrder {
+    /// They stand in order.
+    Sorted,
+    /// Their numbers, in order.
+    Rows(Vec<u32>),
+}
+
+/// The order of rows by `columns`, NULL last; none if some are no integers, or take too many bits.
+pub(super) fn packed_order(columns: &[ArrayRef], num_rows: u32) -> Option<PackedOrder> {
+    let keys = columns.iter().map(Key::of).collect::<Option<Vec<_>>>()?;
+    let row_bits = u32::BITS - num_rows.leading_zeros();
+    let num_bits = keys.iter().map(|key| key.num_bits).sum::<u32>() + row_bits;
+    if num_bits <= u64::BITS {
+        Some(order::<u64>(&keys, row_bits, num_bits))
+    } else if num_bits <= u128::BITS {
+        Some(order::<u128>(&keys, row_bits, num_bits))
+    } else {
+        None
+    }
+}
+
+/// The keys of a column, which are numbers from 0 up when the least is taken from them.
+struct Key<'a> {
+    array: &'a ArrayRef,
+    least: u64,
+    /// What NULL is.
+    null: u64,
+    num_bits: u32,
+}
+
+impl<'a> Key<'a> {
+    fn of(array: &'a ArrayRef) -> Option<Self> {
+        let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
+        let (least, greatest) = with_numbers(array, Bounds(nulls))?;
+        let range = greatest.saturating_sub(least);
+        let null = match nulls {
+            Some(_) => range.checked_add(1)?,
+            None => range,
+        };
+        Some(Self {
+            array,
+            least,
+            null,
+            num_bits: u64::BITS - null.leading_zeros(),
+        })
+    }
+}
+
+/// Works on the values of a column, as numbers of the same order.
+trait Visit {
+    type Output;
+
+    fn visit(self, numbers: impl Iterator<Item = u64>) -> Self::Output;
+}
+
+fn with_numbers<V: Visit>(array: &ArrayRef, work: V) -> Option<V::Output> {
+    fn signed<T: ArrowPrimitiveType<Native: Into<i64>>, V: Visit>(
+        array: &ArrayRef,
+        work: V,
+    ) -> Option<V::Output> {
+        let values = array.as_primitive_opt::<T>()?.values().iter();
+        // With the sign flipped they compare as unsigned numbers.
+        Some(work.visit(values.map(|v| (*v).into().cast_unsigned() ^ (1 << 63))))
+    }
+    fn unsigned<T: ArrowPrimitiveType<Native: Into<u64>>, V: Visit>(
+        array: &ArrayRef,
+        work: V,
+    ) -> Option<V::Output> {
+        let values = array.as_primitive_opt::<T>()?.values().iter();
+        Some(work.visit(values.map(|v| (*v).into())))
+    }
+    match array.data_type() {
+        ArrowType::UInt8 => unsigned::<UInt8Type, V>(array, work),
+        ArrowType::UInt16 => unsigned::<UInt16Type, V>(array, work),
+        ArrowType::UInt32 => unsigned::<UInt32Type, V>(array, work),
+        ArrowType::UInt64 => unsigned::<UInt64Type, V>(array, work),
+        ArrowType::Int8 => signed::<Int8Type, V>(array, work),
+        ArrowType::Int16 => signed::<Int16Type, V>(array, work),
+        ArrowType::Int32 => signed::<Int32Type, V>(array, work),
+        ArrowType::Int64 => signed::<Int64Type, V>(array, work),
+        _ => None,
+    }
+}
+
+/// Finds the least and the greatest number.
+struct Bounds<'a>(Option<&'a NullBuffer>);
+
+impl Visit for Bounds<'_> {
+    type Output = (u64, u64);
+
+    fn visit(self, numbers: impl Iterator<Item = u64>) -> (u64, u64) {
+        let wider = |(least, greatest): (u64, u64), n: u64| (least.min(n), greatest.max(n));
+        let none = (u64::MAX, 0);
+        match self.0 {
+            None => numbers.fold(none, wider),
+            Some(nulls) => {
+                let there = numbers.zip(nulls).filter(|(_, is_there)| *is_there);
+                there.map(|(n, _)| n).fold(none, wider)
+            }
+        }
+    }
+}
+
+/// Puts a key behind those that the words have.
+struct Append<'a, W>(&'a mut [W], &'a Key<'a>);
+
+impl<W: Word> Visit for Append<'_, W> {
+    type Output = ();
+
+    fn visit(self, numbers: impl Iterator<Item = u64>) {
+        let Self(words, key) = self;
+        let append = |word: &mut W, number: u64| *word = *word << key.num_bits | W::of(number);
+        let words = words.iter_mut().zip(numbers);
+        match key.array.nulls() {
+            None => words.for_each(|(word, n)| append(word, n.wrapping_sub(key.least))),
+            Some(nulls) => words.zip(nulls).for_each(|((word, n), is_there)| {
+                let offset = n.wrapping_sub(key.least);
+                append(word, if is_there { offset } else { key.null });
+            }),
+        }
+    }
+}
+
+/// A word that keys are packed into.
+trait Word:
+    Copy + Ord + Default + Shl<u32, Output = Self> + Shr<u32, Output = Self> + BitOr<Output = Self>
+{
+    fn of(low: u64) -> Self;
+    fn low(self) -> u64;
+}
+
+impl Word for u64 {
+    fn of(low: u64) -> Self {
+        low
+    }
+
+    fn low(self) -> u64 {
+        self
+    }
+}
+
+impl Word for u128 {
+    fn of(low: u64) -> Self {
+        Self::from(low)
+    }
+
+    fn low(self) -> u64 {
+        self as u64
+    }
+}
+
+fn order<W: Word>(keys: &[Key<'_>], row_bits: u32, num_bits: u32) -> PackedOrder {
+    let num_rows = keys.first().map_or(0, |key| key.array.len());
+    let mut words = vec![W::default(); num_rows];
+    for key in keys {
+        // Keys are of types that have numbers.
+        let _ = with_numbers(key.array, Append(&mut words, key));
+    }
+    for (word, row) in words.iter_mut().zip(0_u64..) {
+        *word = *word << row_bits | W::of(row);
+    }
+    if words.is_sorted() {
+        return PackedOrder::Sorted;
+    }
+    sort(&mut words, num_bits);
+    let mask = (1_u64 << row_bits) - 1;
+    PackedOrder::Rows(words.iter().map(|w| (w.low() & mask) as u32).collect())
+}
+
+/// Sorts words of so many bits.
+fn sort<W: Word>(words: &mut Vec<W>, num_bits: u32) {
+    if words.len() < MIN_BUCKETED_ROWS || num_bits <= BUCKET_BITS {
+        words.sort_unstable();
+        return;
+    }
+    let shift = num_bits - BUCKET_BITS;
+    let bucket = |word: W| (word >> shift).low() as usize;
+    let mut ends = vec![0_usize; 1 << BUCKET_BITS];
+    for word in &*words {
+        ends[bucket(*word)] += 1;
+    }
+    let mut end = 0;
+    for count in &mut ends {
+        let start = end;
+        end += *count;
+        *count = start;
+    }
+    let mut dealt = vec![W::default(); words.len()];
+    for word in &*words {
+        let place = &mut ends[bucket(*word)];
+        dealt[*place] = *word;
+        *place += 1;
+    }
+    let mut start = 0;
+    for end in ends {
+        dealt[start..end].sort_unstable();
+        start = end;
+    }
+    *words = dealt;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{Int8Array, Int64Array, UInt16Array, UInt64Array};
+
+    use super::*;
+
+    fn rows(columns: &[ArrayRef]) -> Option<Vec<u32>> {
+        let num_rows = u32::try_from(columns[0].len()).unwrap();
+        match packed_order(columns, num_rows)? {
+            PackedOrder::Rows(rows) => Some(rows),
+            PackedOrder::Sorted => Some((0..num_rows).collect()),
+        }
+    }
+
+    #[test]
+    fn rows_are_sorted_as_by_comparing_their_keys() {
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            state >> 20
+        };
+        for (num_rows, spread) in [(1, 1), (7, 3), (5000, 10), (20_000, 1 << 40), (9000, 1)] {
+            let a: Vec<Option<i8>> = (0..num_rows)
+                .map(|_| (random() % 5 > 0).then(|| (random() % 7) as i8 - 3))
+                .collect();
+            let b: Vec<i64> = (0..num_rows)
+                .map(|_| (random() % spread) as i64 - (spread / 2) as i64)
+                .collect();
+            let columns: [ArrayRef; 2] = [
+                Arc::new(Int8Array::from(a.clone())),
+                Arc::new(Int64Array::from(b.clone())),
+            ];
+            let mut expected: Vec<u32> = (0..num_rows).collect();
+            let key = |row: &u32| {
+                let row = *row as usize;
+                (a[row].is_none(), a[row], b[row])
+            };
+            expected.sort_by_key(key);
+            assert_eq!(rows(&columns), Some(expected), "{num_rows} rows, {spread}");
+        }
+    }
+
+    #[test]
+    fn keys_take_the_bits_of_their_range() {
+        let wide: ArrayRef = Arc::new(UInt64Array::from(vec![u64::MAX, 0, 1]));
+        let narrow: ArrayRef = Arc::new(UInt16Array::from(vec![60_001, 60_000, 60_000]));
+        assert_eq!(rows(&[Arc::clone(&wide)]), Some(vec![1, 2, 0]));
+        let both = [Arc::clone(&narrow), Arc::clone(&wide)];
+        assert_eq!(rows(&both), Some(vec![1, 2, 0]));
+        let constant: ArrayRef = Arc::new(Int8Array::from(vec![-4, -4, -4]));
+        assert_eq!(
+            rows(&[Arc::clone(&constant), Arc::clone(&wide)]),
+            Some(vec![1, 2, 0])
+        );
+        assert_eq!(packed_order(&[constant], 3), Some(PackedOrder::Sorted));
+        assert_eq!(rows(&[Arc::clone(&wide), Arc::clone(&wide)]), None);
+        // NULL would be beyond the last number.
+        let full: ArrayRef = Arc::new(UInt64Array::from(vec![Some(u64::MAX), None, Some(0)]));
+        assert_eq!(rows(&[full]), None);
+        let nothing: ArrayRef = Arc::new(UInt64Array::from(vec![None, None]));
+        assert_eq!(rows(&[nothing]), Some(vec![0, 1]));
+    }
+}

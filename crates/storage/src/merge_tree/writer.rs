@@ -1,0 +1,89 @@
+//! Writes a part of an insert while the next rows come in, and while its own thread writes another.
+//!
+//! One thread, for as long as the insert: a thread for each part would take its memory from the system anew.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use arrow::array::ArrayRef;
+use basalt_error::Result;
+use basalt_profile::Account;
+
+use super::insert::{Written, written};
+use super::table::MergeTree;
+
+/// A place among the parts of an insert, and the columns of its rows.
+type Rows = (usize, Vec<Vec<ArrayRef>>);
+
+/// The other thread of an insert.
+#[derive(Debug)]
+pub(super) struct Writer {
+    rows: Option<Sender<Rows>>,
+    parts: Receiver<(usize, Result<Written>)>,
+    is_busy: bool,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn new(table: &Arc<MergeTree>) -> Self {
+        let (rows, waiting) = channel::<Rows>();
+        let (done, parts) = channel();
+        let (table, account) = (Arc::clone(table), Account::current());
+        let write = move || {
+            let _entered = account.enter();
+            for (place, columns) in waiting {
+                let part = written(&table, &columns);
+                drop(columns);
+                // Whoever does not wait for the part any more takes none: its folder goes with it.
+                let _ = done.send((place, part));
+            }
+        };
+        Self {
+            rows: Some(rows),
+            parts,
+            is_busy: false,
+            thread: Some(std::thread::spawn(write)),
+        }
+    }
+
+    /// Begins a part, if none is being written.
+    pub(super) fn begin(&mut self, place: usize, columns: &[Vec<ArrayRef>]) -> bool {
+        let Some(rows) = self.rows.as_ref().filter(|_| !self.is_busy) else {
+            return false;
+        };
+        self.is_busy = rows.send((place, columns.to_vec())).is_ok();
+        self.is_busy
+    }
+
+    /// The part that was begun, when it is written; waits for it if `waits`.
+    pub(super) fn end(&mut self, waits: bool) -> Option<(usize, Result<Written>)> {
+        if !self.is_busy {
+            return None;
+        }
+        let part = if waits {
+            self.parts.recv().ok()
+        } else {
+            self.parts.try_recv().ok()
+        };
+        if waits && part.is_none() {
+            // The thread is gone without an answer.
+            self.rows = None;
+            if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
+                std::panic::resume_unwind(panic);
+            }
+        }
+        self.is_busy = part.is_none();
+        part
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // It ends when there are no more rows; nothing of the table is used behind the end of the insert.
+        self.rows = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
