@@ -18,6 +18,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options, Thresholds};
 use crate::sort;
 
+mod extremes;
 mod filters;
 mod grouping_sets;
 mod helpful;
@@ -149,7 +150,10 @@ fn group_by(
         return Ok(None);
     }
     let ours = match first.group_expr() {
-        keys if keys.is_single() => make(Arc::clone(first.input()), grouping)?,
+        keys if keys.is_single() => {
+            let input = extremes::input_of_extremes(first.input(), &grouping)?;
+            make(input.unwrap_or_else(|| Arc::clone(first.input())), grouping)?
+        }
         sets => grouping_sets::by_sets(first.input(), sets, grouping, &make)?,
     };
     Ok(Some(Arc::new(ours)))

@@ -26,10 +26,14 @@ impl ScanExec {
             let read = sum(MORSELS);
             let ruled_out = stored.num_row_groups - self.source().num_morsels();
             let not_wanted = sum("row_groups_not_wanted");
-            let mut groups = format!("{} read", read.saturating_sub(not_wanted));
+            let known = sum("row_groups_known");
+            let mut groups = format!("{} read", read.saturating_sub(not_wanted + known));
             groups += &format!(", {ruled_out} ruled out by filters");
             if not_wanted > 0 {
                 groups += &format!(", {not_wanted} by the rows that a LIMIT above has");
+            }
+            if known > 0 {
+                groups += &format!(", of {known} the least and greatest values are known");
             }
             facts.push(("Row groups", groups));
             facts.extend(filter_first(&sum));

@@ -54,6 +54,12 @@ pub trait MorselSource: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The same where only the least and the greatest value of each column are asked for: any rows may be left
+    /// out, and others made, as long as these are there. None if it has to read all rows for them.
+    fn of_extremes(&self) -> Option<Arc<dyn MorselSource>> {
+        None
+    }
+
     /// Whether it leaves out just the rows for which a predicate over its fields does not hold, or none if
     /// there is no predicate.
     fn passes_only(&self, _predicate: Option<&Arc<dyn PhysicalExpr>>) -> bool {

@@ -83,6 +83,16 @@ impl ScanExec {
         Some(Self::new(source, control, num_threads, None))
     }
 
+    /// The same where only the least and the greatest value of each column are asked for; none if the source has
+    /// to read all rows for them.
+    pub(crate) fn of_extremes(&self) -> Option<Self> {
+        let source = self.source.of_extremes();
+        let source = source.filter(|_| self.limit.is_none())?;
+        let num_threads = self.properties.partitioning.partition_count();
+        let control = Arc::clone(&self.control);
+        Some(Self::new(source, control, num_threads, None))
+    }
+
     /// The rows that are read.
     pub fn source(&self) -> &Arc<dyn MorselSource> {
         &self.source

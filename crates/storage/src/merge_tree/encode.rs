@@ -82,6 +82,10 @@ impl ColumnEncoder {
         };
         self.array((array, data_type), out, &mut encoded)?;
         encoded.statistics.null_count = count(array.null_count())?;
+        if array.null_count() == array.len() {
+            // What stands in place of the NULLs is no value.
+            encoded.statistics.bounds = None;
+        }
         Ok(encoded)
     }
 

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
-use arrow::compute::FilterBuilder;
+use arrow::array::{
+    ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions, UInt64Array,
+};
+use arrow::compute::{FilterBuilder, cast};
 use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
 use basalt_storage::{MergeTree, Part};
@@ -37,6 +39,8 @@ pub(super) struct MergeTreeSource {
     late: Option<LateFilter>,
     /// What a top-N above still wants.
     bound: Option<Arc<KeyBound>>,
+    /// Whether only the least and the greatest value of each column are asked for.
+    of_extremes: bool,
     shared: Arc<Shared>,
     control: Arc<QueryControl>,
 }
@@ -47,6 +51,7 @@ struct Shared {
     ways: Ways,
     groups_late: AtomicU64,
     groups_filtered: AtomicU64,
+    groups_known: AtomicU64,
     groups_not_wanted: AtomicU64,
     rows_filtered: AtomicU64,
 }
@@ -79,6 +84,7 @@ impl MergeTreeSource {
             condition: request.condition.clone(),
             late,
             bound: None,
+            of_extremes: false,
             shared: Arc::default(),
             control: Arc::clone(&request.control),
         })
@@ -95,6 +101,26 @@ impl MergeTreeSource {
         )
     }
 
+    /// The least and the greatest value of each column in a group, if the part knows them all.
+    fn extremes(&self, (part, group): &Group) -> Option<Vec<ArrayRef>> {
+        let columns = self.projection.iter().zip(self.schema.fields());
+        let columns = columns.map(|(column, field)| {
+            let known = &part.metadata().columns[*column].groups[*group];
+            let has_values = known.null_count < part.metadata().group_rows[*group];
+            let (least, greatest) = known.bounds.filter(|_| has_values)?;
+            let values: ArrayRef = if field.data_type().is_unsigned_integer() {
+                Arc::new(UInt64Array::from(vec![least, greatest]))
+            } else if field.data_type().is_signed_integer() {
+                let values = [least, greatest].map(u64::cast_signed);
+                Arc::new(Int64Array::from(values.to_vec()))
+            } else {
+                return None;
+            };
+            cast(&values, field.data_type()).ok()
+        });
+        columns.collect()
+    }
+
     /// The rows of a group; none if no row is wanted, or no row passes.
     fn read(&self, group: &Group) -> Result<Option<RecordBatch>> {
         if let Some(bound) = &self.bound
@@ -106,6 +132,12 @@ impl MergeTreeSource {
                 .groups_not_wanted
                 .fetch_add(1, Ordering::Relaxed);
             return Ok(None);
+        }
+        if self.of_extremes
+            && let Some(extremes) = self.extremes(group)
+        {
+            self.shared.groups_known.fetch_add(1, Ordering::Relaxed);
+            return batch_of(&self.schema, extremes, 2).map(Some);
         }
         let Some(late) = &self.late else {
             return self.read_at_once(group);
@@ -225,7 +257,7 @@ impl MorselSource for MergeTreeSource {
     }
 
     fn is_counted(&self) -> bool {
-        self.bound.is_none() && self.late.is_none()
+        self.bound.is_none() && self.late.is_none() && !self.of_extremes
     }
 
     fn with_bound(&self, bound: &Arc<KeyBound>) -> Option<Arc<dyn MorselSource>> {
@@ -244,6 +276,17 @@ impl MorselSource for MergeTreeSource {
         Some(Arc::new(bounded))
     }
 
+    fn of_extremes(&self) -> Option<Arc<dyn MorselSource>> {
+        if self.condition.is_some() || self.projection.is_empty() {
+            return None;
+        }
+        Some(Arc::new(Self {
+            of_extremes: true,
+            shared: Arc::default(),
+            ..self.clone()
+        }))
+    }
+
     fn counters(&self) -> Vec<(&'static str, u64)> {
         let shared = &self.shared;
         let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -251,6 +294,7 @@ impl MorselSource for MergeTreeSource {
             ("row_groups_late", value(&shared.groups_late)),
             ("row_groups_filtered", value(&shared.groups_filtered)),
             ("row_groups_not_wanted", value(&shared.groups_not_wanted)),
+            ("row_groups_known", value(&shared.groups_known)),
             ("rows_filtered", value(&shared.rows_filtered)),
         ]
     }
@@ -272,6 +316,9 @@ impl MorselSource for MergeTreeSource {
     }
 
     fn stored_bytes(&self, morsel: usize) -> u64 {
+        if self.of_extremes && self.extremes(&self.morsels[morsel]).is_some() {
+            return 0;
+        }
         let (part, group) = &self.morsels[morsel];
         let columns = &part.metadata().columns;
         let bytes = self
