@@ -9,8 +9,8 @@
 //! 1. Every chain that may be good is tried on a whole block: it is encoded, decoded and timed. What
 //!    does not take a tenth less than plain is not considered. The least cost wins.
 //! 2. The winner encodes the next blocks: 1, then 2, then 4, up to [`MAX_INTERVAL`]; then all are tried
-//!    again. If a block's size departs by a quarter from what the winner made before, and by a twentieth of the
-//!    plain size, at once.
+//!    again. If a block's size departs by a quarter from what the winner made before, and by a fiftieth of the
+//!    plain size, at once; so if it has several times as many values.
 //! 3. Which packings are tried follows from their estimated sizes: the best [`NUM_PACKINGS`].
 //!
 //! Decisions differ from run to run where two chains are equally good. What is decoded does not.
@@ -45,7 +45,10 @@ const NUM_RUNS: usize = 3;
 const CHANGE_FACTOR: f64 = 1.25;
 
 /// What a change of a block's size must be at least, as a part of the plain size.
-const LEAST_CHANGE: f64 = 0.05;
+const LEAST_CHANGE: f64 = 0.02;
+
+/// How many times as many bytes as were tried a block may have.
+const GROWTH_FACTOR: usize = 4;
 
 /// What is weighed against what.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,6 +91,8 @@ struct Chosen {
     chain: Chain,
     /// Payload bytes for a byte of the values.
     ratio: f64,
+    /// Bytes of the values that were tried.
+    tried_bytes: usize,
     interval: u32,
     blocks_left: u32,
 }
@@ -101,9 +106,11 @@ impl Auto {
         }
     }
 
-    /// What the trials so far have found.
+    /// What the trials so far have found. That nothing helps is not handed on: a plain block never tells that
+    /// something would help by now.
     pub(crate) fn learned(&self) -> Option<Learned> {
-        self.chosen.map(Learned)
+        let helps = |chosen: &Chosen| chosen.chain != Chain::PLAIN;
+        self.chosen.filter(helps).map(Learned)
     }
 
     /// Goes on as if the trials of another had been its own.
@@ -114,7 +121,11 @@ impl Auto {
     /// Appends the encoded `values` to `out`.
     pub(crate) fn encode(&mut self, values: &[u8], element: Element, out: &mut Vec<u8>) -> Encoded {
         let start = out.len();
-        if let Some(chosen) = self.chosen.as_mut().filter(|chosen| chosen.blocks_left > 0) {
+        // Few values tell little of many.
+        let holds = |chosen: &&mut Chosen| {
+            chosen.blocks_left > 0 && values.len() / GROWTH_FACTOR <= chosen.tried_bytes
+        };
+        if let Some(chosen) = self.chosen.as_mut().filter(holds) {
             chosen.blocks_left -= 1;
             let encoded = chosen.chain.encode(values, element, out);
             let ratio = (out.len() - start) as f64 / values.len().max(1) as f64;
@@ -139,6 +150,7 @@ impl Auto {
         self.chosen = Some(Chosen {
             chain,
             ratio: payload_bytes as f64 / values.len().max(1) as f64,
+            tried_bytes: values.len(),
             interval,
             blocks_left: interval,
         });

@@ -294,6 +294,39 @@ fn auto_follows_a_column_that_changes() {
 }
 
 #[test]
+fn what_few_values_told_is_no_rule_for_many() {
+    let auto = || Codec::Auto(Box::new(Auto::new(Policy::default())));
+    let values: Vec<u64> = (0..1 << 16).map(|i| i % 10).collect();
+    let values = bytes_of(&values);
+    // One value cannot be made smaller; nor can noise.
+    for few in [bytes_of(&[7_u64]), bytes_of(&noise(1 << 14))] {
+        let mut learned = None;
+        for _ in 0..100 {
+            let mut encoder = BlockEncoder::new(element("UInt64"), auto()).going_on_with(learned);
+            encoder.encode(few, &mut Vec::new()).unwrap();
+            learned = encoder.learned();
+        }
+        let mut encoder = BlockEncoder::new(element("UInt64"), auto()).going_on_with(learned);
+        let chain = encoder.encode(values, &mut Vec::new()).unwrap();
+        assert_ne!(chain, Chain::PLAIN, "{} bytes before", few.len());
+    }
+}
+
+#[test]
+fn an_encoder_goes_on_with_what_another_has_learned() {
+    let auto = || Codec::Auto(Box::new(Auto::new(Policy::default())));
+    let values: Vec<u64> = (0..1 << 16).map(|i| i % 10).collect();
+    let mut first = BlockEncoder::new(element("UInt64"), auto());
+    let chain = first.encode(bytes_of(&values), &mut Vec::new()).unwrap();
+    let mut second = BlockEncoder::new(element("UInt64"), auto()).going_on_with(first.learned());
+    let mut stored = Vec::new();
+    let again = second.encode(bytes_of(&values), &mut stored).unwrap();
+    assert_eq!(again, chain);
+    assert_eq!(decoded(&stored).unwrap(), bytes_of(&values));
+    assert!(second.learned().is_some());
+}
+
+#[test]
 fn golden_files_are_read_and_written_alike() {
     // Asked at run time: a cached binary may come from another clone.
     let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("tests are run by cargo");

@@ -93,7 +93,7 @@ impl Resolver<'_> {
         let settings = self.analyzer.settings();
         let context = settings.context();
         let is_constant = value.constant.is_some();
-        let expr = self.keeps_casts.then(|| value.expr.clone());
+        let expr = self.keeps_casts.get().then(|| value.expr.clone());
         let result = cast(value, &to, CastMode::Reading, context)?;
         if is_constant || expr != Some(result.expr.clone()) {
             return Ok(result);

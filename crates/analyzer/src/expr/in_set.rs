@@ -19,7 +19,7 @@ use datafusion::logical_expr::expr::{Case, InList};
 
 use super::native::fold_if;
 use super::native::like_argument;
-use super::value_set::ValueSet;
+use super::value_set::{SetKind, ValueSet};
 use super::{Resolver, literal};
 use crate::plan::{KeyOverflow, RowLimit, table_bytes, text_bytes};
 use crate::{Typed, plan_error, udf};
@@ -170,7 +170,12 @@ impl Resolver<'_> {
                 return fold_if(constant, Typed::from_predicate(expr, nullable));
             }
         }
-        let set = ValueSet::new(&values, null_matches, left.data_type.has_variant())?;
+        let of = SetKind {
+            null_matches,
+            nullable,
+            has_variant: left.data_type.has_variant(),
+        };
+        let set = ValueSet::new(&values, null_matches, of.has_variant)?;
         let return_type = if nullable {
             DataType::UInt8.to_nullable()
         } else {
@@ -184,7 +189,7 @@ impl Resolver<'_> {
             }),
         );
         let new_key = || self.analyzer.fresh("set");
-        let key = self.analyzer.sets.key(&values, null_matches, new_key);
+        let key = self.analyzer.sets.key(&values, of, new_key);
         fold_if(
             constant,
             Typed::new(udf::call(key, bound, vec![left.expr]), return_type),

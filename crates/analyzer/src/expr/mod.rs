@@ -63,7 +63,7 @@ mod window_frame;
 pub(crate) use mentions::{Mentioned, Mentions};
 pub use special::SPECIAL_FUNCTIONS;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -99,7 +99,7 @@ pub(crate) struct Resolver<'a> {
     pub(crate) array_joins: RefCell<Vec<ArrayJoinCall>>,
     /// Whether a cast that changes nothing is another expression than what it casts, as keys are that sets
     /// of keys or totals leave out.
-    keeps_casts: bool,
+    keeps_casts: Cell<bool>,
     /// Keys of GROUP BY that are NULL in some rows behind it.
     nullable_keys: Vec<Typed>,
     /// The rows that the expressions are over; correlated subqueries need them.
@@ -157,7 +157,7 @@ impl<'a> Resolver<'a> {
             windows: &[],
             has_group_by: true,
             array_joins: RefCell::default(),
-            keeps_casts: false,
+            keeps_casts: Cell::new(false),
             nullable_keys: Vec::new(),
             rows: None,
             correlated: RefCell::default(),
@@ -171,8 +171,9 @@ impl<'a> Resolver<'a> {
         Self {
             windows: &select.windows,
             has_group_by: select.group_by.is_some(),
-            keeps_casts: select.with_totals
-                || select.group_by.as_ref().is_some_and(ast::GroupBy::has_sets),
+            keeps_casts: Cell::new(
+                select.with_totals || select.group_by.as_ref().is_some_and(ast::GroupBy::has_sets),
+            ),
             rows: Some(rows),
             ..self
         }
@@ -289,7 +290,11 @@ impl<'a> Resolver<'a> {
     /// # Errors
     /// As [`Resolver::condition`], and `ILLEGAL_AGGREGATION`.
     pub(crate) fn condition_on_rows(&self, expr: &ast::Expr, clause: &str) -> Result<Expr> {
-        let condition = self.condition(expr)?;
+        // The rows have all keys, and what reads them looks at columns.
+        let keeps_casts = self.keeps_casts.replace(false);
+        let condition = self.condition(expr);
+        self.keeps_casts.set(keeps_casts);
+        let condition = condition?;
         aggregate::forbid_aggregates(&condition, clause)
             .map_err(|e| self.at_aggregation(e, expr.span))?;
         Ok(condition)

@@ -16,8 +16,17 @@ pub(crate) struct KnownSets(RefCell<Vec<KnownSet>>);
 
 struct KnownSet {
     values: ArrayRef,
-    null_matches: bool,
+    of: SetKind,
     key: String,
+}
+
+/// What the function that looks into a set depends on beside its values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SetKind {
+    pub(crate) null_matches: bool,
+    /// Whether what is looked for may be NULL, and the answer with it.
+    pub(crate) nullable: bool,
+    pub(crate) has_variant: bool,
 }
 
 impl KnownSets {
@@ -25,20 +34,18 @@ impl KnownSets {
     pub(crate) fn key(
         &self,
         values: &ArrayRef,
-        null_matches: bool,
+        of: SetKind,
         new_key: impl FnOnce() -> String,
     ) -> String {
         let mut known = self.0.borrow_mut();
-        let is_same = |set: &&KnownSet| {
-            set.null_matches == null_matches && set.values.as_ref() == values.as_ref()
-        };
+        let is_same = |set: &&KnownSet| set.of == of && set.values.as_ref() == values.as_ref();
         if let Some(set) = known.iter().find(is_same) {
             return set.key.clone();
         }
         let key = new_key();
         known.push(KnownSet {
             values: Arc::clone(values),
-            null_matches,
+            of,
             key: key.clone(),
         });
         key

@@ -95,7 +95,7 @@ fn grouping_args(expr: &Expr) -> Option<&[Expr]> {
     (function.function_name() == GROUPING).then_some(&call.args)
 }
 
-/// What `grouping(key, …)` is in the row of the totals: of several sets, all keys are left out there; the keys
+/// What `grouping(key, …)` is in the row of the totals: of ROLLUP and CUBE, all keys are left out there; the keys
 /// of one set never are.
 pub(super) fn grouping_of_totals(expr: &Expr, grouping: &Grouping) -> Option<Expr> {
     let args = grouping_args(expr)?;

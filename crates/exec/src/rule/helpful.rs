@@ -1,8 +1,8 @@
 //! Runs those rules that can change a plan.
 //!
 //! DataFusion's rules and ours walk a plan some forty times. In that of one SELECT from one table most of
-//! them find nothing: there is no join, no window and no limit of its own, and our operators take their rows
-//! from as many partitions as there are, in any order. Planning is most of the time of a short query, and
+//! them find nothing: there is no join, no window and no limit but that of a sort, no key of the sort is
+//! constant, and our operators take their rows from as many partitions as there are, in any order. Planning is most of the time of a short query, and
 //! behind a scan that went through all of the cache it takes four times as long.
 
 use std::sync::Arc;
@@ -95,8 +95,10 @@ fn is_plain(plan: &Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> bool {
             [] => return has_all_partitions(node, config),
             [_] if node.is::<ProjectionExec>() => true,
             [input] if is_limit => may_end && ends_in_sort(input),
-            [_] if node.is::<SortExec>() => std::mem::take(&mut may_end),
-            [_] => node.is::<FilterExec>() || node.is::<AggregateExec>(),
+            [_] => match node.downcast_ref::<SortExec>() {
+                Some(sort) => std::mem::take(&mut may_end) && needs_all_keys(sort),
+                None => node.is::<FilterExec>() || node.is::<AggregateExec>(),
+            },
             _ => false,
         };
         if !is_step {
@@ -105,6 +107,17 @@ fn is_plain(plan: &Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> bool {
         may_end &= is_limit || node.is::<ProjectionExec>();
         node = children[0];
     }
+}
+
+/// Whether no key of a sort is the same in all rows. The sort, or that key of it, is not needed else, and a limit
+/// moves to what is below.
+fn needs_all_keys(sort: &SortExec) -> bool {
+    let known = sort.input().equivalence_properties();
+    let mut keys = sort.expr().iter();
+    keys.all(|key| known.is_expr_constant(&key.expr).is_none())
+        && known
+            .ordering_satisfy(sort.expr().iter().cloned())
+            .is_ok_and(|is_sorted| !is_sorted)
 }
 
 /// Whether a plan only computes columns of the rows of a sort.

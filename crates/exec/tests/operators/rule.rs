@@ -267,6 +267,21 @@ async fn rules_that_are_left_out_change_nothing() {
             let rows = grouped(rows).sort(vec![col("c").sort(false, true)]);
             rows.unwrap().limit(0, Some(3)).unwrap()
         }),
+        ("a constant key", &|rows| {
+            let rows = rows.filter(col("n").eq(lit(5u64))).unwrap();
+            let rows = rows.sort(vec![col("n").sort(true, false)]).unwrap();
+            rows.limit(0, Some(3)).unwrap()
+        }),
+        ("a constant key and another", &|rows| {
+            let rows = rows.filter(col("n").eq(lit(5u64))).unwrap();
+            let by = vec![col("n").sort(true, false), col("x").sort(true, false)];
+            rows.sort(by).unwrap()
+        }),
+        ("a key that is written", &|rows| {
+            let rows = rows.select(vec![lit(1u8).alias("one"), col("n")]).unwrap();
+            let rows = rows.sort(vec![col("one").sort(true, false)]).unwrap();
+            rows.limit(0, Some(3)).unwrap()
+        }),
         ("some", &|rows| rows.limit(1, Some(3)).unwrap()),
         ("some of the best", &|rows| {
             let rows = rows.sort(by()).unwrap().limit(0, Some(9)).unwrap();

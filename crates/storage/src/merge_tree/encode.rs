@@ -8,7 +8,7 @@
 //! all else            the values
 //! ```
 
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, ListArray};
 use arrow::datatypes::DataType as ArrowType;
 use basalt_codec::block::CHECKSUM_BYTES;
 use basalt_codec::word::bytes_of;
@@ -117,9 +117,7 @@ impl ColumnEncoder {
                 let offsets = lists.value_offsets();
                 let lengths = offsets.windows(2).map(|o| (o[1] - o[0]).cast_unsigned());
                 self.lengths(&lengths.collect::<Vec<_>>(), out, encoded)?;
-                let (first, last) = (offsets[0], offsets[lists.len()]);
-                let [first, last] = [first, last].map(|o| usize::try_from(o).unwrap_or(0));
-                let elements = lists.values().slice(first, last - first);
+                let elements = list_values(lists);
                 match (elements.as_struct_opt(), &children[..]) {
                     // The entries of a map.
                     (Some(entries), [key, value]) => {
@@ -287,6 +285,30 @@ fn fixed_values(array: &ArrayRef, width: usize) -> Vec<u8> {
     values
 }
 
+/// About the bytes that an array has in memory.
+pub(super) fn memory_bytes(array: &ArrayRef) -> usize {
+    match array.data_type() {
+        ArrowType::BinaryView => value_bytes(array) + size_of::<u128>() * array.len(),
+        ArrowType::List(_) => {
+            let lists = array.as_list::<i32>();
+            memory_bytes(&list_values(lists)) + size_of::<i32>() * array.len()
+        }
+        ArrowType::Struct(_) => {
+            let fields = array.as_struct().columns().iter();
+            fields.map(memory_bytes).sum()
+        }
+        _ => value_bytes(array),
+    }
+}
+
+/// The elements of lists, without those before and behind.
+fn list_values(lists: &ListArray) -> ArrayRef {
+    let offsets = lists.value_offsets();
+    let (first, last) = (offsets[0], offsets[lists.len()]);
+    let [first, last] = [first, last].map(|o| usize::try_from(o).unwrap_or(0));
+    lists.values().slice(first, last - first)
+}
+
 /// About the bytes that the largest block of an array will have.
 pub(super) fn value_bytes(array: &ArrayRef) -> usize {
     match array.data_type() {
@@ -295,11 +317,7 @@ pub(super) fn value_bytes(array: &ArrayRef) -> usize {
             views.lengths().map(|length| length as usize).sum()
         }
         ArrowType::List(_) => {
-            let lists = array.as_list::<i32>();
-            let offsets = lists.value_offsets();
-            let (first, last) = (offsets[0], offsets[lists.len()]);
-            let [first, last] = [first, last].map(|o| usize::try_from(o).unwrap_or(0));
-            value_bytes(&lists.values().slice(first, last - first)).max(4 * array.len())
+            value_bytes(&list_values(array.as_list::<i32>())).max(4 * array.len())
         }
         ArrowType::Struct(_) => {
             let fields = array.as_struct().columns().iter();

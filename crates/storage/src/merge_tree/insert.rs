@@ -10,7 +10,7 @@ use basalt_types::DataType;
 use super::PART_ROWS;
 use super::combine::{KeyedRows, Purpose};
 use super::disk::Disk;
-use super::encode::value_bytes;
+use super::encode::memory_bytes;
 use super::layout::Layout;
 use super::merge::filtered;
 use super::order::{Partition, boundaries, order_of, partition};
@@ -22,7 +22,7 @@ use super::writer::Writer;
 /// Partitions that an insert may make parts of.
 const MAX_PARTITIONS: usize = 100;
 
-/// Larger parts are written by all threads together, one after the other.
+/// Parts of more memory are written by all threads together, one after the other.
 const MAX_WAITING_BYTES: usize = 1 << 28;
 
 /// Rows on their way into a table; nobody sees them before [`Insert::finish`].
@@ -129,7 +129,8 @@ impl Insert {
         }
         self.receive(true)?;
         let mut all = Written::new(&self.table);
-        for mut part in self.written.drain(..).flatten() {
+        for part in self.written.drain(..) {
+            let mut part = part.ok_or_else(|| Error::bug("a part of an insert is missing"))?;
             all.folders.append(&mut part.folders);
         }
         self.table.publish(all)
@@ -140,7 +141,7 @@ impl Insert {
         self.num_rows = 0;
         let num_columns = self.columns.len();
         let columns = std::mem::replace(&mut self.columns, vec![Vec::new(); num_columns]);
-        let bytes = columns.iter().flatten().map(value_bytes).sum::<usize>();
+        let bytes = columns.iter().flatten().map(memory_bytes).sum::<usize>();
         self.receive(bytes > MAX_WAITING_BYTES)?;
         let place = self.written.len();
         self.written.push(None);

@@ -22,6 +22,12 @@ impl LearnedChains {
         if columns.len() <= column {
             columns.resize(column + 1, Vec::new());
         }
-        columns[column] = learned;
+        let known = &mut columns[column];
+        if known.len() < learned.len() {
+            known.resize(learned.len(), None);
+        }
+        for (known, learned) in known.iter_mut().zip(learned) {
+            *known = learned.or(*known);
+        }
     }
 }

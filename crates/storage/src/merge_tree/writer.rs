@@ -3,8 +3,8 @@
 //! One thread, for as long as the insert: a thread for each part would take its memory from the system anew.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::{self, JoinHandle};
 
 use arrow::array::ArrayRef;
 use basalt_error::Result;
@@ -39,11 +39,14 @@ impl Writer {
                 let _ = done.send((place, part));
             }
         };
+        let thread = thread::Builder::new().name("insert".to_owned());
+        // Without a thread of their own, all parts are written by those who bring the rows.
+        let thread = thread.spawn(write).ok();
         Self {
-            rows: Some(rows),
+            rows: thread.as_ref().map(|_| rows),
             parts,
             is_busy: false,
-            thread: Some(std::thread::spawn(write)),
+            thread,
         }
     }
 
@@ -61,20 +64,19 @@ impl Writer {
         if !self.is_busy {
             return None;
         }
-        let part = if waits {
-            self.parts.recv().ok()
-        } else {
-            self.parts.try_recv().ok()
+        let part = match waits {
+            true => self.parts.recv().map_err(|_| TryRecvError::Disconnected),
+            false => self.parts.try_recv(),
         };
-        if waits && part.is_none() {
+        if matches!(part, Err(TryRecvError::Disconnected)) {
             // The thread is gone without an answer.
             self.rows = None;
             if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
                 std::panic::resume_unwind(panic);
             }
         }
-        self.is_busy = part.is_none();
-        part
+        self.is_busy = part.is_err();
+        part.ok()
     }
 }
 

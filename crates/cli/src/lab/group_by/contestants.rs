@@ -160,17 +160,18 @@ impl<'a> Contest<'a> {
             .map(|arm| format!("keys index no arrays: {arm}")))
     }
 
-    /// What `auto` did with these rows, one way behind the other if it changed its mind.
+    /// What `auto` did with these rows; several ways if it changed its mind.
     fn chosen(&self) -> Result<String> {
         Ok(self.arms(AUTO, "true")?.join(", "))
     }
 
     /// The ways in which the query was run by a strategy, of those that are as `condition` says.
     fn arms(&self, strategy: &str, condition: &str) -> Result<Vec<String>> {
-        self.forced(strategy, &format!("{QUERY} SETTINGS log_comment = 'asked'"))?;
+        let setting = format!("log_comment = 'asked {strategy}'");
+        self.forced(strategy, &format!("{QUERY} SETTINGS {setting}"))?;
         let asked = format!(
             "SELECT arm FROM system.adaptive_choices WHERE name = 'group_by_way' AND chosen \
-             AND query LIKE '%log_comment = \\'asked\\'' AND {condition} FORMAT TSV"
+             AND endsWith(query, $text${setting}$text$) AND {condition} FORMAT TSV"
         );
         let (_, arms) = self.forced(strategy, &asked)?;
         Ok(arms.lines().map(str::to_owned).collect())
