@@ -109,8 +109,8 @@ fn is_plain(plan: &Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> bool {
     }
 }
 
-/// Whether no key of a sort is the same in all rows. The sort, or that key of it, is not needed else, and a limit
-/// moves to what is below.
+/// Whether a sort has work to do with each of its keys. Where one is the same in all rows, other rules take it out,
+/// perhaps the whole sort, and its limit goes to what is below.
 fn needs_all_keys(sort: &SortExec) -> bool {
     let known = sort.input().equivalence_properties();
     let mut keys = sort.expr().iter();
