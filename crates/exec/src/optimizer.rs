@@ -89,8 +89,8 @@ pub fn optimized(plan: LogicalPlan, state: &SessionState) -> Result<LogicalPlan>
 
 /// Whether the plan is that of one SELECT from one table, or of one around it that has no ORDER BY and GROUP BY of
 /// its own: there is a projection that names the columns of the table, and one each of the SELECT and behind its
-/// ORDER BY. One pass of the rules leaves nothing to
-/// the next then, but for projections of projections where it found an expression twice.
+/// ORDER BY. One pass of the rules leaves nothing to the next then, but for projections of projections where it
+/// found an expression twice.
 fn is_one_select(plan: &LogicalPlan) -> bool {
     let (mut is_chain, mut num_projections, mut num_aggregations) = (true, 0, 0);
     // The closure never fails.

@@ -2,14 +2,14 @@
 //!
 //! DataFusion's rules and ours walk a plan some forty times. In that of one SELECT from one table most of
 //! them find nothing: there is no join, no window and no limit but that of a sort, no key of the sort is
-//! constant, and our operators take their rows from as many partitions as there are, in any order. Planning is most of the time of a short query, and
-//! behind a scan that went through all of the cache it takes four times as long.
+//! constant, and our operators take their rows from as many partitions as there are, in any order. Planning is
+//! most of the time of a short query, and takes four times as long behind a scan that went through all of the cache.
 
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::stats::Precision;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::TreeNode;
 use datafusion::error::Result;
 use datafusion::physical_optimizer::{
     ConfigOnlyContext, PhysicalOptimizerContext, PhysicalOptimizerRule,
@@ -72,13 +72,12 @@ impl HelpfulRules {
         if !is_plain(plan, context.config_options()) {
             return Ok(None);
         }
-        let has_filter = any(plan, |node| node.is::<FilterExec>());
+        let has_filter = plan.exists(|node| Ok(node.is::<FilterExec>()))?;
         let rules = self.of_plain.iter();
         let rules = rules.filter(|rule| has_filter || !OF_FILTERS.contains(&rule.name()));
         let plan = behind(rules, Arc::clone(plan), context)?;
-        let is_ours = !any(&plan, |node| {
-            node.is::<AggregateExec>() || node.is::<SortExec>()
-        });
+        let is_ours =
+            !plan.exists(|node| Ok(node.is::<AggregateExec>() || node.is::<SortExec>()))?;
         Ok(is_ours.then_some(plan))
     }
 }
@@ -141,20 +140,6 @@ fn has_all_partitions(source: &Arc<dyn ExecutionPlan>, config: &ConfigOptions) -
         Precision::Exact(num_rows) => num_rows <= config.execution.batch_size.get(),
         Precision::Inexact(_) | Precision::Absent => false,
     })
-}
-
-fn any(plan: &Arc<dyn ExecutionPlan>, is_it: impl Fn(&dyn ExecutionPlan) -> bool) -> bool {
-    let mut found = false;
-    // The closure never fails.
-    let _ = plan.apply(|node| {
-        found |= is_it(node.as_ref());
-        Ok(if found {
-            TreeNodeRecursion::Stop
-        } else {
-            TreeNodeRecursion::Continue
-        })
-    });
-    found
 }
 
 /// The plan as the rules rewrite it, one after the other.

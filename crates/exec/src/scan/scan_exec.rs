@@ -78,9 +78,7 @@ impl ScanExec {
             .source
             .with_bound(bound)
             .filter(|_| self.limit.is_none())?;
-        let num_threads = self.properties.partitioning.partition_count();
-        let control = Arc::clone(&self.control);
-        Some(Self::new(source, control, num_threads, None))
+        Some(self.reading(source))
     }
 
     /// The same where only the least and the greatest value of each column are asked for; none if the source has
@@ -88,9 +86,13 @@ impl ScanExec {
     pub(crate) fn of_extremes(&self) -> Option<Self> {
         let source = self.source.of_extremes();
         let source = source.filter(|_| self.limit.is_none())?;
+        Some(self.reading(source))
+    }
+
+    /// A scan of another source by the same threads.
+    fn reading(&self, source: Arc<dyn MorselSource>) -> Self {
         let num_threads = self.properties.partitioning.partition_count();
-        let control = Arc::clone(&self.control);
-        Some(Self::new(source, control, num_threads, None))
+        Self::new(source, Arc::clone(&self.control), num_threads, None)
     }
 
     /// The rows that are read.

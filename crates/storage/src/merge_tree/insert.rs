@@ -151,7 +151,7 @@ impl Insert {
                 return Ok(());
             }
         }
-        self.written[place] = Some(written(&self.table, &columns)?);
+        self.written[place] = Some(write_sorted(&self.table, &columns)?);
         self.check_partitions()
     }
 
@@ -184,15 +184,9 @@ impl Insert {
     }
 }
 
-/// The parts of some rows.
-pub(super) fn written(table: &MergeTree, columns: &[Vec<ArrayRef>]) -> Result<Written> {
-    let mut written = Written::new(table);
-    write_sorted(table, columns, &mut written)?;
-    Ok(written)
-}
-
 /// Sorts rows, and writes a part for each partition.
-fn write_sorted(table: &MergeTree, columns: &[Vec<ArrayRef>], written: &mut Written) -> Result<()> {
+pub(super) fn write_sorted(table: &MergeTree, columns: &[Vec<ArrayRef>]) -> Result<Written> {
+    let mut written = Written::new(table);
     let layout = table.layout();
     let by_key = |key: &[usize]| -> Result<Vec<ArrayRef>> {
         let columns: Vec<_> = key.iter().map(|c| columns[*c].clone()).collect();
@@ -240,7 +234,7 @@ fn write_sorted(table: &MergeTree, columns: &[Vec<ArrayRef>], written: &mut Writ
         part.push(&rows)?;
         part.finish(text)?;
     }
-    Ok(())
+    Ok(written)
 }
 
 /// Sorted rows as a merge would leave them: an insert need not bring what the next merge takes away.

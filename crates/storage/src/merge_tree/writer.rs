@@ -10,7 +10,7 @@ use arrow::array::ArrayRef;
 use basalt_error::Result;
 use basalt_profile::Account;
 
-use super::insert::{Written, written};
+use super::insert::{Written, write_sorted};
 use super::table::MergeTree;
 
 /// A place among the parts of an insert, and the columns of its rows.
@@ -33,7 +33,7 @@ impl Writer {
         let write = move || {
             let _entered = account.enter();
             for (place, columns) in waiting {
-                let part = written(&table, &columns);
+                let part = write_sorted(&table, &columns);
                 drop(columns);
                 // Whoever does not wait for the part any more takes none: its folder goes with it.
                 let _ = done.send((place, part));
