@@ -214,6 +214,17 @@ impl<'a> Block<'a> {
         Ok((Self::parse(stored)?, rest))
     }
 
+    /// As [`Self::read`], of bytes whose checksum has been compared before.
+    ///
+    /// # Errors
+    /// If there is no block, or it ends too early.
+    pub fn read_again(bytes: &'a [u8]) -> Result<(Self, &'a [u8])> {
+        let header = bytes.first_chunk().ok_or(DecodeError::Truncated)?;
+        let stored = bytes.split_at_checked(stored_bytes(header)?);
+        let (stored, rest) = stored.ok_or(DecodeError::Truncated)?;
+        Ok((Self::parse(stored)?, rest))
+    }
+
     fn parse(stored: &'a [u8]) -> Result<Self> {
         let (header, payload) = stored.split_at(HEADER_BYTES);
         let mut reader = Reader::new(header);

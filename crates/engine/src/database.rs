@@ -9,12 +9,15 @@ use basalt_exec::TemporaryFiles;
 use basalt_exec::accounted_tasks::count_tasks;
 use basalt_exec::compile::WaitsForCompilation;
 use basalt_parser::ast;
+use basalt_storage::BlockCache;
 use basalt_storage::merge_tree::BackgroundMerges;
 use parking_lot::{Mutex, RwLock};
 
 use crate::catalog::Catalog;
 use crate::definitions::Folder;
+use crate::memory::block_cache_bytes;
 use crate::observation::choices::LastChoices;
+use crate::settings::Settings;
 use crate::system::processes::Processes;
 use crate::workers::Workers;
 
@@ -36,6 +39,8 @@ pub struct Database {
     pub(crate) temporary_files: Arc<TemporaryFiles>,
     /// Choices of the last queries.
     pub(crate) choices: LastChoices,
+    /// Decoded blocks of all tables on disk.
+    pub(crate) blocks: Arc<BlockCache>,
     /// Merges the parts of all tables on disk.
     pub(crate) merges: Arc<BackgroundMerges>,
     pub(crate) runtime: Workers,
@@ -83,6 +88,7 @@ impl Database {
             processes: Processes::default(),
             temporary_files: Arc::new(temporary_files),
             choices: LastChoices::default(),
+            blocks: Arc::new(BlockCache::new(block_cache_bytes(&Settings::default()))),
             merges: Arc::default(),
             runtime: Workers::start()?,
             _compilation: WaitsForCompilation,

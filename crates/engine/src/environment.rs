@@ -36,14 +36,14 @@ impl Environment for QueryEnvironment<'_> {
         if name.database.is_none()
             && let Some(table) = self.temporary.get(&name.name)
         {
-            return entry(table).map(|entry| self.with_shown(entry));
+            return self.entry(table);
         }
         let database = name.database.as_deref().unwrap_or(&self.context.database);
         if SYSTEM_DATABASES.contains(&database) {
             return system::table(self, database, &name.name);
         }
         let table = self.database.catalog.table(database, &name.name)?;
-        entry(&table).map(|entry| self.with_shown(entry))
+        self.entry(&table)
     }
 
     fn final_table(&self, name: &ast::ObjectName) -> Result<Option<TableEntry>> {
@@ -180,6 +180,12 @@ impl QueryEnvironment<'_> {
         }
     }
 
+    /// A table of the catalog, by the settings.
+    fn entry(&self, table: &Table) -> Result<TableEntry> {
+        let is_cached = self.settings.flag("use_uncompressed_cache");
+        entry(table, is_cached).map(|entry| self.with_shown(entry))
+    }
+
     /// The table with the columns that `*` shows by settings.
     fn with_shown(&self, mut entry: TableEntry) -> TableEntry {
         let materialized = self.settings.flag("asterisk_include_materialized_columns");
@@ -207,7 +213,7 @@ fn readable(table: &Table) -> Vec<TableColumn> {
 }
 
 /// What a table of the catalog is to a query.
-pub(crate) fn entry(table: &Table) -> Result<TableEntry> {
+fn entry(table: &Table, is_cached: bool) -> Result<TableEntry> {
     let columns = readable(table);
     Ok(match &table.engine {
         Engine::Memory(memory) => TableEntry::Table {
@@ -221,6 +227,7 @@ pub(crate) fn entry(table: &Table) -> Result<TableEntry> {
             provider: Arc::new(SourceTable(MergeTreeTable::new(
                 Arc::clone(&table.storage),
                 table.storage.parts()?,
+                is_cached,
             ))),
             columns,
         },

@@ -6,6 +6,8 @@ use arrow::array::RecordBatch;
 use basalt_exec::memory;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 
+use crate::settings::Settings;
+
 /// What a query may take at once where no setting limits it: nine tenths of the memory of the machine, or
 /// of what it allows this process.
 pub(crate) fn machine_bytes() -> usize {
@@ -20,6 +22,15 @@ pub(crate) fn machine_bytes() -> usize {
         least.map_or(usize::MAX, |bytes| bytes / 10 * 9)
     });
     *BYTES
+}
+
+/// How much of the machine's memory decoded blocks may take: what a query needs is more urgent.
+const BLOCK_CACHE_SHARE: usize = 8;
+
+/// What the cache of decoded blocks may hold.
+pub(crate) fn block_cache_bytes(settings: &Settings) -> u64 {
+    let most = (machine_bytes() / BLOCK_CACHE_SHARE) as u64;
+    settings.number("uncompressed_cache_size").min(most)
 }
 
 /// The memory of rows that a statement keeps while it runs.

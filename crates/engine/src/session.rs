@@ -22,7 +22,7 @@ use crate::constants::ConstantThreads;
 use crate::database::Database;
 use crate::environment::QueryEnvironment;
 use crate::execution::{Execution, panic_error};
-use crate::memory::machine_bytes;
+use crate::memory::{block_cache_bytes, machine_bytes};
 use crate::observation::Observation;
 use crate::settings::{Settings, force_arms, kind_of_values};
 use crate::statement;
@@ -137,6 +137,10 @@ impl Session {
         let parsed = &*statement::identifiers::resolved(parsed, &self.parameters)?;
         SimdLevel::force(SimdLevel::parse_setting(settings.get("simd_level")).unwrap_or(None));
         force_arms(settings.get("force_choice"))?;
+        if settings.changed().contains_key("uncompressed_cache_size") {
+            let bytes = block_cache_bytes(&settings);
+            self.database.blocks.set_capacity(bytes);
+        }
         statement::limits::check_tree(parsed, &settings)?;
         let _busy = basalt_profile::Busy::begin();
         let control = Arc::new(statement::limits::control(&settings));

@@ -22,7 +22,7 @@ pub mod resident;
 pub mod room;
 pub mod task;
 
-pub use account::{Account, Entered, check_limit, check_room, room_bytes, thread_bytes};
+pub use account::{Account, Entered, check_limit, check_room, hand_over, room_bytes, thread_bytes};
 pub use counting::Counting;
 pub use freed::{Busy, keep_freed_memory};
 pub use resident::resident_bytes;

@@ -6,7 +6,7 @@
 //! | [`merge_tree`] | [`MergeTree`]: sorted parts in a folder, compressed column by column |
 //! | [`squash`] | small batches joined to larger ones |
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod memory;
 pub mod merge_tree;
@@ -14,4 +14,4 @@ pub mod merge_tree;
 mod squash;
 
 pub use memory::{MAX_BATCH_ROWS, MemoryTable};
-pub use merge_tree::{ColumnCodec, Layout, MergeTree, Options, Part, StoredColumn};
+pub use merge_tree::{BlockCache, ColumnCodec, Layout, MergeTree, Options, Part, StoredColumn};

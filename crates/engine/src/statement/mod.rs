@@ -162,6 +162,10 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         {
             merge_tree::merges(session, system)
         }
+        Statement::System(system) if system.command == "CLEAR UNCOMPRESSED CACHE" => {
+            session.database.blocks.clear();
+            Ok(Summary::default())
+        }
         Statement::System(system) => set::system(&system.command),
         Statement::Kill(kill) => kill::run(session, &query, kill, io),
         Statement::Parallel(statements) => parallel::run(session, &query, statements, io),

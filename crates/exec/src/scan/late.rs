@@ -202,7 +202,7 @@ pub(super) struct Ways(Mutex<Known>);
 
 impl Ways {
     /// How to read the next row group, by what was measured.
-    fn next(&self) -> Way {
+    pub(super) fn next(&self) -> Way {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let share = known.num_passing as f64 / known.late.num_rows.max(1) as f64;
         if known.late.row_groups < MIN_MEASURED || share <= FEW_ROWS {

@@ -1,9 +1,14 @@
-//! Reads the blocks that `encode` writes as arrays, without copying what is stored plain.
+//! Reads the blocks that `encode` writes as arrays, without copying what is stored plain. Strings with a
+//! dictionary become dictionary arrays.
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayData, ArrayRef, BinaryViewArray, ListArray, StructArray, make_array};
+use arrow::array::{
+    ArrayData, ArrayRef, AsArray, BinaryViewArray, DictionaryArray, ListArray, StructArray,
+    UInt16Array, make_array,
+};
 use arrow::buffer::{BooleanBuffer, Buffer, MutableBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow::compute::take;
 use arrow::datatypes::DataType as ArrowType;
 use basalt_codec::block::CHECKSUM_BYTES;
 use basalt_codec::{Block, BlockDecoder, DecodeError, Element, Kind, PaddedBuffer};
@@ -11,6 +16,27 @@ use basalt_types::DataType;
 use bytes::Bytes;
 
 use super::encode::{children, element};
+
+/// How strings are given that have a dictionary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// One by one.
+    Flat,
+    /// As a dictionary array.
+    Encoded,
+}
+
+/// The values of an array, one by one if it is a dictionary array.
+///
+/// # Errors
+/// If it is none that [`super::Part::read_cached`] gives.
+pub fn flat(array: &ArrayRef) -> basalt_error::Result<ArrayRef> {
+    let Some(strings) = array.as_any_dictionary_opt() else {
+        return Ok(Arc::clone(array));
+    };
+    let taken = take(strings.values(), strings.keys(), None);
+    taken.map_err(|e| basalt_error::Error::bug(e.to_string()))
+}
 
 /// Why a group could not be read, and at which of its blocks.
 #[derive(Debug)]
@@ -21,11 +47,21 @@ pub(super) struct BadBlock {
 
 type Result<T> = std::result::Result<T, BadBlock>;
 
+/// What a block holds.
+struct ReadBlock {
+    element: Element,
+    num: usize,
+    values: Buffer,
+}
+
 /// Reads the blocks of a group one behind the other.
 pub(super) struct GroupDecoder {
     stored: Bytes,
+    checks: bool,
     position: usize,
     num_read: usize,
+    /// Places of decoders so far: those of blocks that a group may have or not are left free.
+    num_slots: usize,
     /// One for each block, which holds values of its own kind.
     decoders: Vec<BlockDecoder>,
     checksums: Vec<u8>,
@@ -33,11 +69,14 @@ pub(super) struct GroupDecoder {
 
 impl GroupDecoder {
     /// `decoders` have read the same blocks of other groups of the column.
-    pub(super) fn new(stored: PaddedBuffer, decoders: Vec<BlockDecoder>) -> Self {
+    /// Checksums are compared if `checks`.
+    pub(super) fn new(stored: Bytes, decoders: Vec<BlockDecoder>, checks: bool) -> Self {
         Self {
-            stored: Bytes::from_owner(stored),
+            stored,
+            checks,
             position: 0,
             num_read: 0,
+            num_slots: 0,
             decoders,
             checksums: Vec::new(),
         }
@@ -71,12 +110,12 @@ impl GroupDecoder {
                 let num_elements = self.total(&lengths, i32::MAX as usize)?;
                 let elements = match (field.data_type(), &children[..]) {
                     (ArrowType::Struct(fields), [key, value]) => {
-                        let key = self.array(key, num_elements)?;
-                        let value = self.array(value, num_elements)?;
+                        let key = self.flat_array(key, num_elements)?;
+                        let value = self.flat_array(value, num_elements)?;
                         let entries = StructArray::try_new(fields.clone(), vec![key, value], None);
                         Arc::new(entries.map_err(|e| self.bad(e))?)
                     }
-                    (_, [element]) => self.array(element, num_elements)?,
+                    (_, [element]) => self.flat_array(element, num_elements)?,
                     _ => return Err(self.bad("a list of unknown elements")),
                 };
                 let offsets = OffsetBuffer::from_lengths(lengths.iter().map(|l| *l as usize));
@@ -84,7 +123,7 @@ impl GroupDecoder {
                 Ok(Arc::new(lists.map_err(|e| self.bad(e))?))
             }
             (ArrowType::Struct(fields), types) => {
-                let columns = types.iter().map(|t| self.array(t, num_rows));
+                let columns = types.iter().map(|t| self.flat_array(t, num_rows));
                 let columns = columns.collect::<Result<Vec<_>>>()?;
                 let tuples = StructArray::try_new(fields.clone(), columns, None);
                 Ok(Arc::new(tuples.map_err(|e| self.bad(e))?))
@@ -92,7 +131,11 @@ impl GroupDecoder {
             (physical, _) => {
                 let (element, width) = element(physical).map_err(|e| self.bad(e.message()))?;
                 let num_values = num_rows * width / usize::from(element.width());
-                let values = self.values(element, num_values)?;
+                // Words of the same width: what is no number to a type may be packed as one.
+                let fits = |found: Element, num: usize| {
+                    found.width() == element.width() && num == num_values
+                };
+                let values = self.next_values(fits)?.values;
                 let built = ArrayData::builder(physical.clone())
                     .len(num_rows)
                     .add_buffer(values)
@@ -103,11 +146,36 @@ impl GroupDecoder {
         }
     }
 
+    /// As [`Self::array`], of values within others.
+    fn flat_array(&mut self, data_type: &DataType, num_rows: usize) -> Result<ArrayRef> {
+        let array = self.array(data_type, num_rows)?;
+        flat(&array).map_err(|e| self.bad(e.message()))
+    }
+
     fn strings(&mut self, num_rows: usize, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
-        let lengths = self.lengths(num_rows)?;
-        let num_bytes = self.total(&lengths, u32::MAX as usize)?;
+        let (length, code) = (unsigned(4), unsigned(2));
+        let first =
+            self.next_values(|element, num| num == num_rows && [length, code].contains(&element))?;
+        if first.element != code {
+            self.num_slots += 1;
+            return self.views(&ScalarBuffer::new(first.values, 0, num_rows), nulls);
+        }
+        let codes = UInt16Array::new(ScalarBuffer::new(first.values, 0, num_rows), nulls);
+        let lengths = self.next_values(|element, _| element == length)?;
+        let values = self.views(&ScalarBuffer::new(lengths.values, 0, lengths.num), None)?;
+        let strings = DictionaryArray::try_new(codes, values);
+        Ok(Arc::new(strings.map_err(|e| self.bad(e))?))
+    }
+
+    /// Strings of these lengths in the bytes of the next block.
+    fn views(
+        &mut self,
+        lengths: &ScalarBuffer<u32>,
+        nulls: Option<NullBuffer>,
+    ) -> Result<ArrayRef> {
+        let num_bytes = self.total(lengths, u32::MAX as usize)?;
         let bytes = self.values(Element::BYTES, num_bytes)?;
-        let mut views: Vec<u128> = Vec::with_capacity(num_rows);
+        let mut views: Vec<u128> = Vec::with_capacity(lengths.len());
         let mut start = 0_u32;
         for length in lengths.iter() {
             let value = &bytes[start as usize..][..*length as usize];
@@ -127,35 +195,44 @@ impl GroupDecoder {
     }
 
     fn lengths(&mut self, num_rows: usize) -> Result<ScalarBuffer<u32>> {
-        let length = Element::try_new(Kind::Unsigned, 4).unwrap_or(Element::BYTES);
-        let buffer = self.values(length, num_rows)?;
+        let buffer = self.values(unsigned(4), num_rows)?;
         Ok(ScalarBuffer::new(buffer, 0, num_rows))
     }
 
     fn validity(&mut self, num_rows: usize) -> Result<NullBuffer> {
-        let flag = Element::try_new(Kind::Unsigned, 1).unwrap_or(Element::BYTES);
-        let flags = self.values(flag, num_rows)?;
+        let flags = self.values(unsigned(1), num_rows)?;
         let flags = BooleanBuffer::collect_bool(num_rows, |i| flags[i] != 0);
         Ok(NullBuffer::new(flags))
     }
 
-    /// The values of the next block.
+    /// The values of the next block, which must be so many of these.
     fn values(&mut self, element: Element, num_values: usize) -> Result<Buffer> {
+        let read = self.next_values(|found, num| found == element && num == num_values)?;
+        Ok(read.values)
+    }
+
+    /// The values of the next block, if the column has such ones and so many there.
+    fn next_values(&mut self, fits: impl Fn(Element, usize) -> bool) -> Result<ReadBlock> {
         let stored = self.stored.clone();
         let rest = &stored[self.position..];
-        let (block, behind) = Block::read(rest).map_err(|e| self.bad(e))?;
-        if block.element() != element || block.num_values() != num_values {
+        let read = match self.checks {
+            true => Block::read(rest),
+            false => Block::read_again(rest),
+        };
+        let (block, behind) = read.map_err(|e| self.bad(e))?;
+        let (element, num) = (block.element(), block.num_values());
+        if !fits(element, num) {
             return Err(self.bad("the block holds other values than the column has"));
         }
         let values = match block.plain() {
             Some(plain) => stored.slice_ref(plain),
             None => {
                 let mut values = PaddedBuffer::default();
-                if self.decoders.len() <= self.num_read {
+                if self.decoders.len() <= self.num_slots {
                     self.decoders
-                        .resize_with(self.num_read + 1, BlockDecoder::new);
+                        .resize_with(self.num_slots + 1, BlockDecoder::new);
                 }
-                let decoded = self.decoders[self.num_read].decode(&block, &mut values);
+                let decoded = self.decoders[self.num_slots].decode(&block, &mut values);
                 decoded.map_err(|e: DecodeError| self.bad(e))?;
                 Bytes::from_owner(values)
             }
@@ -163,12 +240,16 @@ impl GroupDecoder {
         self.checksums.extend_from_slice(&rest[..CHECKSUM_BYTES]);
         self.position = stored.len() - behind.len();
         self.num_read += 1;
+        self.num_slots += 1;
         // Nothing lies nowhere, which need not be aligned.
-        let is_empty = values.is_empty();
-        Ok(if is_empty {
-            MutableBuffer::new(0).into()
-        } else {
-            Buffer::from(values)
+        let values = match values.is_empty() {
+            true => MutableBuffer::new(0).into(),
+            false => Buffer::from(values),
+        };
+        Ok(ReadBlock {
+            element,
+            num,
+            values,
         })
     }
 
@@ -178,4 +259,9 @@ impl GroupDecoder {
             why: why.to_string(),
         }
     }
+}
+
+/// Unsigned integers of 1, 2 or 4 bytes.
+fn unsigned(width: u16) -> Element {
+    Element::try_new(Kind::Unsigned, width).unwrap_or(Element::BYTES)
 }

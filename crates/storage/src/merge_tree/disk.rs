@@ -6,6 +6,8 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
+use super::mapping::MappedFile;
+
 /// A file that is being written.
 pub trait NewFile: Write + Send {
     /// Has the system keep what has been written.
@@ -43,6 +45,11 @@ pub trait Disk: Debug + Send + Sync {
 
     /// Fills `bytes` from a place of a file; `UnexpectedEof` if it ends before.
     fn read_range(&self, path: &Path, offset: u64, bytes: &mut [u8]) -> io::Result<()>;
+
+    /// A file whose bytes can be used where they lie, which nobody may change any more.
+    fn map(&self, path: &Path) -> io::Result<MappedFile> {
+        Ok(MappedFile::of_bytes(&self.read(path)?))
+    }
 
     /// Number of bytes of a file.
     fn len(&self, path: &Path) -> io::Result<u64>;
@@ -93,6 +100,10 @@ impl Disk for SystemDisk {
         let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(bytes)
+    }
+
+    fn map(&self, path: &Path) -> io::Result<MappedFile> {
+        MappedFile::open(path)
     }
 
     fn len(&self, path: &Path) -> io::Result<u64> {

@@ -3,26 +3,29 @@
 //! ```text
 //! Nullable(T)         a byte for each row, 1 = there is a value; then T, with another value in gaps
 //! String              the lengths as UInt32; then all bytes
+//!                     or, if many are the same, their numbers as UInt16; then the different ones as above
 //! Array(T), Map(K, V) the lengths as UInt32; then the elements, or keys and values
 //! Tuple(T, …)         the elements
 //! all else            the values
 //! ```
 
-use arrow::array::{Array, ArrayRef, AsArray, ListArray};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, ListArray};
 use arrow::datatypes::DataType as ArrowType;
 use basalt_codec::block::CHECKSUM_BYTES;
 use basalt_codec::word::bytes_of;
-use basalt_codec::{BlockEncoder, Chain, Codec, Element, Kind, Learned, Statistics};
+use basalt_codec::{BlockEncoder, Chain, Element, Kind, Learned, Packing, Statistics};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use super::layout::ColumnCodec;
+use super::layout::{ColumnCodec, Effort};
+use super::string_dictionary::StringDictionary;
 
 /// Encodes the groups of one column.
 pub(super) struct ColumnEncoder {
     codec: ColumnCodec,
+    effort: Effort,
     /// An encoder for each kind of blocks, in the order in which a group has them.
-    encoders: Vec<BlockEncoder>,
+    encoders: Vec<Option<BlockEncoder>>,
     /// What others have found for such blocks.
     learned: Vec<Option<Learned>>,
     next: usize,
@@ -39,9 +42,10 @@ pub(super) struct Encoded {
 }
 
 impl ColumnEncoder {
-    pub(super) fn new(codec: ColumnCodec) -> Self {
+    pub(super) fn new(codec: ColumnCodec, effort: Effort) -> Self {
         Self {
             codec,
+            effort,
             encoders: Vec::new(),
             learned: Vec::new(),
             next: 0,
@@ -57,13 +61,8 @@ impl ColumnEncoder {
 
     /// What it has found for the blocks of a group.
     pub(super) fn learned(&self) -> Vec<Option<Learned>> {
-        self.encoders.iter().map(BlockEncoder::learned).collect()
-    }
-
-    fn add_encoder(&mut self, element: Element, codec: Codec) {
-        let learned = self.learned.get(self.next).copied().flatten();
-        let encoder = BlockEncoder::new(element, codec);
-        self.encoders.push(encoder.going_on_with(learned));
+        let learned = |encoder: &Option<BlockEncoder>| encoder.as_ref()?.learned();
+        self.encoders.iter().map(learned).collect()
     }
 
     /// Appends the blocks of a group.
@@ -100,18 +99,7 @@ impl ColumnEncoder {
         }
         let children = children(data_type);
         match array.data_type() {
-            ArrowType::BinaryView => {
-                let views = array.as_binary_view();
-                let mut lengths: Vec<u32> = Vec::with_capacity(views.len());
-                let mut bytes = Vec::with_capacity(views.total_bytes_len());
-                for value in views {
-                    let value = value.unwrap_or_default();
-                    lengths.push(count(value.len())?);
-                    bytes.extend_from_slice(value);
-                }
-                self.lengths(&lengths, out, encoded)?;
-                self.block(Element::BYTES, &bytes, out, encoded)
-            }
+            ArrowType::BinaryView => self.strings(array.as_binary_view(), out, encoded),
             ArrowType::List(_) => {
                 let lists = array.as_list::<i32>();
                 let offsets = lists.value_offsets();
@@ -136,9 +124,47 @@ impl ColumnEncoder {
             _ => {
                 let (element, width) = element(array.data_type())?;
                 let values = fixed_values(array, width);
-                self.block(element, &values, out, encoded)
+                self.block(element, &values, out, encoded)?;
+                if matches!(array.data_type(), ArrowType::FixedSizeBinary(_)) {
+                    // Their order is not that of the numbers that blocks take them for.
+                    encoded.statistics.bounds = None;
+                }
+                Ok(())
             }
         }
+    }
+
+    fn strings(
+        &mut self,
+        strings: &BinaryViewArray,
+        out: &mut Vec<u8>,
+        encoded: &mut Encoded,
+    ) -> Result<()> {
+        let dictionary = match self.codec {
+            ColumnCodec::Auto => StringDictionary::of(strings),
+            ColumnCodec::Fixed(_) => None,
+        };
+        if let Some(dictionary) = dictionary {
+            let decoded_bytes = encoded.decoded_bytes;
+            let code = Element::try_new(Kind::Unsigned, 2).unwrap_or(Element::BYTES);
+            self.side_block(code, bytes_of(&dictionary.codes), out, encoded)?;
+            self.lengths(&dictionary.lengths, out, encoded)?;
+            self.block(Element::BYTES, &dictionary.bytes, out, encoded)?;
+            encoded.chain = format!("{}, {}", Packing::Dictionary.name(), encoded.chain);
+            encoded.decoded_bytes = decoded_bytes + plain_bytes(strings);
+            return Ok(());
+        }
+        // The place of the codes' encoder.
+        self.next += 1;
+        let mut lengths: Vec<u32> = Vec::with_capacity(strings.len());
+        let mut bytes = Vec::with_capacity(strings.total_bytes_len());
+        for value in strings {
+            let value = value.unwrap_or_default();
+            lengths.push(count(value.len())?);
+            bytes.extend_from_slice(value);
+        }
+        self.lengths(&lengths, out, encoded)?;
+        self.block(Element::BYTES, &bytes, out, encoded)
     }
 
     /// A flag for each row, 1 = there is a value.
@@ -169,10 +195,8 @@ impl ColumnEncoder {
         out: &mut Vec<u8>,
         encoded: &mut Encoded,
     ) -> Result<()> {
-        if self.next == self.encoders.len() {
-            self.add_encoder(element, ColumnCodec::Auto.codec());
-        }
-        self.append(values, Statistics::default(), out, encoded)
+        let block = (element, ColumnCodec::Auto, Statistics::default());
+        self.append(block, values, out, encoded)
     }
 
     fn block(
@@ -182,23 +206,27 @@ impl ColumnEncoder {
         out: &mut Vec<u8>,
         encoded: &mut Encoded,
     ) -> Result<()> {
-        if self.next == self.encoders.len() {
-            self.add_encoder(element, self.codec.codec());
-        }
         let statistics = Statistics::of(values, element);
         encoded.statistics = statistics;
-        self.append(values, statistics, out, encoded)
+        self.append((element, self.codec, statistics), values, out, encoded)
     }
 
     fn append(
         &mut self,
+        (element, codec, statistics): (Element, ColumnCodec, Statistics),
         values: &[u8],
-        statistics: Statistics,
         out: &mut Vec<u8>,
         encoded: &mut Encoded,
     ) -> Result<()> {
         let start = out.len();
-        let chain = self.encoders[self.next].encode_with(values, statistics, out);
+        if self.encoders.len() <= self.next {
+            self.encoders.resize_with(self.next + 1, || None);
+        }
+        let learned = self.learned.get(self.next).copied().flatten();
+        let encoder = self.encoders[self.next].get_or_insert_with(|| {
+            BlockEncoder::new(element, codec.codec(self.effort)).going_on_with(learned)
+        });
+        let chain = encoder.encode_with(values, statistics, out);
         let chain = chain.map_err(|_| {
             Error::new(
                 ErrorCode::TOO_LARGE_STRING_SIZE,
@@ -212,6 +240,12 @@ impl ColumnEncoder {
         encoded.checksums.extend_from_slice(checksum);
         Ok(())
     }
+}
+
+/// Bytes of strings and their lengths.
+fn plain_bytes(strings: &BinaryViewArray) -> u64 {
+    let lengths = strings.iter().map(|s| s.map_or(0, |s| s.len() as u64));
+    lengths.sum::<u64>() + size_of::<u32>() as u64 * strings.len() as u64
 }
 
 /// The types inside a type.
@@ -252,10 +286,15 @@ pub(super) fn element(physical: &ArrowType) -> Result<(Element, usize)> {
         ArrowType::Decimal256(..) => (Kind::Signed, 32),
         ArrowType::FixedSizeBinary(width) => {
             let width = usize::try_from(*width).unwrap_or(0);
+            // As numbers they can be packed, where there are such numbers.
+            let kind = match width {
+                1 | 2 | 4 | 8 | 16 => Kind::Unsigned,
+                _ => Kind::Bytes,
+            };
             // A block's values are narrower: wider ones are bytes to it.
             let element = u16::try_from(width)
                 .ok()
-                .and_then(|width| Element::try_new(Kind::Bytes, width));
+                .and_then(|width| Element::try_new(kind, width));
             return Ok((element.unwrap_or(Element::BYTES), width));
         }
         other => return Err(Error::bug(format!("no blocks of {other}"))),

@@ -11,7 +11,7 @@ use super::PART_ROWS;
 use super::combine::{KeyedRows, Purpose};
 use super::disk::Disk;
 use super::encode::memory_bytes;
-use super::layout::Layout;
+use super::layout::{Effort, Layout};
 use super::merge::filtered;
 use super::order::{Partition, boundaries, order_of, partition};
 use super::part::PartName;
@@ -230,7 +230,7 @@ pub(super) fn write_sorted(table: &MergeTree, columns: &[Vec<ArrayRef>]) -> Resu
         let text = partition.text.clone();
         // Listed before it is written, so that it goes if that fails.
         written.add(folder.clone(), partition);
-        let mut part = PartWriter::create(table, &folder, num_threads())?;
+        let mut part = PartWriter::create(table, &folder, (num_threads(), Effort::Quick))?;
         part.push(&rows)?;
         part.finish(text)?;
     }

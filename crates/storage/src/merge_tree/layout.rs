@@ -31,10 +31,28 @@ impl ColumnCodec {
     }
 
     /// A fresh codec for the values of a part.
-    pub(super) fn codec(self) -> Codec {
+    pub(super) fn codec(self, effort: Effort) -> Codec {
         match self {
-            ColumnCodec::Auto => Codec::Auto(Box::new(Auto::new(Policy::default()))),
+            ColumnCodec::Auto => Codec::Auto(Box::new(Auto::new(effort.policy()))),
             ColumnCodec::Fixed(chain) => Codec::Fixed(chain),
+        }
+    }
+}
+
+/// How much it may take to make blocks small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// Somebody waits, and the next merge writes the rows again.
+    Quick,
+    /// The part will stay, and be read more often than it was written.
+    Thorough,
+}
+
+impl Effort {
+    fn policy(self) -> Policy {
+        match self {
+            Self::Quick => Policy::default(),
+            Self::Thorough => Policy::thorough(),
         }
     }
 }

@@ -25,12 +25,17 @@
 //! | [`learned`] | which chains have won for the blocks of columns |
 //! | [`encode`] | arrays as blocks |
 //! | [`decode`] | blocks as arrays |
+//! | [`string_dictionary`] | strings of a group, each kept once |
+//! | [`read`] | groups of a column: mapped, from files, from the cache |
+//! | [`mapping`] | files that are used where they lie |
+//! | [`block_cache`] | [`BlockCache`]: decoded groups for the next query |
 //! | [`decoders`] | what is learnt about the blocks of a column |
 //! | [`write`] | the files of a part |
 //! | [`writer`] | parts of an insert on another thread |
 //! | [`disk`] | the operations on files that all of this needs |
 
 mod background;
+mod block_cache;
 mod combine;
 mod decode;
 mod decoders;
@@ -42,6 +47,7 @@ mod insert;
 mod layout;
 mod learned;
 mod manifest;
+mod mapping;
 mod merge;
 mod metadata;
 mod old_parts;
@@ -51,7 +57,9 @@ mod packed_order;
 mod part;
 mod partition;
 mod pressure;
+mod read;
 mod rewrite;
+mod string_dictionary;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -59,12 +67,15 @@ mod write;
 mod writer;
 
 pub use background::BackgroundMerges;
+pub use block_cache::BlockCache;
 pub use combine::{Combine, KeyedRows, Purpose, Replacing};
+pub use decode::flat;
 pub use disk::{Disk, Entry, NewFile, SystemDisk};
 pub use expiry::Expiry;
 pub use index::{Index, IndexKind, IndexedValue, Relation};
 pub use insert::Insert;
 pub use layout::{ColumnCodec, Layout, StoredColumn};
+pub use mapping::MappedFile;
 pub use merge::{MergedRows, Progress, WantedGroups};
 pub use metadata::{Bounds, ColumnMetadata, GroupMetadata, PartMetadata};
 pub use options::Options;

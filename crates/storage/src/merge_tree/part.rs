@@ -1,39 +1,35 @@
 //! Reads a part: a folder with a file of blocks for each column.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use arrow::array::ArrayRef;
-use basalt_codec::PaddedBuffer;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
-use xxhash_rust::xxh3::xxh3_64;
 
-use super::decode::GroupDecoder;
+use super::block_cache::BlockCache;
 use super::decoders::Decoders;
 use super::disk::Disk;
 use super::index::{self, IndexedValue, PartIndexes, Relation};
 use super::layout::Layout;
 use super::metadata::{self, PartMetadata};
+use super::read::Reading;
 
 /// A part whose metadata has been read.
 #[derive(Debug)]
 pub struct Part {
-    disk: Arc<dyn Disk>,
-    name: PartName,
-    folder: PathBuf,
-    types: Vec<DataType>,
-    metadata: PartMetadata,
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) name: PartName,
+    pub(super) folder: PathBuf,
+    pub(super) types: Vec<DataType>,
+    pub(super) metadata: PartMetadata,
     metadata_bytes: u64,
     modified: SystemTime,
     is_obsolete: AtomicBool,
     /// Read when a query first asks.
     indexes: OnceLock<PartIndexes>,
-    /// Its table's.
-    decoders: Decoders,
+    pub(super) reading: Reading,
 }
 
 /// `partition_min_max_level[_mutation]`: the inserts that a part comes from, how often it was merged,
@@ -107,7 +103,7 @@ impl Part {
         table: &Path,
         name: PartName,
         layout: &Layout,
-        decoders: &Decoders,
+        (decoders, cache): (&Decoders, &Arc<BlockCache>),
     ) -> Result<Self> {
         let folder = table.join(name.to_string());
         let file = folder.join(metadata::FILE);
@@ -125,6 +121,7 @@ impl Part {
             let message = format!("Part {name} has other columns than its table");
             return Err(Error::new(ErrorCode::CORRUPTED_DATA, message));
         }
+        let reading = Reading::new(&metadata, decoders.clone(), Arc::clone(cache));
         Ok(Self {
             disk: Arc::clone(disk),
             name,
@@ -135,7 +132,7 @@ impl Part {
             modified: modified.unwrap_or(SystemTime::UNIX_EPOCH),
             is_obsolete: AtomicBool::new(false),
             indexes: OnceLock::new(),
-            decoders: decoders.clone(),
+            reading,
         })
     }
 
@@ -225,73 +222,17 @@ impl Part {
     pub(super) fn mark(&self, name: &str) -> std::io::Result<()> {
         self.disk.create(&self.folder.join(name))?.sync()
     }
-
-    /// The values of a column for a group of rows.
-    ///
-    /// # Errors
-    /// `CORRUPTED_DATA` with part, column and block if the blocks are damaged.
-    pub fn read(&self, column: usize, group: usize) -> Result<ArrayRef> {
-        let described = &self.metadata.columns[column];
-        let known = &described.groups[group];
-        let path = self.folder.join(column_file(column));
-        let place = |block: usize| {
-            let name = &described.name;
-            format!(
-                "part {}, column `{name}`, block {block} of group {group}",
-                self.name
-            )
-        };
-        let damaged = |block: usize, why: &dyn std::fmt::Display| {
-            let message = format!("Damaged data in {}: {why}", place(block));
-            Error::new(ErrorCode::CORRUPTED_DATA, message)
-        };
-        let stored = self
-            .read_range(&path, known.offset, known.num_bytes)
-            .map_err(|e| {
-                if e.kind() == ErrorKind::UnexpectedEof {
-                    return damaged(0, &"the file ends too early");
-                }
-                missing(&path, &e).within(place(0))
-            })?;
-        let num_rows = self.metadata.group_rows[group] as usize;
-        let mut decoder = GroupDecoder::new(stored, self.decoders.borrow(column));
-        let array = decoder.decode(&self.types[column], num_rows);
-        let (checksums, decoders) = decoder.into_parts();
-        self.decoders.give_back(column, decoders);
-        let array = array.map_err(|e| damaged(e.block, &e.why))?;
-        if xxh3_64(&checksums) != known.checksum {
-            return Err(damaged(0, &"the blocks are not those of this part"));
-        }
-        Ok(array)
-    }
-
-    fn read_range(
-        &self,
-        path: &Path,
-        offset: u64,
-        num_bytes: u64,
-    ) -> std::io::Result<PaddedBuffer> {
-        // The file's length is looked at first: a damaged number must not ask for all memory.
-        let file_bytes = self.disk.len(path)?;
-        let end = offset.checked_add(num_bytes);
-        let is_there = end.is_some_and(|end| file_bytes >= end);
-        let (true, Ok(len)) = (is_there, usize::try_from(num_bytes)) else {
-            return Err(ErrorKind::UnexpectedEof.into());
-        };
-        let mut stored = PaddedBuffer::zeroed(len);
-        self.disk.read_range(path, offset, &mut stored)?;
-        Ok(stored)
-    }
 }
 
 /// The error for a file of a part that cannot be read.
-fn missing(path: &Path, e: &std::io::Error) -> Error {
+pub(super) fn missing(path: &Path, e: &std::io::Error) -> Error {
     let message = format!("Cannot read {}: {e}", path.display());
     Error::new(ErrorCode::CANNOT_OPEN_FILE, message)
 }
 
 impl Drop for Part {
     fn drop(&mut self) {
+        self.reading.forget(&self.metadata);
         if *self.is_obsolete.get_mut() {
             // What is left is removed when the table is opened to write.
             let _ = self.disk.remove_folder(&self.folder);

@@ -8,6 +8,7 @@ use basalt_error::{Error, Result};
 
 use super::index::PartIndexes;
 use super::insert::Written;
+use super::layout::Effort;
 use super::merge::filtered;
 use super::metadata::{ColumnMetadata, PartMetadata};
 use super::order::Partition;
@@ -109,7 +110,8 @@ impl MergeTree {
             PartChange::Filter(mut kept) => {
                 let folder = self.new_folder();
                 written.add(folder.clone(), partition_of_part(part));
-                let mut writer = PartWriter::create(self, &folder, num_threads())?;
+                let mut writer =
+                    PartWriter::create(self, &folder, (num_threads(), Effort::Thorough))?;
                 for group in 0..part.metadata().group_rows.len() {
                     let kept = kept(group)?;
                     let columns = 0..self.layout().columns.len();
@@ -203,7 +205,12 @@ impl MergeTree {
             let path = folder.join(column_file(i));
             match source {
                 ColumnSource::New => {
-                    let writer = ColumnWriter::create(self.disk(), path, &layout.columns[i])?;
+                    let writer = ColumnWriter::create(
+                        self.disk(),
+                        path,
+                        &layout.columns[i],
+                        Effort::Thorough,
+                    )?;
                     writers.push((i, writer));
                 }
                 ColumnSource::Same(from) => {

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::disk::{Disk, NewFile};
 use super::encode::{ColumnEncoder, value_bytes};
 use super::index::PartIndexes;
-use super::layout::StoredColumn;
+use super::layout::{Effort, StoredColumn};
 use super::metadata::{self, ColumnMetadata, GroupMetadata, PartMetadata};
 use super::part::column_file;
 use super::table::MergeTree;
@@ -48,19 +48,24 @@ pub(super) struct PartWriter<'a> {
     indexes: PartIndexes,
     group_rows: Vec<u32>,
     num_threads: usize,
+    effort: Effort,
 }
 
 impl<'a> PartWriter<'a> {
     /// An empty part; `num_threads` encode its columns.
-    pub(super) fn create(table: &'a MergeTree, folder: &Path, num_threads: usize) -> Result<Self> {
+    pub(super) fn create(
+        table: &'a MergeTree,
+        folder: &Path,
+        (num_threads, effort): (usize, Effort),
+    ) -> Result<Self> {
         let (disk, layout) = (table.disk(), table.layout());
         let created = disk.create_folder(folder);
         created.map_err(|e| Error::from(e).within(folder.display()))?;
         let columns = layout.columns.iter().enumerate();
         let columns = columns.map(|(i, column)| {
             let path = folder.join(column_file(i));
-            let mut writer = ColumnWriter::create(disk, path, column)?;
-            let learned = table.learned().of(i);
+            let mut writer = ColumnWriter::create(disk, path, column, effort)?;
+            let learned = table.learned().of(i, effort);
             writer.encoder = writer.encoder.going_on_with(learned);
             Ok(Mutex::new(writer))
         });
@@ -71,6 +76,7 @@ impl<'a> PartWriter<'a> {
             indexes: PartIndexes::new(layout),
             group_rows: Vec::new(),
             num_threads,
+            effort,
         })
     }
 
@@ -103,7 +109,8 @@ impl<'a> PartWriter<'a> {
         let columns = in_parallel(self.columns.len(), self.num_threads, |i| {
             let column = &self.columns[i];
             let mut column = column.lock().unwrap_or_else(PoisonError::into_inner);
-            self.table.learned().keep(i, column.encoder.learned());
+            let learned = column.encoder.learned();
+            self.table.learned().keep(i, self.effort, learned);
             column.finish()
         });
         let metadata = PartMetadata {
@@ -164,12 +171,17 @@ pub(super) struct ColumnWriter {
 }
 
 impl ColumnWriter {
-    pub(super) fn create(disk: &dyn Disk, path: PathBuf, column: &StoredColumn) -> Result<Self> {
+    pub(super) fn create(
+        disk: &dyn Disk,
+        path: PathBuf,
+        column: &StoredColumn,
+        effort: Effort,
+    ) -> Result<Self> {
         let file = disk.create(&path);
         Ok(Self {
             file: file.map_err(|e| Error::from(e).within(path.display()))?,
             path,
-            encoder: ColumnEncoder::new(column.codec),
+            encoder: ColumnEncoder::new(column.codec, effort),
             described: ColumnMetadata {
                 name: column.name.clone(),
                 data_type: column.data_type.to_string(),

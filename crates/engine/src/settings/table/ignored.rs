@@ -22,7 +22,6 @@ pub(super) const SETTINGS: &[Setting] = &[
     ignored("send_logs_level", Text, "fatal"),
     ignored("use_cache_for_count_from_files", Bool, "1"),
     ignored("log_queries", Bool, "1"),
-    ignored("use_uncompressed_cache", Bool, "0"),
     ignored("load_balancing", Text, "random"),
     ignored("max_compress_block_size", UInt64, "1048576"),
     ignored("allow_experimental_analyzer", Bool, "1"),

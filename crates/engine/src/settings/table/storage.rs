@@ -5,6 +5,18 @@ use crate::settings::kind::Kind::{Bool, NonZeroUInt64, UInt64};
 
 pub(super) const SETTINGS: &[Setting] = &[
     setting(
+        "use_uncompressed_cache",
+        Bool,
+        "1",
+        "Decoded blocks of tables on disk are kept in memory for later queries.",
+    ),
+    setting(
+        "uncompressed_cache_size",
+        UInt64,
+        "8589934592",
+        "Bytes of decoded blocks that are kept for all queries, and never more than an eighth of the machine's memory.",
+    ),
+    setting(
         "max_insert_block_size",
         NonZeroUInt64,
         "1048449",

@@ -182,8 +182,12 @@ fn storage(
         ));
     }
     let store: Option<PathBuf> = database.store.clone().filter(|_| !create.temporary);
+    let new = |folder: PathBuf, options: Options| {
+        let table = MergeTree::new(folder, layout).with_options(options);
+        table.with_cache(&database.blocks)
+    };
     let table = match store {
-        Some(store) => MergeTree::new(store.join(&uuid), layout).with_options(options),
+        Some(store) => new(store.join(&uuid), options),
         None => {
             let folder = database.temporary_files.create_folder()?;
             // No other process reads it.
@@ -191,8 +195,7 @@ fn storage(
                 old_parts_lifetime: Duration::ZERO,
                 ..options
             };
-            let table = MergeTree::new(folder.path().to_owned(), layout).with_options(options);
-            table.keeping(folder)
+            new(folder.path().to_owned(), options).keeping(folder)
         }
     };
     let table = Arc::new(table);

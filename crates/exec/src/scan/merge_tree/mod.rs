@@ -4,9 +4,11 @@
 //! |---|---|
 //! | [`pruning`] | which groups filters can match |
 //! | [`source`] | a scan: morsels and how they are read |
+//! | [`stages`] | filters, the cheapest first |
 
 mod pruning;
 mod source;
+mod stages;
 
 use std::sync::Arc;
 
@@ -25,15 +27,17 @@ pub struct MergeTreeTable {
     /// Keeps the folder, should the table be dropped meanwhile.
     table: Arc<MergeTree>,
     parts: Arc<Vec<Arc<Part>>>,
+    is_cached: bool,
 }
 
 impl MergeTreeTable {
-    /// These parts of the table.
-    pub fn new(table: Arc<MergeTree>, parts: Arc<Vec<Arc<Part>>>) -> Self {
+    /// These parts of the table, of which decoded columns are kept if `is_cached`.
+    pub fn new(table: Arc<MergeTree>, parts: Arc<Vec<Arc<Part>>>, is_cached: bool) -> Self {
         Self {
             schema: visible_schema(table.layout()),
             table,
             parts,
+            is_cached,
         }
     }
 

@@ -10,12 +10,14 @@ use arrow::array::{
 use arrow::compute::{FilterBuilder, cast};
 use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
+use basalt_storage::merge_tree::flat;
 use basalt_storage::{MergeTree, Part};
 use datafusion::physical_expr::PhysicalExpr;
 
 use super::MergeTreeTable;
+use super::stages::{ReadColumn, Stages};
 use crate::QueryControl;
-use crate::scan::late::{LateFilter, Way, Ways, says_the_same};
+use crate::scan::late::{Way, Ways, says_the_same};
 use crate::scan::{BatchIter, MorselSource, ScanRequest, Stored};
 use crate::sort::KeyBound;
 
@@ -36,7 +38,10 @@ pub(super) struct MergeTreeSource {
     morsels: Vec<Group>,
     num_rows: usize,
     condition: Option<Arc<dyn PhysicalExpr>>,
-    late: Option<LateFilter>,
+    /// The condition, if evaluating it here may save work.
+    stages: Option<Arc<Stages>>,
+    /// Whether decoded columns are kept.
+    is_cached: bool,
     /// What a top-N above still wants.
     bound: Option<Arc<KeyBound>>,
     /// Whether only the least and the greatest value of each column are asked for.
@@ -56,8 +61,28 @@ struct Shared {
     rows_filtered: AtomicU64,
 }
 
-/// Columns of a group that have been read.
-type Columns = Vec<(usize, ArrayRef)>;
+/// Columns of a group, which are read when they are asked for.
+struct Columns<'a> {
+    source: &'a MergeTreeSource,
+    group: &'a Group,
+    known: Vec<(usize, ArrayRef)>,
+}
+
+impl ReadColumn for Columns<'_> {
+    fn column(&mut self, column: usize) -> Result<ArrayRef> {
+        let found = self.known.iter().find(|(known, _)| *known == column);
+        if let Some((_, values)) = found {
+            return Ok(Arc::clone(values));
+        }
+        let (part, group) = self.group;
+        let values = match self.source.is_cached {
+            true => part.read_cached(column, *group)?,
+            false => part.read(column, *group)?,
+        };
+        self.known.push((column, Arc::clone(&values)));
+        Ok(values)
+    }
+}
 
 impl MergeTreeSource {
     /// The groups that a scan has to read.
@@ -67,9 +92,13 @@ impl MergeTreeSource {
         morsels: Vec<Group>,
     ) -> Result<Self> {
         let schema = table.schema.project(&request.projection);
-        let num_columns = table.schema.fields().len();
-        let late = request.condition.as_ref().and_then(|condition| {
-            LateFilter::new(condition, &table.schema, num_columns, &request.projection)
+        let stages = request.condition.as_ref();
+        let stages = stages.and_then(|condition| Stages::new(condition, &table.schema));
+        let stages = stages.filter(|stages| {
+            let mut needed: Vec<usize> = stages.columns().collect();
+            needed.sort_unstable();
+            let is_other = |column: &usize| needed.binary_search(column).is_err();
+            stages.may_save_work() || request.projection.iter().any(is_other)
         });
         let rows = |(part, group): &Group| part.metadata().group_rows[*group] as usize;
         Ok(Self {
@@ -82,7 +111,8 @@ impl MergeTreeSource {
             num_rows: morsels.iter().map(rows).sum(),
             morsels,
             condition: request.condition.clone(),
-            late,
+            stages: stages.map(Arc::new),
+            is_cached: table.is_cached,
             bound: None,
             of_extremes: false,
             shared: Arc::default(),
@@ -139,46 +169,76 @@ impl MergeTreeSource {
             self.shared.groups_known.fetch_add(1, Ordering::Relaxed);
             return batch_of(&self.schema, extremes, 2).map(Some);
         }
-        let Some(late) = &self.late else {
-            return self.read_at_once(group);
+        let started = Instant::now();
+        let mut columns = Columns {
+            source: self,
+            group,
+            known: Vec::new(),
         };
-        let (way, started) = (late.way(&self.shared.ways), Instant::now());
+        let (way, wanted) = match self.wanted(&mut columns)? {
+            Wanted::None => return Ok(None),
+            // Few rows are wanted once some are known.
+            Wanted::Some(wanted) => (Way::Late, Some(wanted)),
+            Wanted::Unknown => match &self.stages {
+                Some(_) => (self.shared.ways.next(), None),
+                None => return self.batch(columns, None).map(Some),
+            },
+        };
         let batch = match way {
-            Way::Late => self.read_late(late, group)?,
-            Way::AtOnce => self.read_at_once(group)?,
+            Way::Late => self.read_late(columns, wanted)?,
+            Way::AtOnce => self.batch(columns, None).map(Some)?,
         };
+        let mut elapsed = started.elapsed();
+        if let (Way::AtOnce, Some(stages)) = (way, &self.stages) {
+            // The step above does what is not done here.
+            elapsed += stages.evaluation_time(rows(group));
+        }
         let num_given = batch.as_ref().map_or(0, RecordBatch::num_rows);
         let ways = &self.shared.ways;
-        ways.report(way, rows(group) as u64, num_given as u64, started.elapsed());
+        ways.report(way, rows(group) as u64, num_given as u64, elapsed);
         Ok(batch)
     }
 
-    /// All columns; none if the key column has no row that is wanted.
-    fn read_at_once(&self, group: &Group) -> Result<Option<RecordBatch>> {
-        let mut known = Columns::new();
-        if let Some(bound) = &self.bound {
-            let column = self.projection[bound.column()];
-            let key = group.0.read(column, group.1)?;
-            if bound
-                .wanted(key.as_ref())
-                .is_some_and(|wanted| !wanted.has_true())
-            {
-                self.shared
-                    .groups_not_wanted
-                    .fetch_add(1, Ordering::Relaxed);
-                return Ok(None);
-            }
-            known.push((column, key));
+    /// Which rows of a group a top-N above can use.
+    fn wanted(&self, columns: &mut Columns<'_>) -> Result<Wanted> {
+        let Some(bound) = &self.bound else {
+            return Ok(Wanted::Unknown);
+        };
+        let key = flat(&columns.column(self.projection[bound.column()])?)?;
+        let Some(wanted) = bound.wanted(key.as_ref()) else {
+            return Ok(Wanted::Unknown);
+        };
+        if wanted.has_true() {
+            return Ok(Wanted::Some(wanted));
         }
-        self.batch(group, &known, None).map(Some)
+        self.shared
+            .groups_not_wanted
+            .fetch_add(1, Ordering::Relaxed);
+        Ok(Wanted::None)
     }
 
     /// The rows that pass the filter; none if there are none, and then no other column is read.
-    fn read_late(&self, late: &LateFilter, group: &Group) -> Result<Option<RecordBatch>> {
-        let column = |c: &usize| Ok((*c, group.0.read(*c, group.1)?));
-        let known: Columns = late.columns.iter().map(column).collect::<Result<_>>()?;
-        let columns = known.iter().map(|(_, values)| Arc::clone(values)).collect();
-        let passing = late.passing(&batch_of(&late.schema, columns, rows(group))?);
+    fn read_late(
+        &self,
+        mut columns: Columns<'_>,
+        wanted: Option<BooleanArray>,
+    ) -> Result<Option<RecordBatch>> {
+        let num_rows = rows(columns.group);
+        let (passing, is_known) = match (&self.stages, wanted) {
+            (Some(stages), wanted) => stages.passing(num_rows, wanted, &mut columns)?,
+            (None, wanted) => {
+                let all = || BooleanArray::from(vec![true; num_rows]);
+                (wanted.unwrap_or_else(all), true)
+            }
+        };
+        let passing = match &self.bound {
+            // Rows of which nobody knows whether they pass would drive out others.
+            Some(bound) if is_known => {
+                let key = flat(&columns.column(self.projection[bound.column()])?)?;
+                bound.first_of(key.as_ref(), passing)
+            }
+            _ => passing,
+        };
         let num_passing = passing.true_count();
         let num_dropped = passing.len() - num_passing;
         self.shared.groups_late.fetch_add(1, Ordering::Relaxed);
@@ -192,35 +252,40 @@ impl MergeTreeSource {
             return Ok(None);
         }
         let passing = Some(&passing).filter(|_| num_dropped > 0);
-        self.batch(group, &known, passing).map(Some)
+        self.batch(columns, passing).map(Some)
     }
 
-    /// The columns of the result, of which some are known, with the rows that pass.
+    /// The columns of the result with the rows that pass.
     fn batch(
         &self,
-        group: &Group,
-        known: &Columns,
+        mut columns: Columns<'_>,
         passing: Option<&BooleanArray>,
     ) -> Result<RecordBatch> {
         // The rows are looked for once, not for each column.
         let picked = passing.map(|passing| FilterBuilder::new(passing).optimize().build());
         let column = |column: &usize| {
-            let found = known.iter().find(|(known, _)| known == column);
-            let values = match found {
-                Some((_, values)) => Arc::clone(values),
-                None => group.0.read(*column, group.1)?,
-            };
+            let values = columns.column(*column)?;
             match &picked {
-                Some(picked) => picked
-                    .filter(&values)
-                    .map_err(|e| Error::bug(e.to_string())),
-                None => Ok(values),
+                Some(picked) => flat(
+                    &picked
+                        .filter(&values)
+                        .map_err(|e| Error::bug(e.to_string()))?,
+                ),
+                None => flat(&values),
             }
         };
-        let columns = self.projection.iter().map(column).collect::<Result<_>>()?;
-        let num_rows = passing.map_or_else(|| rows(group), BooleanArray::true_count);
-        batch_of(&self.schema, columns, num_rows)
+        let arrays = self.projection.iter().map(column).collect::<Result<_>>()?;
+        let num_rows = passing.map_or_else(|| rows(columns.group), BooleanArray::true_count);
+        batch_of(&self.schema, arrays, num_rows)
     }
+}
+
+/// Which rows of a group a top-N above can use.
+enum Wanted {
+    /// Nobody knows yet, or there is no top-N.
+    Unknown,
+    None,
+    Some(BooleanArray),
 }
 
 /// Number of rows of a group.
@@ -257,17 +322,13 @@ impl MorselSource for MergeTreeSource {
     }
 
     fn is_counted(&self) -> bool {
-        self.bound.is_none() && self.late.is_none() && !self.of_extremes
+        self.bound.is_none() && self.stages.is_none() && !self.of_extremes
     }
 
     fn with_bound(&self, bound: &Arc<KeyBound>) -> Option<Arc<dyn MorselSource>> {
         let mut bounded = self.clone();
         bounded.shared = Arc::default();
-        let key = *self.projection.get(bound.column())?;
-        let table = (&self.all, self.all.fields().len());
-        let condition = self.condition.as_ref();
-        let late = LateFilter::bounded(condition, (key, bound), table, &self.projection);
-        bounded.late = late.or(bounded.late);
+        self.projection.get(bound.column())?;
         // The most promising first: what they have rules out the others.
         bounded
             .morsels

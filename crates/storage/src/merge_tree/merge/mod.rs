@@ -26,6 +26,7 @@ pub use rows::{MergedRows, WantedGroups};
 use super::combine::Purpose;
 use super::expiry::Expiry;
 use super::insert::Written;
+use super::layout::Effort;
 use super::order::Partition;
 use super::part::{Part, PartName};
 use super::table::MergeTree;
@@ -155,7 +156,7 @@ impl MergeTree {
             Haste::Foreground => num_threads(),
             Haste::Background => 1,
         };
-        let mut writer = PartWriter::create(self, &folder, num_threads)?;
+        let mut writer = PartWriter::create(self, &folder, (num_threads, Effort::Thorough))?;
         while let Some(columns) = rows.next_rows()? {
             self.check_merges()?;
             writer.push(&columns)?;

@@ -20,6 +20,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use parking_lot::{Mutex, RwLock};
 
 use super::background::BackgroundMerges;
+use super::block_cache::BlockCache;
 use super::decoders::Decoders;
 use super::disk::{Disk, SystemDisk};
 use super::layout::Layout;
@@ -46,6 +47,7 @@ pub struct MergeTree {
     folder: PathBuf,
     layout: Layout,
     decoders: Decoders,
+    cache: Arc<BlockCache>,
     learned: LearnedChains,
     options: RwLock<Options>,
     state: Mutex<State>,
@@ -91,6 +93,7 @@ impl MergeTree {
             disk: Arc::new(SystemDisk),
             folder,
             decoders: Decoders::new(layout.columns.len()),
+            cache: Arc::default(),
             learned: LearnedChains::default(),
             layout,
             options: RwLock::default(),
@@ -120,6 +123,13 @@ impl MergeTree {
         self
     }
 
+    /// Keeps decoded blocks in a cache.
+    #[must_use]
+    pub fn with_cache(mut self, cache: &Arc<BlockCache>) -> Self {
+        self.cache = Arc::clone(cache);
+        self
+    }
+
     /// Uses other files than those of the system.
     #[must_use]
     pub fn on_disk(mut self, disk: Arc<dyn Disk>) -> Self {
@@ -142,8 +152,8 @@ impl MergeTree {
 
     /// A part of the table that lies in `folder`.
     pub(super) fn open_part(&self, folder: &Path, name: &PartName) -> Result<Part> {
-        let (layout, decoders) = (&self.layout, &self.decoders);
-        Part::open(&self.disk, folder, name.clone(), layout, decoders)
+        let reading = (&self.decoders, &self.cache);
+        Part::open(&self.disk, folder, name.clone(), &self.layout, reading)
     }
 
     /// Limits and times.

@@ -13,8 +13,8 @@ use arrow::datatypes::{Schema, SchemaRef};
 use basalt_types::DataType;
 
 use super::{
-    BackgroundMerges, ColumnCodec, ColumnSource, Layout, MergeTree, Options, PartChange,
-    StoredColumn,
+    BackgroundMerges, BlockCache, ColumnCodec, ColumnSource, Layout, MergeTree, Options, Part,
+    PartChange, StoredColumn, flat,
 };
 
 /// A folder that is removed at the end of a test.
@@ -82,10 +82,24 @@ fn insert(table: &Arc<MergeTree>, keys: &[i32]) {
 }
 
 fn rows(table: &MergeTree) -> basalt_error::Result<RecordBatch> {
+    rows_read_by(table, &Part::read)
+}
+
+/// The rows as queries read them.
+fn cached_rows(table: &MergeTree) -> basalt_error::Result<RecordBatch> {
+    rows_read_by(table, &|part, column, group| {
+        flat(&part.read_cached(column, group)?)
+    })
+}
+
+fn rows_read_by(
+    table: &MergeTree,
+    read: &dyn Fn(&Part, usize, usize) -> basalt_error::Result<ArrayRef>,
+) -> basalt_error::Result<RecordBatch> {
     let mut batches = Vec::new();
     for part in table.parts()?.iter() {
         for group in 0..part.metadata().group_rows.len() {
-            let columns = (0..2).map(|c| part.read(c, group));
+            let columns = (0..2).map(|c| read(part, c, group));
             let columns = columns.collect::<basalt_error::Result<Vec<_>>>()?;
             batches.push(RecordBatch::try_new(schema(), columns).unwrap());
         }
@@ -235,6 +249,30 @@ fn rows_of_an_insert_of_many_parts_stay_in_their_order() {
 }
 
 #[test]
+fn what_is_cached_is_what_is_read() {
+    let folder = Folder::new("cached");
+    let cache = Arc::new(BlockCache::new(1 << 20));
+    let table = MergeTree::new(folder.0.clone(), layout()).with_cache(&cache);
+    let table = Arc::new(table);
+    table.own();
+    // Keys that no encoding makes smaller are read from a mapped file, and texts are decoded.
+    let keys: Vec<i32> = (0..20_000_i32)
+        .map(|i| i.wrapping_mul(-1_640_531_527))
+        .collect();
+    insert(&table, &keys);
+    let mut sorted = keys.clone();
+    sorted.sort_unstable();
+    for _ in 0..3 {
+        assert_eq!(cached_rows(&table).unwrap(), batch(&sorted));
+        assert!(cache.held_bytes() > 0);
+    }
+    assert_eq!(rows(&table).unwrap(), batch(&sorted));
+    table.truncate().unwrap();
+    drop(table);
+    assert_eq!(cache.held_bytes(), 0, "the part is gone");
+}
+
+#[test]
 fn every_changed_byte_is_an_error_that_says_where() {
     let folder = Folder::new("damage");
     let table = opened(&folder.0);
@@ -253,14 +291,20 @@ fn every_changed_byte_is_an_error_that_says_where() {
             let mut damaged = bytes.clone();
             damaged[i] ^= 0xFF;
             fs::write(&file, &damaged).unwrap();
-            let error = rows(&MergeTree::new(folder.0.clone(), layout())).unwrap_err();
-            assert!(error.to_string().contains(place), "byte {i}: {error}");
+            let table = MergeTree::new(folder.0.clone(), layout());
+            let errors = [rows(&table), cached_rows(&table)].map(Result::unwrap_err);
+            for error in errors {
+                assert!(error.to_string().contains(place), "byte {i}: {error}");
+            }
         }
         for len in 0..bytes.len() {
             fs::write(&file, &bytes[..len]).unwrap();
-            match rows(&MergeTree::new(folder.0.clone(), layout())) {
-                Ok(rows) => assert!(len == 0 && rows.num_rows() == 0, "{place}, {len} bytes"),
-                Err(error) => assert!(error.to_string().contains(place), "{len}: {error}"),
+            let table = MergeTree::new(folder.0.clone(), layout());
+            for read in [rows(&table), cached_rows(&table)] {
+                match read {
+                    Ok(rows) => assert!(len == 0 && rows.num_rows() == 0, "{place}, {len} bytes"),
+                    Err(error) => assert!(error.to_string().contains(place), "{len}: {error}"),
+                }
             }
         }
         fs::write(&file, &bytes).unwrap();

@@ -1,0 +1,223 @@
+//! Reads groups of a part's columns: from the cache, from a mapped file, or from a file.
+//!
+//! A file whose blocks do not compress is mapped, and what is stored plain in it is used where it lies; its
+//! checksums are compared when a group is first read. What is decoded goes to the cache of the table.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use arrow::array::ArrayRef;
+use basalt_codec::PaddedBuffer;
+use basalt_error::{Error, ErrorCode, Result};
+use bytes::Bytes;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::block_cache::{BlockCache, Key};
+use super::decode::{Form, GroupDecoder, flat};
+use super::decoders::Decoders;
+use super::mapping::MappedFile;
+use super::metadata::PartMetadata;
+use super::part::{Part, column_file, missing};
+
+/// The part of its values' bytes that a column has on disk from which on its file is mapped: most blocks are
+/// plain then.
+const LEAST_MAPPED: f64 = 0.9;
+
+/// The next part's number.
+static NUM_PARTS: AtomicU64 = AtomicU64::new(0);
+
+/// What a part keeps for those who read it.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// A number that no other part of the process has.
+    id: u64,
+    /// Its table's.
+    decoders: Decoders,
+    cache: Arc<BlockCache>,
+    has_cached: AtomicBool,
+    /// Mapped when they are first read; none where that fails.
+    files: Box<[OnceLock<Option<MappedFile>>]>,
+    /// Groups of mapped files whose checksums are right, those of one column behind those of the other.
+    checked: Box<[AtomicBool]>,
+}
+
+/// The bytes of a group, and whether they have been checked before.
+struct Stored {
+    bytes: Bytes,
+    is_checked: bool,
+    is_mapped: bool,
+}
+
+impl Reading {
+    pub(super) fn new(metadata: &PartMetadata, decoders: Decoders, cache: Arc<BlockCache>) -> Self {
+        let num_columns = metadata.columns.len();
+        let num_groups = metadata.group_rows.len() * num_columns;
+        Self {
+            id: NUM_PARTS.fetch_add(1, Ordering::Relaxed),
+            decoders,
+            cache,
+            has_cached: AtomicBool::new(false),
+            files: (0..num_columns).map(|_| OnceLock::new()).collect(),
+            checked: (0..num_groups).map(|_| AtomicBool::new(false)).collect(),
+        }
+    }
+
+    /// Forgets what the cache has of a part that goes.
+    pub(super) fn forget(&self, metadata: &PartMetadata) {
+        if self.has_cached.load(Ordering::Relaxed) {
+            let size = (metadata.columns.len(), metadata.group_rows.len());
+            self.cache.forget(self.id, size);
+        }
+    }
+}
+
+impl Part {
+    /// The values of a column for a group of rows, read from its file and checked.
+    ///
+    /// # Errors
+    /// `CORRUPTED_DATA` with part, column and block if the blocks are damaged.
+    pub fn read(&self, column: usize, group: usize) -> Result<ArrayRef> {
+        let stored = self.stored((column, group), false)?;
+        self.decoded((column, group), stored, Form::Flat)
+    }
+
+    /// The values of a column for a group of rows, which may have been decoded or checked before; strings of
+    /// which many are the same come as a dictionary array with keys of 16 bits, see [`flat`].
+    ///
+    /// # Errors
+    /// As for [`Self::read`].
+    pub fn read_cached(&self, column: usize, group: usize) -> Result<ArrayRef> {
+        let reading = &self.reading;
+        let number = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
+        let key = Key {
+            part: reading.id,
+            column: number(column),
+            group: number(group),
+        };
+        if let Some(array) = reading.cache.get(key) {
+            return Ok(array);
+        }
+        let started = Instant::now();
+        let stored = self.stored((column, group), true)?;
+        let is_mapped = stored.is_mapped;
+        let array = self.decoded((column, group), stored, Form::Encoded)?;
+        if !is_mapped {
+            reading.has_cached.store(true, Ordering::Relaxed);
+            reading.cache.offer(key, &array, started.elapsed());
+        }
+        Ok(array)
+    }
+
+    fn decoded(
+        &self,
+        (column, group): (usize, usize),
+        stored: Stored,
+        form: Form,
+    ) -> Result<ArrayRef> {
+        let reading = &self.reading;
+        let num_rows = self.metadata.group_rows[group] as usize;
+        let decoders = reading.decoders.borrow(column);
+        let mut decoder = GroupDecoder::new(stored.bytes, decoders, !stored.is_checked);
+        let array = decoder.decode(&self.types[column], num_rows);
+        let (checksums, decoders) = decoder.into_parts();
+        reading.decoders.give_back(column, decoders);
+        let array = array.map_err(|e| self.damaged((column, group, e.block), &e.why))?;
+        if !stored.is_checked {
+            if xxh3_64(&checksums) != self.metadata.columns[column].groups[group].checksum {
+                let why = "the blocks are not those of this part";
+                return Err(self.damaged((column, group, 0), &why));
+            }
+            self.is_checked(column, group)
+                .store(true, Ordering::Relaxed);
+        }
+        match form {
+            Form::Flat => flat(&array),
+            Form::Encoded => Ok(array),
+        }
+    }
+
+    fn is_checked(&self, column: usize, group: usize) -> &AtomicBool {
+        &self.reading.checked[column * self.metadata.group_rows.len() + group]
+    }
+
+    fn place(&self, (column, group, block): (usize, usize, usize)) -> String {
+        let (part, name) = (&self.name, &self.metadata.columns[column].name);
+        format!("part {part}, column `{name}`, block {block} of group {group}")
+    }
+
+    fn damaged(&self, place: (usize, usize, usize), why: &dyn std::fmt::Display) -> Error {
+        let message = format!("Damaged data in {}: {why}", self.place(place));
+        Error::new(ErrorCode::CORRUPTED_DATA, message)
+    }
+
+    /// The bytes of a group, from a mapped file if they are mostly plain and `may_map`.
+    fn stored(&self, (column, group): (usize, usize), may_map: bool) -> Result<Stored> {
+        let path = self.folder.join(column_file(column));
+        let known = &self.metadata.columns[column].groups[group];
+        let file = match may_map {
+            true => self.mapped(column, &path),
+            false => None,
+        };
+        let bytes = match file {
+            Some(file) => self.mapped_range(file, (column, group)),
+            None => self.read_range(&path, known.offset, known.num_bytes),
+        };
+        let bytes = bytes.map_err(|e| {
+            if e.kind() == ErrorKind::UnexpectedEof {
+                return self.damaged((column, group, 0), &"the file ends too early");
+            }
+            missing(&path, &e).within(self.place((column, group, 0)))
+        })?;
+        let is_mapped = file.is_some();
+        let is_checked = self.is_checked(column, group).load(Ordering::Relaxed);
+        Ok(Stored {
+            bytes,
+            is_checked: is_mapped && is_checked,
+            is_mapped,
+        })
+    }
+
+    /// The file of a column, if it should be mapped and can be.
+    fn mapped(&self, column: usize, path: &Path) -> Option<&MappedFile> {
+        let decoded_bytes = self.metadata.columns[column].decoded_bytes as f64;
+        if (self.column_bytes(column) as f64) < decoded_bytes * LEAST_MAPPED {
+            return None;
+        }
+        let file = self.reading.files[column].get_or_init(|| self.disk.map(path).ok());
+        file.as_ref()
+    }
+
+    fn mapped_range(
+        &self,
+        file: &MappedFile,
+        (column, group): (usize, usize),
+    ) -> std::io::Result<Bytes> {
+        let known = &self.metadata.columns[column].groups[group];
+        let end = known.offset.checked_add(known.num_bytes);
+        let place = |offset: Option<u64>| offset.and_then(|offset| usize::try_from(offset).ok());
+        let (Some(start), Some(end)) = (place(Some(known.offset)), place(end)) else {
+            return Err(ErrorKind::UnexpectedEof.into());
+        };
+        let bytes = file.slice(start..end)?;
+        if !self.is_checked(column, group).load(Ordering::Relaxed) {
+            file.load(start..end)?;
+        }
+        Ok(bytes)
+    }
+
+    fn read_range(&self, path: &Path, offset: u64, num_bytes: u64) -> std::io::Result<Bytes> {
+        // The file's length is looked at first: a damaged number must not ask for all memory.
+        let file_bytes = self.disk.len(path)?;
+        let end = offset.checked_add(num_bytes);
+        let is_there = end.is_some_and(|end| file_bytes >= end);
+        let (true, Ok(len)) = (is_there, usize::try_from(num_bytes)) else {
+            return Err(ErrorKind::UnexpectedEof.into());
+        };
+        let mut stored = PaddedBuffer::zeroed(len);
+        self.disk.read_range(path, offset, &mut stored)?;
+        Ok(Bytes::from_owner(stored))
+    }
+}
