@@ -23,6 +23,7 @@ mod filters;
 mod grouping_sets;
 mod helpful;
 mod keep_sorts;
+mod row_counts;
 mod sorts;
 mod top_bounds;
 mod top_groups;
@@ -151,7 +152,10 @@ fn group_by(
     }
     let ours = match first.group_expr() {
         keys if keys.is_single() => {
-            let input = extremes::input_of_extremes(first.input(), &grouping)?;
+            let input = match row_counts::input_of_counts(first.input(), &grouping) {
+                Some(input) => Some(input),
+                None => extremes::input_of_extremes(first.input(), &grouping)?,
+            };
             make(input.unwrap_or_else(|| Arc::clone(first.input())), grouping)?
         }
         sets => grouping_sets::by_sets(first.input(), sets, grouping, &make)?,

@@ -116,6 +116,11 @@ impl Slot {
         Duration::from_nanos(before.saturating_add(ns))
     }
 
+    /// Time that would have been saved so far.
+    pub fn missed(&self) -> Duration {
+        Duration::from_nanos(self.missed_ns.load(Ordering::Relaxed))
+    }
+
     /// Compiles the program and waits for it, also if another thread is at it.
     pub fn compile(&self) {
         self.is_requested.store(true, Ordering::Relaxed);

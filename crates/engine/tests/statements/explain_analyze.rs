@@ -230,3 +230,35 @@ fn json_has_the_same_tree() {
             .is_some_and(|ns| ns > 0.0)
     );
 }
+
+/// Groups of rows that are not read, over a table on disk.
+#[test]
+fn groups_that_need_not_be_read_are_told() {
+    let mut session = session();
+    for sql in [
+        "CREATE TABLE t (k UInt64, v UInt8, s String) ENGINE = MergeTree ORDER BY tuple()",
+        "INSERT INTO t SELECT intHash64(number), number % 3, toString(number) FROM numbers(1000000)",
+        "OPTIMIZE TABLE t FINAL",
+    ] {
+        output(&mut session, sql);
+    }
+    let mut groups = |sql: &str| {
+        let all = output(&mut session, &format!("EXPLAIN ANALYZE {sql}"));
+        let line = all.lines().find(|line| line.contains("Row groups: "));
+        line.unwrap_or_else(|| panic!("{all}")).trim().to_owned()
+    };
+    for sql in [
+        "SELECT * FROM t ORDER BY k LIMIT 1",
+        "SELECT * FROM t WHERE v = 1 ORDER BY k DESC LIMIT 1",
+    ] {
+        let told = groups(sql);
+        assert!(
+            told.contains("by the rows that a LIMIT above has"),
+            "{sql}: {told}"
+        );
+    }
+    let counted = "Row groups: 0 read, 0 ruled out by filters, of 16 it is known how many rows fulfil the condition";
+    assert_eq!(groups("SELECT count() FROM t WHERE v != 0"), counted);
+    let told = groups("SELECT count() FROM t WHERE v = 1");
+    assert_eq!(told, "Row groups: 16 read, 0 ruled out by filters");
+}

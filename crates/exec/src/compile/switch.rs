@@ -8,9 +8,10 @@
 //! ```
 //!
 //! where rows that go by while LLVM works do not count, or as soon as that much has been lost already, in
-//! this query and those before it with the same program, or when so many queries had the program and it is
-//! not known to be in vain. Times are measured: those of compilations and
-//! of compiled rows over all queries, that of the other way in this one.
+//! this query and those before it with the same program, or a quarter of it when so many queries had the
+//! program: LLVM takes a processor, and the library some time to load, which short queries never get back.
+//! Times are measured: those of compilations and of compiled rows over all queries, that of the other way in
+//! this one.
 //!
 //! Folds of columns, without a condition and without anything computed, run at the speed of memory without
 //! code: LLVM would only take a processor away, and a first run that waits for fresh memory would look as if
@@ -26,6 +27,9 @@ use super::Options;
 
 /// Nanoseconds for a byte that compiled code reads, before that was measured: most of it waits for memory.
 const USUAL_NS_PER_BYTE: f64 = 0.1;
+
+/// How many times what was lost so far is expected to be lost by queries to come.
+const MISSED_TIMES: u32 = 4;
 
 /// Bytes that compiled code has read in all queries, and the nanoseconds for that.
 static COMPILED_BYTES: AtomicU64 = AtomicU64::new(0);
@@ -101,9 +105,13 @@ impl Switch {
             slot.other_way_ns()
                 .is_none_or(|ns| ns > compiled_ns(row_bytes))
         };
+        let will_pay = || {
+            let compilation = CodeCache::global().counters().expected_elapsed(program);
+            slot.missed() * MISSED_TIMES > compilation
+        };
         if options.min_count == 0 {
             slot.compile();
-        } else if may_pay && slot.num_queries() >= options.min_count && is_slower() {
+        } else if may_pay && slot.num_queries() >= options.min_count && is_slower() && will_pay() {
             slot.compile_in_background();
         }
         Self {

@@ -11,6 +11,7 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
@@ -107,6 +108,7 @@ fn below(
         (Passing::All, Some(filter)) => Passing::If(filter.predicate()),
         (Passing::All, None) => Passing::All,
         (passing, None) if node.is::<CoalescePartitionsExec>() => passing,
+        (passing, None) if node.is::<CooperativeExec>() => passing,
         // Of more than one condition, or one over a projection's columns, nobody asks.
         _ => Passing::Unknown,
     };
@@ -133,6 +135,9 @@ fn column_below(node: &Arc<dyn ExecutionPlan>, column: usize) -> Option<usize> {
             Some(projection) => projection.get(column).copied(),
             None => Some(column),
         };
+    }
+    if node.is::<CooperativeExec>() {
+        return Some(column);
     }
     node.downcast_ref::<CoalescePartitionsExec>()
         .filter(|coalesce| coalesce.fetch().is_none())

@@ -24,16 +24,22 @@ impl ScanExec {
         if let Some(stored) = self.source().stored() {
             facts.push(("Files", stored.num_files.to_string()));
             let read = sum(MORSELS);
-            let ruled_out = stored.num_row_groups - self.source().num_morsels();
+            let ruled_out = stored.num_ruled_out;
             let not_wanted = sum("row_groups_not_wanted");
             let known = sum("row_groups_known");
-            let mut groups = format!("{} read", read.saturating_sub(not_wanted + known));
+            let counted = sum("row_groups_counted");
+            // All that are counted are one morsel.
+            let not_read = not_wanted + known + counted.min(1);
+            let mut groups = format!("{} read", read.saturating_sub(not_read));
             groups += &format!(", {ruled_out} ruled out by filters");
             if not_wanted > 0 {
                 groups += &format!(", {not_wanted} by the rows that a LIMIT above has");
             }
             if known > 0 {
                 groups += &format!(", of {known} the least and greatest values are known");
+            }
+            if counted > 0 {
+                groups += &format!(", of {counted} it is known how many rows fulfil the condition");
             }
             facts.push(("Row groups", groups));
             facts.extend(filter_first(&sum));

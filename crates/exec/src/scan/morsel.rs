@@ -60,6 +60,11 @@ pub trait MorselSource: fmt::Debug + Send + Sync {
         None
     }
 
+    /// As many rows without columns as fulfil a predicate over its fields; none if it has to read them to know.
+    fn counting(&self, _predicate: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn MorselSource>> {
+        None
+    }
+
     /// Whether it leaves out just the rows for which a predicate over its fields does not hold, or none if
     /// there is no predicate.
     fn passes_only(&self, _predicate: Option<&Arc<dyn PhysicalExpr>>) -> bool {
@@ -111,4 +116,6 @@ pub struct Stored {
     pub num_files: usize,
     /// Row groups of all files, also those that are not read.
     pub num_row_groups: usize,
+    /// Those of them that filters rule out.
+    pub num_ruled_out: usize,
 }

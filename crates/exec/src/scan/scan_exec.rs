@@ -89,6 +89,13 @@ impl ScanExec {
         Some(self.reading(source))
     }
 
+    /// As many rows without columns as fulfil a predicate; none if the source has to read them to know.
+    pub(crate) fn counting(&self, predicate: &Arc<dyn PhysicalExpr>) -> Option<Self> {
+        let source = self.source.counting(predicate);
+        let source = source.filter(|_| self.limit.is_none())?;
+        Some(self.reading(source))
+    }
+
     /// A scan of another source by the same threads.
     fn reading(&self, source: Arc<dyn MorselSource>) -> Self {
         let num_threads = self.properties.partitioning.partition_count();

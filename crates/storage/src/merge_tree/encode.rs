@@ -19,6 +19,7 @@ use basalt_types::DataType;
 
 use super::layout::{ColumnCodec, Effort};
 use super::string_dictionary::StringDictionary;
+use super::zeros::zero_count;
 
 /// Encodes the groups of one column.
 pub(super) struct ColumnEncoder {
@@ -34,6 +35,7 @@ pub(super) struct ColumnEncoder {
 /// What is known of an encoded group.
 pub(super) struct Encoded {
     pub(super) statistics: Statistics,
+    pub(super) zero_count: Option<u32>,
     pub(super) decoded_bytes: u64,
     /// Steps of the last block, which holds the values.
     pub(super) chain: String,
@@ -75,6 +77,7 @@ impl ColumnEncoder {
         self.next = 0;
         let mut encoded = Encoded {
             statistics: Statistics::default(),
+            zero_count: zero_count(array),
             decoded_bytes: 0,
             chain: String::new(),
             checksums: Vec::new(),

@@ -7,7 +7,14 @@ use xxhash_rust::xxh3::xxh3_128;
 pub(super) const FILE: &str = "part.meta";
 
 const MAGIC: &[u8] = b"BSLTPART";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// The version whose groups do not tell how many values are zero.
+const VERSION_WITHOUT_ZEROS: u32 = 1;
+
+/// What a group has: bounds, a number of zeros.
+const HAS_BOUNDS: u8 = 1;
+const HAS_ZEROS: u8 = 2;
 const CHECKSUM_BYTES: usize = 16;
 
 /// A part's rows and columns.
@@ -49,6 +56,8 @@ pub struct GroupMetadata {
     pub bounds: Bounds,
     /// How many of the values are NULL.
     pub null_count: u32,
+    /// How many of the others are 0 or empty; none if nobody counted.
+    pub zero_count: Option<u32>,
 }
 
 /// Least and greatest value of a group that are not NULL, as `codec` widens them; none if unknown.
@@ -82,7 +91,11 @@ impl PartMetadata {
                     bytes.extend_from_slice(&number.to_le_bytes());
                 }
                 bytes.extend_from_slice(&group.null_count.to_le_bytes());
-                bytes.push(u8::from(group.bounds.is_some()));
+                let zero_count = group.zero_count.unwrap_or_default();
+                bytes.extend_from_slice(&zero_count.to_le_bytes());
+                let has = |is_there: bool, flag: u8| if is_there { flag } else { 0 };
+                let bounds = has(group.bounds.is_some(), HAS_BOUNDS);
+                bytes.push(bounds | has(group.zero_count.is_some(), HAS_ZEROS));
             }
         }
         let checksum = xxh3_128(&bytes[CHECKSUM_BYTES..]).to_le_bytes();
@@ -100,7 +113,7 @@ impl PartMetadata {
             return Err(damaged("it does not begin as a part does"));
         }
         let version = reader.u32()?;
-        if version != VERSION {
+        if ![VERSION, VERSION_WITHOUT_ZEROS].contains(&version) {
             let why = format!("version {version} of the format is not known");
             return Err(damaged(&why));
         }
@@ -113,7 +126,7 @@ impl PartMetadata {
         let num_columns = reader.u32()?;
         let mut columns = Vec::new();
         for _ in 0..num_columns {
-            columns.push(reader.column(num_groups)?);
+            columns.push(reader.column(num_groups, version)?);
         }
         if !reader.rest.is_empty() {
             return Err(damaged("there is more than a part's columns"));
@@ -175,7 +188,7 @@ impl<'a> Reader<'a> {
             .map_err(|_| damaged("a name is no text"))
     }
 
-    fn column(&mut self, num_groups: usize) -> Result<ColumnMetadata> {
+    fn column(&mut self, num_groups: usize, version: u32) -> Result<ColumnMetadata> {
         let mut column = ColumnMetadata {
             name: self.text()?,
             data_type: self.text()?,
@@ -187,13 +200,18 @@ impl<'a> Reader<'a> {
             let (offset, num_bytes, checksum) = (self.u64()?, self.u64()?, self.u64()?);
             let bounds = (self.u64()?, self.u64()?);
             let null_count = self.u32()?;
-            let has_bounds = self.take(1)? == [1];
+            let zero_count = match version {
+                VERSION_WITHOUT_ZEROS => 0,
+                _ => self.u32()?,
+            };
+            let has = self.take(1)?[0];
             column.groups.push(GroupMetadata {
                 offset,
                 num_bytes,
                 checksum,
-                bounds: has_bounds.then_some(bounds),
+                bounds: (has & HAS_BOUNDS != 0).then_some(bounds),
                 null_count,
+                zero_count: (has & HAS_ZEROS != 0).then_some(zero_count),
             });
         }
         Ok(column)

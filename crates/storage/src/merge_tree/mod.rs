@@ -22,6 +22,7 @@
 //! | [`manifest`] | the list of a table's parts as bytes |
 //! | [`order`] | the order of rows, and where partitions end |
 //! | [`packed_order`] | the same for keys of integers, sorted as words |
+//! | [`zeros`] | how many values are 0 or empty |
 //! | [`learned`] | which chains have won for the blocks of columns |
 //! | [`encode`] | arrays as blocks |
 //! | [`decode`] | blocks as arrays |
@@ -65,6 +66,7 @@ mod table;
 mod tests;
 mod write;
 mod writer;
+mod zeros;
 
 pub use background::BackgroundMerges;
 pub use block_cache::BlockCache;

@@ -212,6 +212,7 @@ impl ColumnWriter {
             checksum: xxh3_64(&encoded.checksums),
             bounds: encoded.statistics.bounds,
             null_count: encoded.statistics.null_count,
+            zero_count: encoded.zero_count,
         });
         self.offset += self.stored.len() as u64;
         Ok(())

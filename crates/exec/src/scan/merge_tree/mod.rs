@@ -2,10 +2,12 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | [`counting`] | how many rows fulfil a comparison |
 //! | [`pruning`] | which groups filters can match |
 //! | [`source`] | a scan: morsels and how they are read |
 //! | [`stages`] | filters, the cheapest first |
 
+mod counting;
 mod pruning;
 mod source;
 mod stages;

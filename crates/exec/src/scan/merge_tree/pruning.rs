@@ -85,7 +85,10 @@ fn indexed(physical: &ArrowType, value: &ScalarValue) -> Option<IndexedValue> {
 }
 
 /// Bounds as integers; none for other values, floats among them, whose NaN they do not count.
-fn integers(physical: &ArrowType, (least, greatest): (u64, u64)) -> Option<(i128, i128)> {
+pub(super) fn integers(
+    physical: &ArrowType,
+    (least, greatest): (u64, u64),
+) -> Option<(i128, i128)> {
     if physical.is_unsigned_integer() {
         return Some((i128::from(least), i128::from(greatest)));
     }
@@ -96,7 +99,7 @@ fn integers(physical: &ArrowType, (least, greatest): (u64, u64)) -> Option<(i128
 }
 
 /// A constant of a column's own physical type.
-fn integer(physical: &ArrowType, value: &ScalarValue) -> Option<i128> {
+pub(super) fn integer(physical: &ArrowType, value: &ScalarValue) -> Option<i128> {
     if value.data_type() != *physical {
         return None;
     }
@@ -113,7 +116,8 @@ fn integer(physical: &ArrowType, value: &ScalarValue) -> Option<i128> {
     }
 }
 
-fn can_hold((least, greatest): (i128, i128), op: Operator, value: i128) -> Option<bool> {
+/// Whether a value within bounds can be in that relation to another.
+pub(super) fn can_hold((least, greatest): (i128, i128), op: Operator, value: i128) -> Option<bool> {
     Some(match op {
         Operator::Eq => least <= value && value <= greatest,
         Operator::NotEq => least != value || greatest != value,

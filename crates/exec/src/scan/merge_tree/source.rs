@@ -8,13 +8,14 @@ use arrow::array::{
     ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions, UInt64Array,
 };
 use arrow::compute::{FilterBuilder, cast};
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use basalt_error::{Error, Result};
 use basalt_storage::merge_tree::flat;
 use basalt_storage::{MergeTree, Part};
 use datafusion::physical_expr::PhysicalExpr;
 
 use super::MergeTreeTable;
+use super::counting::Counting;
 use super::stages::{ReadColumn, Stages};
 use crate::QueryControl;
 use crate::scan::late::{Way, Ways, says_the_same};
@@ -46,8 +47,20 @@ pub(super) struct MergeTreeSource {
     bound: Option<Arc<KeyBound>>,
     /// Whether only the least and the greatest value of each column are asked for.
     of_extremes: bool,
+    /// Of which condition only the number of rows is asked for, if that is all.
+    counting: Option<Arc<Counting>>,
+    /// How many of the rows of groups that need not be read fulfil it: a morsel behind the others.
+    known: Option<KnownRows>,
     shared: Arc<Shared>,
     control: Arc<QueryControl>,
+}
+
+/// Rows of groups of which a part knows how many fulfil a condition.
+#[derive(Clone, Copy, Debug, Default)]
+struct KnownRows {
+    num_groups: usize,
+    num_rows: usize,
+    num_fulfilling: usize,
 }
 
 /// What all threads of the scan know.
@@ -57,6 +70,7 @@ struct Shared {
     groups_late: AtomicU64,
     groups_filtered: AtomicU64,
     groups_known: AtomicU64,
+    groups_counted: AtomicU64,
     groups_not_wanted: AtomicU64,
     rows_filtered: AtomicU64,
 }
@@ -115,6 +129,8 @@ impl MergeTreeSource {
             is_cached: table.is_cached,
             bound: None,
             of_extremes: false,
+            counting: None,
+            known: None,
             shared: Arc::default(),
             control: Arc::clone(&request.control),
         })
@@ -170,11 +186,10 @@ impl MergeTreeSource {
             return batch_of(&self.schema, extremes, 2).map(Some);
         }
         let started = Instant::now();
-        let mut columns = Columns {
-            source: self,
-            group,
-            known: Vec::new(),
-        };
+        let mut columns = self.columns_of(group);
+        if let Some(counting) = &self.counting {
+            return self.counted(counting, columns).map(Some);
+        }
         let (way, wanted) = match self.wanted(&mut columns)? {
             Wanted::None => return Ok(None),
             // Few rows are wanted once some are known.
@@ -197,6 +212,29 @@ impl MergeTreeSource {
         let ways = &self.shared.ways;
         ways.report(way, rows(group) as u64, num_given as u64, elapsed);
         Ok(batch)
+    }
+
+    /// Groups that filters do not rule out.
+    fn num_possible(&self) -> usize {
+        self.morsels.len() + self.known.map_or(0, |known| known.num_groups)
+    }
+
+    fn columns_of<'a>(&'a self, group: &'a Group) -> Columns<'a> {
+        Columns {
+            source: self,
+            group,
+            known: Vec::new(),
+        }
+    }
+
+    /// As many rows without columns as fulfil the condition in a group.
+    fn counted(&self, counting: &Counting, mut columns: Columns<'_>) -> Result<RecordBatch> {
+        let num_rows = rows(columns.group);
+        let passing = counting.evaluated(num_rows, &mut columns)?;
+        let failed = || Error::bug("a comparison with a constant failed");
+        let num_counted = passing.ok_or_else(failed)?.true_count();
+        self.control.count(num_rows - num_counted, 0);
+        batch_of(&self.schema, Vec::new(), num_counted)
     }
 
     /// Which rows of a group a top-N above can use.
@@ -305,11 +343,21 @@ impl MorselSource for MergeTreeSource {
     }
 
     fn num_morsels(&self) -> usize {
-        self.morsels.len()
+        self.morsels.len() + usize::from(self.known.is_some())
     }
 
     fn open(&self, morsel: usize) -> Result<BatchIter> {
-        let batch = self.read(&self.morsels[morsel])?;
+        let batch = match (self.morsels.get(morsel), self.known) {
+            (Some(group), _) => self.read(group)?,
+            (None, Some(known)) => {
+                let dropped = known.num_rows - known.num_fulfilling;
+                self.control.count(dropped, 0);
+                let counted = &self.shared.groups_counted;
+                counted.fetch_add(known.num_groups as u64, Ordering::Relaxed);
+                Some(batch_of(&self.schema, Vec::new(), known.num_fulfilling)?)
+            }
+            (None, None) => None,
+        };
         Ok(Box::new(batch.map(Ok).into_iter()))
     }
 
@@ -322,7 +370,10 @@ impl MorselSource for MergeTreeSource {
     }
 
     fn is_counted(&self) -> bool {
-        self.bound.is_none() && self.stages.is_none() && !self.of_extremes
+        self.bound.is_none()
+            && self.stages.is_none()
+            && !self.of_extremes
+            && self.counting.is_none()
     }
 
     fn with_bound(&self, bound: &Arc<KeyBound>) -> Option<Arc<dyn MorselSource>> {
@@ -348,6 +399,31 @@ impl MorselSource for MergeTreeSource {
         }))
     }
 
+    fn counting(&self, predicate: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn MorselSource>> {
+        if !says_the_same(self.condition.as_ref(), Some(predicate), &self.all) {
+            return None;
+        }
+        let counting = Counting::new(predicate, &self.all)?;
+        counting.is_comparison().then(|| {
+            let mut counted = self.clone();
+            counted.schema = Arc::new(Schema::empty());
+            let mut known = KnownRows::default();
+            counted.morsels.retain(|group| {
+                let Some(num) = counting.known((&group.0, group.1)) else {
+                    return true;
+                };
+                known.num_groups += 1;
+                known.num_rows += rows(group);
+                known.num_fulfilling += num;
+                false
+            });
+            counted.known = (known.num_groups > 0).then_some(known);
+            counted.counting = Some(Arc::new(counting));
+            counted.shared = Arc::default();
+            Arc::new(counted) as Arc<dyn MorselSource>
+        })
+    }
+
     fn counters(&self) -> Vec<(&'static str, u64)> {
         let shared = &self.shared;
         let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -356,6 +432,7 @@ impl MorselSource for MergeTreeSource {
             ("row_groups_filtered", value(&shared.groups_filtered)),
             ("row_groups_not_wanted", value(&shared.groups_not_wanted)),
             ("row_groups_known", value(&shared.groups_known)),
+            ("row_groups_counted", value(&shared.groups_counted)),
             ("rows_filtered", value(&shared.rows_filtered)),
         ]
     }
@@ -364,7 +441,7 @@ impl MorselSource for MergeTreeSource {
         format!(
             "MergeTree, {} parts, {} of {} groups",
             self.num_parts,
-            self.morsels.len(),
+            self.num_possible(),
             self.num_groups
         )
     }
@@ -373,14 +450,18 @@ impl MorselSource for MergeTreeSource {
         Some(Stored {
             num_files: self.num_parts * self.projection.len(),
             num_row_groups: self.num_groups,
+            num_ruled_out: self.num_groups - self.num_possible(),
         })
     }
 
     fn stored_bytes(&self, morsel: usize) -> u64 {
-        if self.of_extremes && self.extremes(&self.morsels[morsel]).is_some() {
+        let group = self.morsels.get(morsel);
+        if self.of_extremes && group.is_some_and(|group| self.extremes(group).is_some()) {
             return 0;
         }
-        let (part, group) = &self.morsels[morsel];
+        let Some((part, group)) = self.morsels.get(morsel) else {
+            return 0;
+        };
         let columns = &part.metadata().columns;
         let bytes = self
             .projection

@@ -272,6 +272,7 @@ impl MorselSource for ParquetSource {
         Some(Stored {
             num_files: self.table.files.len(),
             num_row_groups: self.table.num_row_groups(),
+            num_ruled_out: self.table.num_row_groups() - self.morsels.len(),
         })
     }
 
