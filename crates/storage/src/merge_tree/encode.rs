@@ -19,6 +19,7 @@ use basalt_types::DataType;
 
 use super::layout::{ColumnCodec, Effort};
 use super::string_dictionary::StringDictionary;
+use super::text_bounds::TextBounds;
 use super::zeros::zero_count;
 
 /// Encodes the groups of one column.
@@ -36,6 +37,8 @@ pub(super) struct ColumnEncoder {
 pub(super) struct Encoded {
     pub(super) statistics: Statistics,
     pub(super) zero_count: Option<u32>,
+    /// Of strings that are not inside of other values.
+    pub(super) text_bounds: Option<TextBounds>,
     pub(super) decoded_bytes: u64,
     /// Steps of the last block, which holds the values.
     pub(super) chain: String,
@@ -78,11 +81,15 @@ impl ColumnEncoder {
         let mut encoded = Encoded {
             statistics: Statistics::default(),
             zero_count: zero_count(array),
+            text_bounds: None,
             decoded_bytes: 0,
             chain: String::new(),
             checksums: Vec::new(),
         };
         self.array((array, data_type), out, &mut encoded)?;
+        if array.as_binary_view_opt().is_none() {
+            encoded.text_bounds = None;
+        }
         encoded.statistics.null_count = count(array.null_count())?;
         if array.null_count() == array.len() {
             // What stands in place of the NULLs is no value.
@@ -148,6 +155,8 @@ impl ColumnEncoder {
             ColumnCodec::Fixed(_) => None,
         };
         if let Some(dictionary) = dictionary {
+            // An empty string that stands for NULL may be among them: bounds may be wider than they need be.
+            encoded.text_bounds = TextBounds::of(dictionary.texts());
             let decoded_bytes = encoded.decoded_bytes;
             let code = Element::try_new(Kind::Unsigned, 2).unwrap_or(Element::BYTES);
             self.side_block(code, bytes_of(&dictionary.codes), out, encoded)?;
@@ -157,6 +166,7 @@ impl ColumnEncoder {
             encoded.decoded_bytes = decoded_bytes + plain_bytes(strings);
             return Ok(());
         }
+        encoded.text_bounds = TextBounds::of(strings.iter().flatten());
         // The place of the codes' encoder.
         self.next += 1;
         let mut lengths: Vec<u32> = Vec::with_capacity(strings.len());

@@ -3,6 +3,8 @@
 use basalt_error::{Error, ErrorCode, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::text_bounds::TextBounds;
+
 /// Name of the file.
 pub(super) const FILE: &str = "part.meta";
 
@@ -12,9 +14,10 @@ const VERSION: u32 = 2;
 /// The version whose groups do not tell how many values are zero.
 const VERSION_WITHOUT_ZEROS: u32 = 1;
 
-/// What a group has: bounds, a number of zeros.
+/// What a group has: bounds, a number of zeros, texts as bounds.
 const HAS_BOUNDS: u8 = 1;
 const HAS_ZEROS: u8 = 2;
+const HAS_TEXTS: u8 = 4;
 const CHECKSUM_BYTES: usize = 16;
 
 /// A part's rows and columns.
@@ -41,6 +44,15 @@ pub struct ColumnMetadata {
     pub decoded_bytes: u64,
     /// Its groups.
     pub groups: Vec<GroupMetadata>,
+    /// Of columns of strings: between which texts those of each group lie, where that is known.
+    pub text_bounds: Vec<Option<TextBounds>>,
+}
+
+impl ColumnMetadata {
+    /// Between which texts the strings of a group lie, if it is known.
+    pub fn texts_of(&self, group: usize) -> Option<&TextBounds> {
+        self.text_bounds.get(group)?.as_ref()
+    }
 }
 
 /// A column's blocks for a group of rows.
@@ -84,7 +96,7 @@ impl PartMetadata {
                 put_text(&mut bytes, text);
             }
             bytes.extend_from_slice(&column.decoded_bytes.to_le_bytes());
-            for group in &column.groups {
+            for (i, group) in column.groups.iter().enumerate() {
                 let (least, greatest) = group.bounds.unwrap_or_default();
                 let numbers = [group.offset, group.num_bytes, group.checksum];
                 for number in numbers.into_iter().chain([least, greatest]) {
@@ -95,7 +107,13 @@ impl PartMetadata {
                 bytes.extend_from_slice(&zero_count.to_le_bytes());
                 let has = |is_there: bool, flag: u8| if is_there { flag } else { 0 };
                 let bounds = has(group.bounds.is_some(), HAS_BOUNDS);
-                bytes.push(bounds | has(group.zero_count.is_some(), HAS_ZEROS));
+                let zeros = has(group.zero_count.is_some(), HAS_ZEROS);
+                let texts = column.texts_of(i);
+                bytes.push(bounds | zeros | has(texts.is_some(), HAS_TEXTS));
+                for text in texts.into_iter().flat_map(|t| [&t.least, &t.greatest]) {
+                    put_count(&mut bytes, text.len());
+                    bytes.extend_from_slice(text);
+                }
             }
         }
         let checksum = xxh3_128(&bytes[CHECKSUM_BYTES..]).to_le_bytes();
@@ -181,6 +199,11 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(*taken))
     }
 
+    fn bytes(&mut self) -> Result<Box<[u8]>> {
+        let len = self.u32()? as usize;
+        Ok(self.take(len)?.into())
+    }
+
     fn text(&mut self) -> Result<String> {
         let len = self.u32()? as usize;
         let text = std::str::from_utf8(self.take(len)?);
@@ -195,6 +218,7 @@ impl<'a> Reader<'a> {
             codec: self.text()?,
             decoded_bytes: self.u64()?,
             groups: Vec::new(),
+            text_bounds: Vec::new(),
         };
         for _ in 0..num_groups {
             let (offset, num_bytes, checksum) = (self.u64()?, self.u64()?, self.u64()?);
@@ -213,6 +237,14 @@ impl<'a> Reader<'a> {
                 null_count,
                 zero_count: (has & HAS_ZEROS != 0).then_some(zero_count),
             });
+            let texts = match has & HAS_TEXTS {
+                0 => None,
+                _ => Some(TextBounds {
+                    least: self.bytes()?,
+                    greatest: self.bytes()?,
+                }),
+            };
+            column.text_bounds.push(texts);
         }
         Ok(column)
     }

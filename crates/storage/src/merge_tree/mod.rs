@@ -22,6 +22,7 @@
 //! | [`manifest`] | the list of a table's parts as bytes |
 //! | [`order`] | the order of rows, and where partitions end |
 //! | [`packed_order`] | the same for keys of integers, sorted as words |
+//! | [`text_bounds`] | between which texts the strings of a group lie |
 //! | [`zeros`] | how many values are 0 or empty |
 //! | [`learned`] | which chains have won for the blocks of columns |
 //! | [`encode`] | arrays as blocks |
@@ -64,6 +65,7 @@ mod string_dictionary;
 mod table;
 #[cfg(test)]
 mod tests;
+mod text_bounds;
 mod write;
 mod writer;
 mod zeros;
@@ -86,6 +88,7 @@ pub use part::{Part, is_part_name};
 pub use partition::Checked;
 pub use rewrite::{ColumnSource, NewValues, PartChange};
 pub use table::MergeTree;
+pub use text_bounds::TextBounds;
 
 /// Rows of a group at most: every column has its blocks for each group.
 const GROUP_ROWS: usize = 65_536;

@@ -75,6 +75,16 @@ impl StringDictionary {
         let is_worth_it = starts.len() as f64 <= strings.len() as f64 * MAX_DISTINCT;
         is_worth_it.then_some(found)
     }
+
+    /// The different strings.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = &self.bytes[..];
+        self.lengths.iter().map(move |length| {
+            let (text, behind) = rest.split_at(*length as usize);
+            rest = behind;
+            text
+        })
+    }
 }
 
 #[cfg(test)]
@@ -99,6 +109,11 @@ mod tests {
         .collect();
         let found = StringDictionary::of(&strings).unwrap();
         assert_eq!(found.codes, [0, 1, 2, 0, 1, 0, 0]);
+        let texts: Vec<&[u8]> = found.texts().collect();
+        assert_eq!(
+            texts,
+            [&b"b"[..], b"", b"a long string, not within its view"]
+        );
         assert_eq!(found.lengths, [1, 0, 34]);
         assert_eq!(found.bytes, b"ba long string, not within its view");
     }

@@ -214,6 +214,7 @@ impl ColumnWriter {
             null_count: encoded.statistics.null_count,
             zero_count: encoded.zero_count,
         });
+        self.described.text_bounds.push(encoded.text_bounds);
         self.offset += self.stored.len() as u64;
         Ok(())
     }

@@ -25,11 +25,14 @@ pub(in crate::scan) fn group_can_match(
             // A comparison with NULL holds for no row.
             return Some(false);
         }
+        let texts = part.metadata().columns[column].texts_of(group);
         let by_bounds = || {
-            let bounds = integers(field.data_type(), known.bounds?)?;
             let mut any = false;
             for value in values {
-                any |= can_hold(bounds, op, integer(field.data_type(), value)?)?;
+                any |= match texts {
+                    Some(texts) => texts.can_hold(relation(op)?, bytes(value)?),
+                    None => number_can_be(field.data_type(), known.bounds?, op, value)?,
+                };
             }
             Some(any)
         };
@@ -51,15 +54,58 @@ fn indexes_can_match(
     op: Operator,
     (physical, values): (&ArrowType, &[&ScalarValue]),
 ) -> bool {
-    let relation = match op {
-        Operator::Eq => Relation::Equal,
-        Operator::Lt | Operator::LtEq => Relation::AtMost,
-        Operator::Gt | Operator::GtEq => Relation::AtLeast,
-        _ => return true,
+    let Some(relation) = relation(op) else {
+        return true;
     };
     values.iter().any(|value| {
         let indexed = indexed(physical, value);
         indexed.is_none_or(|value| part.can_hold(place, relation, &value))
+    })
+}
+
+/// The relation that an operator asks for, as far as bounds need to know it.
+fn relation(op: Operator) -> Option<Relation> {
+    match op {
+        Operator::Eq => Some(Relation::Equal),
+        Operator::Lt | Operator::LtEq => Some(Relation::AtMost),
+        Operator::Gt | Operator::GtEq => Some(Relation::AtLeast),
+        _ => None,
+    }
+}
+
+/// The bytes of a constant string.
+fn bytes(value: &ScalarValue) -> Option<&[u8]> {
+    match value {
+        ScalarValue::BinaryView(bytes) | ScalarValue::Binary(bytes) => bytes.as_deref(),
+        _ => None,
+    }
+}
+
+/// Whether a number within bounds can be in that relation to a constant.
+fn number_can_be(
+    physical: &ArrowType,
+    bounds: (u64, u64),
+    op: Operator,
+    value: &ScalarValue,
+) -> Option<bool> {
+    if let Some(bounds) = integers(physical, bounds) {
+        return can_hold(bounds, op, integer(physical, value)?);
+    }
+    let value = match (physical, value) {
+        (ArrowType::Float32, ScalarValue::Float32(value)) => f64::from((*value)?),
+        (ArrowType::Float64, ScalarValue::Float64(value)) => (*value)?,
+        _ => return None,
+    };
+    let (least, greatest) = (f64::from_bits(bounds.0), f64::from_bits(bounds.1));
+    // NaN is not within the bounds, and in none of these relations to any number.
+    Some(match op {
+        _ if value.is_nan() => return None,
+        Operator::Eq => least <= value && value <= greatest,
+        Operator::Lt => least < value,
+        Operator::LtEq => least <= value,
+        Operator::Gt => greatest > value,
+        Operator::GtEq => greatest >= value,
+        _ => return None,
     })
 }
 
@@ -69,9 +115,7 @@ fn indexed(physical: &ArrowType, value: &ScalarValue) -> Option<IndexedValue> {
         return Some(IndexedValue::integer(integer));
     }
     match (physical, value) {
-        (ArrowType::BinaryView, ScalarValue::BinaryView(v) | ScalarValue::Binary(v)) => {
-            v.as_deref().map(IndexedValue::bytes)
-        }
+        (ArrowType::BinaryView, value) => bytes(value).map(IndexedValue::bytes),
         (ArrowType::FixedSizeBinary(width), ScalarValue::FixedSizeBinary(other, v)) => {
             let v = v.as_deref().filter(|_| width == other);
             v.map(IndexedValue::bytes)
