@@ -111,7 +111,8 @@ pub(crate) fn parts(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
         .table()
 }
 
-/// `system.parts_columns`, with the codec of each column, which ClickHouse does not tell.
+/// `system.parts_columns`, with the codec of each column, how many times smaller it is than its values, and how
+/// fast it was decoded, which ClickHouse does not tell.
 pub(crate) fn parts_columns(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
     const STRUCTURE: &str = "partition String, name String, uuid UUID, part_type String, \
         active UInt8, marks UInt64, \
@@ -121,7 +122,8 @@ pub(crate) fn parts_columns(environment: &QueryEnvironment<'_>) -> Result<TableE
         disk_name String, path String, column String, type String, column_position UInt64, \
         default_kind String, default_expression String, column_bytes_on_disk UInt64, \
         column_data_compressed_bytes UInt64, column_data_uncompressed_bytes UInt64, \
-        column_marks_bytes UInt64, compression_codec String";
+        column_marks_bytes UInt64, compression_codec String, compression_ratio Nullable(Float64), \
+        decode_bytes_per_second Nullable(Float64)";
     let parts = all_parts(environment)?;
     let columns = parts.iter().flat_map(|l| {
         let num_visible = l
@@ -156,6 +158,20 @@ pub(crate) fn parts_columns(environment: &QueryEnvironment<'_>) -> Result<TableE
             described().map(|c| c.decoded_bytes),
         )
         .text("compression_codec", described().map(|c| &c.codec))
+        .measure(
+            "compression_ratio",
+            columns.iter().map(|(l, c)| {
+                let bytes = l.part.column_bytes(*c);
+                let decoded_bytes = l.part.metadata().columns[*c].decoded_bytes;
+                (bytes > 0).then(|| decoded_bytes as f64 / bytes as f64)
+            }),
+        )
+        .measure(
+            "decode_bytes_per_second",
+            columns
+                .iter()
+                .map(|(l, c)| l.part.decode_bytes_per_second(*c)),
+        )
         .filled(STRUCTURE)?
         .alias("bytes", "bytes_on_disk")
         .alias("part_name", "name")

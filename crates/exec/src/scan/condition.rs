@@ -9,6 +9,10 @@ pub(in crate::scan) enum Condition<'a> {
     Or(&'a Expr, &'a Expr),
     /// `column op value`, for one of the values.
     Compare(&'a str, Operator, Vec<&'a ScalarValue>),
+    /// `column op number`, by their values, of whatever types they are.
+    CompareNumber(&'a str, Operator, f64),
+    /// The column's string begins with a text.
+    Begins(&'a str, &'a [u8]),
     /// May be anything.
     Unknown,
 }
@@ -17,6 +21,11 @@ impl<'a> Condition<'a> {
     pub(in crate::scan) fn of(filter: &'a Expr) -> Self {
         match filter {
             Expr::BinaryExpr(binary) => match binary.op {
+                Operator::NotEq if is_zero(&binary.right) => {
+                    let left = &binary.left;
+                    let known = number_compared(left).or_else(|| beginning(left));
+                    known.unwrap_or(Self::Unknown)
+                }
                 Operator::And => Self::And(&binary.left, &binary.right),
                 Operator::Or => Self::Or(&binary.left, &binary.right),
                 op => match (binary.left.as_ref(), binary.right.as_ref()) {
@@ -44,15 +53,104 @@ impl<'a> Condition<'a> {
     }
 }
 
-/// Tells whether a column can be in that relation to one of the values; `None` if it cannot tell.
-pub(in crate::scan) type Compare<'a> = dyn Fn(&str, Operator, &[&ScalarValue]) -> Option<bool> + 'a;
+/// Whether an expression is the 0 that a function's answer is compared with.
+fn is_zero(expr: &Expr) -> bool {
+    matches!(expr, Expr::Literal(ScalarValue::UInt8(Some(0)), _))
+}
 
-/// Whether a filter can hold, if `compare` tells that of comparisons.
-pub(in crate::scan) fn can_match(filter: &Expr, compare: &Compare<'_>) -> bool {
-    match Condition::of(filter) {
-        Condition::And(a, b) => can_match(a, compare) && can_match(b, compare),
-        Condition::Or(a, b) => can_match(a, compare) || can_match(b, compare),
-        Condition::Compare(column, op, values) => compare(column, op, &values).unwrap_or(true),
-        Condition::Unknown => true,
+/// A comparison that is a function of ClickHouse's, such as those of floats, which know NaN.
+fn number_compared(expr: &Expr) -> Option<Condition<'_>> {
+    let Expr::ScalarFunction(call) = expr else {
+        return None;
+    };
+    let op = match call.name() {
+        "equals" => Operator::Eq,
+        "less" => Operator::Lt,
+        "lessOrEquals" => Operator::LtEq,
+        "greater" => Operator::Gt,
+        "greaterOrEquals" => Operator::GtEq,
+        _ => return None,
+    };
+    let [left, right] = call.args.as_slice() else {
+        return None;
+    };
+    match (left, right) {
+        (Expr::Column(c), Expr::Literal(v, _)) => {
+            Some(Condition::CompareNumber(&c.name, op, number(v)?))
+        }
+        (Expr::Literal(v, _), Expr::Column(c)) => {
+            Some(Condition::CompareNumber(&c.name, op.swap()?, number(v)?))
+        }
+        _ => None,
     }
+}
+
+/// What strings begin with for which `LIKE 'text%'` or `startsWith` holds.
+fn beginning(expr: &Expr) -> Option<Condition<'_>> {
+    let Expr::ScalarFunction(call) = expr else {
+        return None;
+    };
+    let [
+        Expr::Column(column),
+        Expr::Literal(ScalarValue::BinaryView(Some(text)), _),
+    ] = call.args.as_slice()
+    else {
+        return None;
+    };
+    let text = match call.name() {
+        "startsWith" => &text[..],
+        "like" => text.split(|byte| b"%_\\".contains(byte)).next()?,
+        _ => return None,
+    };
+    Some(Condition::Begins(&column.name, text))
+}
+
+/// A constant as a float, if it has the same value.
+fn number(value: &ScalarValue) -> Option<f64> {
+    Some(match value {
+        ScalarValue::Float64(v) => (*v)?,
+        ScalarValue::Float32(v) => f64::from((*v)?),
+        ScalarValue::UInt8(v) => f64::from((*v)?),
+        ScalarValue::UInt16(v) => f64::from((*v)?),
+        ScalarValue::UInt32(v) => f64::from((*v)?),
+        ScalarValue::Int8(v) => f64::from((*v)?),
+        ScalarValue::Int16(v) => f64::from((*v)?),
+        ScalarValue::Int32(v) => f64::from((*v)?),
+        _ => return None,
+    })
+}
+
+/// What bounds and indexes know of columns; `None` where they cannot tell.
+pub(in crate::scan) trait Known {
+    /// Whether a column can be in that relation to one of the values.
+    fn compare(&self, column: &str, op: Operator, values: &[&ScalarValue]) -> Option<bool>;
+
+    /// Whether a column can be in that relation to a number, by their values.
+    fn compare_number(&self, _column: &str, _op: Operator, _value: f64) -> Option<bool> {
+        None
+    }
+
+    /// Whether a column can have a string that begins with a text.
+    fn begins(&self, _column: &str, _text: &[u8]) -> Option<bool> {
+        None
+    }
+}
+
+impl<F: Fn(&str, Operator, &[&ScalarValue]) -> Option<bool>> Known for F {
+    fn compare(&self, column: &str, op: Operator, values: &[&ScalarValue]) -> Option<bool> {
+        self(column, op, values)
+    }
+}
+
+/// Whether a filter can hold, by what is known of columns.
+pub(in crate::scan) fn can_match(filter: &Expr, known: &impl Known) -> bool {
+    let told = match Condition::of(filter) {
+        Condition::And(a, b) => return can_match(a, known) && can_match(b, known),
+        Condition::Or(a, b) => return can_match(a, known) || can_match(b, known),
+        Condition::Compare(column, op, values) => known.compare(column, op, &values),
+        Condition::CompareNumber(column, op, value) => known.compare_number(column, op, value),
+        Condition::Begins(column, text) => known.begins(column, text),
+        Condition::Unknown => None,
+    };
+    told.unwrap_or(true)
 }

@@ -121,7 +121,11 @@ impl PartMetadata {
         bytes
     }
 
-    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self> {
+    /// Reads what a part tells of itself.
+    ///
+    /// # Errors
+    /// `CORRUPTED_DATA` if the bytes are damaged.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (checksum, rest) = bytes.split_at_checked(CHECKSUM_BYTES).ok_or_else(ends)?;
         if xxh3_128(rest).to_le_bytes() != checksum {
             return Err(damaged("the checksum does not match the bytes"));
@@ -247,5 +251,95 @@ impl<'a> Reader<'a> {
             column.text_bounds.push(texts);
         }
         Ok(column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xxhash_rust::xxh3::xxh3_128;
+
+    use super::{CHECKSUM_BYTES, ColumnMetadata, GroupMetadata, PartMetadata, TextBounds};
+
+    fn metadata() -> PartMetadata {
+        let group = GroupMetadata {
+            offset: 0,
+            num_bytes: 128,
+            checksum: 7,
+            bounds: Some((1, 9)),
+            null_count: 3,
+            zero_count: Some(2),
+        };
+        let texts = TextBounds {
+            least: b"a"[..].into(),
+            greatest: b"b"[..].into(),
+        };
+        PartMetadata {
+            partition: "202611".to_owned(),
+            group_rows: vec![65_536, 10],
+            columns: vec![ColumnMetadata {
+                name: "x".to_owned(),
+                data_type: "String".to_owned(),
+                codec: "ZSTD".to_owned(),
+                decoded_bytes: 1000,
+                groups: vec![
+                    group,
+                    GroupMetadata {
+                        zero_count: None,
+                        bounds: None,
+                        ..group
+                    },
+                ],
+                text_bounds: vec![Some(texts), None],
+            }],
+        }
+    }
+
+    /// The bytes with a checksum that is right.
+    fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+        if bytes.len() >= CHECKSUM_BYTES {
+            let sum = xxh3_128(&bytes[CHECKSUM_BYTES..]).to_le_bytes();
+            bytes[..CHECKSUM_BYTES].copy_from_slice(&sum);
+        }
+        bytes
+    }
+
+    #[test]
+    fn it_is_read_as_it_was_written() {
+        let bytes = metadata().to_bytes();
+        assert_eq!(PartMetadata::from_bytes(&bytes).unwrap(), metadata());
+    }
+
+    #[test]
+    fn parts_of_version_1_know_no_zeros() {
+        let mut old = metadata();
+        old.columns[0]
+            .groups
+            .iter_mut()
+            .for_each(|group| group.zero_count = None);
+        old.columns[0].text_bounds = vec![None, None];
+        let mut bytes = old.to_bytes();
+        bytes[CHECKSUM_BYTES + 8] = 1;
+        // Each of the two groups ends with a number of zeros and a flag.
+        let end = bytes.len();
+        bytes.drain(end - 5..end - 1);
+        let end = bytes.len() - 49 + 4;
+        bytes.drain(end - 5..end - 1);
+        assert_eq!(PartMetadata::from_bytes(&sealed(bytes)).unwrap(), old);
+    }
+
+    #[test]
+    fn damage_behind_a_right_checksum_is_an_error_or_other_metadata() {
+        let bytes = metadata().to_bytes();
+        let mut num_errors = 0;
+        for i in CHECKSUM_BYTES..bytes.len() {
+            for change in [0x01, 0x80, 0xFF] {
+                let mut damaged = bytes.clone();
+                damaged[i] ^= change;
+                num_errors += usize::from(PartMetadata::from_bytes(&sealed(damaged)).is_err());
+            }
+            let cut = sealed(bytes[..i].to_vec());
+            assert!(PartMetadata::from_bytes(&cut).is_err(), "{i} bytes");
+        }
+        assert!(num_errors > 100, "{num_errors}");
     }
 }

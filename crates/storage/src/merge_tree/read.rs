@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use arrow::array::ArrayRef;
+use arrow::array::{Array, ArrayRef};
 use basalt_codec::PaddedBuffer;
 use basalt_error::{Error, ErrorCode, Result};
 use bytes::Bytes;
@@ -38,10 +38,19 @@ pub(super) struct Reading {
     decoders: Decoders,
     cache: Arc<BlockCache>,
     has_cached: AtomicBool,
+    /// What decoding each column took so far.
+    decoding: Box<[Decoding]>,
     /// Mapped when they are first read; none where that fails.
     files: Box<[OnceLock<Option<MappedFile>>]>,
     /// Groups of mapped files whose checksums are right, those of one column behind those of the other.
     checked: Box<[AtomicBool]>,
+}
+
+/// What decoding took.
+#[derive(Debug, Default)]
+struct Decoding {
+    num_bytes: AtomicU64,
+    elapsed_ns: AtomicU64,
 }
 
 /// The bytes of a group, and whether they have been checked before.
@@ -60,6 +69,7 @@ impl Reading {
             decoders,
             cache,
             has_cached: AtomicBool::new(false),
+            decoding: (0..num_columns).map(|_| Decoding::default()).collect(),
             files: (0..num_columns).map(|_| OnceLock::new()).collect(),
             checked: (0..num_groups).map(|_| AtomicBool::new(false)).collect(),
         }
@@ -111,6 +121,15 @@ impl Part {
         Ok(array)
     }
 
+    /// Bytes of a column's arrays that were decoded in a second so far, checksums included; none if nobody has
+    /// read it.
+    pub fn decode_bytes_per_second(&self, column: usize) -> Option<f64> {
+        let decoding = &self.reading.decoding[column];
+        let elapsed_ns = decoding.elapsed_ns.load(Ordering::Relaxed);
+        let num_bytes = decoding.num_bytes.load(Ordering::Relaxed);
+        (elapsed_ns > 0).then(|| num_bytes as f64 / (elapsed_ns as f64 / 1e9))
+    }
+
     fn decoded(
         &self,
         (column, group): (usize, usize),
@@ -119,6 +138,7 @@ impl Part {
     ) -> Result<ArrayRef> {
         let reading = &self.reading;
         let num_rows = self.metadata.group_rows[group] as usize;
+        let started = Instant::now();
         let decoders = reading.decoders.borrow(column);
         let mut decoder = GroupDecoder::new(stored.bytes, decoders, !stored.is_checked);
         let array = decoder.decode(&self.types[column], num_rows);
@@ -133,6 +153,11 @@ impl Part {
             self.is_checked(column, group)
                 .store(true, Ordering::Relaxed);
         }
+        let decoding = &reading.decoding[column];
+        let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        decoding.elapsed_ns.fetch_add(elapsed_ns, Ordering::Relaxed);
+        let num_bytes = array.get_array_memory_size() as u64;
+        decoding.num_bytes.fetch_add(num_bytes, Ordering::Relaxed);
         match form {
             Form::Flat => flat(&array),
             Form::Encoded => Ok(array),

@@ -33,6 +33,12 @@ impl TextBounds {
         })
     }
 
+    /// Whether there can be a string that begins with `text`.
+    pub fn can_begin(&self, text: &[u8]) -> bool {
+        let may_be_below = *self.least <= *text || self.least.starts_with(text);
+        may_be_below && self.can_hold(Relation::AtLeast, text)
+    }
+
     /// Whether there can be a string in that relation to `value`.
     pub fn can_hold(&self, relation: Relation, value: &[u8]) -> bool {
         let may_be_at_most = *self.least <= *value;
@@ -67,6 +73,16 @@ mod tests {
             let relations = [Relation::Equal, Relation::AtMost, Relation::AtLeast];
             let found = relations.map(|relation| known.can_hold(relation, value.as_bytes()));
             assert_eq!(found, holds, "{value}");
+        }
+        for (text, holds) in [
+            ("", true),
+            ("b", true),
+            ("c", true),
+            ("g", true),
+            ("gb", false),
+            ("a", false),
+        ] {
+            assert_eq!(known.can_begin(text.as_bytes()), holds, "{text}");
         }
         assert_eq!(TextBounds::of(std::iter::empty()), None);
     }

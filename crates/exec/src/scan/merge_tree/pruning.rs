@@ -2,11 +2,11 @@
 
 use arrow::datatypes::{DataType as ArrowType, Schema};
 use basalt_storage::Part;
-use basalt_storage::merge_tree::{IndexedValue, Relation};
+use basalt_storage::merge_tree::{ColumnMetadata, IndexedValue, Relation};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator};
 
-use crate::scan::condition::can_match;
+use crate::scan::condition::{Known, can_match};
 
 /// Whether rows of a group can fulfil all filters, as far as the columns tell that `is_usable` names.
 pub(in crate::scan) fn group_can_match(
@@ -15,36 +15,73 @@ pub(in crate::scan) fn group_can_match(
     filters: &[Expr],
     is_usable: &dyn Fn(usize) -> bool,
 ) -> bool {
-    let compare = |column: &str, op: Operator, values: &[&ScalarValue]| {
-        let (column, field) = schema.column_with_name(column)?;
-        if !is_usable(column) {
-            return None;
-        }
-        let known = &part.metadata().columns[column].groups[group];
-        if known.null_count == part.metadata().group_rows[group] {
+    let known = KnownGroup {
+        schema,
+        part,
+        group,
+        is_usable,
+    };
+    filters.iter().all(|filter| can_match(filter, &known))
+}
+
+/// A group of rows.
+struct KnownGroup<'a> {
+    schema: &'a Schema,
+    part: &'a Part,
+    group: usize,
+    is_usable: &'a dyn Fn(usize) -> bool,
+}
+
+impl KnownGroup<'_> {
+    /// A column of the table, with its metadata.
+    fn column(&self, name: &str) -> Option<(usize, &ArrowType, &ColumnMetadata)> {
+        let (column, field) = self.schema.column_with_name(name)?;
+        let metadata = &self.part.metadata().columns[column];
+        (self.is_usable)(column).then(|| (column, field.data_type(), metadata))
+    }
+}
+
+impl Known for KnownGroup<'_> {
+    fn compare(&self, column: &str, op: Operator, values: &[&ScalarValue]) -> Option<bool> {
+        let (column, physical, metadata) = self.column(column)?;
+        let known = &metadata.groups[self.group];
+        if known.null_count == self.part.metadata().group_rows[self.group] {
             // A comparison with NULL holds for no row.
             return Some(false);
         }
-        let texts = part.metadata().columns[column].texts_of(group);
+        let texts = metadata.texts_of(self.group);
         let by_bounds = || {
             let mut any = false;
             for value in values {
                 any |= match texts {
                     Some(texts) => texts.can_hold(relation(op)?, bytes(value)?),
-                    None => number_can_be(field.data_type(), known.bounds?, op, value)?,
+                    None => {
+                        let bounds = integers(physical, known.bounds?)?;
+                        can_hold(bounds, op, integer(physical, value)?)?
+                    }
                 };
             }
             Some(any)
         };
         let by_bounds = by_bounds();
-        let place = (column, group);
+        let place = (column, self.group);
         match by_bounds {
             Some(false) => Some(false),
-            _ if !indexes_can_match(part, place, op, (field.data_type(), values)) => Some(false),
+            _ if !indexes_can_match(self.part, place, op, (physical, values)) => Some(false),
             _ => by_bounds,
         }
-    };
-    filters.iter().all(|f| can_match(f, &compare))
+    }
+
+    fn compare_number(&self, column: &str, op: Operator, value: f64) -> Option<bool> {
+        let (_, physical, metadata) = self.column(column)?;
+        let bounds = metadata.groups[self.group].bounds;
+        float_can_be(bounds.filter(|_| physical.is_floating())?, op, value)
+    }
+
+    fn begins(&self, column: &str, text: &[u8]) -> Option<bool> {
+        let (_, _, metadata) = self.column(column)?;
+        Some(metadata.texts_of(self.group)?.can_begin(text))
+    }
 }
 
 /// Whether a column can be in that relation to one of the values, as far as skipping indexes tell.
@@ -81,23 +118,10 @@ fn bytes(value: &ScalarValue) -> Option<&[u8]> {
     }
 }
 
-/// Whether a number within bounds can be in that relation to a constant.
-fn number_can_be(
-    physical: &ArrowType,
-    bounds: (u64, u64),
-    op: Operator,
-    value: &ScalarValue,
-) -> Option<bool> {
-    if let Some(bounds) = integers(physical, bounds) {
-        return can_hold(bounds, op, integer(physical, value)?);
-    }
-    let value = match (physical, value) {
-        (ArrowType::Float32, ScalarValue::Float32(value)) => f64::from((*value)?),
-        (ArrowType::Float64, ScalarValue::Float64(value)) => (*value)?,
-        _ => return None,
-    };
-    let (least, greatest) = (f64::from_bits(bounds.0), f64::from_bits(bounds.1));
-    // NaN is not within the bounds, and in none of these relations to any number.
+/// Whether a float within bounds, which may be NaN as well, can be in that relation to a number.
+fn float_can_be((least, greatest): (u64, u64), op: Operator, value: f64) -> Option<bool> {
+    let (least, greatest) = (f64::from_bits(least), f64::from_bits(greatest));
+    // NaN is in none of these relations to any number.
     Some(match op {
         _ if value.is_nan() => return None,
         Operator::Eq => least <= value && value <= greatest,

@@ -41,7 +41,7 @@ impl Pages<'_> {
             },
             Condition::Or(a, b) => Some(self.select(a)?.union(&self.select(b)?)),
             Condition::Compare(column, op, values) => self.compare(column, op, &values),
-            Condition::Unknown => None,
+            Condition::CompareNumber(..) | Condition::Begins(..) | Condition::Unknown => None,
         }
     }
 
