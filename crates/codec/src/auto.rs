@@ -72,7 +72,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// For what is written once and kept: a byte costs as on a disk that reads 300 MB/s.
+    /// For what is written once and kept: a byte costs as on a disk that reads 170 MB/s.
     pub fn thorough() -> Self {
         Self {
             stored_byte_ns: 6.0,

@@ -24,7 +24,7 @@ pub(crate) fn machine_bytes() -> usize {
     *BYTES
 }
 
-/// How much of the machine's memory decoded blocks may take: what a query needs is more urgent.
+/// The part of the machine's memory that decoded blocks may take.
 const BLOCK_CACHE_SHARE: usize = 8;
 
 /// What the cache of decoded blocks may hold.

@@ -137,8 +137,10 @@ impl Session {
         let parsed = &*statement::identifiers::resolved(parsed, &self.parameters)?;
         SimdLevel::force(SimdLevel::parse_setting(settings.get("simd_level")).unwrap_or(None));
         force_arms(settings.get("force_choice"))?;
-        if settings.changed().contains_key("uncompressed_cache_size") {
-            let bytes = block_cache_bytes(&settings);
+        // The cache is everybody's: what one query sets for itself does not change it.
+        let own = self.settings.changed();
+        if own.contains_key("uncompressed_cache_size") {
+            let bytes = block_cache_bytes(&self.settings);
             self.database.blocks.set_capacity(bytes);
         }
         statement::limits::check_tree(parsed, &settings)?;
@@ -272,6 +274,8 @@ impl Session {
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
         let zone = settings.get("session_timezone");
+        let cached_bytes = self.database.blocks.capacity_bytes();
+        let cached_bytes = usize::try_from(cached_bytes).unwrap_or(usize::MAX);
         Context {
             time_zone: zone.parse().unwrap_or(Tz::UTC),
             now_ns: i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
@@ -280,7 +284,7 @@ impl Session {
             database: self.current_database.clone(),
             user: "default".to_owned(),
             query_id: query_id.to_owned(),
-            machine_memory_bytes: machine_bytes(),
+            machine_memory_bytes: machine_bytes().saturating_sub(cached_bytes),
             interrupt,
         }
     }

@@ -87,12 +87,6 @@ pub fn thread_bytes() -> isize {
     TOLD.get().wrapping_add(PENDING.get())
 }
 
-/// Says that so many bytes that this thread has taken are its query's no longer: they stay behind it, in a
-/// cache that has a limit of its own.
-pub fn hand_over(bytes: usize) {
-    count(isize::try_from(bytes).unwrap_or(isize::MAX).wrapping_neg());
-}
-
 /// A query holds more than it may.
 #[derive(Clone, Copy, Debug)]
 struct Overdraft {

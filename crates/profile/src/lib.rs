@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`account`] | what each query holds, and which query a thread works for |
 //! | [`counting`] | the allocator that tells the accounts |
+//! | [`disowned`] | memory that is in no query's account |
 //! | [`freed`] | memory that was freed, for the next query |
 //! | [`resident`] | what the process really uses |
 //! | [`room`] | buffers that ask before they grow |
@@ -17,13 +18,15 @@
 
 pub mod account;
 pub mod counting;
-pub mod freed;
+pub mod disowned;
+mod freed;
 pub mod resident;
 pub mod room;
 pub mod task;
 
-pub use account::{Account, Entered, check_limit, check_room, hand_over, room_bytes, thread_bytes};
+pub use account::{Account, Entered, check_limit, check_room, room_bytes, thread_bytes};
 pub use counting::Counting;
+pub use disowned::Disowned;
 pub use freed::{Busy, keep_freed_memory};
 pub use resident::resident_bytes;
 pub use room::{read_behind, reserve};

@@ -316,8 +316,7 @@ fn columns_of_conditions_are_read_before_the_others() {
     let mut session = open(&folder.0);
     let create = "CREATE TABLE t (a UInt32, s String) ENGINE = MergeTree ORDER BY a";
     assert_eq!(run(&mut session, create), "");
-    let insert =
-        "INSERT INTO t SELECT number, if(number = 70000, 'needle', 'hay') FROM numbers(200000)";
+    let insert = "INSERT INTO t SELECT number, multiIf(number = 70000, 'needle', number % 2 = 0, 'hay', 'straw') FROM numbers(200000)";
     assert_eq!(run(&mut session, insert), "");
     let rows = "SELECT * FROM t WHERE s = 'needle'";
     assert_eq!(run(&mut session, rows), "70000\tneedle\n");

@@ -262,3 +262,30 @@ fn groups_that_need_not_be_read_are_told() {
     let told = groups("SELECT count() FROM t WHERE v = 1");
     assert_eq!(told, "Row groups: 16 read, 0 ruled out by filters");
 }
+
+#[test]
+fn blocks_that_are_kept_are_told() {
+    let mut session = session();
+    for sql in [
+        "CREATE TABLE t (r UInt64, s String CODEC(ZSTD(1))) ENGINE = MergeTree ORDER BY tuple()",
+        "INSERT INTO t SELECT cityHash64(number), hex(cityHash64(number)) FROM numbers(200000)",
+        "OPTIMIZE TABLE t FINAL",
+    ] {
+        output(&mut session, sql);
+    }
+    let mut blocks = |sql: &str| {
+        let all = output(&mut session, &format!("EXPLAIN ANALYZE {sql}"));
+        let line = all.lines().find(|line| line.contains("Blocks: "));
+        line.unwrap_or_else(|| panic!("{all}")).trim().to_owned()
+    };
+    let sql = "SELECT max(length(s)), min(r + 1) FROM t";
+    let first = "Blocks: 4 where they lie in mapped files, 4 read and decoded";
+    let second = "Blocks: 4 from the cache, 4 where they lie in mapped files";
+    assert_eq!(blocks(sql), first);
+    assert_eq!(blocks(sql), second);
+    let uncached = format!("{sql} SETTINGS use_uncompressed_cache = 0");
+    assert_eq!(blocks(&uncached), first);
+    output(&mut session, "SYSTEM CLEAR UNCOMPRESSED CACHE");
+    let again = output(&mut session, &format!("EXPLAIN ANALYZE {sql}"));
+    assert!(again.contains(first), "{again}");
+}

@@ -43,6 +43,7 @@ impl ScanExec {
             }
             facts.push(("Row groups", groups));
             facts.extend(filter_first(&sum));
+            facts.extend(blocks(&sum));
             facts.push(("Stored bytes", figures::bytes(sum(STORED_BYTES))));
         } else {
             facts.push(("Morsels", sum(MORSELS).to_string()));
@@ -55,6 +56,21 @@ impl ScanExec {
             ..Account::default()
         }
     }
+}
+
+/// Where the blocks of a table on disk came from.
+fn blocks(sum: &dyn Fn(&str) -> u64) -> Option<(&'static str, String)> {
+    let origins = [
+        ("blocks_from_cache", "from the cache"),
+        ("blocks_from_maps", "where they lie in mapped files"),
+        ("blocks_from_files", "read and decoded"),
+    ];
+    let told = origins.map(|(name, origin)| (sum(name), origin));
+    let told = told.iter().filter(|(num, _)| *num > 0);
+    let told: Vec<String> = told
+        .map(|(num, origin)| format!("{num} {origin}"))
+        .collect();
+    (!told.is_empty()).then(|| ("Blocks", told.join(", ")))
 }
 
 /// Row groups of which the columns of filters were read before the others.

@@ -3,10 +3,11 @@
 //! Groups that were asked for more than once stay before those that one scan of a large table brings in (Clock-PRO,
 //! by `quick_cache`). What is decoded about as fast as it is read from memory is not kept at all.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use arrow::array::{Array, ArrayRef};
-use basalt_profile::{Account, hand_over};
+use basalt_profile::Account;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
@@ -37,7 +38,11 @@ impl Weighter<Key, ArrayRef> for Bytes {
 
 /// Decoded groups of the columns of all tables that share the cache.
 #[derive(Debug)]
-pub struct BlockCache(Cache<Key, ArrayRef, Bytes>);
+pub struct BlockCache {
+    groups: Cache<Key, ArrayRef, Bytes>,
+    /// What it may hold, which the groups' parts round up.
+    capacity_bytes: AtomicU64,
+}
 
 impl Default for BlockCache {
     /// A cache that keeps nothing.
@@ -51,67 +56,68 @@ impl BlockCache {
     pub fn new(capacity_bytes: u64) -> Self {
         let num_groups = capacity_bytes / USUAL_BYTES;
         let num_groups = usize::try_from(num_groups).unwrap_or(usize::MAX);
-        Self(Cache::with_weighter(num_groups, capacity_bytes, Bytes))
+        Self {
+            groups: Cache::with_weighter(num_groups, capacity_bytes, Bytes),
+            capacity_bytes: AtomicU64::new(capacity_bytes),
+        }
     }
 
     /// Changes how much it may hold; what is too much goes.
     pub fn set_capacity(&self, capacity_bytes: u64) {
-        if self.0.capacity() != capacity_bytes {
+        let before = self.capacity_bytes.swap(capacity_bytes, Ordering::Relaxed);
+        if before != capacity_bytes {
             let nobody = Account::nobody();
             let _entered = nobody.enter();
-            self.0.set_capacity(capacity_bytes);
+            self.groups.set_capacity(capacity_bytes);
         }
     }
 
     /// Bytes that it may hold.
     pub fn capacity_bytes(&self) -> u64 {
-        self.0.capacity()
+        self.capacity_bytes.load(Ordering::Relaxed)
     }
 
     /// Bytes that it holds.
     pub fn held_bytes(&self) -> u64 {
-        self.0.weight()
+        self.groups.weight()
     }
 
     /// Forgets everything.
     pub fn clear(&self) {
         let nobody = Account::nobody();
         let _entered = nobody.enter();
-        self.0.clear();
+        self.groups.clear();
     }
 
     pub(super) fn get(&self, key: Key) -> Option<ArrayRef> {
-        self.0.get(&key)
+        self.groups.get(&key)
     }
 
-    /// Keeps a group, if reading and decoding it took so long that this pays.
-    pub(super) fn offer(&self, key: Key, array: &ArrayRef, elapsed: Duration) {
+    /// Keeps a group, if reading and decoding it took so long that this pays. Its memory must be in no query's account.
+    pub(super) fn offer(&self, key: Key, array: &ArrayRef, elapsed: Duration) -> bool {
         let bytes = array.get_array_memory_size();
         let is_cheap = (elapsed.as_nanos() as f64) < bytes as f64 * LEAST_BYTE_NS;
         // The library would make room for what can never fit.
-        if is_cheap || bytes as u64 > self.0.shard_capacity() {
-            return;
+        if is_cheap || bytes as u64 > self.groups.shard_capacity() {
+            return false;
         }
-        // From here on the bytes are not those of the query, nor are those that go.
-        hand_over(bytes);
+        // What goes for it is no query's.
         let nobody = Account::nobody();
         let _entered = nobody.enter();
-        self.0.insert(key, ArrayRef::clone(array));
+        self.groups.insert(key, ArrayRef::clone(array));
+        true
     }
 
-    /// Forgets the groups of a part that is gone.
-    pub(super) fn forget(&self, part: u64, (num_columns, num_groups): (usize, usize)) {
+    /// Forgets the groups of a part's column that is gone.
+    pub(super) fn forget(&self, (part, column): (u64, u32), num_groups: usize) {
         let nobody = Account::nobody();
         let _entered = nobody.enter();
-        let counted = |num: usize| 0..u32::try_from(num).unwrap_or(u32::MAX);
-        for column in counted(num_columns) {
-            for group in counted(num_groups) {
-                self.0.remove(&Key {
-                    part,
-                    column,
-                    group,
-                });
-            }
+        for group in 0..u32::try_from(num_groups).unwrap_or(u32::MAX) {
+            self.groups.remove(&Key {
+                part,
+                column,
+                group,
+            });
         }
     }
 }
@@ -158,7 +164,7 @@ mod tests {
         cache.offer(key(1), &array(), Duration::from_micros(10));
         assert!(cache.get(key(0)).is_none());
         assert!(cache.get(key(1)).is_some());
-        cache.forget(1, (1, 2));
+        cache.forget((1, 0), 2);
         assert!(cache.get(key(1)).is_none());
     }
 }

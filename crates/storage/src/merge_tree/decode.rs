@@ -12,19 +12,12 @@ use arrow::compute::take;
 use arrow::datatypes::DataType as ArrowType;
 use basalt_codec::block::CHECKSUM_BYTES;
 use basalt_codec::{Block, BlockDecoder, DecodeError, Element, Kind, PaddedBuffer};
+use basalt_profile::Disowned;
 use basalt_types::DataType;
 use bytes::Bytes;
 
 use super::encode::{children, element};
-
-/// How strings are given that have a dictionary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// One by one.
-    Flat,
-    /// As a dictionary array.
-    Encoded,
-}
+use super::read::Stored;
 
 /// The values of an array, one by one if it is a dictionary array.
 ///
@@ -57,7 +50,12 @@ struct ReadBlock {
 /// Reads the blocks of a group one behind the other.
 pub(super) struct GroupDecoder {
     stored: Bytes,
+    /// Whether checksums are compared.
     checks: bool,
+    /// Whether the bytes need no memory of their own.
+    is_mapped: bool,
+    /// Whether anything was not used just as it is stored.
+    has_decoded: bool,
     position: usize,
     num_read: usize,
     /// Places of decoders so far: those of blocks that a group may have or not are left free.
@@ -69,11 +67,12 @@ pub(super) struct GroupDecoder {
 
 impl GroupDecoder {
     /// `decoders` have read the same blocks of other groups of the column.
-    /// Checksums are compared if `checks`.
-    pub(super) fn new(stored: Bytes, decoders: Vec<BlockDecoder>, checks: bool) -> Self {
+    pub(super) fn new(stored: &Stored, decoders: Vec<BlockDecoder>) -> Self {
         Self {
-            stored,
-            checks,
+            stored: stored.bytes.clone(),
+            checks: !stored.is_checked,
+            is_mapped: stored.is_mapped,
+            has_decoded: false,
             position: 0,
             num_read: 0,
             num_slots: 0,
@@ -89,6 +88,11 @@ impl GroupDecoder {
             return Err(self.bad("there is more than the group's blocks"));
         }
         Ok(array)
+    }
+
+    /// Whether anything was not used just as it is stored.
+    pub(super) fn has_decoded(&self) -> bool {
+        self.has_decoded
     }
 
     /// The checksums of the blocks that were read, and the decoders.
@@ -175,15 +179,29 @@ impl GroupDecoder {
     ) -> Result<ArrayRef> {
         let num_bytes = self.total(lengths, u32::MAX as usize)?;
         let bytes = self.values(Element::BYTES, num_bytes)?;
-        let mut views: Vec<u128> = Vec::with_capacity(lengths.len());
-        let mut start = 0_u32;
-        for length in lengths.iter() {
-            let value = &bytes[start as usize..][..*length as usize];
-            views.push(arrow::array::make_view(value, 0, start));
-            // No overflow: the total has been compared with the largest number.
-            start += length;
-        }
-        let array = BinaryViewArray::try_new(ScalarBuffer::from(views), vec![bytes], nulls);
+        self.has_decoded = true;
+        let views = Disowned::new(|| {
+            let mut views = PaddedBuffer::default();
+            views.reset(size_of::<u128>() * lengths.len());
+            let mut start = 0_u32;
+            let halves = views.as_words_mut::<u64>().chunks_exact_mut(2);
+            for (length, halves) in lengths.iter().zip(halves) {
+                let value = &bytes[start as usize..][..*length as usize];
+                let view = arrow::array::make_view(value, 0, start);
+                halves.copy_from_slice(&[view as u64, (view >> 64) as u64]);
+                // No overflow: the total has been compared with the largest number.
+                start += length;
+            }
+            views
+        });
+        let views = match lengths.is_empty() {
+            true => ScalarBuffer::default(),
+            false => {
+                let views = Buffer::from(Bytes::from_owner(views));
+                ScalarBuffer::new(views, 0, lengths.len())
+            }
+        };
+        let array = BinaryViewArray::try_new(views, vec![bytes], nulls);
         Ok(Arc::new(array.map_err(|e| self.bad(e))?))
     }
 
@@ -225,14 +243,24 @@ impl GroupDecoder {
             return Err(self.bad("the block holds other values than the column has"));
         }
         let values = match block.plain() {
+            // A piece of a buffer keeps all of it.
+            Some(plain) if !self.is_mapped && plain.len() < stored.len() / 8 * 7 => {
+                Bytes::from_owner(Disowned::new(|| PaddedBuffer::copied(plain)))
+            }
             Some(plain) => stored.slice_ref(plain),
             None => {
-                let mut values = PaddedBuffer::default();
+                self.has_decoded = true;
                 if self.decoders.len() <= self.num_slots {
                     self.decoders
                         .resize_with(self.num_slots + 1, BlockDecoder::new);
                 }
-                let decoded = self.decoders[self.num_slots].decode(&block, &mut values);
+                let decoder = &mut self.decoders[self.num_slots];
+                let mut decoded = Ok(());
+                let values = Disowned::new(|| {
+                    let mut values = PaddedBuffer::default();
+                    decoded = decoder.decode(&block, &mut values);
+                    values
+                });
                 decoded.map_err(|e: DecodeError| self.bad(e))?;
                 Bytes::from_owner(values)
             }

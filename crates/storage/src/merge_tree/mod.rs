@@ -86,6 +86,7 @@ pub use options::Options;
 pub use order::partition_of;
 pub use part::{Part, is_part_name};
 pub use partition::Checked;
+pub use read::Origin;
 pub use rewrite::{ColumnSource, NewValues, PartChange};
 pub use table::MergeTree;
 pub use text_bounds::TextBounds;

@@ -12,11 +12,12 @@ use std::time::Instant;
 use arrow::array::{Array, ArrayRef};
 use basalt_codec::PaddedBuffer;
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_profile::Disowned;
 use bytes::Bytes;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::block_cache::{BlockCache, Key};
-use super::decode::{Form, GroupDecoder, flat};
+use super::decode::{GroupDecoder, flat};
 use super::decoders::Decoders;
 use super::mapping::MappedFile;
 use super::metadata::PartMetadata;
@@ -37,13 +38,25 @@ pub(super) struct Reading {
     /// Its table's.
     decoders: Decoders,
     cache: Arc<BlockCache>,
-    has_cached: AtomicBool,
+    /// Of which columns the cache may have groups.
+    cached: Box<[AtomicBool]>,
     /// What decoding each column took so far.
     decoding: Box<[Decoding]>,
-    /// Mapped when they are first read; none where that fails.
+    /// Mapped when they are first read; none where that fails, or is not worth it.
     files: Box<[OnceLock<Option<MappedFile>>]>,
     /// Groups of mapped files whose checksums are right, those of one column behind those of the other.
     checked: Box<[AtomicBool]>,
+}
+
+/// Where a group of a column came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It had been decoded before.
+    Cache,
+    /// A mapped file.
+    Mapped,
+    /// A file that was read.
+    File,
 }
 
 /// What decoding took.
@@ -54,10 +67,14 @@ struct Decoding {
 }
 
 /// The bytes of a group, and whether they have been checked before.
-struct Stored {
-    bytes: Bytes,
-    is_checked: bool,
-    is_mapped: bool,
+pub(super) struct Stored {
+    pub(super) bytes: Bytes,
+    pub(super) is_checked: bool,
+    pub(super) is_mapped: bool,
+}
+
+fn number(i: usize) -> u32 {
+    u32::try_from(i).unwrap_or(u32::MAX)
 }
 
 impl Reading {
@@ -68,7 +85,7 @@ impl Reading {
             id: NUM_PARTS.fetch_add(1, Ordering::Relaxed),
             decoders,
             cache,
-            has_cached: AtomicBool::new(false),
+            cached: (0..num_columns).map(|_| AtomicBool::new(false)).collect(),
             decoding: (0..num_columns).map(|_| Decoding::default()).collect(),
             files: (0..num_columns).map(|_| OnceLock::new()).collect(),
             checked: (0..num_groups).map(|_| AtomicBool::new(false)).collect(),
@@ -77,9 +94,11 @@ impl Reading {
 
     /// Forgets what the cache has of a part that goes.
     pub(super) fn forget(&self, metadata: &PartMetadata) {
-        if self.has_cached.load(Ordering::Relaxed) {
-            let size = (metadata.columns.len(), metadata.group_rows.len());
-            self.cache.forget(self.id, size);
+        for (column, is_cached) in self.cached.iter().enumerate() {
+            if is_cached.load(Ordering::Relaxed) {
+                let column = (self.id, number(column));
+                self.cache.forget(column, metadata.group_rows.len());
+            }
         }
     }
 }
@@ -91,34 +110,41 @@ impl Part {
     /// `CORRUPTED_DATA` with part, column and block if the blocks are damaged.
     pub fn read(&self, column: usize, group: usize) -> Result<ArrayRef> {
         let stored = self.stored((column, group), false)?;
-        self.decoded((column, group), stored, Form::Flat)
+        let (array, _) = self.decoded((column, group), &stored)?;
+        flat(&array)
     }
 
-    /// The values of a column for a group of rows, which may have been decoded or checked before; strings of
-    /// which many are the same come as a dictionary array with keys of 16 bits, see [`flat`].
+    /// The values of a column for a group of rows, which may have been decoded or checked before, and where they
+    /// came from; strings of which many are the same come as a dictionary array with keys of 16 bits, see [`flat`].
+    /// What is decoded stays for others if `is_cached`.
     ///
     /// # Errors
     /// As for [`Self::read`].
-    pub fn read_cached(&self, column: usize, group: usize) -> Result<ArrayRef> {
+    pub fn read_encoded(
+        &self,
+        (column, group): (usize, usize),
+        is_cached: bool,
+    ) -> Result<(ArrayRef, Origin)> {
         let reading = &self.reading;
-        let number = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
         let key = Key {
             part: reading.id,
             column: number(column),
             group: number(group),
         };
-        if let Some(array) = reading.cache.get(key) {
-            return Ok(array);
+        let found = is_cached.then(|| reading.cache.get(key)).flatten();
+        if let Some(array) = found {
+            return Ok((array, Origin::Cache));
         }
         let started = Instant::now();
         let stored = self.stored((column, group), true)?;
-        let is_mapped = stored.is_mapped;
-        let array = self.decoded((column, group), stored, Form::Encoded)?;
-        if !is_mapped {
-            reading.has_cached.store(true, Ordering::Relaxed);
-            reading.cache.offer(key, &array, started.elapsed());
+        let (array, has_decoded) = self.decoded((column, group), &stored)?;
+        if stored.is_mapped && !has_decoded {
+            return Ok((array, Origin::Mapped));
         }
-        Ok(array)
+        if is_cached && reading.cache.offer(key, &array, started.elapsed()) {
+            reading.cached[column].store(true, Ordering::Relaxed);
+        }
+        Ok((array, Origin::File))
     }
 
     /// Bytes of a column's arrays that were decoded in a second so far, checksums included; none if nobody has
@@ -130,18 +156,19 @@ impl Part {
         (elapsed_ns > 0).then(|| num_bytes as f64 / (elapsed_ns as f64 / 1e9))
     }
 
+    /// The values, and whether anything had to be decoded for them.
     fn decoded(
         &self,
         (column, group): (usize, usize),
-        stored: Stored,
-        form: Form,
-    ) -> Result<ArrayRef> {
+        stored: &Stored,
+    ) -> Result<(ArrayRef, bool)> {
         let reading = &self.reading;
         let num_rows = self.metadata.group_rows[group] as usize;
         let started = Instant::now();
         let decoders = reading.decoders.borrow(column);
-        let mut decoder = GroupDecoder::new(stored.bytes, decoders, !stored.is_checked);
+        let mut decoder = GroupDecoder::new(stored, decoders);
         let array = decoder.decode(&self.types[column], num_rows);
+        let has_decoded = decoder.has_decoded();
         let (checksums, decoders) = decoder.into_parts();
         reading.decoders.give_back(column, decoders);
         let array = array.map_err(|e| self.damaged((column, group, e.block), &e.why))?;
@@ -150,18 +177,17 @@ impl Part {
                 let why = "the blocks are not those of this part";
                 return Err(self.damaged((column, group, 0), &why));
             }
-            self.is_checked(column, group)
-                .store(true, Ordering::Relaxed);
+            if stored.is_mapped {
+                self.is_checked(column, group)
+                    .store(true, Ordering::Relaxed);
+            }
         }
         let decoding = &reading.decoding[column];
         let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         decoding.elapsed_ns.fetch_add(elapsed_ns, Ordering::Relaxed);
         let num_bytes = array.get_array_memory_size() as u64;
         decoding.num_bytes.fetch_add(num_bytes, Ordering::Relaxed);
-        match form {
-            Form::Flat => flat(&array),
-            Form::Encoded => Ok(array),
-        }
+        Ok((array, has_decoded))
     }
 
     fn is_checked(&self, column: usize, group: usize) -> &AtomicBool {
@@ -207,11 +233,11 @@ impl Part {
 
     /// The file of a column, if it should be mapped and can be.
     fn mapped(&self, column: usize, path: &Path) -> Option<&MappedFile> {
-        let decoded_bytes = self.metadata.columns[column].decoded_bytes as f64;
-        if (self.column_bytes(column) as f64) < decoded_bytes * LEAST_MAPPED {
-            return None;
-        }
-        let file = self.reading.files[column].get_or_init(|| self.disk.map(path).ok());
+        let file = self.reading.files[column].get_or_init(|| {
+            let decoded_bytes = self.metadata.columns[column].decoded_bytes as f64;
+            let is_plain = self.column_bytes(column) as f64 >= decoded_bytes * LEAST_MAPPED;
+            is_plain.then(|| self.disk.map(path).ok()).flatten()
+        });
         file.as_ref()
     }
 
@@ -241,8 +267,12 @@ impl Part {
         let (true, Ok(len)) = (is_there, usize::try_from(num_bytes)) else {
             return Err(ErrorKind::UnexpectedEof.into());
         };
-        let mut stored = PaddedBuffer::zeroed(len);
-        self.disk.read_range(path, offset, &mut stored)?;
-        Ok(Bytes::from_owner(stored))
+        let mut read = Ok(());
+        let stored = Disowned::new(|| {
+            let mut stored = PaddedBuffer::zeroed(len);
+            read = self.disk.read_range(path, offset, &mut stored);
+            stored
+        });
+        read.map(|()| Bytes::from_owner(stored))
     }
 }

@@ -26,13 +26,20 @@ pub(super) struct StringDictionary {
 impl StringDictionary {
     /// The dictionary of some strings, NULL counting as the empty one; `None` if too many differ.
     pub(super) fn of(strings: &BinaryViewArray) -> Option<Self> {
+        let num_rows = strings.len();
+        let most = (num_rows as f64 * MAX_DISTINCT) as usize;
         let mut found = Self::default();
-        found.codes.reserve(strings.len());
-        // Where the string of a code begins.
+        found.codes.reserve(num_rows);
+        // Where the string of a code begins, and its hash.
         let mut starts: Vec<usize> = Vec::new();
+        let mut hashes: Vec<u64> = Vec::new();
         let mut table: HashTable<u16> = HashTable::new();
         let mut last: (&[u8], u16) = (&[], 0);
-        for row in 0..strings.len() {
+        for row in 0..num_rows {
+            let is_sample = row == SAMPLE_ROWS;
+            if is_sample && starts.len() as f64 > row as f64 * MAX_DISTINCT_OF_SAMPLE {
+                return None;
+            }
             let value: &[u8] = match strings.is_null(row) {
                 true => &[],
                 false => strings.value(row),
@@ -42,24 +49,18 @@ impl StringDictionary {
                 continue;
             }
             let is_value = |code: &u16| {
-                let (start, len) = (
-                    starts[usize::from(*code)],
-                    found.lengths[usize::from(*code)],
-                );
-                found.bytes[start..start + len as usize] == *value
+                let code = usize::from(*code);
+                let text = &found.bytes[starts[code]..][..found.lengths[code] as usize];
+                text == value
             };
-            let hash_of = |code: &u16| {
-                let (start, len) = (
-                    starts[usize::from(*code)],
-                    found.lengths[usize::from(*code)],
-                );
-                xxh3_64(&found.bytes[start..start + len as usize])
-            };
-            let code = match table.entry(xxh3_64(value), is_value, hash_of) {
+            let hash = xxh3_64(value);
+            let code = match table.entry(hash, is_value, |code| hashes[usize::from(*code)]) {
                 Entry::Occupied(entry) => *entry.get(),
+                Entry::Vacant(_) if starts.len() == most => return None,
                 Entry::Vacant(entry) => {
                     let code = u16::try_from(starts.len()).ok()?;
                     entry.insert(code);
+                    hashes.push(hash);
                     starts.push(found.bytes.len());
                     found.lengths.push(u32::try_from(value.len()).ok()?);
                     found.bytes.extend_from_slice(value);
@@ -68,12 +69,8 @@ impl StringDictionary {
             };
             found.codes.push(code);
             last = (value, code);
-            if row == SAMPLE_ROWS && starts.len() as f64 > row as f64 * MAX_DISTINCT_OF_SAMPLE {
-                return None;
-            }
         }
-        let is_worth_it = starts.len() as f64 <= strings.len() as f64 * MAX_DISTINCT;
-        is_worth_it.then_some(found)
+        (num_rows > 0).then_some(found)
     }
 
     /// The different strings.

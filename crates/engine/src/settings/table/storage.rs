@@ -14,7 +14,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "uncompressed_cache_size",
         UInt64,
         "8589934592",
-        "Bytes of decoded blocks that are kept for all queries, and never more than an eighth of the machine's memory.",
+        "Bytes of decoded blocks that are kept for the queries of all sessions, set by SET or on the command line, and never more than an eighth of the machine's memory.",
     ),
     setting(
         "max_insert_block_size",

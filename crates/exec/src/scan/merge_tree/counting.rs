@@ -19,34 +19,32 @@ use super::stages::{ReadColumn, Stages};
 pub(super) struct Counting {
     /// Evaluates it where it is not known.
     stages: Stages,
-    /// The condition, if it is a comparison of a column of the table with a constant.
-    comparison: Option<(usize, Operator, ScalarValue)>,
+    /// The column of the table, and the constant that it is compared with.
+    comparison: (usize, Operator, ScalarValue),
 }
 
 impl Counting {
-    /// The rows of `predicate`, whose columns have the names of the table's.
+    /// The rows of `predicate`, whose columns have the names of the table's; none if it is no comparison of a column
+    /// with a constant of its type.
     pub(super) fn new(predicate: &Arc<dyn PhysicalExpr>, table: &SchemaRef) -> Option<Self> {
         let predicate = reassign_expr_columns(Arc::clone(predicate), table).ok()?;
         Some(Self {
-            comparison: comparison(&predicate),
+            comparison: comparison(&predicate, table)?,
             stages: Stages::new(&predicate, table)?,
         })
     }
 
-    /// Whether groups may be known.
-    pub(super) fn is_comparison(&self) -> bool {
-        self.comparison.is_some()
-    }
-
     /// How many of a group's rows fulfil the condition, if the part knows it.
     pub(super) fn known(&self, (part, group): (&Part, usize)) -> Option<usize> {
-        let (column, op, value) = self.comparison.as_ref()?;
+        let (column, op, value) = &self.comparison;
         let known = &part.metadata().columns[*column].groups[group];
         let num_values = part.metadata().group_rows[group].checked_sub(known.null_count)?;
         let zeros = known.zero_count.filter(|_| is_zero(value));
+        // Of damaged numbers nothing is known.
+        let zeros = zeros.filter(|zeros| *zeros <= num_values);
         let num = match (op, zeros) {
             (Operator::Eq, Some(zeros)) => zeros,
-            (Operator::NotEq, Some(zeros)) => num_values.checked_sub(zeros)?,
+            (Operator::NotEq, Some(zeros)) => num_values - zeros,
             _ => {
                 let bounds = integers(&value.data_type(), known.bounds?)?;
                 let value = integer(&value.data_type(), value)?;
@@ -73,18 +71,23 @@ impl Counting {
     }
 }
 
-fn comparison(predicate: &Arc<dyn PhysicalExpr>) -> Option<(usize, Operator, ScalarValue)> {
+fn comparison(
+    predicate: &Arc<dyn PhysicalExpr>,
+    table: &SchemaRef,
+) -> Option<(usize, Operator, ScalarValue)> {
     let binary = predicate.downcast_ref::<BinaryExpr>()?;
     let column = |side: &Arc<dyn PhysicalExpr>| Some(side.downcast_ref::<Column>()?.index());
     let value = |side: &Arc<dyn PhysicalExpr>| {
         let literal = side.downcast_ref::<Literal>()?;
         Some(literal.value().clone())
     };
-    match (column(binary.left()), column(binary.right())) {
-        (Some(column), None) => Some((column, *binary.op(), value(binary.right())?)),
-        (None, Some(column)) => Some((column, binary.op().swap()?, value(binary.left())?)),
-        _ => None,
-    }
+    let (column, op, value) = match (column(binary.left()), column(binary.right())) {
+        (Some(column), None) => (column, *binary.op(), value(binary.right())?),
+        (None, Some(column)) => (column, binary.op().swap()?, value(binary.left())?),
+        _ => return None,
+    };
+    let is_of_type = *table.field(column).data_type() == value.data_type();
+    is_of_type.then_some((column, op, value))
 }
 
 /// Whether a constant is 0 or empty.

@@ -10,7 +10,7 @@ use arrow::array::{
 use arrow::compute::{FilterBuilder, cast};
 use arrow::datatypes::{Schema, SchemaRef};
 use basalt_error::{Error, Result};
-use basalt_storage::merge_tree::flat;
+use basalt_storage::merge_tree::{Origin, flat};
 use basalt_storage::{MergeTree, Part};
 use datafusion::physical_expr::PhysicalExpr;
 
@@ -73,6 +73,21 @@ struct Shared {
     groups_counted: AtomicU64,
     groups_not_wanted: AtomicU64,
     rows_filtered: AtomicU64,
+    /// Groups of columns, by where they came from.
+    from_cache: AtomicU64,
+    from_maps: AtomicU64,
+    from_files: AtomicU64,
+}
+
+impl Shared {
+    fn count(&self, origin: Origin) {
+        let counter = match origin {
+            Origin::Cache => &self.from_cache,
+            Origin::Mapped => &self.from_maps,
+            Origin::File => &self.from_files,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// Columns of a group, which are read when they are asked for.
@@ -89,10 +104,9 @@ impl ReadColumn for Columns<'_> {
             return Ok(Arc::clone(values));
         }
         let (part, group) = self.group;
-        let values = match self.source.is_cached {
-            true => part.read_cached(column, *group)?,
-            false => part.read(column, *group)?,
-        };
+        let place = (column, *group);
+        let (values, origin) = part.read_encoded(place, self.source.is_cached)?;
+        self.source.shared.count(origin);
         self.known.push((column, Arc::clone(&values)));
         Ok(values)
     }
@@ -266,7 +280,7 @@ impl MergeTreeSource {
             (Some(stages), wanted) => stages.passing(num_rows, wanted, &mut columns)?,
             (None, wanted) => {
                 let all = || BooleanArray::from(vec![true; num_rows]);
-                (wanted.unwrap_or_else(all), true)
+                (wanted.unwrap_or_else(all), self.condition.is_none())
             }
         };
         let passing = match &self.bound {
@@ -404,24 +418,29 @@ impl MorselSource for MergeTreeSource {
             return None;
         }
         let counting = Counting::new(predicate, &self.all)?;
-        counting.is_comparison().then(|| {
-            let mut counted = self.clone();
-            counted.schema = Arc::new(Schema::empty());
-            let mut known = KnownRows::default();
-            counted.morsels.retain(|group| {
-                let Some(num) = counting.known((&group.0, group.1)) else {
-                    return true;
-                };
-                known.num_groups += 1;
-                known.num_rows += rows(group);
-                known.num_fulfilling += num;
-                false
-            });
-            counted.known = (known.num_groups > 0).then_some(known);
-            counted.counting = Some(Arc::new(counting));
-            counted.shared = Arc::default();
-            Arc::new(counted) as Arc<dyn MorselSource>
-        })
+        let mut known = KnownRows::default();
+        let mut morsels = self.morsels.clone();
+        morsels.retain(|group| {
+            let Some(num) = counting.known((&group.0, group.1)) else {
+                return true;
+            };
+            known.num_groups += 1;
+            known.num_rows += rows(group);
+            known.num_fulfilling += num;
+            false
+        });
+        // Where most groups have to be read, steps above the scan are faster.
+        if known.num_groups <= morsels.len() {
+            return None;
+        }
+        Some(Arc::new(Self {
+            schema: Arc::new(Schema::empty()),
+            morsels,
+            counting: Some(Arc::new(counting)),
+            known: Some(known),
+            shared: Arc::default(),
+            ..self.clone()
+        }))
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
@@ -434,6 +453,9 @@ impl MorselSource for MergeTreeSource {
             ("row_groups_known", value(&shared.groups_known)),
             ("row_groups_counted", value(&shared.groups_counted)),
             ("rows_filtered", value(&shared.rows_filtered)),
+            ("blocks_from_cache", value(&shared.from_cache)),
+            ("blocks_from_maps", value(&shared.from_maps)),
+            ("blocks_from_files", value(&shared.from_files)),
         ]
     }
 

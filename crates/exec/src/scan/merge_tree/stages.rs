@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, new_null_array,
+};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::{FilterBuilder, prep_null_mask_filter};
 use arrow::datatypes::{DataType, Schema, SchemaRef, UInt16Type};
@@ -45,7 +47,7 @@ struct Stage {
 #[derive(Debug, Default)]
 struct Measured {
     num_rows: AtomicU64,
-    num_passing: AtomicU64,
+    num_dropped: AtomicU64,
     /// Of reading and evaluation.
     total_ns: AtomicU64,
     evaluation_ns: AtomicU64,
@@ -144,7 +146,13 @@ impl Stages {
                     found.unwrap_or_else(|| BooleanArray::from(vec![true; num_rows]))
                 }
             };
-            stage.measured.add((num_left, found.true_count()), elapsed);
+            // All rows are looked at, unless few are left.
+            let num_seen = match is_few(num_left, num_rows) {
+                true => num_left,
+                false => num_rows,
+            };
+            let num_dropped = num_left.saturating_sub(found.true_count());
+            stage.measured.add((num_seen, num_dropped), elapsed);
             passing = Some(found);
         }
         let passing = passing.unwrap_or_else(|| BooleanArray::from(vec![true; num_rows]));
@@ -170,11 +178,11 @@ impl Stages {
 }
 
 impl Measured {
-    fn add(&self, (num_rows, num_passing): (usize, usize), elapsed: (Duration, Duration)) {
+    fn add(&self, (num_rows, num_dropped): (usize, usize), elapsed: (Duration, Duration)) {
         let ns = |elapsed: Duration| u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         for (sum, more) in [
             (&self.num_rows, num_rows as u64),
-            (&self.num_passing, num_passing as u64),
+            (&self.num_dropped, num_dropped as u64),
             (&self.total_ns, ns(elapsed.0)),
             (&self.evaluation_ns, ns(elapsed.1)),
         ] {
@@ -196,12 +204,7 @@ impl Stage {
             // As if it took a quarter of a nanosecond for a byte and kept half of the rows.
             return width / 2.0;
         }
-        let num_dropped = num_rows
-            - self
-                .measured
-                .num_passing
-                .load(Ordering::Relaxed)
-                .min(num_rows);
+        let num_dropped = self.measured.num_dropped.load(Ordering::Relaxed);
         self.measured.total_ns.load(Ordering::Relaxed) as f64 / num_dropped.max(1) as f64
     }
 
@@ -217,7 +220,7 @@ impl Stage {
         {
             return Ok(Some(found));
         }
-        let is_few = (num_left as f64) < num_rows as f64 * FEW_ROWS;
+        let is_few = is_few(num_left, num_rows);
         let picked = left
             .filter(|_| is_few)
             .map(|left| FilterBuilder::new(left).optimize().build());
@@ -243,13 +246,24 @@ impl Stage {
     fn evaluate_dictionary(&self, column: &ArrayRef, num_left: usize) -> Option<BooleanArray> {
         let strings = column.as_dictionary_opt::<UInt16Type>()?;
         let num_values = strings.values().len();
-        if self.is_volatile || strings.null_count() > 0 || num_values > num_left {
+        if self.is_volatile || num_values > num_left {
             return None;
         }
         let found = self.of_rows(vec![Arc::clone(strings.values())], num_values)?;
         let found: Vec<bool> = found.values().iter().collect();
         let codes = strings.keys().values();
-        let rows = BooleanBuffer::collect_bool(codes.len(), |i| found[usize::from(codes[i])]);
+        let passes = |i: usize| found[usize::from(codes[i])];
+        let rows = match strings.nulls().filter(|nulls| nulls.null_count() > 0) {
+            None => BooleanBuffer::collect_bool(codes.len(), passes),
+            Some(nulls) => {
+                let null = new_null_array(strings.values().data_type(), 1);
+                let of_null = self.of_rows(vec![null], 1)?.value(0);
+                BooleanBuffer::collect_bool(codes.len(), |i| match nulls.is_valid(i) {
+                    true => passes(i),
+                    false => of_null,
+                })
+            }
+        };
         Some(BooleanArray::from(rows))
     }
 
@@ -269,6 +283,11 @@ impl Stage {
             None => passing.clone(),
         })
     }
+}
+
+/// Whether a stage looks at those rows alone that are left.
+fn is_few(num_left: usize, num_rows: usize) -> bool {
+    (num_left as f64) < num_rows as f64 * FEW_ROWS
 }
 
 /// The answers for the rows that are left, at their places among all rows.

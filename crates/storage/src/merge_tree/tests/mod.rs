@@ -88,7 +88,7 @@ fn rows(table: &MergeTree) -> basalt_error::Result<RecordBatch> {
 /// The rows as queries read them.
 fn cached_rows(table: &MergeTree) -> basalt_error::Result<RecordBatch> {
     rows_read_by(table, &|part, column, group| {
-        flat(&part.read_cached(column, group)?)
+        flat(&part.read_encoded((column, group), true)?.0)
     })
 }
 
@@ -251,12 +251,12 @@ fn rows_of_an_insert_of_many_parts_stay_in_their_order() {
 #[test]
 fn what_is_cached_is_what_is_read() {
     let folder = Folder::new("cached");
-    let cache = Arc::new(BlockCache::new(1 << 20));
+    let cache = Arc::new(BlockCache::new(64 << 20));
     let table = MergeTree::new(folder.0.clone(), layout()).with_cache(&cache);
     let table = Arc::new(table);
     table.own();
     // Keys that no encoding makes smaller are read from a mapped file, and texts are decoded.
-    let keys: Vec<i32> = (0..20_000_i32)
+    let keys: Vec<i32> = (0..300_000_i32)
         .map(|i| i.wrapping_mul(-1_640_531_527))
         .collect();
     insert(&table, &keys);
