@@ -8,8 +8,9 @@
 //!
 //! 1. Every chain that may be good is tried on a whole block: it is encoded, decoded and timed. What
 //!    does not take a tenth less than plain is not considered. The least cost wins.
-//! 2. The winner encodes the next blocks: 1, then 2, then 4, up to [`MAX_INTERVAL`]; then all are tried
-//!    again. If a block's size departs by a quarter from what the winner made before, and by a fiftieth of the
+//!    Where LZ4 finds no repeats, a sample shows whether a stronger compression is worth a trial.
+//! 2. The winner encodes the next blocks: 1, then 2, then 4, up to [`MAX_INTERVAL`], or [`MAX_PLAIN_INTERVAL`]
+//!    if that is to store them plain; then all are tried again. If a block's size departs by a quarter from what the winner made before, and by a fiftieth of the
 //!    plain size, at once; so if it has several times as many values.
 //! 3. Which packings are tried follows from their estimated sizes: the best [`NUM_PACKINGS`].
 //!
@@ -27,6 +28,9 @@ use crate::word::{Word, with_words};
 /// Most blocks that go by the same chain before all are tried again.
 const MAX_INTERVAL: u32 = 64;
 
+/// Most blocks that are stored plain in a row: their size never tells that something would help by now.
+const MAX_PLAIN_INTERVAL: u32 = 16;
+
 /// Packings whose sizes are estimated.
 const PACKINGS: [Packing; 4] = [
     Packing::Dictionary,
@@ -40,6 +44,12 @@ const NUM_PACKINGS: usize = 3;
 
 /// Times that a block is decoded for a measurement, of which the fastest counts.
 const NUM_RUNS: usize = 3;
+
+/// By how many times what it may take decoding can exceed the first time and still be measured again.
+const HOPELESS_FACTOR: f64 = 2.0;
+
+/// Bytes by which it is seen whether a strong compression helps where LZ4 finds no repeats.
+const SAMPLE_BYTES: usize = 1 << 14;
 
 /// How far the size of a block may depart from that of the last trial, as a factor.
 const CHANGE_FACTOR: f64 = 1.25;
@@ -117,11 +127,9 @@ impl Auto {
         }
     }
 
-    /// What the trials so far have found. That nothing helps is not handed on: a plain block never tells that
-    /// something would help by now.
+    /// What the trials so far have found.
     pub(crate) fn learned(&self) -> Option<Learned> {
-        let helps = |chosen: &Chosen| chosen.chain != Chain::PLAIN;
-        self.chosen.filter(helps).map(Learned)
+        self.chosen.map(Learned)
     }
 
     /// Goes on as if the trials of another had been its own.
@@ -150,14 +158,12 @@ impl Auto {
             chosen.interval = 1;
         }
         let (chain, payload_bytes) = self.best(values, element);
-        let interval = self.chosen.map_or(1, |chosen| {
-            let is_same = chosen.chain == chain;
-            if is_same {
-                (chosen.interval * 2).min(MAX_INTERVAL)
-            } else {
-                1
-            }
-        });
+        let most = match chain {
+            Chain::PLAIN => MAX_PLAIN_INTERVAL,
+            _ => MAX_INTERVAL,
+        };
+        let again = self.chosen.filter(|chosen| chosen.chain == chain);
+        let interval = again.map_or(1, |chosen| (chosen.interval * 2).min(most));
         self.chosen = Some(Chosen {
             chain,
             ratio: payload_bytes as f64 / values.len().max(1) as f64,
@@ -170,70 +176,112 @@ impl Auto {
 
     /// Tries all candidates on a block; the best one and its payload's size.
     fn best(&mut self, values: &[u8], element: Element) -> (Chain, usize) {
-        let most = values.len() as f64 * (1.0 - self.policy.least_saving);
-        let plain_cost = values.len() as f64 * self.policy.stored_byte_ns;
-        let mut best = (plain_cost, Chain::PLAIN, values.len());
-        let mut payload = Vec::new();
-        for candidate in self.candidates(values, element) {
-            payload.clear();
-            let encoded = candidate.encode(values, element, &mut payload);
-            if payload.len() as f64 > most || encoded.chain == Chain::PLAIN {
-                continue;
-            }
-            let stored_ns = payload.len() as f64 * self.policy.stored_byte_ns;
-            if stored_ns >= best.0 {
+        let mut best = Best {
+            chain: Chain::PLAIN,
+            cost: values.len() as f64 * self.policy.stored_byte_ns,
+            payload_bytes: values.len(),
+        };
+        self.decoded.reset(values.len());
+        let (mut packed, mut compressed) = (Vec::new(), Vec::new());
+        for chain in packings(values, element) {
+            packed.clear();
+            let encoded = chain.encode(values, element, &mut packed);
+            if encoded.chain != chain {
+                // The steps do not help; compressed, it would be what plain values are.
                 continue;
             }
             let shape = (element, encoded.encoded_bytes);
-            self.decoded.reset(values.len());
-            let Some(decode_ns) = self.decode_ns(encoded.chain, shape, &payload) else {
-                continue;
-            };
-            if stored_ns + decode_ns < best.0 {
-                // The candidate, not what was left of it: its compression may help the next block.
-                best = (stored_ns + decode_ns, candidate, payload.len());
+            self.weigh(chain, shape, &packed, &mut best);
+            let mut has_repeats = false;
+            let strong = self.policy.strong;
+            for compression in [Some(Compression::Lz4), strong].into_iter().flatten() {
+                let is_quick = compression == Compression::Lz4;
+                if !is_quick && !has_repeats && !shrinks_sample(compression, &packed) {
+                    continue;
+                }
+                compressed.clear();
+                if compression.compress(&packed, &mut compressed) {
+                    has_repeats |= is_much_less(compressed.len(), packed.len());
+                    let chain = Chain {
+                        compression,
+                        ..chain
+                    };
+                    self.weigh(chain, shape, &compressed, &mut best);
+                }
             }
         }
-        (best.1, best.2)
+        (best.chain, best.payload_bytes)
     }
 
-    /// Nanoseconds that decoding takes.
-    fn decode_ns(&mut self, chain: Chain, shape: (Element, usize), payload: &[u8]) -> Option<f64> {
-        let mut least = None;
+    /// Makes a chain the best if what it made of the values costs less.
+    fn weigh(&mut self, chain: Chain, shape: (Element, usize), payload: &[u8], best: &mut Best) {
+        let most = self.decoded.len() as f64 * (1.0 - self.policy.least_saving);
+        let stored_ns = payload.len() as f64 * self.policy.stored_byte_ns;
+        if chain == Chain::PLAIN || payload.len() as f64 > most || stored_ns >= best.cost {
+            return;
+        }
+        let decode_ns = self.decode_ns(chain, shape, (payload, best.cost - stored_ns));
+        if let Some(decode_ns) = decode_ns.filter(|ns| stored_ns + ns < best.cost) {
+            *best = Best {
+                chain,
+                cost: stored_ns + decode_ns,
+                payload_bytes: payload.len(),
+            };
+        }
+    }
+
+    /// Nanoseconds that decoding takes; none if that is far more than `most_ns`.
+    fn decode_ns(
+        &mut self,
+        chain: Chain,
+        shape: (Element, usize),
+        (payload, most_ns): (&[u8], f64),
+    ) -> Option<f64> {
+        let mut least = f64::INFINITY;
         for _ in 0..NUM_RUNS {
             let memory = (&mut self.decompressor, &mut self.scratch);
             let started = Instant::now();
             chain
                 .decode(payload, shape, memory, &mut self.decoded)
                 .ok()?;
-            let elapsed_ns = started.elapsed().as_secs_f64() * 1e9;
-            least = Some(least.map_or(elapsed_ns, |least: f64| least.min(elapsed_ns)));
+            least = least.min(started.elapsed().as_secs_f64() * 1e9);
+            if least > most_ns * HOPELESS_FACTOR {
+                return None;
+            }
         }
-        least
+        Some(least)
     }
+}
 
-    /// The chains that are tried, those first that are likely to win.
-    fn candidates(&self, values: &[u8], element: Element) -> Vec<Chain> {
-        let mut candidates = Vec::new();
-        if constant::is_constant(values, element.width_bytes()) {
-            return vec![Chain::packed(Packing::Constant, Compression::None)];
-        }
-        let compressions = [Some(Compression::Lz4), self.policy.strong]
-            .into_iter()
-            .flatten();
-        let packed = element
-            .visit(Estimate { values, element })
-            .unwrap_or_default();
-        for chain in packed {
-            candidates.push(chain);
-            candidates.extend(compressions.clone().map(|compression| Chain {
-                compression,
-                ..chain
-            }));
-        }
-        candidates.extend(compressions.map(Chain::compressed));
-        candidates
+/// The chain that costs least so far.
+struct Best {
+    chain: Chain,
+    cost: f64,
+    payload_bytes: usize,
+}
+
+/// Whether a compression makes less of some bytes from the middle.
+fn shrinks_sample(compression: Compression, bytes: &[u8]) -> bool {
+    let start = bytes.len().saturating_sub(SAMPLE_BYTES) / 2;
+    let sample = &bytes[start..bytes.len().min(start + SAMPLE_BYTES)];
+    let mut compressed = Vec::new();
+    compression.compress(sample, &mut compressed) && is_much_less(compressed.len(), sample.len())
+}
+
+/// Whether a compression that saves so much is worth a look.
+fn is_much_less(less: usize, more: usize) -> bool {
+    less < more - more / 32
+}
+
+/// The steps before compression that are tried, those first that are likely to win; at last none.
+fn packings(values: &[u8], element: Element) -> Vec<Chain> {
+    if constant::is_constant(values, element.width_bytes()) {
+        return vec![Chain::packed(Packing::Constant, Compression::None)];
     }
+    let packed = element.visit(Estimate { values, element });
+    let mut packings = packed.unwrap_or_default();
+    packings.push(Chain::PLAIN);
+    packings
 }
 
 /// Finds the packings that make values smallest, by their estimates.

@@ -15,6 +15,7 @@
 //! | [`divide`] | quotients and remainders by one divisor, without division |
 //! | [`widest`] | a loop compiled for several levels, of which the widest runs |
 //! | [`isa`] | whether wide instructions may be called; registers from arrays |
+//! | [`radix_sort`] | words sorted digit by digit |
 //! | [`prefetch`] | memory ahead of its use |
 //! | [`masks`] | zeros for the values of rows that have none |
 //!
@@ -40,6 +41,7 @@ pub mod grouped;
 mod isa;
 mod masks;
 pub mod prefetch;
+pub mod radix_sort;
 pub mod seen;
 pub mod sum;
 pub mod widest;

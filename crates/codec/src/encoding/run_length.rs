@@ -44,11 +44,21 @@ pub(crate) fn estimated_bytes<T: Word>(numbers: &[T]) -> usize {
 
 /// Appends the encoded `numbers` to `out`, of which there are fewer than 2^32.
 pub(crate) fn encode<T: Word>(numbers: &[T], out: &mut Vec<u8>) {
-    let runs = numbers.chunk_by(|a, b| a == b);
-    let runs = runs.filter_map(|run| Some((*run.first()?, run.len() as u64 - 1)));
-    let (firsts, lengths): (Vec<T>, Vec<u32>) =
-        runs.map(|(n, len)| (n, u32::truncated(len))).unzip();
-    u32::truncated(firsts.len() as u64).append_to(out);
+    let num_runs = widest(CountRuns(numbers));
+    let (mut firsts, mut lengths) = (vec![T::default(); num_runs], vec![0_u32; num_runs]);
+    // Written at each number, and the place moves on behind the last one of a run: runs are short, and a branch
+    // at their ends would be foretold wrong.
+    let mut run = 0;
+    let mut start = 0;
+    let after = numbers.iter().skip(1).map(Some).chain([None]);
+    for (end, (number, next)) in (1_u32..).zip(numbers.iter().zip(after)) {
+        firsts[run] = *number;
+        lengths[run] = end - start - 1;
+        let is_last = next != Some(number);
+        run += usize::from(is_last);
+        start = if is_last { end } else { start };
+    }
+    u32::truncated(num_runs as u64).append_to(out);
     frame_of_reference::encode(&firsts, out);
     frame_of_reference::encode(&lengths, out);
 }

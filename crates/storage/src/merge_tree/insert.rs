@@ -14,7 +14,9 @@ use super::encode::memory_bytes;
 use super::layout::{Effort, Layout};
 use super::merge::filtered;
 use super::order::{Partition, boundaries, order_of, partition};
+use super::packed_order::SortMemory;
 use super::part::PartName;
+use super::syncing::{Syncer, UnsyncedPart};
 use super::table::MergeTree;
 use super::write::{PartWriter, gathered, num_threads};
 use super::writer::Writer;
@@ -24,6 +26,9 @@ const MAX_PARTITIONS: usize = 100;
 
 /// Parts of more memory are written by all threads together, one after the other.
 const MAX_WAITING_BYTES: usize = 1 << 28;
+
+/// Parts before the one that is begun that need not be kept by the system yet.
+const MAX_UNSYNCED: usize = 2;
 
 /// Rows on their way into a table; nobody sees them before [`Insert::finish`].
 #[derive(Debug)]
@@ -35,6 +40,7 @@ pub struct Insert {
     /// The parts so far, in the order of their rows; those that the other thread still writes are none.
     written: Vec<Option<Written>>,
     writer: Option<Writer>,
+    memory: SortMemory,
 }
 
 /// Parts that are written and not yet the table's; gone with it unless they are taken.
@@ -42,6 +48,8 @@ pub struct Insert {
 pub(super) struct Written {
     disk: Arc<dyn Disk>,
     folders: Vec<(PathBuf, Partition)>,
+    /// Has the system keep those that it does not keep yet.
+    syncer: Option<Syncer>,
 }
 
 impl Written {
@@ -49,6 +57,7 @@ impl Written {
         Self {
             disk: Arc::clone(table.shared_disk()),
             folders: Vec::new(),
+            syncer: None,
         }
     }
 
@@ -63,6 +72,23 @@ impl Written {
         }
     }
 
+    /// Syncs a part that was added, at the latest in [`Self::synced`].
+    fn sync_later(&mut self, part: UnsyncedPart) -> Result<()> {
+        self.syncer = self.syncer.take().or_else(Syncer::start);
+        match &self.syncer {
+            Some(syncer) => {
+                syncer.begin(part);
+                Ok(())
+            }
+            None => part.sync(),
+        }
+    }
+
+    /// Waits until the system keeps all parts.
+    fn synced(&mut self) -> Result<()> {
+        self.syncer.take().map_or(Ok(()), Syncer::finish)
+    }
+
     pub(super) fn take(&mut self) -> Vec<(PathBuf, Partition)> {
         std::mem::take(&mut self.folders)
     }
@@ -70,6 +96,8 @@ impl Written {
 
 impl Drop for Written {
     fn drop(&mut self) {
+        // Nothing of the folders is used when they go; what could not be kept need not be.
+        let _ = self.synced();
         for (folder, _) in &self.folders {
             // What is left is removed when the table is opened to write.
             let _ = self.disk.remove_folder(folder);
@@ -86,6 +114,7 @@ impl Insert {
             part_rows: PART_ROWS,
             written: Vec::new(),
             writer: None,
+            memory: SortMemory::default(),
         }
     }
 
@@ -131,6 +160,7 @@ impl Insert {
         let mut all = Written::new(&self.table);
         for part in self.written.drain(..) {
             let mut part = part.ok_or_else(|| Error::bug("a part of an insert is missing"))?;
+            part.synced()?;
             all.folders.append(&mut part.folders);
         }
         self.table.publish(all)
@@ -144,6 +174,11 @@ impl Insert {
         let bytes = columns.iter().flatten().map(memory_bytes).sum::<usize>();
         self.receive(bytes > MAX_WAITING_BYTES)?;
         let place = self.written.len();
+        // Files of parts are open until they are synced.
+        let long_ago = place.saturating_sub(MAX_UNSYNCED);
+        for part in self.written[..long_ago].iter_mut().flatten() {
+            part.synced()?;
+        }
         self.written.push(None);
         if !is_last && bytes <= MAX_WAITING_BYTES {
             let writer = self.writer.get_or_insert_with(|| Writer::new(&self.table));
@@ -151,7 +186,14 @@ impl Insert {
                 return Ok(());
             }
         }
-        self.written[place] = Some(write_sorted(&self.table, &columns)?);
+        // Half of them, if the other thread has a part of its own.
+        let is_shared = self.writer.as_ref().is_some_and(Writer::is_busy);
+        let num_threads = num_threads().div_ceil(1 + usize::from(is_shared));
+        self.written[place] = Some(write_sorted(
+            &self.table,
+            &columns,
+            (num_threads, &mut self.memory),
+        )?);
         self.check_partitions()
     }
 
@@ -185,17 +227,21 @@ impl Insert {
 }
 
 /// Sorts rows, and writes a part for each partition.
-pub(super) fn write_sorted(table: &MergeTree, columns: &[Vec<ArrayRef>]) -> Result<Written> {
+pub(super) fn write_sorted(
+    table: &MergeTree,
+    columns: &[Vec<ArrayRef>],
+    (num_threads, memory): (usize, &mut SortMemory),
+) -> Result<Written> {
     let mut written = Written::new(table);
     let layout = table.layout();
     let by_key = |key: &[usize]| -> Result<Vec<ArrayRef>> {
         let columns: Vec<_> = key.iter().map(|c| columns[*c].clone()).collect();
-        gathered(&columns, None)
+        gathered(&columns, None, num_threads)
     };
     let mut key = by_key(&layout.partition_key)?;
     key.extend(by_key(&layout.sorting_key)?);
-    let order = order_of(&key)?;
-    let sorted = gathered(columns, order.indices.as_ref())?;
+    let order = order_of(&key, memory)?;
+    let sorted = gathered(columns, order.indices.as_ref(), num_threads)?;
     let num_rows = sorted.first().map_or(0, |c| c.len());
     let pick = |c: &usize| Arc::clone(&sorted[*c]);
     let partition_columns: Vec<ArrayRef> = layout.partition_key.iter().map(pick).collect();
@@ -230,9 +276,9 @@ pub(super) fn write_sorted(table: &MergeTree, columns: &[Vec<ArrayRef>]) -> Resu
         let text = partition.text.clone();
         // Listed before it is written, so that it goes if that fails.
         written.add(folder.clone(), partition);
-        let mut part = PartWriter::create(table, &folder, (num_threads(), Effort::Quick))?;
+        let mut part = PartWriter::create(table, &folder, (num_threads, Effort::Quick))?;
         part.push(&rows)?;
-        part.finish(text)?;
+        written.sync_later(part.finish(text)?)?;
     }
     Ok(written)
 }
@@ -291,6 +337,7 @@ impl MergeTree {
 
     /// Gives written parts their names and adds them to the list.
     pub(super) fn publish(&self, mut written: Written) -> Result<()> {
+        written.synced()?;
         if written.folders.is_empty() {
             return Ok(());
         }

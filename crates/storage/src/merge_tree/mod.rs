@@ -33,6 +33,7 @@
 //! | [`block_cache`] | [`BlockCache`]: decoded groups for the next query |
 //! | [`decoders`] | what is learnt about the blocks of a column |
 //! | [`write`] | the files of a part |
+//! | [`syncing`] | files that the system keeps while the next are written |
 //! | [`writer`] | parts of an insert on another thread |
 //! | [`disk`] | the operations on files that all of this needs |
 
@@ -62,6 +63,7 @@ mod pressure;
 mod read;
 mod rewrite;
 mod string_dictionary;
+mod syncing;
 mod table;
 #[cfg(test)]
 mod tests;

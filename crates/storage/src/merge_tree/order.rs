@@ -9,7 +9,7 @@ use basalt_types::DataType;
 use basalt_types::text::{ColumnText, Style, TextOptions};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::packed_order::{PackedOrder, packed_order};
+use super::packed_order::{PackedOrder, SortMemory, packed_order};
 
 /// Bytes of keys that are compared as one number.
 const WORD_BYTES: usize = 16;
@@ -22,13 +22,13 @@ pub(super) struct Order {
 }
 
 /// The order of rows by `columns`; NULL comes last.
-pub(super) fn order_of(columns: &[ArrayRef]) -> Result<Order> {
+pub(super) fn order_of(columns: &[ArrayRef], memory: &mut SortMemory) -> Result<Order> {
     if columns.is_empty() || columns[0].len() < 2 {
         return Ok(Order { indices: None });
     }
     let num_rows = columns[0].len();
     let count = u32::try_from(num_rows).map_err(|_| Error::bug("too many rows for a part"))?;
-    if let Some(order) = packed_order(columns, count) {
+    if let Some(order) = packed_order(columns, count, memory) {
         return Ok(Order {
             indices: match order {
                 PackedOrder::Sorted => None,
@@ -161,14 +161,18 @@ mod tests {
 
     use arrow::array::{ArrayRef, BinaryViewArray, Int32Array, UInt32Array};
 
-    use super::order_of;
+    use super::{SortMemory, order_of};
 
     #[test]
     fn rows_are_sorted_stably_whatever_the_keys() {
         let short: ArrayRef = Arc::new(Int32Array::from(vec![3, -1, 3, 0]));
         let text = ["long enough for a row of its own", "a", "c", "b"];
         let text: ArrayRef = Arc::new(BinaryViewArray::from_iter_values(text));
-        let indices = |columns: &[ArrayRef]| order_of(columns).unwrap().indices;
+        let indices = |columns: &[ArrayRef]| {
+            order_of(columns, &mut SortMemory::default())
+                .unwrap()
+                .indices
+        };
         let expected = |rows: &[u32]| Some(UInt32Array::from(rows.to_vec()));
         assert_eq!(indices(&[Arc::clone(&short)]), expected(&[1, 3, 0, 2]));
         assert_eq!(indices(&[Arc::clone(&text)]), expected(&[1, 3, 2, 0]));

@@ -1,11 +1,8 @@
 //! Sorts rows by keys of integers: each row's keys and its number are packed into one word.
 //!
 //! A key takes the bits of its range in the rows at hand, so that keys of several columns and the number of
-//! a row often fit into 64 bits, and mostly into 128. Words are dealt into buckets by their highest bits, and
-//! each bucket, which is small then and in the cache, is sorted by comparing. The numbers of the rows make all
-//! words different, so that rows with equal keys stay in their order.
-
-use std::ops::{BitOr, Shl, Shr};
+//! a row often fit into 64 bits, and mostly into 128. Words are sorted digit by digit. The numbers of the rows make
+//! all words different, so that rows with equal keys stay in their order.
 
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
 use arrow::buffer::NullBuffer;
@@ -13,12 +10,17 @@ use arrow::datatypes::{
     DataType as ArrowType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
+use basalt_kernels::radix_sort::{RadixWord, radix_sort};
 
-/// Highest bits of a word that tell its bucket.
-const BUCKET_BITS: u32 = 11;
+/// Rows whose words are made together: they stay in the nearest cache meanwhile.
+const CHUNK_ROWS: usize = 1 << 11;
 
-/// Rows for which buckets are worth their setup.
-const MIN_BUCKETED_ROWS: usize = 4096;
+/// Memory for words, which the next part of an insert needs again.
+#[derive(Debug, Default)]
+pub(super) struct SortMemory {
+    narrow: (Vec<u64>, Vec<u64>),
+    wide: (Vec<u128>, Vec<u128>),
+}
 
 /// The order of rows by their keys.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,14 +32,20 @@ pub(super) enum PackedOrder {
 }
 
 /// The order of rows by `columns`, NULL last; none if some are no integers, or take too many bits.
-pub(super) fn packed_order(columns: &[ArrayRef], num_rows: u32) -> Option<PackedOrder> {
+pub(super) fn packed_order(
+    columns: &[ArrayRef],
+    num_rows: u32,
+    memory: &mut SortMemory,
+) -> Option<PackedOrder> {
     let keys = columns.iter().map(Key::of).collect::<Option<Vec<_>>>()?;
     let row_bits = u32::BITS - num_rows.leading_zeros();
     let num_bits = keys.iter().map(|key| key.num_bits).sum::<u32>() + row_bits;
     if num_bits <= u64::BITS {
-        Some(order::<u64>(&keys, row_bits, num_bits))
+        let (words, scratch) = &mut memory.narrow;
+        Some(order(&keys, row_bits, (words, scratch)))
     } else if num_bits <= u128::BITS {
-        Some(order::<u128>(&keys, row_bits, num_bits))
+        let (words, scratch) = &mut memory.wide;
+        Some(order(&keys, row_bits, (words, scratch)))
     } else {
         None
     }
@@ -125,17 +133,17 @@ impl Visit for Bounds<'_> {
     }
 }
 
-/// Puts a key behind those that the words have.
-struct Append<'a, W>(&'a mut [W], &'a Key<'a>);
+/// Puts a key behind those that the words have; with the NULLs of these rows.
+struct Append<'a, W>(&'a mut [W], &'a Key<'a>, Option<&'a NullBuffer>);
 
-impl<W: Word> Visit for Append<'_, W> {
+impl<W: RadixWord> Visit for Append<'_, W> {
     type Output = ();
 
     fn visit(self, numbers: impl Iterator<Item = u64>) {
-        let Self(words, key) = self;
+        let Self(words, key, nulls) = self;
         let append = |word: &mut W, number: u64| *word = *word << key.num_bits | W::of(number);
         let words = words.iter_mut().zip(numbers);
-        match key.array.nulls() {
+        match nulls {
             None => words.for_each(|(word, n)| append(word, n.wrapping_sub(key.least))),
             Some(nulls) => words.zip(nulls).for_each(|((word, n), is_there)| {
                 let offset = n.wrapping_sub(key.least);
@@ -145,82 +153,32 @@ impl<W: Word> Visit for Append<'_, W> {
     }
 }
 
-/// A word that keys are packed into.
-trait Word:
-    Copy + Ord + Default + Shl<u32, Output = Self> + Shr<u32, Output = Self> + BitOr<Output = Self>
-{
-    fn of(low: u64) -> Self;
-    fn low(self) -> u64;
-}
-
-impl Word for u64 {
-    fn of(low: u64) -> Self {
-        low
-    }
-
-    fn low(self) -> u64 {
-        self
-    }
-}
-
-impl Word for u128 {
-    fn of(low: u64) -> Self {
-        Self::from(low)
-    }
-
-    fn low(self) -> u64 {
-        self as u64
-    }
-}
-
-fn order<W: Word>(keys: &[Key<'_>], row_bits: u32, num_bits: u32) -> PackedOrder {
+/// The order of rows whose keys and numbers take `num_bits` bits.
+fn order<W: RadixWord>(
+    keys: &[Key<'_>],
+    row_bits: u32,
+    (words, scratch): (&mut Vec<W>, &mut Vec<W>),
+) -> PackedOrder {
     let num_rows = keys.first().map_or(0, |key| key.array.len());
-    let mut words = vec![W::default(); num_rows];
-    for key in keys {
-        // Keys are of types that have numbers.
-        let _ = with_numbers(key.array, Append(&mut words, key));
-    }
-    for (word, row) in words.iter_mut().zip(0_u64..) {
-        *word = *word << row_bits | W::of(row);
+    words.clear();
+    words.resize(num_rows, W::default());
+    for (chunk, start) in words.chunks_mut(CHUNK_ROWS).zip((0..).step_by(CHUNK_ROWS)) {
+        for key in keys {
+            let array = key.array.slice(start, chunk.len());
+            // Keys are of types that have numbers.
+            let _ = with_numbers(&array, Append(chunk, key, array.nulls()));
+        }
+        for (word, row) in chunk.iter_mut().zip(start as u64..) {
+            *word = *word << row_bits | W::of(row);
+        }
     }
     if words.is_sorted() {
         return PackedOrder::Sorted;
     }
-    sort(&mut words, num_bits);
+    scratch.resize(num_rows, W::default());
+    radix_sort(words, scratch);
     let mask = (1_u64 << row_bits) - 1;
     PackedOrder::Rows(words.iter().map(|w| (w.low() & mask) as u32).collect())
-}
-
-/// Sorts words of so many bits.
-fn sort<W: Word>(words: &mut Vec<W>, num_bits: u32) {
-    if words.len() < MIN_BUCKETED_ROWS || num_bits <= BUCKET_BITS {
-        words.sort_unstable();
-        return;
-    }
-    let shift = num_bits - BUCKET_BITS;
-    let bucket = |word: W| (word >> shift).low() as usize;
-    let mut ends = vec![0_usize; 1 << BUCKET_BITS];
-    for word in &*words {
-        ends[bucket(*word)] += 1;
-    }
-    let mut end = 0;
-    for count in &mut ends {
-        let start = end;
-        end += *count;
-        *count = start;
-    }
-    let mut dealt = vec![W::default(); words.len()];
-    for word in &*words {
-        let place = &mut ends[bucket(*word)];
-        dealt[*place] = *word;
-        *place += 1;
-    }
-    let mut start = 0;
-    for end in ends {
-        dealt[start..end].sort_unstable();
-        start = end;
-    }
-    *words = dealt;
 }
 
 #[cfg(test)]
@@ -233,7 +191,7 @@ mod tests {
 
     fn rows(columns: &[ArrayRef]) -> Option<Vec<u32>> {
         let num_rows = u32::try_from(columns[0].len()).unwrap();
-        match packed_order(columns, num_rows)? {
+        match packed_order(columns, num_rows, &mut SortMemory::default())? {
             PackedOrder::Rows(rows) => Some(rows),
             PackedOrder::Sorted => Some((0..num_rows).collect()),
         }
@@ -281,7 +239,10 @@ mod tests {
             rows(&[Arc::clone(&constant), Arc::clone(&wide)]),
             Some(vec![1, 2, 0])
         );
-        assert_eq!(packed_order(&[constant], 3), Some(PackedOrder::Sorted));
+        assert_eq!(
+            packed_order(&[constant], 3, &mut SortMemory::default()),
+            Some(PackedOrder::Sorted)
+        );
         assert_eq!(rows(&[Arc::clone(&wide), Arc::clone(&wide)]), None);
         // NULL would be beyond the last number.
         let full: ArrayRef = Arc::new(UInt64Array::from(vec![Some(u64::MAX), None, Some(0)]));

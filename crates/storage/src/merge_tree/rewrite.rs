@@ -124,7 +124,7 @@ impl MergeTree {
                     written.discard_last();
                     return Ok(false);
                 }
-                writer.finish(part.metadata().partition.clone())?;
+                writer.finish(part.metadata().partition.clone())?.sync()?;
                 Ok(true)
             }
         }
@@ -189,7 +189,7 @@ impl MergeTree {
             group_rows: part.metadata().group_rows.clone(),
             columns: columns.collect::<Result<_>>()?,
         };
-        write_metadata(self.disk(), &folder, &metadata)
+        write_metadata(self.shared_disk(), &folder, &metadata)
     }
 
     /// Links the files of columns that stay, and begins those of new ones.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use arrow::array::{Array, ArrayRef, UInt32Array};
@@ -19,6 +19,7 @@ use super::index::PartIndexes;
 use super::layout::{Effort, StoredColumn};
 use super::metadata::{self, ColumnMetadata, GroupMetadata, PartMetadata};
 use super::part::column_file;
+use super::syncing::UnsyncedPart;
 use super::table::MergeTree;
 use super::{GROUP_BYTES, GROUP_ROWS};
 
@@ -26,11 +27,12 @@ use super::{GROUP_BYTES, GROUP_ROWS};
 pub(super) fn gathered(
     columns: &[Vec<ArrayRef>],
     order: Option<&UInt32Array>,
+    num_threads: usize,
 ) -> Result<Vec<ArrayRef>> {
-    in_parallel(columns.len(), num_threads(), |i| {
+    in_parallel(columns.len(), num_threads, |i| {
         let pieces: Vec<&dyn Array> = columns[i].iter().map(AsRef::as_ref).collect();
         let whole = match &columns[i][..] {
-            [piece] => std::sync::Arc::clone(piece),
+            [piece] => Arc::clone(piece),
             _ => concat(&pieces).map_err(|e| Error::bug(e.to_string()))?,
         };
         match order {
@@ -104,39 +106,60 @@ impl<'a> PartWriter<'a> {
         self.group_rows.iter().map(|rows| u64::from(*rows)).sum()
     }
 
-    /// Writes what the part tells of itself, and has the system keep all of it.
-    pub(super) fn finish(self, partition: String) -> Result<()> {
-        let columns = in_parallel(self.columns.len(), self.num_threads, |i| {
-            let column = &self.columns[i];
-            let mut column = column.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Writes what the part tells of itself. The part is nobody's before it is synced.
+    pub(super) fn finish(self, partition: String) -> Result<UnsyncedPart> {
+        let (mut described, mut files) = (Vec::new(), Vec::new());
+        for (i, column) in self.columns.into_iter().enumerate() {
+            let column = column.into_inner().unwrap_or_else(PoisonError::into_inner);
             let learned = column.encoder.learned();
             self.table.learned().keep(i, self.effort, learned);
-            column.finish()
-        });
+            described.push(column.described);
+            files.push((column.path, column.file));
+        }
         let metadata = PartMetadata {
             partition,
-            columns: columns?,
+            columns: described,
             group_rows: self.group_rows,
         };
         self.indexes.write(self.table.disk(), &self.folder)?;
-        write_metadata(self.table.disk(), &self.folder, &metadata)
+        files.push(metadata_file(self.table.disk(), &self.folder, &metadata)?);
+        Ok(UnsyncedPart {
+            disk: Arc::clone(self.table.shared_disk()),
+            folder: self.folder,
+            files,
+        })
     }
 }
 
-/// Writes what a part tells of itself, when its columns are written.
-pub(super) fn write_metadata(
+/// Writes what a part tells of itself.
+fn metadata_file(
     disk: &dyn Disk,
     folder: &Path,
     metadata: &PartMetadata,
-) -> Result<()> {
+) -> Result<(PathBuf, Box<dyn NewFile>)> {
     let path = folder.join(metadata::FILE);
-    let write = || -> std::io::Result<()> {
+    let write = || -> std::io::Result<Box<dyn NewFile>> {
         let mut file = disk.create(&path)?;
         file.write_all(&metadata.to_bytes())?;
-        file.sync()?;
-        disk.sync_folder(folder)
+        Ok(file)
     };
-    write().map_err(|e| Error::from(e).within(path.display()))
+    let file = write().map_err(|e| Error::from(e).within(path.display()))?;
+    Ok((path, file))
+}
+
+/// Writes what a part tells of itself, when its columns are written and kept, and has the system keep it.
+pub(super) fn write_metadata(
+    disk: &Arc<dyn Disk>,
+    folder: &Path,
+    metadata: &PartMetadata,
+) -> Result<()> {
+    let file = metadata_file(disk.as_ref(), folder, metadata)?;
+    let part = UnsyncedPart {
+        disk: Arc::clone(disk),
+        folder: folder.to_owned(),
+        files: vec![file],
+    };
+    part.sync()
 }
 
 /// Where groups begin, and the end of the last: many rows, unless their values are large.

@@ -11,7 +11,9 @@ use basalt_error::Result;
 use basalt_profile::Account;
 
 use super::insert::{Written, write_sorted};
+use super::packed_order::SortMemory;
 use super::table::MergeTree;
+use super::write::num_threads;
 
 /// A place among the parts of an insert, and the columns of its rows.
 type Rows = (usize, Vec<Vec<ArrayRef>>);
@@ -32,8 +34,11 @@ impl Writer {
         let (table, account) = (Arc::clone(table), Account::current());
         let write = move || {
             let _entered = account.enter();
+            let mut memory = SortMemory::default();
+            // The other half writes the part that comes next.
+            let num_threads = num_threads().div_ceil(2);
             for (place, columns) in waiting {
-                let part = write_sorted(&table, &columns);
+                let part = write_sorted(&table, &columns, (num_threads, &mut memory));
                 drop(columns);
                 // Whoever does not wait for the part any more takes none: its folder goes with it.
                 let _ = done.send((place, part));
@@ -56,6 +61,11 @@ impl Writer {
             return false;
         };
         self.is_busy = rows.send((place, columns.to_vec())).is_ok();
+        self.is_busy
+    }
+
+    /// Whether a part is being written.
+    pub(super) fn is_busy(&self) -> bool {
         self.is_busy
     }
 

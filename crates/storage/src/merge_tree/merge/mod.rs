@@ -163,7 +163,7 @@ impl MergeTree {
             progress.count(rows.num_read(), writer.num_rows());
         }
         let is_empty = writer.num_rows() == 0;
-        writer.finish(partition.text)?;
+        writer.finish(partition.text)?.sync()?;
         let text = name.to_string();
         self.change(|_| {
             let removed = parts.iter().map(|p| p.name_parts().clone()).collect();
