@@ -9,13 +9,14 @@
 //! 1. Every chain that may be good is tried on a whole block: it is encoded, decoded and timed. What
 //!    does not take a tenth less than plain is not considered. The least cost wins.
 //!    Where LZ4 finds no repeats, a sample shows whether a stronger compression is worth a trial.
-//! 2. The winner encodes the next blocks: 1, then 2, then 4, up to [`MAX_INTERVAL`], or [`MAX_PLAIN_INTERVAL`]
-//!    if that is to store them plain; then all are tried again. If a block's size departs by a quarter from what the winner made before, and by a fiftieth of the
+//! 2. The winner encodes the next blocks: 1, then 2, then 4, up to [`MAX_INTERVAL`], or [`MAX_PLAIN_INTERVAL`] if that is to store them plain; then all are tried
+//!    again. If a block's size departs by a quarter from what the winner made before, and by a fiftieth of the
 //!    plain size, at once; so if it has several times as many values.
 //! 3. Which packings are tried follows from their estimated sizes: the best [`NUM_PACKINGS`].
 //!
 //! Decisions differ from run to run where two chains are equally good. What is decoded does not.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use crate::chain::{Chain, Encoded};
@@ -28,7 +29,7 @@ use crate::word::{Word, with_words};
 /// Most blocks that go by the same chain before all are tried again.
 const MAX_INTERVAL: u32 = 64;
 
-/// Most blocks that are stored plain in a row: their size never tells that something would help by now.
+/// Most blocks that are stored plain in a row: what would help by now shows in samples only as far as they go.
 const MAX_PLAIN_INTERVAL: u32 = 16;
 
 /// Packings whose sizes are estimated.
@@ -45,10 +46,11 @@ const NUM_PACKINGS: usize = 3;
 /// Times that a block is decoded for a measurement, of which the fastest counts.
 const NUM_RUNS: usize = 3;
 
-/// By how many times what it may take decoding can exceed the first time and still be measured again.
+/// By how many times what it may take decoding can exceed two times and still be measured once more.
 const HOPELESS_FACTOR: f64 = 2.0;
 
-/// Bytes by which it is seen whether a strong compression helps where LZ4 finds no repeats.
+/// Bytes by which it is seen whether a strong compression helps where LZ4 finds no repeats, and whether anything
+/// helps where nothing did.
 const SAMPLE_BYTES: usize = 1 << 14;
 
 /// How far the size of a block may depart from that of the last trial, as a factor.
@@ -112,6 +114,8 @@ struct Chosen {
     chain: Chain,
     /// Payload bytes for a byte of the values.
     ratio: f64,
+    /// What a sample could shrink to, if blocks are stored plain.
+    plain_ratio: Option<f64>,
     /// Bytes of the values that were tried.
     tried_bytes: usize,
     interval: u32,
@@ -140,9 +144,15 @@ impl Auto {
     /// Appends the encoded `values` to `out`.
     pub(crate) fn encode(&mut self, values: &[u8], element: Element, out: &mut Vec<u8>) -> Encoded {
         let start = out.len();
+        let strong = self.policy.strong;
         // Few values tell little of many.
         let holds = |chosen: &&mut Chosen| {
-            chosen.blocks_left > 0 && values.len() / GROWTH_FACTOR <= chosen.tried_bytes
+            chosen.blocks_left > 0
+                && values.len() / GROWTH_FACTOR <= chosen.tried_bytes
+                && chosen.plain_ratio.is_none_or(|ratio| {
+                    // The size of plain blocks never tells that something would help by now.
+                    sample_ratio(values, element, strong) * CHANGE_FACTOR >= ratio
+                })
         };
         if let Some(chosen) = self.chosen.as_mut().filter(holds) {
             chosen.blocks_left -= 1;
@@ -158,15 +168,16 @@ impl Auto {
             chosen.interval = 1;
         }
         let (chain, payload_bytes) = self.best(values, element);
+        let again = self.chosen.filter(|chosen| chosen.chain == chain);
         let most = match chain {
             Chain::PLAIN => MAX_PLAIN_INTERVAL,
             _ => MAX_INTERVAL,
         };
-        let again = self.chosen.filter(|chosen| chosen.chain == chain);
         let interval = again.map_or(1, |chosen| (chosen.interval * 2).min(most));
         self.chosen = Some(Chosen {
             chain,
             ratio: payload_bytes as f64 / values.len().max(1) as f64,
+            plain_ratio: (chain == Chain::PLAIN).then(|| sample_ratio(values, element, strong)),
             tried_bytes: values.len(),
             interval,
             blocks_left: interval,
@@ -238,14 +249,15 @@ impl Auto {
         (payload, most_ns): (&[u8], f64),
     ) -> Option<f64> {
         let mut least = f64::INFINITY;
-        for _ in 0..NUM_RUNS {
+        for run in 0..NUM_RUNS {
             let memory = (&mut self.decompressor, &mut self.scratch);
             let started = Instant::now();
             chain
                 .decode(payload, shape, memory, &mut self.decoded)
                 .ok()?;
             least = least.min(started.elapsed().as_secs_f64() * 1e9);
-            if least > most_ns * HOPELESS_FACTOR {
+            // The first time, memory may be new.
+            if run > 0 && least > most_ns * HOPELESS_FACTOR {
                 return None;
             }
         }
@@ -260,12 +272,42 @@ struct Best {
     payload_bytes: usize,
 }
 
-/// Whether a compression makes less of some bytes from the middle.
+/// Whether a compression makes less of some of the bytes.
 fn shrinks_sample(compression: Compression, bytes: &[u8]) -> bool {
-    let start = bytes.len().saturating_sub(SAMPLE_BYTES) / 2;
-    let sample = &bytes[start..bytes.len().min(start + SAMPLE_BYTES)];
+    let sample = sample(bytes, 1);
     let mut compressed = Vec::new();
-    compression.compress(sample, &mut compressed) && is_much_less(compressed.len(), sample.len())
+    compression.compress(&sample, &mut compressed) && is_much_less(compressed.len(), sample.len())
+}
+
+/// Some values from the beginning, the middle and the end.
+fn sample(values: &[u8], width: usize) -> Cow<'_, [u8]> {
+    let num_values = values.len() / width;
+    let len = SAMPLE_BYTES / 3 / width;
+    if num_values <= 3 * len {
+        return Cow::Borrowed(values);
+    }
+    let starts = [0, (num_values - len) / 2, num_values - len];
+    let pieces = starts.map(|start| &values[start * width..(start + len) * width]);
+    Cow::Owned(pieces.concat())
+}
+
+/// About what part of its size some of the values can be stored in.
+fn sample_ratio(values: &[u8], element: Element, strong: Option<Compression>) -> f64 {
+    let sample = sample(values, element.width_bytes());
+    let packed = element.visit(Estimate {
+        values: &sample,
+        element,
+    });
+    let packed = packed.unwrap_or_default();
+    let least = packed.first().map_or(sample.len(), |(bytes, _)| *bytes);
+    let compressions = [Some(Compression::Lz4), strong].into_iter().flatten();
+    let compressed = compressions.filter_map(|compression| {
+        let mut compressed = Vec::new();
+        let is_less = compression.compress(&sample, &mut compressed);
+        is_less.then_some(compressed.len())
+    });
+    let least = compressed.fold(least, usize::min);
+    least as f64 / sample.len().max(1) as f64
 }
 
 /// Whether a compression that saves so much is worth a look.
@@ -279,7 +321,8 @@ fn packings(values: &[u8], element: Element) -> Vec<Chain> {
         return vec![Chain::packed(Packing::Constant, Compression::None)];
     }
     let packed = element.visit(Estimate { values, element });
-    let mut packings = packed.unwrap_or_default();
+    let packed = packed.unwrap_or_default().into_iter();
+    let mut packings: Vec<_> = packed.map(|(_, chain)| chain).collect();
     packings.push(Chain::PLAIN);
     packings
 }
@@ -291,15 +334,16 @@ struct Estimate<'a> {
 }
 
 impl WordVisitor for Estimate<'_> {
-    type Output = Vec<Chain>;
+    /// The packings and about the bytes that they make of the values, the least first.
+    type Output = Vec<(usize, Chain)>;
 
-    fn visit<T: Word>(self) -> Vec<Chain> {
+    fn visit<T: Word>(self) -> Self::Output {
         with_words(self.values, |words: &[T]| self.best_packings(words))
     }
 }
 
 impl Estimate<'_> {
-    fn best_packings<T: Word>(&self, words: &[T]) -> Vec<Chain> {
+    fn best_packings<T: Word>(&self, words: &[T]) -> Vec<(usize, Chain)> {
         let mut estimates = Vec::new();
         let fitting = PACKINGS
             .into_iter()
@@ -324,6 +368,6 @@ impl Estimate<'_> {
         estimates.retain(|(bytes, _)| *bytes < self.values.len());
         estimates.sort_by_key(|(bytes, _)| *bytes);
         estimates.truncate(NUM_PACKINGS);
-        estimates.into_iter().map(|(_, chain)| chain).collect()
+        estimates
     }
 }

@@ -22,7 +22,7 @@ fn main() {
         _ => random(i + 7) % 100_000,
     };
     let narrow = |i: u64| random(i) >> 24 << 20 | i;
-    let sorted = |i: u64| i / 3 << 20 | i;
+    let sorted = |i: u64| ((i / 3) << 20) | i;
     let wide =
         |i: u64| u128::from(skewed(i)) << 84 | u128::from(random(i / 4)) << 20 | u128::from(i);
     time("40 bits and the row", (0..NUM_ROWS).map(narrow).collect());

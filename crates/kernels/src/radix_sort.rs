@@ -6,11 +6,11 @@
 //!   find the highest bit in which words differ: what all have in common costs one pass, however long
 //!   deal the words into the other memory, into a bucket for each value of the next bits
 //!   many words: sort each bucket, back into this memory
-//!   else there are about as many buckets as words, and the words stand almost in order:
+//!   else a bucket has a few words, and the words stand almost in order:
 //!     sort those buckets that got many in spite of that, then all words by insertion
 //! ```
 //!
-//! A digit has at most 11 bits, so that the places that are written to lie in the cache of the second level and
+//! A digit has at most 10 bits, so that the places that are written to lie in the cache of the second level and
 //! their pages in the nearest table of pages. Insertion at the end takes half the time of sorting each bucket of a
 //! handful of words: every such bucket costs wrong guesses of the processor about its length and order.
 //! Words that are equal may change places: who needs their order puts their numbers into the lowest bits.
@@ -27,7 +27,7 @@ const MAX_DIGIT_BITS: u32 = 10;
 /// Words that are sorted by insertion, whatever their order.
 const FEW: usize = 24;
 
-/// Words that are dealt into about as many buckets.
+/// Words of which a bucket gets a few.
 const MANY: usize = 1 << 11;
 
 /// An unsigned number of 64 or 128 bits.
@@ -229,6 +229,23 @@ mod tests {
             let mut skewed = vec![7_u128; len];
             skewed.extend([u128::MAX, 8]);
             check(skewed);
+        }
+    }
+
+    #[test]
+    fn many_words_of_skewed_values() {
+        let random = |i: usize| (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 7;
+        for num_values in [2, 5, 3000] {
+            // Half of them in one bucket, whose words differ in their lowest bits only.
+            let value = |i: usize| random(i) % num_values / 2 * 2 * (random(i + 1) % 2);
+            let word = |i: usize| value(i) << 44 | i as u64;
+            check((0..100_000).map(word).collect::<Vec<_>>());
+            let wide = |i: usize| u128::from(value(i)) << 100 | u128::from(random(i / 3)) << 20;
+            check(
+                (0..100_000)
+                    .map(|i| wide(i) | i as u128)
+                    .collect::<Vec<_>>(),
+            );
         }
     }
 

@@ -1,6 +1,5 @@
 //! Makes parts from rows.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
@@ -9,17 +8,16 @@ use basalt_types::DataType;
 
 use super::PART_ROWS;
 use super::combine::{KeyedRows, Purpose};
-use super::disk::Disk;
 use super::encode::memory_bytes;
 use super::layout::{Effort, Layout};
 use super::merge::filtered;
-use super::order::{Partition, boundaries, order_of, partition};
+use super::order::{boundaries, order_of, partition};
 use super::packed_order::SortMemory;
 use super::part::PartName;
-use super::syncing::{Syncer, UnsyncedPart};
 use super::table::MergeTree;
 use super::write::{PartWriter, gathered, num_threads};
 use super::writer::Writer;
+use super::written::Written;
 
 /// Partitions that an insert may make parts of.
 const MAX_PARTITIONS: usize = 100;
@@ -28,7 +26,7 @@ const MAX_PARTITIONS: usize = 100;
 const MAX_WAITING_BYTES: usize = 1 << 28;
 
 /// Parts before the one that is begun that need not be kept by the system yet.
-const MAX_UNSYNCED: usize = 2;
+const MAX_UNSYNCED: usize = 1;
 
 /// Rows on their way into a table; nobody sees them before [`Insert::finish`].
 #[derive(Debug)]
@@ -41,68 +39,6 @@ pub struct Insert {
     written: Vec<Option<Written>>,
     writer: Option<Writer>,
     memory: SortMemory,
-}
-
-/// Parts that are written and not yet the table's; gone with it unless they are taken.
-#[derive(Debug)]
-pub(super) struct Written {
-    disk: Arc<dyn Disk>,
-    folders: Vec<(PathBuf, Partition)>,
-    /// Has the system keep those that it does not keep yet.
-    syncer: Option<Syncer>,
-}
-
-impl Written {
-    pub(super) fn new(table: &MergeTree) -> Self {
-        Self {
-            disk: Arc::clone(table.shared_disk()),
-            folders: Vec::new(),
-            syncer: None,
-        }
-    }
-
-    pub(super) fn add(&mut self, folder: PathBuf, partition: Partition) {
-        self.folders.push((folder, partition));
-    }
-
-    /// Removes the part that was added last.
-    pub(super) fn discard_last(&mut self) {
-        if let Some((folder, _)) = self.folders.pop() {
-            let _ = self.disk.remove_folder(&folder);
-        }
-    }
-
-    /// Syncs a part that was added, at the latest in [`Self::synced`].
-    fn sync_later(&mut self, part: UnsyncedPart) -> Result<()> {
-        self.syncer = self.syncer.take().or_else(Syncer::start);
-        match &self.syncer {
-            Some(syncer) => {
-                syncer.begin(part);
-                Ok(())
-            }
-            None => part.sync(),
-        }
-    }
-
-    /// Waits until the system keeps all parts.
-    fn synced(&mut self) -> Result<()> {
-        self.syncer.take().map_or(Ok(()), Syncer::finish)
-    }
-
-    pub(super) fn take(&mut self) -> Vec<(PathBuf, Partition)> {
-        std::mem::take(&mut self.folders)
-    }
-}
-
-impl Drop for Written {
-    fn drop(&mut self) {
-        // Nothing of the folders is used when they go; what could not be kept need not be.
-        let _ = self.synced();
-        for (folder, _) in &self.folders {
-            // What is left is removed when the table is opened to write.
-            let _ = self.disk.remove_folder(folder);
-        }
-    }
 }
 
 impl Insert {
@@ -160,8 +96,7 @@ impl Insert {
         let mut all = Written::new(&self.table);
         for part in self.written.drain(..) {
             let mut part = part.ok_or_else(|| Error::bug("a part of an insert is missing"))?;
-            part.synced()?;
-            all.folders.append(&mut part.folders);
+            all.append(&mut part)?;
         }
         self.table.publish(all)
     }
@@ -209,8 +144,8 @@ impl Insert {
 
     /// Refuses parts of too many partitions.
     fn check_partitions(&self) -> Result<()> {
-        let folders = self.written.iter().flatten().flat_map(|part| &part.folders);
-        let mut ids: Vec<&str> = folders.map(|f| f.1.id.as_str()).collect();
+        let partitions = self.written.iter().flatten().flat_map(Written::partitions);
+        let mut ids: Vec<&str> = partitions.map(|p| p.id.as_str()).collect();
         ids.sort_unstable();
         ids.dedup();
         if ids.len() > MAX_PARTITIONS {
@@ -236,12 +171,17 @@ pub(super) fn write_sorted(
     let layout = table.layout();
     let by_key = |key: &[usize]| -> Result<Vec<ArrayRef>> {
         let columns: Vec<_> = key.iter().map(|c| columns[*c].clone()).collect();
-        gathered(&columns, None, num_threads)
+        gathered(&columns, &[], None, num_threads)
     };
     let mut key = by_key(&layout.partition_key)?;
     key.extend(by_key(&layout.sorting_key)?);
     let order = order_of(&key, memory)?;
-    let sorted = gathered(columns, order.indices.as_ref(), num_threads)?;
+    let mut known = vec![None; columns.len()];
+    let key_columns = layout.partition_key.iter().chain(&layout.sorting_key);
+    for (column, key) in key_columns.zip(order.keys) {
+        known[*column] = key;
+    }
+    let sorted = gathered(columns, &known, order.indices.as_ref(), num_threads)?;
     let num_rows = sorted.first().map_or(0, |c| c.len());
     let pick = |c: &usize| Arc::clone(&sorted[*c]);
     let partition_columns: Vec<ArrayRef> = layout.partition_key.iter().map(pick).collect();
@@ -338,7 +278,7 @@ impl MergeTree {
     /// Gives written parts their names and adds them to the list.
     pub(super) fn publish(&self, mut written: Written) -> Result<()> {
         written.synced()?;
-        if written.folders.is_empty() {
+        if written.is_empty() {
             return Ok(());
         }
         // Rows that an insert has combined are as good as merged.

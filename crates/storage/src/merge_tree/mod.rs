@@ -34,6 +34,7 @@
 //! | [`decoders`] | what is learnt about the blocks of a column |
 //! | [`write`] | the files of a part |
 //! | [`syncing`] | files that the system keeps while the next are written |
+//! | [`written`] | parts that are written and not yet the table's |
 //! | [`writer`] | parts of an insert on another thread |
 //! | [`disk`] | the operations on files that all of this needs |
 
@@ -70,6 +71,7 @@ mod tests;
 mod text_bounds;
 mod write;
 mod writer;
+mod written;
 mod zeros;
 
 pub use background::BackgroundMerges;

@@ -1,5 +1,7 @@
 //! Puts rows in the order of their keys, and finds where partitions end.
 
+use std::sync::Arc;
+
 use arrow::array::{Array, ArrayRef, UInt32Array};
 use arrow::compute::SortOptions;
 use arrow::datatypes::DataType as ArrowType;
@@ -19,27 +21,39 @@ const WORD_BYTES: usize = 16;
 pub(super) struct Order {
     /// The rows in their order; none if they are in order already.
     pub(super) indices: Option<UInt32Array>,
+    /// The columns in that order, as far as they are known.
+    pub(super) keys: Vec<Option<ArrayRef>>,
+}
+
+impl Order {
+    fn as_it_is(columns: &[ArrayRef]) -> Self {
+        Self {
+            indices: None,
+            keys: columns.iter().map(|c| Some(Arc::clone(c))).collect(),
+        }
+    }
 }
 
 /// The order of rows by `columns`; NULL comes last.
 pub(super) fn order_of(columns: &[ArrayRef], memory: &mut SortMemory) -> Result<Order> {
     if columns.is_empty() || columns[0].len() < 2 {
-        return Ok(Order { indices: None });
+        return Ok(Order::as_it_is(columns));
     }
     let num_rows = columns[0].len();
     let count = u32::try_from(num_rows).map_err(|_| Error::bug("too many rows for a part"))?;
     if let Some(order) = packed_order(columns, count, memory) {
-        return Ok(Order {
-            indices: match order {
-                PackedOrder::Sorted => None,
-                PackedOrder::Rows(rows) => Some(UInt32Array::from(rows)),
+        return Ok(match order {
+            PackedOrder::Sorted => Order::as_it_is(columns),
+            PackedOrder::Rows(sorted) => Order {
+                indices: Some(UInt32Array::from(sorted.rows)),
+                keys: sorted.keys,
             },
         });
     }
     let rows = comparable(columns)?;
     let is_sorted = (1..num_rows).all(|i| rows.row(i - 1) <= rows.row(i));
     if is_sorted {
-        return Ok(Order { indices: None });
+        return Ok(Order::as_it_is(columns));
     }
     let indices = match words(&rows) {
         Some(words) => {
@@ -57,6 +71,7 @@ pub(super) fn order_of(columns: &[ArrayRef], memory: &mut SortMemory) -> Result<
     };
     Ok(Order {
         indices: Some(UInt32Array::from(indices)),
+        keys: vec![None; columns.len()],
     })
 }
 

@@ -4,7 +4,9 @@
 //! a row often fit into 64 bits, and mostly into 128. Words are sorted digit by digit. The numbers of the rows make
 //! all words different, so that rows with equal keys stay in their order.
 
-use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
     DataType as ArrowType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -23,12 +25,22 @@ pub(super) struct SortMemory {
 }
 
 /// The order of rows by their keys.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(super) enum PackedOrder {
     /// They stand in order.
     Sorted,
-    /// Their numbers, in order.
-    Rows(Vec<u32>),
+    /// Others stand before them.
+    Rows(SortedRows),
+}
+
+/// Rows in the order of their keys.
+#[derive(Debug, PartialEq)]
+pub(super) struct SortedRows {
+    /// The numbers of the rows.
+    pub(super) rows: Vec<u32>,
+    /// The columns of the keys, which are cheaper to take out of the words than to gather; none for those with
+    /// NULLs.
+    pub(super) keys: Vec<Option<ArrayRef>>,
 }
 
 /// The order of rows by `columns`, NULL last; none if some are no integers, or take too many bits.
@@ -41,9 +53,11 @@ pub(super) fn packed_order(
     let row_bits = u32::BITS - num_rows.leading_zeros();
     let num_bits = keys.iter().map(|key| key.num_bits).sum::<u32>() + row_bits;
     if num_bits <= u64::BITS {
+        memory.wide = Default::default();
         let (words, scratch) = &mut memory.narrow;
         Some(order(&keys, row_bits, (words, scratch)))
     } else if num_bits <= u128::BITS {
+        memory.narrow = Default::default();
         let (words, scratch) = &mut memory.wide;
         Some(order(&keys, row_bits, (words, scratch)))
     } else {
@@ -177,22 +191,79 @@ fn order<W: RadixWord>(
     }
     scratch.resize(num_rows, W::default());
     radix_sort(words, scratch);
+    let mut shift = row_bits;
+    let mut decoded: Vec<_> = keys
+        .iter()
+        .rev()
+        .map(|key| {
+            let place = shift;
+            shift += key.num_bits;
+            decoded(words, place, key)
+        })
+        .collect();
+    decoded.reverse();
     let mask = (1_u64 << row_bits) - 1;
-    PackedOrder::Rows(words.iter().map(|w| (w.low() & mask) as u32).collect())
+    PackedOrder::Rows(SortedRows {
+        rows: words.iter().map(|w| (w.low() & mask) as u32).collect(),
+        keys: decoded,
+    })
+}
+
+/// The values of a key in the order of the words, which have it behind `shift` bits.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "numbers that were made of values of the same type"
+)]
+fn decoded<W: RadixWord>(words: &[W], shift: u32, key: &Key<'_>) -> Option<ArrayRef> {
+    fn values<T: ArrowPrimitiveType>(numbers: impl Iterator<Item = T::Native>) -> Option<ArrayRef> {
+        Some(Arc::new(PrimitiveArray::<T>::from_iter_values(numbers)))
+    }
+    if key.array.null_count() > 0 {
+        return None;
+    }
+    let mask = u64::MAX.checked_shr(u64::BITS - key.num_bits).unwrap_or(0);
+    let unsigned = words.iter().map(|word| {
+        let offset = match key.num_bits {
+            // All rows have the same value, and there may be no bits to shift by.
+            0 => 0,
+            _ => (*word >> shift).low() & mask,
+        };
+        key.least.wrapping_add(offset)
+    });
+    let signed = unsigned.clone().map(|n| (n ^ (1 << 63)).cast_signed());
+    match key.array.data_type() {
+        ArrowType::UInt8 => values::<UInt8Type>(unsigned.map(|n| n as u8)),
+        ArrowType::UInt16 => values::<UInt16Type>(unsigned.map(|n| n as u16)),
+        ArrowType::UInt32 => values::<UInt32Type>(unsigned.map(|n| n as u32)),
+        ArrowType::UInt64 => values::<UInt64Type>(unsigned),
+        ArrowType::Int8 => values::<Int8Type>(signed.map(|n| n as i8)),
+        ArrowType::Int16 => values::<Int16Type>(signed.map(|n| n as i16)),
+        ArrowType::Int32 => values::<Int32Type>(signed.map(|n| n as i32)),
+        ArrowType::Int64 => values::<Int64Type>(signed),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use arrow::array::{Int8Array, Int64Array, UInt16Array, UInt64Array};
+    use arrow::array::{Int8Array, Int64Array, UInt16Array, UInt32Array, UInt64Array};
+    use arrow::compute::take;
 
     use super::*;
 
     fn rows(columns: &[ArrayRef]) -> Option<Vec<u32>> {
         let num_rows = u32::try_from(columns[0].len()).unwrap();
         match packed_order(columns, num_rows, &mut SortMemory::default())? {
-            PackedOrder::Rows(rows) => Some(rows),
+            PackedOrder::Rows(sorted) => {
+                let order = UInt32Array::from(sorted.rows.clone());
+                for (key, column) in sorted.keys.iter().zip(columns) {
+                    assert_eq!(key.is_none(), column.null_count() > 0);
+                    if let Some(key) = key {
+                        assert_eq!(key, &take(column, &order, None).unwrap());
+                    }
+                }
+                Some(sorted.rows)
+            }
             PackedOrder::Sorted => Some((0..num_rows).collect()),
         }
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use basalt_error::{Error, Result};
 
-use super::insert::Written;
 use super::order::Partition;
 use super::part::{Part, PartName};
 use super::table::{DETACHED, MergeTree};
+use super::written::Written;
 
 /// What was found of a part.
 #[derive(Clone, Debug)]

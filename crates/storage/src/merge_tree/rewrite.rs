@@ -7,7 +7,6 @@ use arrow::array::{ArrayRef, BooleanArray};
 use basalt_error::{Error, Result};
 
 use super::index::PartIndexes;
-use super::insert::Written;
 use super::layout::Effort;
 use super::merge::filtered;
 use super::metadata::{ColumnMetadata, PartMetadata};
@@ -15,6 +14,7 @@ use super::order::Partition;
 use super::part::{Part, PartName, column_file};
 use super::table::{DETACHED, MergeTree};
 use super::write::{ColumnWriter, PartWriter, num_threads, write_metadata};
+use super::written::Written;
 
 /// Where a column's values come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +167,6 @@ impl MergeTree {
                 }
             })?;
         }
-        indexes.write(self.disk(), &folder)?;
         let mut new = Vec::new();
         for (i, mut writer) in writers {
             new.push((i, writer.finish()?));
@@ -189,7 +188,7 @@ impl MergeTree {
             group_rows: part.metadata().group_rows.clone(),
             columns: columns.collect::<Result<_>>()?,
         };
-        write_metadata(self.shared_disk(), &folder, &metadata)
+        write_metadata(self.shared_disk(), &folder, (&indexes, &metadata))
     }
 
     /// Links the files of columns that stay, and begins those of new ones.

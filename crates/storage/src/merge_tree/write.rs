@@ -19,17 +19,22 @@ use super::index::PartIndexes;
 use super::layout::{Effort, StoredColumn};
 use super::metadata::{self, ColumnMetadata, GroupMetadata, PartMetadata};
 use super::part::column_file;
-use super::syncing::UnsyncedPart;
+use super::syncing::{Unsynced, UnsyncedPart};
 use super::table::MergeTree;
 use super::{GROUP_BYTES, GROUP_ROWS};
 
-/// The columns of some batches, each as one array, in another order if there is one.
+/// The columns of some batches, each as one array, in another order if there is one; without work for those that
+/// are known so.
 pub(super) fn gathered(
     columns: &[Vec<ArrayRef>],
+    known: &[Option<ArrayRef>],
     order: Option<&UInt32Array>,
     num_threads: usize,
 ) -> Result<Vec<ArrayRef>> {
     in_parallel(columns.len(), num_threads, |i| {
+        if let Some(Some(known)) = known.get(i) {
+            return Ok(Arc::clone(known));
+        }
         let pieces: Vec<&dyn Array> = columns[i].iter().map(AsRef::as_ref).collect();
         let whole = match &columns[i][..] {
             [piece] => Arc::clone(piece),
@@ -121,7 +126,7 @@ impl<'a> PartWriter<'a> {
             columns: described,
             group_rows: self.group_rows,
         };
-        self.indexes.write(self.table.disk(), &self.folder)?;
+        files.extend(self.indexes.write(self.table.disk(), &self.folder)?);
         files.push(metadata_file(self.table.disk(), &self.folder, &metadata)?);
         Ok(UnsyncedPart {
             disk: Arc::clone(self.table.shared_disk()),
@@ -132,11 +137,7 @@ impl<'a> PartWriter<'a> {
 }
 
 /// Writes what a part tells of itself.
-fn metadata_file(
-    disk: &dyn Disk,
-    folder: &Path,
-    metadata: &PartMetadata,
-) -> Result<(PathBuf, Box<dyn NewFile>)> {
+fn metadata_file(disk: &dyn Disk, folder: &Path, metadata: &PartMetadata) -> Result<Unsynced> {
     let path = folder.join(metadata::FILE);
     let write = || -> std::io::Result<Box<dyn NewFile>> {
         let mut file = disk.create(&path)?;
@@ -147,17 +148,19 @@ fn metadata_file(
     Ok((path, file))
 }
 
-/// Writes what a part tells of itself, when its columns are written and kept, and has the system keep it.
+/// Writes the indexes of a part and what it tells of itself, when its columns are written and kept, and has the
+/// system keep them.
 pub(super) fn write_metadata(
     disk: &Arc<dyn Disk>,
     folder: &Path,
-    metadata: &PartMetadata,
+    (indexes, metadata): (&PartIndexes, &PartMetadata),
 ) -> Result<()> {
-    let file = metadata_file(disk.as_ref(), folder, metadata)?;
+    let mut files: Vec<Unsynced> = indexes.write(disk.as_ref(), folder)?.into_iter().collect();
+    files.push(metadata_file(disk.as_ref(), folder, metadata)?);
     let part = UnsyncedPart {
         disk: Arc::clone(disk),
         folder: folder.to_owned(),
-        files: vec![file],
+        files,
     };
     part.sync()
 }

@@ -10,10 +10,11 @@ use arrow::array::ArrayRef;
 use basalt_error::Result;
 use basalt_profile::Account;
 
-use super::insert::{Written, write_sorted};
+use super::insert::write_sorted;
 use super::packed_order::SortMemory;
 use super::table::MergeTree;
 use super::write::num_threads;
+use super::written::Written;
 
 /// A place among the parts of an insert, and the columns of its rows.
 type Rows = (usize, Vec<Vec<ArrayRef>>);
@@ -35,7 +36,7 @@ impl Writer {
         let write = move || {
             let _entered = account.enter();
             let mut memory = SortMemory::default();
-            // The other half writes the part that comes next.
+            // The other half is for the part that comes next.
             let num_threads = num_threads().div_ceil(2);
             for (place, columns) in waiting {
                 let part = write_sorted(&table, &columns, (num_threads, &mut memory));

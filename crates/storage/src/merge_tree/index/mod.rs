@@ -18,8 +18,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 pub use value::IndexedValue;
 
-use super::disk::Disk;
+use super::disk::{Disk, NewFile};
 use super::layout::Layout;
+use super::syncing::Unsynced;
 use entry::{Entry, put_count, take_count};
 
 /// Name of the file.
@@ -124,18 +125,19 @@ impl PartIndexes {
         })
     }
 
-    /// Writes the file, unless there is no index.
-    pub(super) fn write(&self, disk: &dyn Disk, folder: &Path) -> Result<()> {
+    /// Writes the file, unless there is no index; it is still to be synced.
+    pub(super) fn write(&self, disk: &dyn Disk, folder: &Path) -> Result<Option<Unsynced>> {
         if self.0.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let path = folder.join(FILE);
-        let write = || -> std::io::Result<()> {
+        let write = || -> std::io::Result<Box<dyn NewFile>> {
             let mut file = disk.create(&path)?;
             file.write_all(&self.to_bytes())?;
-            file.sync()
+            Ok(file)
         };
-        write().map_err(|e| Error::from(e).within(path.display()))
+        let file = write().map_err(|e| Error::from(e).within(path.display()))?;
+        Ok(Some((path, file)))
     }
 
     /// What the file of a part tells; nothing if it is not there or damaged, as nobody needs it.

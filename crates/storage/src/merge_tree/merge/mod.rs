@@ -25,12 +25,12 @@ pub use rows::{MergedRows, WantedGroups};
 
 use super::combine::Purpose;
 use super::expiry::Expiry;
-use super::insert::Written;
 use super::layout::Effort;
 use super::order::Partition;
 use super::part::{Part, PartName};
 use super::table::MergeTree;
 use super::write::{PartWriter, num_threads};
+use super::written::Written;
 
 /// Memory that the groups of merged parts may take, about.
 const MERGE_BYTES: u64 = 256 << 20;
