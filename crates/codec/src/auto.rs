@@ -9,9 +9,10 @@
 //! 1. Every chain that may be good is tried on a whole block: it is encoded, decoded and timed. What
 //!    does not take a tenth less than plain is not considered. The least cost wins.
 //!    Where LZ4 finds no repeats, a sample shows whether a stronger compression is worth a trial.
-//! 2. The winner encodes the next blocks: 1, then 2, then 4, up to [`MAX_INTERVAL`], or [`MAX_PLAIN_INTERVAL`] if that is to store them plain; then all are tried
-//!    again. If a block's size departs by a quarter from what the winner made before, and by a fiftieth of the
-//!    plain size, at once; so if it has several times as many values.
+//! 2. The winner encodes the next blocks: 1, then 2, then 4, up to [`MAX_INTERVAL`], or [`MAX_PLAIN_INTERVAL`]
+//!    if that is to store them plain; then all are tried again. If a block's size departs by a quarter from what
+//!    the winner made before, and by a fiftieth of the plain size, at once; so if it has several times as many
+//!    values, or if a sample of what is stored plain could shrink by a quarter more than one did at the trial.
 //! 3. Which packings are tried follows from their estimated sizes: the best [`NUM_PACKINGS`].
 //!
 //! Decisions differ from run to run where two chains are equally good. What is decoded does not.
@@ -46,7 +47,7 @@ const NUM_PACKINGS: usize = 3;
 /// Times that a block is decoded for a measurement, of which the fastest counts.
 const NUM_RUNS: usize = 3;
 
-/// By how many times what it may take decoding can exceed two times and still be measured once more.
+/// A chain is measured no more when the faster of two decodings took so many times what would make it the best.
 const HOPELESS_FACTOR: f64 = 2.0;
 
 /// Bytes by which it is seen whether a strong compression helps where LZ4 finds no repeats, and whether anything
