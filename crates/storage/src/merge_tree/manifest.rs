@@ -8,8 +8,8 @@ use std::path::Path;
 use basalt_error::{Error, ErrorCode, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::disk::Disk;
 use super::part::PartName;
+use crate::disk::Disk;
 
 const FILE: &str = "parts.txt";
 

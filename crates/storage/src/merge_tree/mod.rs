@@ -29,21 +29,18 @@
 //! | [`decode`] | blocks as arrays |
 //! | [`string_dictionary`] | strings of a group, each kept once |
 //! | [`read`] | groups of a column: mapped, from files, from the cache |
-//! | [`mapping`] | files that are used where they lie |
 //! | [`block_cache`] | [`BlockCache`]: decoded groups for the next query |
 //! | [`decoders`] | what is learnt about the blocks of a column |
 //! | [`write`] | the files of a part |
 //! | [`syncing`] | files that the system keeps while the next are written |
 //! | [`written`] | parts that are written and not yet the table's |
 //! | [`writer`] | parts of an insert on another thread |
-//! | [`disk`] | the operations on files that all of this needs |
 
 mod background;
 mod block_cache;
 mod combine;
 mod decode;
 mod decoders;
-mod disk;
 mod encode;
 mod expiry;
 mod index;
@@ -51,7 +48,6 @@ mod insert;
 mod layout;
 mod learned;
 mod manifest;
-mod mapping;
 mod merge;
 mod metadata;
 mod old_parts;
@@ -78,12 +74,10 @@ pub use background::BackgroundMerges;
 pub use block_cache::BlockCache;
 pub use combine::{Combine, KeyedRows, Purpose, Replacing};
 pub use decode::flat;
-pub use disk::{Disk, Entry, NewFile, SystemDisk};
 pub use expiry::Expiry;
 pub use index::{Index, IndexKind, IndexedValue, Relation};
 pub use insert::Insert;
 pub use layout::{ColumnCodec, Layout, StoredColumn};
-pub use mapping::MappedFile;
 pub use merge::{MergedRows, Progress, WantedGroups};
 pub use metadata::{Bounds, ColumnMetadata, GroupMetadata, PartMetadata};
 pub use options::Options;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::disk::Disk;
 use super::options::Options;
 use super::part::Part;
+use crate::disk::Disk;
 
 /// Marks the folder of a part that the list has named once, and tells since when it does not.
 const MARK: &str = "obsolete";

@@ -10,11 +10,11 @@ use basalt_types::DataType;
 
 use super::block_cache::BlockCache;
 use super::decoders::Decoders;
-use super::disk::Disk;
 use super::index::{self, IndexedValue, PartIndexes, Relation};
 use super::layout::Layout;
 use super::metadata::{self, PartMetadata};
 use super::read::Reading;
+use crate::disk::Disk;
 
 /// A part whose metadata has been read.
 #[derive(Debug)]

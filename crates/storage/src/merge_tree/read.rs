@@ -19,9 +19,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::block_cache::{BlockCache, Key};
 use super::decode::{GroupDecoder, flat};
 use super::decoders::Decoders;
-use super::mapping::MappedFile;
 use super::metadata::PartMetadata;
 use super::part::{Part, column_file, missing};
+use crate::mapping::MappedFile;
 
 /// The part of its values' bytes that a column has on disk from which on its file is mapped: most blocks are
 /// plain then.

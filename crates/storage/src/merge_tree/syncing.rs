@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use basalt_error::{Error, Result};
 use basalt_profile::Account;
 
-use super::disk::{Disk, NewFile};
+use crate::disk::{Disk, NewFile};
 
 /// Files that are synced at the same time: the system often writes them to the disk together.
 const NUM_SYNCS: usize = 8;

@@ -13,7 +13,6 @@ use basalt_error::{Error, Result};
 use basalt_profile::Account;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::disk::{Disk, NewFile};
 use super::encode::{ColumnEncoder, value_bytes};
 use super::index::PartIndexes;
 use super::layout::{Effort, StoredColumn};
@@ -22,6 +21,7 @@ use super::part::column_file;
 use super::syncing::{Unsynced, UnsyncedPart};
 use super::table::MergeTree;
 use super::{GROUP_BYTES, GROUP_ROWS};
+use crate::disk::{Disk, NewFile};
 
 /// The columns of some batches, each as one array, in another order if there is one; without work for those that
 /// are known so.

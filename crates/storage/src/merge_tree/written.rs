@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use basalt_error::Result;
 
-use super::disk::Disk;
 use super::order::Partition;
 use super::syncing::{Syncer, UnsyncedPart};
 use super::table::MergeTree;
+use crate::disk::Disk;
 
 /// Parts that are written and not yet the table's; gone with it unless they are taken.
 #[derive(Debug)]

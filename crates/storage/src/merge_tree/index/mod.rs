@@ -18,9 +18,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 pub use value::IndexedValue;
 
-use super::disk::{Disk, NewFile};
 use super::layout::Layout;
 use super::syncing::Unsynced;
+use crate::disk::{Disk, NewFile};
 use entry::{Entry, put_count, take_count};
 
 /// Name of the file.

@@ -22,7 +22,6 @@ use parking_lot::{Mutex, RwLock};
 use super::background::BackgroundMerges;
 use super::block_cache::BlockCache;
 use super::decoders::Decoders;
-use super::disk::{Disk, SystemDisk};
 use super::layout::Layout;
 use super::learned::LearnedChains;
 use super::manifest::{self, Manifest};
@@ -30,6 +29,7 @@ use super::merge::Merges;
 use super::old_parts::OldParts;
 use super::options::Options;
 use super::part::{Part, PartName};
+use crate::disk::{Disk, SystemDisk};
 
 /// How often the list is read again if parts go while they are opened.
 const MAX_TRIES: usize = 10;

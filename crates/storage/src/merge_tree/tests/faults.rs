@@ -9,8 +9,8 @@ use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int32Type;
 use basalt_error::Result;
 
-use super::faulty_disk::{Fault, FaultyDisk};
 use super::{batch, layout};
+use crate::faulty_disk::{Fault, FaultyDisk};
 use crate::merge_tree::{MergeTree, Options, PartChange};
 
 /// What a table goes through.

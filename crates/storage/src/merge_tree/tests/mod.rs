@@ -1,7 +1,6 @@
 //! Tests of tables on disk: what is there after restarts, crashes and damage.
 
 mod faults;
-mod faulty_disk;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -48,9 +48,9 @@ impl AsRef<[u8]> for Owner {
 }
 
 impl MappedFile {
-    /// Maps a file of the system, which nobody may change any more; `OutOfMemory` if there are too many maps,
+    /// Maps a file of the system, of which nobody may change what is read of it; `OutOfMemory` if there are too many maps,
     /// `Unsupported` if it is small.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         if file.metadata()?.len() < LEAST_BYTES {
             return Err(ErrorKind::Unsupported.into());
@@ -59,9 +59,9 @@ impl MappedFile {
             return Err(ErrorKind::OutOfMemory.into());
         }
         #[allow(unsafe_code, reason = "the one place that maps files")]
-        // SAFETY: (validity) the map is read only, and all bits are valid bytes. (aliasing) files of parts are
-        // written once, synced and renamed into place before anybody opens them, and are only ever removed,
-        // which leaves a map as it is; somebody who cuts a file short in spite of that ends the process by a
+        // SAFETY: (validity) the map is read only, and all bits are valid bytes. (aliasing) what is read of a file
+        // was written and synced before anybody knew of it, is never written again, and the file is only ever
+        // removed, which leaves a map as it is, or written to behind that; somebody who cuts a file short in spite of that ends the process by a
         // signal, as for every program that maps files. Pays in `benchmarks/`, clickbench q20 over MergeTree:
         // a column that does not compress is read at the speed of memory.
         let map = unsafe { Mmap::map(&file) }?;
@@ -82,7 +82,7 @@ impl MappedFile {
     }
 
     /// A range of the file; `UnexpectedEof` if it ends before.
-    pub(super) fn slice(&self, range: Range<usize>) -> io::Result<Bytes> {
+    pub(crate) fn slice(&self, range: Range<usize>) -> io::Result<Bytes> {
         if range.start > range.end || range.end > self.bytes.len() {
             return Err(ErrorKind::UnexpectedEof.into());
         }
@@ -90,7 +90,7 @@ impl MappedFile {
     }
 
     /// Has the system bring a range into memory at once: a disk that fails is an error here, and a signal later.
-    pub(super) fn load(&self, range: Range<usize>) -> io::Result<()> {
+    pub(crate) fn load(&self, range: Range<usize>) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         if let Some(map) = &self.map {
             let loaded =

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::mapping::MappedFile;
+use crate::mapping::MappedFile;
 
 /// A file that is being written.
 pub trait NewFile: Write + Send {
@@ -40,6 +40,10 @@ pub trait Disk: Debug + Send + Sync {
     /// Makes an empty file in the place of any other.
     fn create(&self, path: &Path) -> io::Result<Box<dyn NewFile>>;
 
+    /// Opens a file to write behind its first `len` bytes, and cuts off what follows them; a new file if that is 0 and
+    /// there is none. `UnexpectedEof` if the file is shorter.
+    fn append(&self, path: &Path, len: u64) -> io::Result<Box<dyn NewFile>>;
+
     /// All bytes of a file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
@@ -66,6 +70,9 @@ pub trait Disk: Debug + Send + Sync {
     /// Gives a file a second name.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
 
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
     /// Removes a folder with all that is in it.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
 
@@ -90,6 +97,21 @@ impl Disk for SystemDisk {
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn NewFile>> {
         Ok(Box::new(File::create(path)?))
+    }
+
+    fn append(&self, path: &Path, len: u64) -> io::Result<Box<dyn NewFile>> {
+        let mut options = File::options();
+        let mut file = options
+            .write(true)
+            .create(len == 0)
+            .truncate(false)
+            .open(path)?;
+        if file.metadata()?.len() < len {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        file.set_len(len)?;
+        file.seek(SeekFrom::End(0))?;
+        Ok(Box::new(file))
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
@@ -138,6 +160,10 @@ impl Disk for SystemDisk {
             }
             linked => linked,
         }
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
     }
 
     fn remove_folder(&self, path: &Path) -> io::Result<()> {

@@ -8,13 +8,13 @@ use std::time::SystemTime;
 
 use parking_lot::Mutex;
 
-use crate::merge_tree::disk::{Disk, Entry, NewFile};
+use crate::disk::{Disk, Entry, NewFile};
 
 type Id = u64;
 
 /// What happens at an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     None,
     /// The process ends: nothing works from that operation on.
     Crash(u64),
@@ -24,7 +24,7 @@ pub(super) enum Fault {
 
 /// The disk; a clone is the same one.
 #[derive(Clone, Debug)]
-pub(super) struct FaultyDisk(Arc<Mutex<State>>);
+pub(crate) struct FaultyDisk(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
@@ -45,7 +45,7 @@ struct Kept<T> {
 const ROOT: Id = 0;
 
 impl FaultyDisk {
-    pub(super) fn new(fault: Fault) -> Self {
+    pub(crate) fn new(fault: Fault) -> Self {
         Self(Arc::new(Mutex::new(State {
             files: HashMap::new(),
             folders: HashMap::from([(ROOT, Kept::default())]),
@@ -56,7 +56,7 @@ impl FaultyDisk {
     }
 
     /// Whether it had enough operations for the fault.
-    pub(super) fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         let state = self.0.lock();
         match state.fault {
             Fault::None => false,
@@ -65,7 +65,7 @@ impl FaultyDisk {
     }
 
     /// The disk after a restart: of what was not synced `luck` tells what is there nevertheless.
-    pub(super) fn restarted(&self, mut luck: u64) -> Self {
+    pub(crate) fn restarted(&self, mut luck: u64) -> Self {
         let state = self.0.lock();
         let keep_nothing = luck == 0;
         let mut is_lucky = || {
@@ -211,6 +211,23 @@ impl Disk for FaultyDisk {
         Ok(Box::new(Writer(Arc::clone(&self.0), id)))
     }
 
+    fn append(&self, path: &Path, len: u64) -> io::Result<Box<dyn NewFile>> {
+        let found = self.0.lock().find(path);
+        let id = match found {
+            Err(_) if len == 0 => return self.create(path),
+            found => found?,
+        };
+        let mut state = self.0.lock();
+        state.operate()?;
+        let file = state.files.get_mut(&id).ok_or_else(not_found)?;
+        let len = usize::try_from(len).unwrap();
+        if file.now.len() < len {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        file.now.truncate(len);
+        Ok(Box::new(Writer(Arc::clone(&self.0), id)))
+    }
+
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let mut state = self.0.lock();
         state.operate()?;
@@ -269,6 +286,15 @@ impl Disk for FaultyDisk {
         let id = state.find(from)?;
         let (folder, name) = state.place(to)?;
         folder.insert(name, id);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.0.lock();
+        state.operate()?;
+        state.find(path)?;
+        let (folder, name) = state.place(path)?;
+        folder.remove(&name);
         Ok(())
     }
 
