@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -40,8 +41,8 @@ pub trait Disk: Debug + Send + Sync {
     /// Makes an empty file in the place of any other.
     fn create(&self, path: &Path) -> io::Result<Box<dyn NewFile>>;
 
-    /// Opens a file to write behind its first `len` bytes, and cuts off what follows them; a new file if that is 0 and
-    /// there is none. `UnexpectedEof` if the file is shorter.
+    /// Writes a file on behind its first `len` bytes; what is behind them goes, and `UnexpectedEof` if it has fewer. An
+    /// absent file has none.
     fn append(&self, path: &Path, len: u64) -> io::Result<Box<dyn NewFile>>;
 
     /// All bytes of a file.
@@ -53,6 +54,11 @@ pub trait Disk: Debug + Send + Sync {
     /// A file whose bytes can be used where they lie, which nobody may change any more.
     fn map(&self, path: &Path) -> io::Result<MappedFile> {
         Ok(MappedFile::of_bytes(&self.read(path)?))
+    }
+
+    /// A range of a file, used where it lies: nobody may change it any more, but the file may grow behind it.
+    fn map_range(&self, _path: &Path, _range: Range<u64>) -> io::Result<MappedFile> {
+        Err(ErrorKind::Unsupported.into())
     }
 
     /// Number of bytes of a file.
@@ -69,9 +75,6 @@ pub trait Disk: Debug + Send + Sync {
 
     /// Gives a file a second name.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
-
-    /// Removes a file.
-    fn remove(&self, path: &Path) -> io::Result<()>;
 
     /// Removes a folder with all that is in it.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
@@ -103,14 +106,14 @@ impl Disk for SystemDisk {
         let mut options = File::options();
         let mut file = options
             .write(true)
-            .create(len == 0)
+            .create(true)
             .truncate(false)
             .open(path)?;
         if file.metadata()?.len() < len {
             return Err(ErrorKind::UnexpectedEof.into());
         }
         file.set_len(len)?;
-        file.seek(SeekFrom::End(0))?;
+        file.seek(SeekFrom::Start(len))?;
         Ok(Box::new(file))
     }
 
@@ -126,6 +129,10 @@ impl Disk for SystemDisk {
 
     fn map(&self, path: &Path) -> io::Result<MappedFile> {
         MappedFile::open(path)
+    }
+
+    fn map_range(&self, path: &Path, range: Range<u64>) -> io::Result<MappedFile> {
+        MappedFile::open_range(&File::open(path)?, range)
     }
 
     fn len(&self, path: &Path) -> io::Result<u64> {
@@ -160,10 +167,6 @@ impl Disk for SystemDisk {
             }
             linked => linked,
         }
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        fs::remove_file(path)
     }
 
     fn remove_folder(&self, path: &Path) -> io::Result<()> {

@@ -212,15 +212,20 @@ impl Disk for FaultyDisk {
     }
 
     fn append(&self, path: &Path, len: u64) -> io::Result<Box<dyn NewFile>> {
-        let found = self.0.lock().find(path);
-        let id = match found {
-            Err(_) if len == 0 => return self.create(path),
-            found => found?,
-        };
         let mut state = self.0.lock();
         state.operate()?;
-        let file = state.files.get_mut(&id).ok_or_else(not_found)?;
+        let id = match state.find(path) {
+            Ok(id) => id,
+            Err(_) => {
+                let id = state.new_id();
+                state.files.insert(id, Kept::default());
+                let (folder, name) = state.place(path)?;
+                folder.insert(name, id);
+                id
+            }
+        };
         let len = usize::try_from(len).unwrap();
+        let file = state.files.get_mut(&id).ok_or_else(not_found)?;
         if file.now.len() < len {
             return Err(ErrorKind::UnexpectedEof.into());
         }
@@ -286,15 +291,6 @@ impl Disk for FaultyDisk {
         let id = state.find(from)?;
         let (folder, name) = state.place(to)?;
         folder.insert(name, id);
-        Ok(())
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        let mut state = self.0.lock();
-        state.operate()?;
-        state.find(path)?;
-        let (folder, name) = state.place(path)?;
-        folder.remove(&name);
         Ok(())
     }
 

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use basalt_codec::PaddedBuffer;
 use bytes::Bytes;
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapOptions};
 
-/// The bytes of a file, which stay readable as long as somebody has a slice of them, even if the file's name
+/// The bytes of a file, or of a range of it, which stay readable as long as somebody has a slice of them, even if the file's name
 /// goes.
 #[derive(Clone, Debug)]
 pub struct MappedFile {
@@ -48,23 +48,37 @@ impl AsRef<[u8]> for Owner {
 }
 
 impl MappedFile {
-    /// Maps a file of the system, of which nobody may change what is read of it; `OutOfMemory` if there are too many maps,
-    /// `Unsupported` if it is small.
+    /// Maps a file of the system, which nobody may change any more; errors as of [`MappedFile::open_range`].
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
-        if file.metadata()?.len() < LEAST_BYTES {
+        let len = file.metadata()?.len();
+        Self::open_range(&file, 0..len)
+    }
+
+    /// Maps a range of a file, which nobody may change any more; `UnexpectedEof` if the file ends before,
+    /// `OutOfMemory` if there are too many maps, `Unsupported` if the range is small.
+    pub(crate) fn open_range(file: &File, range: Range<u64>) -> io::Result<Self> {
+        if file.metadata()?.len() < range.end {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        let num_bytes = range.end.saturating_sub(range.start);
+        if num_bytes < LEAST_BYTES {
             return Err(ErrorKind::Unsupported.into());
         }
         if NUM_MAPS.load(Ordering::Relaxed) >= MAX_MAPS {
             return Err(ErrorKind::OutOfMemory.into());
         }
+        let len = usize::try_from(num_bytes).map_err(|_| ErrorKind::OutOfMemory)?;
+        let mut options = MmapOptions::new();
+        options.offset(range.start).len(len);
         #[allow(unsafe_code, reason = "the one place that maps files")]
-        // SAFETY: (validity) the map is read only, and all bits are valid bytes. (aliasing) what is read of a file
-        // was written and synced before anybody knew of it, is never written again, and the file is only ever
-        // removed, which leaves a map as it is, or written to behind that; somebody who cuts a file short in spite of that ends the process by a
-        // signal, as for every program that maps files. Pays in `benchmarks/`, clickbench q20 over MergeTree:
-        // a column that does not compress is read at the speed of memory.
-        let map = unsafe { Mmap::map(&file) }?;
+        // SAFETY: (validity) the map is read only, and all bits are valid bytes. (aliasing) files of parts are
+        // written once, synced and renamed into place before anybody opens them; those of Mmap tables are only
+        // written behind the range, which ends where the rows of complete inserts end, and never cut before that;
+        // both are removed otherwise, which leaves a map as it is. Somebody who cuts a file short in spite of that
+        // ends the process by a signal, as for every program that maps files. Pays in `benchmarks/`, clickbench
+        // q20 over MergeTree: a column that does not compress is read at the speed of memory.
+        let map = unsafe { options.map(file) }?;
         NUM_MAPS.fetch_add(1, Ordering::Relaxed);
         let map = Arc::new(Map(map));
         Ok(Self {
@@ -144,6 +158,14 @@ mod tests {
             let (start, end) = (6000, 4000);
             assert_eq!(kind(start..end), Err(ErrorKind::UnexpectedEof));
         }
+        let file = std::fs::File::open(&path).unwrap();
+        let end = len as u64;
+        let range = MappedFile::open_range(&file, 100..end).unwrap();
+        range.load(5000..len - 100).unwrap();
+        assert_eq!(range.slice(len - 104..len - 100).unwrap(), vec![7; 4]);
+        assert!(range.slice(len - 104..len - 99).is_err());
+        let behind = MappedFile::open_range(&file, 100..end + 1);
+        assert_eq!(behind.unwrap_err().kind(), ErrorKind::UnexpectedEof);
         std::fs::write(&path, [7; 5000]).unwrap();
         assert!(MappedFile::open(&path).is_err(), "small");
         std::fs::remove_dir_all(&folder).unwrap();

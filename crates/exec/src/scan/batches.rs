@@ -30,7 +30,7 @@ impl TableKind for BatchesTable {
         Ok(Arc::new(BatchSource {
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
             projection: request.projection.as_slice().into(),
-            morsels: morsels(&self.batches),
+            morsels: morsels(self.batches.iter().map(RecordBatch::num_rows)),
             batches: Arc::clone(&self.batches),
         }))
     }
@@ -46,18 +46,20 @@ pub struct BatchSource {
     morsels: Vec<std::ops::Range<usize>>,
 }
 
-fn morsels(batches: &[RecordBatch]) -> Vec<std::ops::Range<usize>> {
+/// Ranges of batches, which have so many rows, that are worth a morsel each.
+pub(super) fn morsels(batch_rows: impl Iterator<Item = usize>) -> Vec<std::ops::Range<usize>> {
     let mut morsels = Vec::new();
-    let (mut start, mut rows) = (0, 0);
-    for (i, batch) in batches.iter().enumerate() {
-        rows += batch.num_rows();
+    let (mut start, mut end, mut rows) = (0, 0, 0);
+    for num_rows in batch_rows {
+        end += 1;
+        rows += num_rows;
         if rows >= MORSEL_ROWS {
-            morsels.push(start..i + 1);
-            (start, rows) = (i + 1, 0);
+            morsels.push(start..end);
+            (start, rows) = (end, 0);
         }
     }
-    if start < batches.len() {
-        morsels.push(start..batches.len());
+    if start < end {
+        morsels.push(start..end);
     }
     morsels
 }

@@ -9,6 +9,7 @@
 //! | [`numbers`] | `numbers`, `zeros`, `system.numbers` |
 //! | [`primes`] | `primes`, `system.primes` |
 //! | [`batches`] | batches in memory |
+//! | [`mapped`] | mapped files |
 //! | [`repeated`] | `loop` |
 //! | [`merge_tree`] | parts on disk |
 //! | [`final_rows`] | parts on disk with FINAL |
@@ -23,6 +24,7 @@ mod condition;
 pub mod file_fact;
 pub mod final_rows;
 mod late;
+pub mod mapped;
 pub mod merge_tree;
 pub mod morsel;
 pub mod numbers;
@@ -35,6 +37,7 @@ pub mod scan_exec;
 pub use batches::BatchesTable;
 pub use file_fact::FileFact;
 pub use final_rows::FinalTable;
+pub use mapped::MappedTable;
 pub use merge_tree::MergeTreeTable;
 pub use morsel::{BatchIter, MorselSource, ScanRequest, Stored};
 pub use numbers::{NumbersKind, NumbersTable};

@@ -19,19 +19,19 @@ use crate::disk::{Disk, NewFile};
 const NUM_SYNCS: usize = 8;
 
 /// A file that is written, and its path.
-pub(super) type Unsynced = (PathBuf, Box<dyn NewFile>);
+pub(crate) type Unsynced = (PathBuf, Box<dyn NewFile>);
 
 /// A part whose files are written, and lost with the system's memory until it is synced.
 #[must_use = "a crash loses it until it is synced"]
-pub(super) struct UnsyncedPart {
-    pub(super) disk: Arc<dyn Disk>,
-    pub(super) folder: PathBuf,
-    pub(super) files: Vec<Unsynced>,
+pub(crate) struct UnsyncedPart {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) folder: PathBuf,
+    pub(crate) files: Vec<Unsynced>,
 }
 
 impl UnsyncedPart {
     /// Waits until the system keeps all of it.
-    pub(super) fn sync(self) -> Result<()> {
+    pub(crate) fn sync(self) -> Result<()> {
         self.sync_unless(&AtomicBool::new(false))
     }
 

@@ -1,217 +1,249 @@
-//! Tables of mapped files: every type, damage, and disks that fail.
+//! Tests of tables of mapped files: what is there after restarts, failures and damage.
 
+mod damage;
+mod faults;
+
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, Decimal128Array, FixedSizeBinaryArray, Float64Array,
-    Int32Array, ListArray, RecordBatch, StructArray, UInt8Array,
+    ArrayRef, BinaryViewArray, BinaryViewBuilder, Decimal256Array, FixedSizeBinaryArray,
+    Float64Array, Int32Array, ListArray, NullArray, RecordBatch, StructArray, UInt8Array,
+    UInt64Array,
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::compute::concat_batches;
-use arrow::datatypes::{Field, Int32Type, Schema};
-use basalt_error::ErrorCode;
+use arrow::datatypes::{DataType as ArrowType, i256};
+use basalt_types::{DataType, parse_data_type};
 
 use super::MmapTable;
-use crate::disk::Disk;
-use crate::faulty_disk::{Fault, FaultyDisk};
+use crate::MAX_BATCH_ROWS;
 
-const FOLDER: &str = "/store/t";
+/// A folder that is removed at the end of a test.
+struct Folder(PathBuf);
 
-fn batch(columns: Vec<ArrayRef>) -> RecordBatch {
-    let field = |(i, c): (usize, &ArrayRef)| Field::new(i.to_string(), c.data_type().clone(), true);
-    let fields: Vec<_> = columns.iter().enumerate().map(field).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("mmap-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Self(path)
+    }
 }
 
-/// Rows of every shape that tables have, some of them NULL.
-fn of_all_types(num_rows: i32) -> RecordBatch {
-    let rows = || 0..num_rows;
-    let value = |i: i32| (i % 3 > 0).then_some(i);
-    let text = |i: i32| (i % 5 > 0).then(|| "long text ".repeat(i as usize % 4));
-    let numbers: ArrayRef = Arc::new(Int32Array::from_iter(rows().map(value)));
-    let texts: ArrayRef = Arc::new(BinaryViewArray::from_iter(rows().map(text)));
-    let bytes = rows().map(|i| (i % 2 > 0).then(|| i.to_le_bytes()));
-    let fixed = FixedSizeBinaryArray::try_from_sparse_iter_with_size(bytes, 4).unwrap();
-    let decimals = Decimal128Array::from_iter(rows().map(|i| value(i).map(i128::from)));
-    let decimals = decimals.with_precision_and_scale(20, 3).unwrap();
-    let pair: ArrayRef = Arc::new(StructArray::from(vec![
-        (
-            Arc::new(Field::new("a", numbers.data_type().clone(), true)),
-            Arc::clone(&numbers),
-        ),
-        (
-            Arc::new(Field::new("b", texts.data_type().clone(), true)),
-            Arc::clone(&texts),
-        ),
-    ]));
-    let lengths = rows().map(|i| i as usize % 2).collect::<Vec<_>>();
-    let elements = pair.slice(0, lengths.iter().sum());
-    let field = Arc::new(Field::new("item", pair.data_type().clone(), true));
-    let lists = ListArray::new(field, OffsetBuffer::from_lengths(lengths), elements, None);
-    let floats = Float64Array::from_iter_values(rows().map(|i| f64::from(i).sqrt()));
-    batch(vec![
-        numbers,
-        texts,
-        Arc::new(fixed),
-        Arc::new(decimals),
-        pair,
-        Arc::new(lists),
-        Arc::new(floats),
-        Arc::new(UInt8Array::from_iter_values(rows().map(|i| i as u8))),
-    ])
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
-fn table(disk: &FaultyDisk, like: &RecordBatch) -> MmapTable {
-    let table = MmapTable::new(PathBuf::from(FOLDER), like.schema());
-    table.on_disk(Arc::new(disk.clone()))
+/// A column of each physical form.
+fn columns() -> Vec<(String, DataType)> {
+    let types = [
+        "UInt8",
+        "Nullable(Int32)",
+        "Float64",
+        "Nullable(Decimal(60, 3))",
+        "UUID",
+        "Nullable(String)",
+        "Array(Array(Nullable(String)))",
+        "Map(String, UInt64)",
+        "Tuple(a Int32, b Nullable(String))",
+        "LowCardinality(String)",
+        "Nothing",
+    ];
+    let typed = types.iter().enumerate();
+    let typed = typed.map(|(i, t)| (format!("c{i}"), parse_data_type(t).unwrap()));
+    typed.collect()
 }
 
-fn rows(table: &MmapTable) -> basalt_error::Result<RecordBatch> {
-    let batches = table.snapshot()?;
-    Ok(concat_batches(table.schema(), batches.iter()).unwrap())
+fn text(i: usize) -> Option<String> {
+    (!i.is_multiple_of(3)).then(|| format!("{}{i}", "text ".repeat(i % 7)))
+}
+
+fn texts(range: std::ops::Range<usize>) -> ArrayRef {
+    let mut texts = BinaryViewBuilder::new();
+    range.for_each(|i| texts.append_option(text(i)));
+    Arc::new(texts.finish())
+}
+
+fn list(field: ArrowType, lengths: impl IntoIterator<Item = usize>, values: ArrayRef) -> ArrayRef {
+    let ArrowType::List(item) = field else {
+        panic!("no list");
+    };
+    let offsets = OffsetBuffer::from_lengths(lengths);
+    Arc::new(ListArray::new(item, offsets, values, None))
+}
+
+/// Rows of all types, a slice of others.
+fn batch(first: usize, num_rows: usize) -> RecordBatch {
+    let (start, len) = (first.saturating_sub(3), num_rows + 3 + first.min(3));
+    let rows = start..start + len;
+    let schema = Arc::clone(MmapTable::new(PathBuf::new(), &columns()).schema());
+    let physical = |i: usize| schema.field(i).data_type().clone();
+    let ints = Int32Array::from_iter(rows.clone().map(|i| (i % 4 != 1).then_some(i as i32)));
+    let big = rows
+        .clone()
+        .map(|i| (i % 5 != 0).then_some(i256::from_i128(i as i128)));
+    let big = Decimal256Array::from_iter(big)
+        .with_precision_and_scale(60, 3)
+        .unwrap();
+    let ids = rows.clone().map(|i| (i as u128).to_le_bytes());
+    let inner_type = match physical(6) {
+        ArrowType::List(item) => item.data_type().clone(),
+        other => other,
+    };
+    let inner = list(inner_type, (0..2 * len).map(|i| i % 2), texts(rows.clone()));
+    let keys = BinaryViewArray::from_iter_values(rows.clone().map(|i| format!("key {i}")));
+    let counts = UInt64Array::from_iter_values(rows.clone().map(|i| i as u64));
+    let ArrowType::List(item) = physical(7) else {
+        panic!("no map");
+    };
+    let entries = vec![Arc::new(keys) as ArrayRef, Arc::new(counts)];
+    let ArrowType::Struct(fields) = item.data_type() else {
+        panic!("no entries");
+    };
+    let entries = StructArray::new(fields.clone(), entries, None);
+    let ArrowType::Struct(fields) = physical(8) else {
+        panic!("no tuple");
+    };
+    let numbers = Int32Array::from_iter_values(rows.clone().map(|i| i as i32));
+    let tuple = StructArray::new(fields, vec![Arc::new(numbers), texts(rows.clone())], None);
+    let words = BinaryViewArray::from_iter_values(rows.clone().map(|i| ["a", "b"][i % 2]));
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(UInt8Array::from_iter_values(rows.clone().map(|i| i as u8))),
+        Arc::new(ints),
+        Arc::new(Float64Array::from_iter_values(
+            rows.clone().map(|i| i as f64 / 8.0),
+        )),
+        Arc::new(big),
+        Arc::new(FixedSizeBinaryArray::try_from_iter(ids).unwrap()),
+        texts(rows.clone()),
+        list(physical(6), (0..len).map(|_| 2), inner),
+        list(physical(7), (0..len).map(|_| 1), Arc::new(entries)),
+        Arc::new(tuple),
+        Arc::new(words),
+        Arc::new(NullArray::new(len)),
+    ];
+    let whole = RecordBatch::try_new(schema, columns).unwrap();
+    whole.slice(first - start, num_rows)
+}
+
+fn opened(folder: &Path, columns: &[(String, DataType)]) -> Arc<MmapTable> {
+    let table = MmapTable::new(folder.to_owned(), columns);
+    table.own();
+    Arc::new(table)
+}
+
+fn insert(table: &Arc<MmapTable>, batches: &[RecordBatch]) {
+    let mut insert = table.insert();
+    batches.iter().for_each(|b| insert.push(b.clone()).unwrap());
+    insert.finish().unwrap();
+}
+
+/// All rows as one batch.
+fn rows(table: &Arc<MmapTable>) -> basalt_error::Result<RecordBatch> {
+    let snapshot = table.snapshot()?;
+    let mut batches = Vec::new();
+    for batch in 0..snapshot.num_batches() {
+        let columns = 0..snapshot.schema().fields().len();
+        let columns = columns.map(|column| snapshot.array(batch, column));
+        let columns = columns.collect::<basalt_error::Result<Vec<_>>>()?;
+        let schema = Arc::clone(snapshot.schema());
+        let batch = RecordBatch::try_new(schema, columns).unwrap();
+        assert!(batch.num_rows() <= MAX_BATCH_ROWS);
+        batches.push(batch);
+    }
+    Ok(concat_batches(snapshot.schema(), &batches).unwrap())
 }
 
 #[test]
-fn rows_of_all_types_come_back() {
-    let disk = FaultyDisk::new(Fault::None);
-    let all = of_all_types(1000);
-    let first = table(&disk, &all);
-    let second = table(&disk, &all);
-    assert_eq!(rows(&second).unwrap().num_rows(), 0);
-    // Slices that begin in the middle of bytes, words and texts.
-    for (start, len) in [(0, 1), (1, 0), (1, 12), (13, 700), (713, 287)] {
-        first.insert(vec![all.slice(start, len)]).unwrap();
-        assert_eq!(rows(&second).unwrap(), all.slice(0, start + len));
-        second.check().unwrap();
-    }
-    assert_eq!(rows(&first).unwrap(), all);
-    assert_eq!(first.num_rows(), Some(1000));
-    assert_eq!(rows(&table(&disk, &all)).unwrap(), all);
-    let before = first.snapshot().unwrap();
-    first.truncate().unwrap();
-    assert_eq!(rows(&second).unwrap().num_rows(), 0);
-    second.insert(vec![all.slice(3, 5)]).unwrap();
-    assert_eq!(rows(&first).unwrap(), all.slice(3, 5));
-    assert_eq!(
-        before.iter().map(RecordBatch::num_rows).sum::<usize>(),
-        1000
-    );
+fn rows_of_every_type_are_there_after_a_restart() {
+    let folder = Folder::new("types");
+    let table = opened(&folder.0, &columns());
+    let pieces = [batch(0, 10), batch(50, 1), batch(7, 200)];
+    insert(&table, &pieces[..2]);
+    assert_eq!(table.num_rows(), Some(11));
+    insert(&table, &pieces[2..]);
+    let expected = concat_batches(&pieces[0].schema(), &pieces).unwrap();
+    assert_eq!(rows(&table).unwrap(), expected);
+    let reopened = opened(&folder.0, &columns());
+    assert_eq!(rows(&reopened).unwrap(), expected);
+    assert_eq!(reopened.size_bytes(), table.size_bytes());
+    assert!(table.checked().unwrap().iter().all(|c| c.error.is_none()));
 }
 
 #[test]
-fn many_inserts_and_large_ones() {
-    let all = batch(vec![Arc::new(Int32Array::from_iter_values(0..2_500_000))]);
-    let folder = std::env::temp_dir().join(format!("basalt-mmap-{}", std::process::id()));
-    let table = MmapTable::new(folder.clone(), all.schema());
-    for i in 0..200 {
-        table.insert(vec![all.slice(i, 1)]).unwrap();
-        if i % 2 == 0 {
-            assert_eq!(rows(&table).unwrap(), all.slice(0, i + 1));
-        }
-    }
-    table.insert(vec![all.slice(200, 2_499_800)]).unwrap();
-    assert_eq!(rows(&table).unwrap(), all);
-    assert!(table.size_bytes().unwrap() >= 10_000_000);
-    let mapped = MmapTable::new(folder.clone(), all.schema());
-    assert_eq!(rows(&mapped).unwrap(), all);
-    std::fs::remove_dir_all(&folder).unwrap();
-}
-
-/// What a process did before the disk failed: rows that it was told are there, and what was going on.
-fn until_the_fault(disk: &FaultyDisk, all: &RecordBatch) -> (Vec<i32>, Vec<i32>) {
-    let table = table(disk, all);
-    let mut acknowledged = Vec::new();
-    for (start, len) in [(0, 3), (3, 4), (0, 0), (7, 2), (9, 30)] {
-        let mut next = acknowledged.clone();
-        let done = match len {
-            0 => {
-                next.clear();
-                table.truncate()
-            }
-            _ => {
-                next.extend(start..start + len);
-                table.insert(vec![all.slice(start as usize, len as usize)])
-            }
-        };
-        match done {
-            Ok(()) => acknowledged = next,
-            Err(_) => return (acknowledged, next),
-        }
-    }
-    (acknowledged.clone(), acknowledged)
-}
-
-fn keys(table: &MmapTable) -> Vec<i32> {
-    let rows = rows(table).unwrap();
-    rows.column(0).as_primitive::<Int32Type>().values().to_vec()
+fn many_rows_lie_in_maps_and_small_batches_are_joined() {
+    let folder = Folder::new("maps");
+    let columns = &columns()[..3];
+    let table = opened(&folder.0, columns);
+    let batch = |first| {
+        let columns = batch(first, 1000).columns()[..3].to_vec();
+        RecordBatch::try_new(Arc::clone(table.schema()), columns).unwrap()
+    };
+    let pieces: Vec<RecordBatch> = (0..300).map(|i| batch(i * 1000)).collect();
+    insert(&table, &pieces[..200]);
+    assert_eq!(table.snapshot().unwrap().num_batches(), 4);
+    let before = table.snapshot().unwrap();
+    let values = before.array(3, 2).unwrap();
+    insert(&table, &pieces[200..]);
+    let expected = concat_batches(table.schema(), &pieces).unwrap();
+    assert_eq!(rows(&table).unwrap(), expected);
+    assert_eq!(before.num_rows(), 200_000);
+    assert!(Arc::ptr_eq(&before.array(3, 2).unwrap(), &values));
+    let bytes = table.size_bytes().unwrap();
+    assert!((1 + 4 + 8) * 300_000 < bytes && bytes < 14 * 300_000);
 }
 
 #[test]
-fn acknowledged_rows_survive_every_fault() {
-    let keys_only = (0..40).map(Some).collect::<Int32Array>();
-    let texts = (0..40).map(|i| Some("text of more than twelve bytes ".repeat(i % 3)));
-    let texts = BinaryViewArray::from_iter(texts);
-    let all = batch(vec![Arc::new(keys_only), Arc::new(texts)]);
-    for operation in 1.. {
-        let disk = FaultyDisk::new(Fault::Crash(operation));
-        let (before, after) = until_the_fault(&disk, &all);
-        for luck in 0..20 {
-            let disk = disk.restarted(luck);
-            let table = table(&disk, &all);
-            let found = keys(&table);
-            assert!(found == before || found == after, "{operation}: {found:?}");
-            table.check().unwrap();
-            table.insert(vec![all.slice(39, 1)]).unwrap();
-            assert_eq!(keys(&table), [&found[..], &[39]].concat());
-        }
-        let disk_full = FaultyDisk::new(Fault::Full(operation));
-        let (before, after) = until_the_fault(&disk_full, &all);
-        if !disk_full.has_failed() {
-            return;
-        }
-        let table = table(&disk_full, &all);
-        let found = keys(&table);
-        assert!(found == before || found == after, "{operation}: {found:?}");
-        table.insert(vec![all.slice(39, 1)]).unwrap();
-        assert_eq!(keys(&table), [&found[..], &[39]].concat());
-    }
+fn rows_go_for_queries_that_begin_later() {
+    let folder = Folder::new("truncate");
+    let columns = columns();
+    let table = opened(&folder.0, &columns);
+    insert(&table, &[]);
+    table.truncate().unwrap();
+    assert!(!folder.0.exists(), "a table without rows has no folder");
+    insert(&table, &[batch(0, 10)]);
+    let reader = Arc::new(MmapTable::new(folder.0.clone(), &columns));
+    assert_eq!(reader.num_rows(), Some(10));
+    let before = table.snapshot().unwrap();
+    table.truncate().unwrap();
+    assert_eq!((table.num_rows(), reader.num_rows()), (Some(0), Some(0)));
+    assert_eq!(before.array(0, 0).unwrap().len(), 10);
+    insert(&table, &[batch(5, 20)]);
+    assert_eq!(rows(&reader).unwrap(), batch(5, 20));
+    assert!(folder.0.join("1").exists());
+    drop(before);
+    assert!(!folder.0.join("1").exists());
+    table.set_removed(true);
+    drop(table);
+    assert!(!folder.0.exists());
+    assert_eq!(reader.num_rows(), None, "dropped");
 }
 
 #[test]
-fn damage_is_an_error_or_changes_nothing() {
-    let disk = FaultyDisk::new(Fault::None);
-    let all = of_all_types(30);
-    table(&disk, &all).insert(vec![all.slice(0, 20)]).unwrap();
-    table(&disk, &all).insert(vec![all.slice(20, 10)]).unwrap();
-    for entry in disk.list(Path::new(FOLDER)).unwrap() {
-        let path = Path::new(FOLDER).join(&entry.name);
-        let bytes = disk.read(&path).unwrap();
-        for i in 0..bytes.len() {
-            let mut damaged = bytes.clone();
-            damaged[i] ^= 1 << (i % 8);
-            disk.create(&path).unwrap().write_all(&damaged).unwrap();
-            let table = table(&disk, &all);
-            let is_of_a_column = entry.name.ends_with(".bin");
-            match (rows(&table), table.check()) {
-                // Values are read where they lie: only a check compares them with their checksums.
-                (Ok(rows), Ok(())) => assert_eq!(rows, all, "{path:?} {i}"),
-                (Ok(_), Err(e)) => assert!(is_of_a_column, "{path:?} {i}: {e}"),
-                (Err(e), _) => assert_eq!(e.code(), ErrorCode::CORRUPTED_DATA, "{path:?} {i}: {e}"),
-            }
-        }
-        for len in 0..bytes.len() {
-            disk.create(&path)
-                .unwrap()
-                .write_all(&bytes[..len])
-                .unwrap();
-            let table = table(&disk, &all);
-            assert!(
-                rows(&table).is_err() || table.check().is_ok(),
-                "{path:?} cut at {len}"
-            );
-        }
-        disk.create(&path).unwrap().write_all(&bytes).unwrap();
+fn other_columns_are_no_table() {
+    let folder = Folder::new("columns");
+    insert(&opened(&folder.0, &columns()), &[batch(0, 10)]);
+    let mut others = columns();
+    others[0].1 = DataType::Int8;
+    let error = opened(&folder.0, &others).snapshot().unwrap_err();
+    assert!(error.message().contains("other columns"), "{error}");
+}
+
+#[test]
+fn readers_see_inserts_and_do_not_write() {
+    let folder = Folder::new("readers");
+    let columns = columns();
+    let reader = Arc::new(MmapTable::new(folder.0.clone(), &columns));
+    assert_eq!(reader.num_rows(), Some(0));
+    let table = opened(&folder.0, &columns);
+    for i in 0..3 {
+        insert(&table, &[batch(i * 10, 10)]);
+        assert_eq!(rows(&reader).unwrap(), batch(0, i * 10 + 10));
     }
-    assert_eq!(rows(&table(&disk, &all)).unwrap(), all);
+    let mut refused = reader.insert();
+    refused.push(batch(0, 1)).unwrap();
+    assert!(refused.finish().is_err());
 }

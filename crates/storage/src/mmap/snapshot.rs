@@ -1,0 +1,84 @@
+//! Shows a query the rows that there were when it began.
+
+use std::sync::Arc;
+
+use arrow::array::ArrayRef;
+use arrow::datatypes::SchemaRef;
+use basalt_error::{Error, Result};
+
+use super::extent::LazyExtent;
+use super::files::Files;
+use super::table::MmapTable;
+
+/// The rows of a table at one moment, in batches.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Its folder stays as long.
+    table: Arc<MmapTable>,
+    /// None if there never were rows.
+    files: Option<Arc<Files>>,
+    batches: Arc<Vec<Arc<LazyExtent>>>,
+}
+
+impl Snapshot {
+    pub(super) fn new(
+        table: &Arc<MmapTable>,
+        files: Option<Arc<Files>>,
+        batches: Arc<Vec<Arc<LazyExtent>>>,
+    ) -> Self {
+        Self {
+            table: Arc::clone(table),
+            files,
+            batches,
+        }
+    }
+
+    /// Fields of the columns.
+    pub fn schema(&self) -> &SchemaRef {
+        self.table.schema()
+    }
+
+    /// Number of batches.
+    pub fn num_batches(&self) -> usize {
+        self.batches.len()
+    }
+
+    /// Number of rows of a batch.
+    pub fn batch_rows(&self, batch: usize) -> usize {
+        self.batches[batch].num_rows()
+    }
+
+    /// Number of all rows.
+    pub fn num_rows(&self) -> usize {
+        self.batches.iter().map(|batch| batch.num_rows()).sum()
+    }
+
+    /// The values of a column in a batch, which lie in the column's file.
+    ///
+    /// # Errors
+    /// `CORRUPTED_DATA` if they are damaged, `CANNOT_OPEN_FILE` if another process has removed the rows.
+    pub fn array(&self, batch: usize, column: usize) -> Result<ArrayRef> {
+        let files = self.files.as_ref();
+        let files = files.ok_or_else(|| Error::bug("rows without files"))?;
+        let field = self.table.schema().field(column);
+        self.batches[batch].array(files, column, field)
+    }
+
+    /// Reads a column and compares all of its checksums.
+    pub(super) fn check(&self, column: usize) -> Result<()> {
+        let Some(files) = &self.files else {
+            return Ok(());
+        };
+        let field = self.table.schema().field(column);
+        let mut batches = self.batches.iter();
+        batches.try_for_each(|batch| batch.check(files, column, field))
+    }
+
+    /// Name of a column's file within the table's folder.
+    pub(super) fn file(&self, column: usize) -> String {
+        let path = self.files.as_ref().map(|files| files.path(column));
+        let path = path.unwrap_or_default();
+        let within = path.strip_prefix(self.table.folder()).unwrap_or(&path);
+        within.to_string_lossy().into_owned()
+    }
+}
