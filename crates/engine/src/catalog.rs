@@ -11,6 +11,7 @@ use basalt_storage::MemoryTable;
 use parking_lot::RwLock;
 
 use crate::merge_tree::MergeTreeTable;
+use crate::on_disk::{MmapTable, OnDisk};
 
 /// A table or view.
 #[derive(Clone, Debug)]
@@ -33,6 +34,7 @@ impl Table {
         match &self.engine {
             Engine::Memory(memory) => Some(memory.num_rows()),
             Engine::MergeTree(table) => table.storage.num_rows(),
+            Engine::Mmap(table) => table.storage.num_rows(),
             Engine::Null => Some(0),
             Engine::View(_) | Engine::Function(_) => None,
         }
@@ -40,7 +42,7 @@ impl Table {
 
     /// Whether it keeps rows that outlive the process.
     pub(crate) fn has_own_data(&self) -> bool {
-        matches!(self.engine, Engine::MergeTree(_))
+        self.on_disk().is_some()
     }
 
     /// The table with another name in the statement that makes it.
@@ -63,11 +65,16 @@ impl Table {
 
     /// Whether another definition is of the same table.
     fn is_same(&self, other: &Table) -> bool {
-        let uuid = |table: &Table| table.merge_tree().map(|m| m.uuid.clone());
+        let uuid = |table| OnDisk::of(table).map(OnDisk::uuid);
         self.create_sql == other.create_sql && uuid(self) == uuid(other)
     }
 
-    /// The table on disk, if it is one.
+    /// The table as one with a folder of its own, if it has one.
+    pub(crate) fn on_disk(&self) -> Option<OnDisk<'_>> {
+        OnDisk::of(self)
+    }
+
+    /// The MergeTree table, if it is one.
     pub(crate) fn merge_tree(&self) -> Option<&Arc<MergeTreeTable>> {
         match &self.engine {
             Engine::MergeTree(table) => Some(table),
@@ -138,6 +145,8 @@ pub enum Engine {
     Memory(Arc<MemoryTable>),
     /// Sorted parts on disk.
     MergeTree(Arc<MergeTreeTable>),
+    /// Raw columns in files that are mapped.
+    Mmap(Arc<MmapTable>),
     /// Nothing: what is inserted is gone.
     Null,
     /// A view's query.
@@ -176,6 +185,7 @@ impl Engine {
         match self {
             Engine::Memory(_) => "Memory",
             Engine::MergeTree(table) => table.kind,
+            Engine::Mmap(_) => "Mmap",
             Engine::Null => "Null",
             Engine::View(_) => "View",
             Engine::Function(table) => table.engine_name(),
@@ -413,7 +423,17 @@ impl Catalog {
         }
     }
 
-    /// All tables on disk.
+    /// All tables with a folder of their own.
+    pub(crate) fn on_disk(&self) -> Vec<Arc<Table>> {
+        let databases = self.databases.read();
+        let tables = databases.values().flat_map(|d| d.tables.values());
+        tables
+            .filter(|t| t.has_own_data())
+            .map(Arc::clone)
+            .collect()
+    }
+
+    /// All MergeTree tables.
     pub(crate) fn merge_trees(&self) -> Vec<Arc<MergeTreeTable>> {
         let databases = self.databases.read();
         let tables = databases.values().flat_map(|d| d.tables.values());

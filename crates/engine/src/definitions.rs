@@ -107,7 +107,7 @@ pub(crate) fn claim(database: &Database) -> Result<()> {
         .and_then(|()| write!(lock, "{}", std::process::id()));
     written.map_err(|e| Error::from(e).within(folder.path.display()))?;
     folder.lock = Some(lock);
-    crate::merge_tree::own_all(database);
+    crate::on_disk::own_all(database);
     Ok(())
 }
 
@@ -228,7 +228,7 @@ fn script(database: &Database) -> Result<String> {
         for (_, table) in all {
             let is_view = matches!(table.engine, crate::catalog::Engine::View(_));
             let target = if is_view { &mut views } else { &mut tables };
-            match table.merge_tree() {
+            match table.on_disk() {
                 Some(on_disk) => target.push_str(&on_disk.definition(&table.create_sql)?),
                 None => target.push_str(&table.create_sql),
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use basalt_analyzer::{ConstantArg, Environment, QuerySettings, TableColumn, TableEntry};
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_exec::scan::{BatchesTable, FinalTable, MergeTreeTable, SourceTable};
+use basalt_exec::scan::{BatchesTable, FinalTable, MappedTable, MergeTreeTable, SourceTable};
 use basalt_functions::Context;
 use basalt_parser::ast;
 use datafusion::logical_expr::LogicalPlan;
@@ -229,6 +229,10 @@ fn entry(table: &Table, is_cached: bool) -> Result<TableEntry> {
                 table.storage.parts()?,
                 is_cached,
             ))),
+            columns,
+        },
+        Engine::Mmap(table) => TableEntry::Table {
+            provider: Arc::new(SourceTable(MappedTable(table.storage.snapshot()?))),
             columns,
         },
         Engine::Null => {

@@ -7,7 +7,8 @@
 //! | [`database`] | [`Database`]: the catalog and the threads that all sessions share |
 //! | [`catalog`] | databases, tables, views |
 //! | [`definitions`] | databases, tables and views kept in a folder |
-//! | [`merge_tree`] | tables on disk beside their definitions |
+//! | [`merge_tree`] | MergeTree tables beside their definitions |
+//! | [`on_disk`] | what all tables with folders of their own have in common |
 //! | [`session`] | [`Session::run`]: a statement from its text to its output |
 //! | [`settings`] | the table of settings and a session's values |
 //! | [`environment`] | what the analyzer asks the engine for |
@@ -35,6 +36,7 @@ pub mod memory;
 pub mod merge_tree;
 mod names;
 mod observation;
+pub mod on_disk;
 mod rows_before_limit;
 mod sending;
 pub mod session;

@@ -1,18 +1,13 @@
-//! Joins tables on disk to the catalog: their keys as expressions, and who may change them.
+//! Joins MergeTree tables to the catalog: their keys as expressions.
 
 mod combine;
 mod mutations;
 
-use std::path::Path;
 use std::sync::Arc;
 
-use basalt_error::Result;
-use basalt_parser::ast::{self, Statement};
+use basalt_parser::ast;
 use basalt_storage::MergeTree;
 use basalt_types::DataType;
-
-use crate::catalog::Catalog;
-use crate::database::Database;
 
 pub(crate) use combine::{Aggregating, Measure};
 pub(crate) use mutations::{Mutation, Mutations};
@@ -83,47 +78,5 @@ impl MergeTreeTable {
             names.iter().any(|name| name == column)
         };
         keys.into_iter().any(in_key) || self.keys.engine.iter().any(|name| name == column)
-    }
-
-    /// The statement that makes the table again, with its folder.
-    pub(crate) fn definition(&self, create_sql: &str) -> Result<String> {
-        let mut statement = basalt_parser::parse_statement(create_sql)?.statement;
-        if let Statement::CreateTable(create) = &mut statement {
-            create.uuid = Some(self.uuid.clone());
-        }
-        Ok(basalt_parser::format_statement(&statement))
-    }
-}
-
-/// Takes all tables for this process, which has just become the one that changes them, and removes
-/// the folders of tables that are no more.
-pub(crate) fn own_all(database: &Database) {
-    for table in database.catalog.merge_trees() {
-        table.storage.own();
-    }
-    if let Some(store) = &database.store {
-        remove_unknown(store, &database.catalog);
-    }
-}
-
-fn remove_unknown(store: &Path, catalog: &Catalog) {
-    let known: Vec<_> = catalog
-        .merge_trees()
-        .iter()
-        .map(|t| t.uuid.clone())
-        .collect();
-    let Ok(entries) = std::fs::read_dir(store) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        // Only what a table may be called.
-        let is_folder = name
-            .to_str()
-            .is_some_and(|n| uuid::Uuid::parse_str(n).is_ok());
-        if is_folder && !known.iter().any(|k| name.to_str() == Some(k)) {
-            // What cannot be removed is in nobody's way.
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
     }
 }

@@ -51,7 +51,10 @@ fn run_command(
         .map_err(|e| query.placed(e, name.span))?;
     let named = (name, table.as_ref());
     match (&table.engine, command) {
-        (Engine::Memory(_) | Engine::MergeTree(_), AlterCommand::ModifyComment(comment)) => {
+        (
+            Engine::Memory(_) | Engine::MergeTree(_) | Engine::Mmap(_),
+            AlterCommand::ModifyComment(comment),
+        ) => {
             modify_comment(session, named, comment)?;
         }
         (Engine::Memory(memory), _) => alter_memory(session, query, (named, memory), command)?,

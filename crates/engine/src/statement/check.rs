@@ -6,6 +6,7 @@ use basalt_types::DataType;
 
 use super::merge_tree;
 use super::result::{one_number, strings, write_rows};
+use crate::catalog::{Engine, Table};
 use crate::session::{Io, RunningQuery, Session, Summary};
 
 /// `CHECK TABLE`: a row for each part, or 1 if all of them are whole.
@@ -19,16 +20,7 @@ pub(crate) fn run(
         return Err(Error::not_implemented("CHECK ALL TABLES"));
     };
     let table = session.find_table(name)?;
-    let Some(on_disk) = table.merge_tree() else {
-        return Err(Error::new(
-            ErrorCode::NOT_IMPLEMENTED,
-            format!(
-                "Check a MergeTree table: engine {} has no files",
-                table.engine.name()
-            ),
-        ));
-    };
-    let checked = merge_tree::checked(session, query, on_disk, check.partition.as_ref())?;
+    let checked = checked(session, query, &table, check)?;
     let is_whole = checked.iter().map(|c| c.error.is_none());
     if query.settings.flag("check_query_single_value_result") {
         let all = u8::from(is_whole.clone().all(|is_whole| is_whole));
@@ -41,7 +33,7 @@ pub(crate) fn run(
         (
             "part_path",
             DataType::String,
-            strings(checked.iter().map(|c| &c.part)),
+            strings(checked.iter().map(|c| &c.file)),
         ),
         (
             "is_passed",
@@ -55,4 +47,48 @@ pub(crate) fn run(
         ),
     ];
     write_rows(session, query, columns, &check.output, io)
+}
+
+/// What was found of something that has a row of its own.
+struct Checked {
+    file: String,
+    error: Option<String>,
+}
+
+/// Reads the parts of a table, or its files.
+fn checked(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    table: &Table,
+    check: &Check,
+) -> Result<Vec<Checked>> {
+    let partition = check.partition.as_ref();
+    match &table.engine {
+        Engine::MergeTree(on_disk) => {
+            let parts = merge_tree::checked(session, query, on_disk, partition)?;
+            let parts = parts.into_iter().map(|part| Checked {
+                file: part.part,
+                error: part.error,
+            });
+            Ok(parts.collect())
+        }
+        Engine::Mmap(on_disk) if partition.is_none() => {
+            let files = on_disk.storage.checked()?.into_iter();
+            let files = files.map(|file| Checked {
+                file: file.file,
+                error: file.error,
+            });
+            Ok(files.collect())
+        }
+        Engine::Mmap(_) => Err(Error::not_implemented(
+            "CHECK of a partition of an Mmap table",
+        )),
+        engine => Err(Error::new(
+            ErrorCode::NOT_IMPLEMENTED,
+            format!(
+                "Check a MergeTree or Mmap table: engine {} has no files",
+                engine.name()
+            ),
+        )),
+    }
 }

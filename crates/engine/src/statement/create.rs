@@ -113,7 +113,7 @@ fn check_absent(session: &Session, create: &CreateTable) -> Result<()> {
 /// Puts the table where queries find it; what is not found goes with its folder.
 fn publish(session: &mut Session, create: &CreateTable, table: Table) -> Result<()> {
     let name = &create.name;
-    let on_disk = table.merge_tree().map(Arc::clone);
+    let published = table.clone();
     if create.temporary {
         session.temporary.insert(name.name.clone(), Arc::new(table));
     } else {
@@ -121,12 +121,12 @@ fn publish(session: &mut Session, create: &CreateTable, table: Table) -> Result<
         let (catalog, database) = (&session.database.catalog, session.database_of(name));
         let old = catalog.find(&database, &name.name);
         catalog.add(&database, &name.name, table, replace)?;
-        if let Some(old) = old.as_ref().and_then(|old| old.merge_tree()) {
-            old.storage.set_removed(true);
+        if let Some(old) = old.as_ref().and_then(|old| old.on_disk()) {
+            old.set_removed(true);
         }
     }
-    if let Some(on_disk) = on_disk {
-        on_disk.storage.set_removed(false);
+    if let Some(on_disk) = published.on_disk() {
+        on_disk.set_removed(false);
     }
     Ok(())
 }
@@ -153,7 +153,10 @@ fn with_storage_of_other(session: &Session, create: &CreateTable) -> CreateTable
     if create.storage == ast::Storage::default()
         && let Some(other) = &create.as_table
         && let Ok(table) = session.find_table(other)
-        && matches!(table.engine, Engine::MergeTree(_) | Engine::Function(_))
+        && matches!(
+            table.engine,
+            Engine::MergeTree(_) | Engine::Mmap(_) | Engine::Function(_)
+        )
         && let Ok(parsed) = basalt_parser::parse_statement(&table.create_sql)
         && let Statement::CreateTable(other) = parsed.statement
     {
@@ -228,8 +231,7 @@ pub(super) fn create_sql(
         Engine::Function(table) => Some(table.function.clone()),
         _ => None,
     };
-    shown.if_not_exists = false;
-    shown.or_replace = false;
+    (shown.uuid, shown.if_not_exists, shown.or_replace) = (None, false, false);
     shown.output = ast::OutputOptions::default();
     if !create.temporary {
         shown.name.database = Some(session.database_of(&create.name));

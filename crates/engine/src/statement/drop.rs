@@ -28,8 +28,8 @@ pub(crate) fn drop(session: &mut Session, statement: &DropStatement) -> Result<S
                 if catalog.has_database(&name.name) || !statement.if_exists {
                     let tables = catalog.tables(&name.name)?;
                     catalog.remove_database(&name.name)?;
-                    for on_disk in tables.iter().filter_map(|(_, t)| t.merge_tree()) {
-                        on_disk.storage.set_removed(true);
+                    for on_disk in tables.iter().filter_map(|(_, t)| t.on_disk()) {
+                        on_disk.set_removed(true);
                     }
                 }
             }
@@ -76,8 +76,8 @@ fn drop_table(session: &mut Session, statement: &DropStatement, name: &ObjectNam
                 ));
             }
             let removed = catalog.remove(&database, &name.name)?;
-            if let Some(on_disk) = removed.merge_tree() {
-                on_disk.storage.set_removed(true);
+            if let Some(on_disk) = removed.on_disk() {
+                on_disk.set_removed(true);
             }
             Ok(())
         }
@@ -111,6 +111,7 @@ pub(crate) fn truncate(session: &mut Session, statement: &Truncate) -> Result<Su
         match &table.engine {
             Engine::Memory(memory) => memory.truncate(),
             Engine::MergeTree(table) => table.storage.truncate()?,
+            Engine::Mmap(table) => table.storage.truncate()?,
             Engine::Null => {}
             engine @ (Engine::View(_) | Engine::Function(_)) => {
                 return Err(Error::new(

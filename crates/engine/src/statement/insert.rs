@@ -382,10 +382,22 @@ pub(crate) fn insert_planned(
         insert.finish()?;
         return Ok(num_rows);
     }
+    if let Engine::Mmap(on_disk) = &table.engine {
+        let mut insert = on_disk.storage.insert();
+        let num_rows = for_each_row(
+            session,
+            query,
+            (table, None),
+            (planned, given),
+            &mut |batch| insert.push(batch),
+        )?;
+        insert.finish()?;
+        return Ok(num_rows);
+    }
     let (batches, num_rows) = planned_rows(session, query, table, planned, given)?;
     match &table.engine {
         Engine::Memory(memory) => memory.insert(batches)?,
-        Engine::MergeTree(_) | Engine::Null => {}
+        Engine::MergeTree(_) | Engine::Mmap(_) | Engine::Null => {}
         engine @ (Engine::View(_) | Engine::Function(_)) => {
             return Err(Error::new(
                 ErrorCode::NOT_IMPLEMENTED,

@@ -13,6 +13,7 @@
 //! | [`columns`] | columns as CREATE and ALTER declare them |
 //! | [`table_of_function`] | CREATE TABLE … AS function(…) |
 //! | [`table_engine`] | the engine of a new table |
+//! | [`table_folder`] | the folder of a new table on disk |
 //! | [`merge_tree`] | tables on disk, OPTIMIZE |
 //! | [`cluster`] | ON CLUSTER |
 //! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION |
@@ -61,6 +62,7 @@ pub mod result;
 pub mod set;
 pub mod show;
 mod table_engine;
+mod table_folder;
 mod table_of_function;
 mod whole_file;
 
@@ -139,15 +141,18 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
                 session.find_table(table)?;
             }
             let found = session.find_table(table).ok();
-            if let Some(found) = found.filter(|found| found.merge_tree().is_some()) {
+            if let Some(found) = found.as_ref().filter(|found| found.merge_tree().is_some()) {
                 let which = (partition.as_deref(), where_.as_ref());
-                merge_tree::delete(session, &query, (table, &found), which)?;
+                merge_tree::delete(session, &query, (table, found), which)?;
                 return Ok(Summary::default());
             }
-            Err(Error::new(
-                ErrorCode::BAD_ARGUMENTS,
-                "Write ALTER TABLE … DELETE WHERE …: DELETE is not supported for Memory tables",
-            ))
+            let hint = match found.map(|found| found.engine.name()) {
+                Some("Mmap") => "Use a MergeTree table: DELETE is not supported for Mmap tables",
+                _ => {
+                    "Write ALTER TABLE … DELETE WHERE …: DELETE is not supported for Memory tables"
+                }
+            };
+            Err(Error::new(ErrorCode::BAD_ARGUMENTS, hint))
         }
         Statement::Update { table, .. } => {
             session.find_table(table)?;
@@ -189,7 +194,7 @@ fn writes_to_disk(session: &Session, statement: &Statement) -> bool {
         _ => return false,
     };
     let table = session.find_table(name);
-    table.is_ok_and(|table| table.merge_tree().is_some())
+    table.is_ok_and(|table| table.has_own_data())
 }
 
 /// Whether a statement reads rows from elsewhere.

@@ -9,7 +9,9 @@ use basalt_storage::MemoryTable;
 
 use super::columns::stored;
 use super::merge_tree;
+use super::table_folder::TableFolder;
 use crate::catalog::{ColumnDefinition, Engine};
+use crate::on_disk::MmapTable;
 use crate::session::{RunningQuery, Session};
 
 /// The engine that the statement names, empty.
@@ -27,7 +29,7 @@ pub(super) fn engine(
         .engine
         .as_ref()
         .map_or("Memory", |e| e.name.as_str());
-    if matches!(name, "Memory" | "Null") && !session.loads_definitions {
+    if matches!(name, "Memory" | "Mmap" | "Null") && !session.loads_definitions {
         check_clauses(name, create)?;
         check_settings(name, create).map_err(|e| query.placed(e, create.name.span))?;
     }
@@ -40,6 +42,7 @@ pub(super) fn engine(
                 Schema::new(fields),
             )))))
         }
+        "Mmap" => mmap(session, create, columns),
         "Null" => Ok(Engine::Null),
         known if is_of_dialect(known) => {
             Err(Error::not_implemented(format!("Table engine {known}"))
@@ -54,12 +57,34 @@ pub(super) fn engine(
     }
 }
 
+/// A table of mapped files; nothing is on disk before the first row is.
+fn mmap(session: &Session, create: &CreateTable, columns: &[ColumnDefinition]) -> Result<Engine> {
+    let folder = TableFolder::of(session, create)?;
+    let columns: Vec<_> = stored(columns)
+        .map(|c| (c.column.name.clone(), c.column.data_type.clone()))
+        .collect();
+    let storage = basalt_storage::MmapTable::new(folder.path, &columns);
+    let storage = match folder.temporary {
+        None => storage,
+        Some(temporary) => storage.keeping(temporary),
+    };
+    if folder.is_owned {
+        storage.own();
+    }
+    // Its folder goes with it, unless the table gets into the catalog.
+    storage.set_removed(create.uuid.is_none());
+    Ok(Engine::Mmap(Arc::new(MmapTable {
+        storage: Arc::new(storage),
+        uuid: folder.uuid,
+    })))
+}
+
 fn unknown_engine(name: &str) -> Error {
-    let engines = ["Memory", "Null"].into_iter();
+    let engines = ["Memory", "Mmap", "Null"].into_iter();
     let near = nearest(name, engines.chain(merge_tree::engine_names()));
     let hint = match near.first() {
         Some(near) => format!("Maybe you meant: ['{near}']. Unknown"),
-        None => "Use ENGINE = MergeTree, Memory or Null: unknown".to_owned(),
+        None => "Use ENGINE = MergeTree, Mmap, Memory or Null: unknown".to_owned(),
     };
     let message = format!("{hint} table engine {name}");
     Error::new(ErrorCode::UNKNOWN_STORAGE, message)

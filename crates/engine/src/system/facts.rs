@@ -70,6 +70,7 @@ pub(crate) fn table_engines(_environment: &QueryEnvironment<'_>) -> Result<Table
                 "AggregatingMergeTree",
                 "Memory",
                 "MergeTree",
+                "Mmap",
                 "Null",
                 "ReplacingMergeTree",
                 "SummingMergeTree",

@@ -118,6 +118,7 @@ impl Listed {
         match self.table.as_deref().map(|t| &t.engine) {
             Some(Engine::Memory(memory)) => Some(memory.size_bytes() as u64),
             Some(Engine::MergeTree(table)) => table.storage.size_bytes(),
+            Some(Engine::Mmap(table)) => table.storage.size_bytes(),
             Some(Engine::Null) => Some(0),
             _ => None,
         }

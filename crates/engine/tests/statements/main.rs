@@ -6,6 +6,7 @@ mod disk;
 mod explain_analyze;
 mod explain_pipeline;
 mod files;
+mod mmap;
 mod partitions_of_files;
 mod positions;
 mod sharing;

@@ -28,11 +28,10 @@ mod options;
 mod partition;
 mod ttl;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use basalt_error::{Error, ErrorCode, Result};
+use basalt_error::{Error, Result};
 use basalt_parser::ast::{self, CreateTable, Expr, ExprKind, Literal, Span};
 use basalt_storage::{ColumnCodec, Layout, MergeTree, Options, StoredColumn};
 
@@ -42,8 +41,8 @@ pub(super) use mutation::delete;
 pub(super) use optimize::{merges, optimize};
 
 use super::columns::stored;
+use super::table_folder::TableFolder;
 use crate::catalog::{ColumnDefinition, Engine};
-use crate::definitions;
 use crate::merge_tree::{MergeTreeTable, Mutations};
 use crate::session::{RunningQuery, Session};
 use kind::Kind;
@@ -162,50 +161,30 @@ fn storage(
     options: Options,
 ) -> Result<(String, Arc<MergeTree>)> {
     let database = &session.database;
-    let uuid = match &create.uuid {
-        None => uuid::Uuid::new_v4(),
-        Some(text) => uuid::Uuid::parse_str(text).map_err(|_| {
-            let message = format!("Cannot parse UUID of the table: {text}");
-            Error::new(ErrorCode::CANNOT_PARSE_UUID, message)
-        })?,
-    };
-    let uuid = uuid.hyphenated().to_string();
-    if database
-        .catalog
-        .merge_trees()
-        .iter()
-        .any(|t| t.uuid == uuid)
-    {
-        return Err(Error::new(
-            ErrorCode::TABLE_ALREADY_EXISTS,
-            format!("Leave the UUID out: {uuid} is that of another table"),
-        ));
-    }
-    let store: Option<PathBuf> = database.store.clone().filter(|_| !create.temporary);
-    let new = |folder: PathBuf, options: Options| {
-        let table = MergeTree::new(folder, layout).with_options(options);
+    let folder = TableFolder::of(session, create)?;
+    let new = |options: Options| {
+        let table = MergeTree::new(folder.path, layout).with_options(options);
         table.with_cache(&database.blocks)
     };
-    let table = match store {
-        Some(store) => new(store.join(&uuid), options),
-        None => {
-            let folder = database.temporary_files.create_folder()?;
+    let table = match folder.temporary {
+        None => new(options),
+        Some(temporary) => {
             // No other process reads it.
             let options = Options {
                 old_parts_lifetime: Duration::ZERO,
                 ..options
             };
-            new(folder.path().to_owned(), options).keeping(folder)
+            new(options).keeping(temporary)
         }
     };
     let table = Arc::new(table);
     table.merged_by(&database.merges);
-    if create.temporary || definitions::is_claimed(database) {
+    if folder.is_owned {
         table.own();
     }
     // Its folder goes with it, unless the table gets into the catalog.
     table.set_removed(create.uuid.is_none());
-    Ok((uuid, table))
+    Ok((folder.uuid, table))
 }
 
 fn check_clauses(create: &CreateTable) -> Result<()> {
@@ -237,7 +216,6 @@ fn check_clauses(create: &CreateTable) -> Result<()> {
 /// Writes out what the statement leaves to the engine.
 pub(super) fn complete(create: &mut CreateTable) {
     let storage = &mut create.storage;
-    create.uuid = None;
     if storage.order_by.is_none() {
         let nothing = Expr::new(ExprKind::Tuple(Vec::new()), Span::default());
         let expr = storage.primary_key.clone().unwrap_or(nothing);

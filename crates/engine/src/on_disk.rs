@@ -1,0 +1,104 @@
+//! Knows what all tables have in common whose rows lie in a folder of their own, whatever their files are.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use basalt_error::Result;
+use basalt_parser::ast::Statement;
+
+use crate::catalog::{Catalog, Engine, Table};
+use crate::database::Database;
+use crate::merge_tree::MergeTreeTable;
+
+/// A table of mapped files.
+#[derive(Debug)]
+pub struct MmapTable {
+    /// The files.
+    pub storage: Arc<basalt_storage::MmapTable>,
+    /// Name of its folder, which a new name of the table does not change.
+    pub uuid: String,
+}
+
+/// A table with a folder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum OnDisk<'t> {
+    MergeTree(&'t MergeTreeTable),
+    Mmap(&'t MmapTable),
+}
+
+impl<'t> OnDisk<'t> {
+    /// The table as one with a folder, if it has one.
+    pub(crate) fn of(table: &'t Table) -> Option<Self> {
+        match &table.engine {
+            Engine::MergeTree(table) => Some(Self::MergeTree(table)),
+            Engine::Mmap(table) => Some(Self::Mmap(table)),
+            _ => None,
+        }
+    }
+
+    /// Name of its folder.
+    pub(crate) fn uuid(self) -> &'t str {
+        match self {
+            Self::MergeTree(table) => &table.uuid,
+            Self::Mmap(table) => &table.uuid,
+        }
+    }
+
+    /// Whether the folder is removed with the table.
+    pub(crate) fn set_removed(self, removes_folder: bool) {
+        match self {
+            Self::MergeTree(table) => table.storage.set_removed(removes_folder),
+            Self::Mmap(table) => table.storage.set_removed(removes_folder),
+        }
+    }
+
+    /// Takes the table for this process.
+    fn own(self) {
+        match self {
+            Self::MergeTree(table) => table.storage.own(),
+            Self::Mmap(table) => table.storage.own(),
+        }
+    }
+
+    /// The statement that makes the table again, with its folder.
+    pub(crate) fn definition(self, create_sql: &str) -> Result<String> {
+        let mut statement = basalt_parser::parse_statement(create_sql)?.statement;
+        if let Statement::CreateTable(create) = &mut statement {
+            create.uuid = Some(self.uuid().to_owned());
+        }
+        Ok(basalt_parser::format_statement(&statement))
+    }
+}
+
+/// Takes all tables for this process, which has just become the one that changes them, and removes
+/// the folders of tables that are no more.
+pub(crate) fn own_all(database: &Database) {
+    for table in database.catalog.on_disk() {
+        table.on_disk().into_iter().for_each(OnDisk::own);
+    }
+    if let Some(store) = &database.store {
+        remove_unknown(store, &database.catalog);
+    }
+}
+
+fn remove_unknown(store: &Path, catalog: &Catalog) {
+    let known = catalog.on_disk();
+    let known: Vec<&str> = known
+        .iter()
+        .filter_map(|table| table.on_disk().map(OnDisk::uuid))
+        .collect();
+    let Ok(entries) = std::fs::read_dir(store) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        // Only what a table may be called.
+        let is_folder = name
+            .to_str()
+            .is_some_and(|n| uuid::Uuid::parse_str(n).is_ok());
+        if is_folder && !known.iter().any(|k| name.to_str() == Some(*k)) {
+            // What cannot be removed is in nobody's way.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Finds the folder of a new table on disk.
+
+use std::path::PathBuf;
+
+use basalt_error::{Error, ErrorCode, Result};
+use basalt_exec::temporary::TemporaryFolder;
+use basalt_parser::ast::CreateTable;
+
+use crate::definitions;
+use crate::on_disk::OnDisk;
+use crate::session::Session;
+
+/// A folder that need not exist yet.
+pub(super) struct TableFolder {
+    /// The name of the folder, unless that is temporary.
+    pub(super) uuid: String,
+    pub(super) path: PathBuf,
+    /// Keeps a temporary folder.
+    pub(super) temporary: Option<TemporaryFolder>,
+    /// Whether no other process changes what is in it.
+    pub(super) is_owned: bool,
+}
+
+impl TableFolder {
+    /// The folder that the statement names, or a new one.
+    pub(super) fn of(session: &Session, create: &CreateTable) -> Result<Self> {
+        let database = &session.database;
+        let uuid = match &create.uuid {
+            None => uuid::Uuid::new_v4(),
+            Some(text) => uuid::Uuid::parse_str(text).map_err(|_| {
+                let message = format!("Cannot parse UUID of the table: {text}");
+                Error::new(ErrorCode::CANNOT_PARSE_UUID, message)
+            })?,
+        };
+        let uuid = uuid.hyphenated().to_string();
+        let tables = database.catalog.on_disk();
+        let mut uuids = tables.iter().filter_map(|t| t.on_disk().map(OnDisk::uuid));
+        if uuids.any(|known| known == uuid) {
+            return Err(Error::new(
+                ErrorCode::TABLE_ALREADY_EXISTS,
+                format!("Leave the UUID out: {uuid} is that of another table"),
+            ));
+        }
+        let store = database.store.as_ref().filter(|_| !create.temporary);
+        let (path, temporary) = match store {
+            Some(store) => (store.join(&uuid), None),
+            None => {
+                let folder = database.temporary_files.create_folder()?;
+                (folder.path().to_owned(), Some(folder))
+            }
+        };
+        Ok(Self {
+            uuid,
+            path,
+            temporary,
+            is_owned: create.temporary || definitions::is_claimed(database),
+        })
+    }
+}
