@@ -433,15 +433,6 @@ impl Catalog {
             .collect()
     }
 
-    /// All MergeTree tables.
-    pub(crate) fn merge_trees(&self) -> Vec<Arc<MergeTreeTable>> {
-        let databases = self.databases.read();
-        let tables = databases.values().flat_map(|d| d.tables.values());
-        tables
-            .filter_map(|t| t.merge_tree().map(Arc::clone))
-            .collect()
-    }
-
     /// Takes over the databases and tables of another catalog; a table that both define alike keeps its
     /// rows.
     pub(crate) fn adopt(&self, other: &Catalog) {

@@ -7,6 +7,7 @@
 //! | [`mmap`] | [`MmapTable`]: raw column files, scanned where they lie |
 //! | [`disk`] | the operations on files that all of this needs |
 //! | `faulty_disk` | the same for tests: they fail, or forget what was not synced |
+//! | `checked_text` | small files with a checksum, replaced as a whole |
 //! | [`mapping`] | files that are used where they lie |
 //! | [`squash`] | small batches joined to larger ones |
 
@@ -16,6 +17,7 @@ pub mod memory;
 pub mod merge_tree;
 pub mod mmap;
 
+mod checked_text;
 mod disk;
 #[cfg(test)]
 mod faulty_disk;

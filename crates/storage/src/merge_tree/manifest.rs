@@ -2,13 +2,13 @@
 //!
 //! It is replaced as a whole, so that several parts come and go at once.
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use basalt_error::{Error, ErrorCode, Result};
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::part::PartName;
+use crate::checked_text::{checked, replace, with_checksum};
 use crate::disk::Disk;
 
 const FILE: &str = "parts.txt";
@@ -43,12 +43,7 @@ impl Manifest {
             let message = format!("The list of parts is damaged: {}", path.display());
             Error::new(ErrorCode::CORRUPTED_DATA, message)
         };
-        let text = std::str::from_utf8(bytes).map_err(|_| damaged())?;
-        let (list, checksum) = text.split_once("checksum ").ok_or_else(damaged)?;
-        if checksum != format!("{:032x}\n", xxh3_128(list.as_bytes())) {
-            return Err(damaged());
-        }
-        let mut lines = list.lines();
+        let mut lines = checked(bytes).ok_or_else(damaged)?.lines();
         let last_block = match (lines.next(), lines.next()) {
             (Some(FIRST_LINE), Some(number)) => number.parse().map_err(|_| damaged())?,
             _ => return Err(damaged()),
@@ -65,24 +60,14 @@ impl Manifest {
         for part in &self.parts {
             text.push_str(&format!("{part}\n"));
         }
-        let checksum = xxh3_128(text.as_bytes());
-        text.push_str(&format!("checksum {checksum:032x}\n"));
-        text.into_bytes()
+        with_checksum(text)
     }
 
     /// Puts the list in the place of the old one; a crash leaves one of them.
     pub(super) fn save(&self, disk: &dyn Disk, table: &Path) -> Result<Vec<u8>> {
         let bytes = self.to_bytes();
-        let path = table.join(FILE);
-        let temporary = table.join(format!("{FILE}.new"));
-        let write = || -> std::io::Result<()> {
-            let mut file = disk.create(&temporary)?;
-            file.write_all(&bytes)?;
-            file.sync()?;
-            disk.rename(&temporary, &path)?;
-            disk.sync_folder(table)
-        };
-        write().map_err(|e| Error::from(e).within(path.display()))?;
+        let saved = replace(disk, table, FILE, &bytes);
+        saved.map_err(|e| Error::from(e).within(table.join(FILE).display()))?;
         Ok(bytes)
     }
 }

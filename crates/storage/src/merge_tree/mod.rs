@@ -86,7 +86,7 @@ pub use part::{Part, is_part_name};
 pub use partition::Checked;
 pub use read::Origin;
 pub use rewrite::{ColumnSource, NewValues, PartChange};
-pub(crate) use syncing::UnsyncedPart;
+pub(crate) use syncing::{Unsynced, UnsyncedPart};
 pub use table::MergeTree;
 pub use text_bounds::TextBounds;
 

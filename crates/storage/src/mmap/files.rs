@@ -71,6 +71,10 @@ impl Files {
         self.folder.join(format!("{column}.column"))
     }
 
+    pub(super) fn log_path(&self) -> PathBuf {
+        self.folder.join("extents.log")
+    }
+
     /// Where the rows of complete inserts end in the file of a column.
     pub(super) fn end(&self, column: usize) -> u64 {
         self.columns[column].end.load(Ordering::Acquire)
@@ -109,23 +113,30 @@ impl Files {
             let map = self.disk.map_range(&self.path(column), rest.clone()).ok()?;
             maps.push((rest, map));
         }
-        let covers = |mapped: &Range<u64>| mapped.start <= range.start && range.end <= mapped.end;
-        let found = maps.iter().find(|(mapped, _)| covers(mapped))?;
-        Some((found.0.start, found.1.clone()))
+        let found = maps.partition_point(|(mapped, _)| mapped.end < range.end);
+        let (mapped, map) = maps.get(found)?;
+        (mapped.start <= range.start).then(|| (mapped.start, map.clone()))
     }
 
     /// Bytes of a column, never mapped.
     pub(super) fn read(&self, column: usize, range: Range<u64>) -> io::Result<Bytes> {
-        let path = self.path(column);
+        self.read_range(&self.path(column), range)
+    }
+
+    /// Bytes of a file; `UnexpectedEof` if it ends before.
+    pub(super) fn read_range(&self, path: &Path, range: Range<u64>) -> io::Result<Bytes> {
+        if range.is_empty() {
+            return Ok(Bytes::new());
+        }
         // The file's length is looked at first: a damaged number must not ask for all memory.
-        let is_there = range.start <= range.end && self.disk.len(&path)? >= range.end;
+        let is_there = self.disk.len(path)? >= range.end;
         let (true, Ok(len)) = (is_there, usize::try_from(range.end - range.start)) else {
             return Err(ErrorKind::UnexpectedEof.into());
         };
         let mut read = Ok(());
         let bytes = Disowned::new(|| {
             let mut bytes = PaddedBuffer::zeroed(len);
-            read = self.disk.read_range(&path, range.start, &mut bytes);
+            read = self.disk.read_range(path, range.start, &mut bytes);
             bytes
         });
         read.map(|()| Bytes::from_owner(bytes))

@@ -17,7 +17,7 @@ use super::encode::{EncodedNode, MAX_STRING_BYTES, string_bytes};
 use super::log::Extent;
 use super::node::{Node, StoredBuffer};
 use super::table::{MmapTable, Target};
-use crate::merge_tree::UnsyncedPart;
+use crate::merge_tree::{Unsynced, UnsyncedPart};
 use crate::squash::squashed;
 use crate::{MAX_BATCH_ROWS, disk::NewFile};
 
@@ -153,14 +153,19 @@ impl<'t> Writer<'t> {
         if self.extents.is_empty() {
             return Ok(());
         }
+        let extents = std::mem::take(&mut self.extents);
+        let record = table.log_of(&self.target, &extents)?;
         let written = self.columns.drain(..);
+        let mut written: Vec<Unsynced> = written.map(|column| (column.path, column.file)).collect();
+        written.push(self.target.write_log(&record)?);
         let written = UnsyncedPart {
             disk: Arc::clone(&self.target.disk),
             folder: self.target.files.folder().to_owned(),
-            files: written.map(|column| (column.path, column.file)).collect(),
+            files: written,
         };
         written.sync()?;
-        let committed = table.commit(std::mem::take(&mut self.extents));
+        let log_bytes = self.target.log_bytes + record.len() as u64;
+        let committed = table.commit(extents, log_bytes);
         match committed {
             Ok(()) => self.is_undone = false,
             Err((_, is_absent)) => self.is_undone = is_absent,
@@ -171,14 +176,33 @@ impl<'t> Writer<'t> {
 
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
-        let files = &self.target.files;
-        let columns = 0..files.num_columns();
-        for column in columns.filter(|_| self.is_undone) {
-            // What is left is cut off by the next insert.
-            let _ = self
-                .target
-                .disk
-                .append(&files.path(column), files.end(column));
+        if self.is_undone {
+            self.target.cut();
+        }
+    }
+}
+
+impl Target {
+    /// Writes behind what counts of the log.
+    fn write_log(&self, bytes: &[u8]) -> Result<Unsynced> {
+        let path = self.files.log_path();
+        let write = || -> io::Result<Box<dyn NewFile>> {
+            let mut file = self.disk.append(&path, self.log_bytes)?;
+            file.write_all(bytes)?;
+            Ok(file)
+        };
+        match write() {
+            Ok(file) => Ok((path, file)),
+            Err(e) => Err(Error::from(e).within(path.display())),
+        }
+    }
+
+    /// Cuts off what does not count; what is left, the next insert does.
+    fn cut(&self) {
+        let columns = 0..self.files.num_columns();
+        let columns = columns.map(|column| (self.files.path(column), self.files.end(column)));
+        for (path, end) in columns.chain([(self.files.log_path(), self.log_bytes)]) {
+            let _ = self.disk.append(&path, end);
         }
     }
 }

@@ -1,26 +1,19 @@
-//! Writes and reads the log of a table: a header, and a record for each insert, which is what makes it visible.
-//!
-//! A record that a crash has cut off is the last one; its insert was never acknowledged, and it is as if it were not
-//! there. Damage before other records is an error, as their rows would go with it.
+//! Writes and reads the log of a table as bytes: a header, and a record for each insert, which tells where its rows lie.
 
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{FieldRef, SchemaRef};
 use basalt_error::{Error, ErrorCode, Result};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::node::{Node, take_number};
-use crate::disk::Disk;
-
-const FILE: &str = "extents.log";
 
 const MAGIC: &[u8; 8] = b"BSLTMMAP";
 
 const VERSION: u32 = 1;
 
 /// Bytes of the header before the columns.
-pub(super) const START_BYTES: usize = 32;
+const START_BYTES: usize = 32;
 
 /// Where the checksum stands in them.
 const CHECKSUM: usize = 24;
@@ -30,14 +23,11 @@ const RECORD_MAGIC: &[u8; 4] = b"EXTS";
 /// Bytes of a record before its extents.
 const RECORD_START: usize = 16;
 
-/// What places and lengths are multiples of.
+/// What lengths are multiples of.
 const STEP: usize = 8;
 
 /// Names and types of the columns.
 pub(super) type Columns = [(String, String)];
-
-/// The beginning of the header, which no two logs of a table have alike.
-pub(super) type Start = [u8; START_BYTES];
 
 /// Where the rows of a batch lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,73 +37,31 @@ pub(super) struct Extent {
     pub(super) columns: Vec<(u64, Node)>,
 }
 
-/// A log whose header is read.
-pub(super) struct Header {
-    pub(super) generation: u64,
-    pub(super) start: Start,
-    pub(super) num_bytes: usize,
-}
-
-pub(super) fn path(table: &Path) -> PathBuf {
-    table.join(FILE)
-}
+/// Where damage is, and what is wrong.
+pub(super) type Damage = (u64, &'static str);
 
 /// The error for a log that cannot be what was written.
-pub(super) fn damaged(table: &Path, offset: u64, what: &str) -> Error {
-    let message = format!("The log of the table is damaged: {what} at byte {offset} of ");
-    let path = path(table);
-    Error::new(
-        ErrorCode::CORRUPTED_DATA,
-        format!("{message}{}", path.display()),
-    )
+pub(super) fn damaged(path: &Path, (offset, what): Damage) -> Error {
+    let path = path.display();
+    let message = format!("The log of the table is damaged: {what} at byte {offset} of {path}");
+    Error::new(ErrorCode::CORRUPTED_DATA, message)
 }
 
-/// The beginning of a log; none if there is none yet.
-pub(super) fn read_start(disk: &dyn Disk, table: &Path) -> Result<Option<Start>> {
-    let path = path(table);
-    let mut start = [0; START_BYTES];
-    match disk.read_range(&path, 0, &mut start) {
-        Ok(()) => Ok(Some(start)),
-        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
-        Err(e) if e.kind() == ErrorKind::UnexpectedEof => {
-            Err(damaged(table, 0, "no complete header"))
-        }
-        Err(e) => Err(Error::from(e).within(path.display())),
-    }
-}
-
-/// Puts a log without records in the place of any other; a crash leaves one of them.
-pub(super) fn save(
-    disk: &dyn Disk,
-    table: &Path,
-    generation: u64,
-    columns: &Columns,
-) -> Result<Header> {
-    let bytes = header(generation, columns)?;
-    let path = path(table);
-    let temporary = table.join(format!("{FILE}.new"));
-    let write = || -> std::io::Result<()> {
-        let mut file = disk.create(&temporary)?;
-        file.write_all(&bytes)?;
-        file.sync()?;
-        disk.rename(&temporary, &path)?;
-        disk.sync_folder(table)
-    };
-    write().map_err(|e| Error::from(e).within(path.display()))?;
-    Header::parse(&bytes, columns).map_err(|(offset, what)| damaged(table, offset, what))
-}
-
-fn header(generation: u64, columns: &Columns) -> Result<Vec<u8>> {
+/// What a log of a table with these columns begins with.
+///
+/// # Errors
+/// `LOGICAL_ERROR` if they have names of 4 GiB.
+pub(super) fn header(generation: u64, columns: &Columns) -> Result<Vec<u8>> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend([0; 4]);
     bytes.extend(generation.to_le_bytes());
     bytes.extend([0; 8]);
     bytes.extend(length(columns.len())?);
-    for text in columns
+    let texts = columns
         .iter()
-        .flat_map(|(name, data_type)| [name, data_type])
-    {
+        .flat_map(|(name, data_type)| [name, data_type]);
+    for text in texts {
         bytes.extend(length(text.len())?);
         bytes.extend(text.as_bytes());
     }
@@ -143,40 +91,40 @@ fn take_length(bytes: &[u8], at: usize) -> Option<usize> {
     usize::try_from(u32::from_le_bytes(*length)).ok()
 }
 
-/// Where damage is, and what is wrong.
-pub(super) type Damage = (u64, &'static str);
-
-impl Header {
-    /// The header of a log of a table with these columns.
-    pub(super) fn parse(bytes: &[u8], columns: &Columns) -> std::result::Result<Self, Damage> {
-        let start: &Start = bytes.first_chunk().ok_or((0, "no complete header"))?;
-        if !start.starts_with(MAGIC) {
-            return Err((0, "no log of an Mmap table"));
-        }
-        let num_bytes = take_length(start, 12).unwrap_or_default();
-        let whole = bytes.get(..num_bytes).filter(|_| num_bytes >= START_BYTES);
-        let whole = whole.ok_or((12, "no complete header"))?;
-        let checksum = header_checksum(whole).to_le_bytes();
-        if start[CHECKSUM..] != checksum {
-            return Err((0, "the checksum of the header doesn't match"));
-        }
-        if take_length(start, 8) != usize::try_from(VERSION).ok() {
-            return Err((8, "a version that this Basalt doesn't know"));
-        }
-        let generation = take_number(&mut &start[16..]).unwrap_or_default();
-        let expected = header(generation, columns);
-        if expected.ok().as_deref() != Some(whole) {
-            return Err((32, "other columns than the table has"));
-        }
-        Ok(Self {
-            generation,
-            start: *start,
-            num_bytes,
-        })
+/// Number of bytes of the header of a log.
+///
+/// # Errors
+/// If it is damaged, or that of another table or generation.
+pub(super) fn check_header(
+    bytes: &[u8],
+    generation: u64,
+    columns: &Columns,
+) -> std::result::Result<usize, Damage> {
+    if !bytes.starts_with(MAGIC) {
+        return Err((0, "no log of an Mmap table"));
+    }
+    let num_bytes = take_length(bytes, 12).unwrap_or_default();
+    let whole = bytes.get(..num_bytes).filter(|_| num_bytes >= START_BYTES);
+    let whole = whole.ok_or((12, "no complete header"))?;
+    if whole[CHECKSUM..START_BYTES] != header_checksum(whole).to_le_bytes() {
+        return Err((0, "the checksum of the header doesn't match"));
+    }
+    if take_length(whole, 8) != usize::try_from(VERSION).ok() {
+        return Err((8, "a version that this Basalt doesn't know"));
+    }
+    if take_number(&mut &whole[16..]) != Some(generation) {
+        return Err((16, "another generation"));
+    }
+    match header(generation, columns) {
+        Ok(expected) if expected == whole => Ok(num_bytes),
+        _ => Err((START_BYTES as u64, "other columns than the table has")),
     }
 }
 
 /// The record of an insert.
+///
+/// # Errors
+/// `LOGICAL_ERROR` if it has 4 GiB.
 pub(super) fn record(generation: u64, extents: &[Extent]) -> Result<Vec<u8>> {
     let mut bytes = RECORD_MAGIC.to_vec();
     bytes.extend([0; RECORD_START - 4]);
@@ -202,35 +150,33 @@ fn record_checksum(generation: u64, bytes: &[u8]) -> u64 {
     hasher.digest()
 }
 
-/// The record at a place, if it is whole.
-fn record_at(bytes: &[u8], at: usize, generation: u64) -> Option<&[u8]> {
-    let rest = bytes.get(at..)?;
-    let num_bytes = take_length(rest, 4).filter(|n| *n >= RECORD_START)?;
-    let record = rest.get(..num_bytes)?;
+/// The record that bytes begin with, if it is whole.
+fn first_record(bytes: &[u8], generation: u64) -> Option<&[u8]> {
+    let num_bytes = take_length(bytes, 4).filter(|n| *n >= RECORD_START)?;
+    let record = bytes.get(..num_bytes)?;
     let checksum = record_checksum(generation, record).to_le_bytes();
     (record.starts_with(RECORD_MAGIC) && record[8..RECORD_START] == checksum).then_some(record)
 }
 
-/// Records of a log of a generation, from a place on: their extents, and the number of bytes of whole records.
+/// The extents of the records that bytes of a log of a generation consist of.
 ///
 /// # Errors
-/// Where a record is damaged that is not the last one.
-pub(super) fn records(
+/// If one is damaged.
+pub(super) fn extents(
     bytes: &[u8],
     generation: u64,
     schema: &SchemaRef,
-) -> std::result::Result<(Vec<Extent>, usize), Damage> {
+) -> std::result::Result<Vec<Extent>, Damage> {
     let (mut at, mut extents) = (0, Vec::new());
-    while let Some(record) = record_at(bytes, at, generation) {
+    while at < bytes.len() {
+        let place = |what| (at as u64, what);
+        let record = first_record(&bytes[at..], generation);
+        let record = record.ok_or_else(|| place("no complete record"))?;
         let more = take_extents(&record[RECORD_START..], schema);
-        extents.extend(more.ok_or((at as u64, "an impossible record"))?);
+        extents.extend(more.ok_or_else(|| place("an impossible record"))?);
         at += record.len();
     }
-    let mut behind = (at..bytes.len()).step_by(STEP).skip(1);
-    match behind.any(|place| record_at(bytes, place, generation).is_some()) {
-        true => Err((at as u64, "a record before others")),
-        false => Ok((extents, at)),
-    }
+    Ok(extents)
 }
 
 fn take_extents(mut bytes: &[u8], schema: &SchemaRef) -> Option<Vec<Extent>> {
@@ -238,7 +184,7 @@ fn take_extents(mut bytes: &[u8], schema: &SchemaRef) -> Option<Vec<Extent>> {
     let mut extents = Vec::new();
     for _ in 0..num_extents {
         let num_rows = take_number(&mut bytes)?;
-        let column = |field: &arrow::datatypes::FieldRef| {
+        let column = |field: &FieldRef| {
             let offset = take_number(&mut bytes)?;
             let node = Node::take(&mut bytes, field.data_type())?;
             (node.num_values == num_rows && offset % super::ALIGNMENT == 0)

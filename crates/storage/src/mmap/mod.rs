@@ -1,7 +1,8 @@
 //! Keeps a table as files of raw columns, which are mapped into memory and used where they lie.
 //!
 //! The bytes are specified in `docs/format/mmap.md`. Every column is a file that only grows: an insert appends an
-//! extent for each of its batches, and then one record to the log, which makes all of its rows visible at once.
+//! extent for each of its batches, and one record to the log. Then a small file is replaced that says how much of the
+//! log counts, which makes all of its rows visible at once.
 //!
 //! | module | owns |
 //! |---|---|
@@ -11,12 +12,14 @@
 //! | [`check`] | checksums of everything |
 //! | [`extent`] | the rows of a batch as they lie in the files |
 //! | [`files`] | the files of the columns: mapped, or read where they are small |
+//! | [`committed`] | how much of which log counts |
 //! | [`log`] | the log as bytes: header and records |
 //! | [`node`] | how many buffers an array has, and how long they are |
 //! | [`encode`] | arrays as buffers |
 //! | [`decode`] | buffers as arrays, checked |
 
 mod check;
+mod committed;
 mod decode;
 mod encode;
 mod extent;

@@ -1,9 +1,10 @@
-//! Holds what a table's log says: which rows there are.
+//! Holds which rows a table has.
 //!
-//! One process owns a table and changes it; others look at the log anew for each query. Nothing that the log names
-//! is ever changed: inserts write behind it, TRUNCATE begins a new log and new files.
+//! One process owns a table and changes it; others look anew for each query. Nothing that counts is ever changed:
+//! inserts write behind it, TRUNCATE begins another folder.
 
 use std::any::Any;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,14 +14,12 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 use parking_lot::{Mutex, MutexGuard};
 
+use super::committed::Committed;
 use super::extent::LazyExtent;
 use super::files::{self, Files};
-use super::log::{self, Extent, Header};
+use super::log::{self, Extent};
 use super::snapshot::Snapshot;
 use crate::disk::{Disk, SystemDisk};
-
-/// How often a log is read that another process changes meanwhile.
-const MAX_TRIES: usize = 3;
 
 /// A table of mapped files.
 #[derive(Debug)]
@@ -43,25 +42,25 @@ pub struct MmapTable {
 struct State {
     /// Whether the rest is what the folder holds.
     is_loaded: bool,
-    /// Whether the log may have more on the disk than is known, or get it back there after a crash.
+    /// Whether what counts may be something else after a crash.
     is_doubtful: bool,
-    /// None if there is no log yet.
-    log: Option<OpenLog>,
-    extents: Arc<Vec<Arc<LazyExtent>>>,
+    /// None if there never were rows.
+    rows: Option<Rows>,
 }
 
 #[derive(Clone, Debug)]
-struct OpenLog {
-    start: log::Start,
-    /// Where the last whole record ends.
-    end: u64,
+struct Rows {
+    committed: Committed,
     files: Arc<Files>,
+    extents: Arc<Vec<Arc<LazyExtent>>>,
 }
 
 /// Where an insert writes.
 pub(super) struct Target {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) files: Arc<Files>,
+    /// Where the log ends.
+    pub(super) log_bytes: u64,
 }
 
 impl MmapTable {
@@ -124,47 +123,48 @@ impl MmapTable {
     /// The rows as they are now.
     ///
     /// # Errors
-    /// If the log is damaged, or is that of another table.
+    /// `CORRUPTED_DATA` if it cannot be told which these are.
     pub fn snapshot(self: &Arc<Self>) -> Result<Snapshot> {
-        let mut state = self.state.lock();
-        self.load(&mut state)?;
-        let files = state.log.as_ref().map(|log| Arc::clone(&log.files));
-        Ok(Snapshot::new(self, files, Arc::clone(&state.extents)))
+        let rows = self.rows()?;
+        let (files, extents) = rows.map(|rows| (rows.files, rows.extents)).unzip();
+        Ok(Snapshot::new(self, files, extents.unwrap_or_default()))
     }
 
     /// Number of rows, if it can be told.
     pub fn num_rows(&self) -> Option<usize> {
-        let mut state = self.state.lock();
-        self.load(&mut state).ok()?;
-        Some(state.extents.iter().map(|extent| extent.num_rows()).sum())
+        let rows = self.rows().ok()?;
+        let extents = rows.map(|rows| rows.extents).unwrap_or_default();
+        Some(extents.iter().map(|extent| extent.num_rows()).sum())
     }
 
     /// Bytes on disk, if they can be told.
     pub fn size_bytes(&self) -> Option<u64> {
-        let mut state = self.state.lock();
-        self.load(&mut state).ok()?;
-        let Some(log) = &state.log else {
+        let Some(rows) = self.rows().ok()? else {
             return Some(0);
         };
-        let columns = (0..self.columns.len()).map(|column| log.files.end(column));
-        Some(log.end + columns.sum::<u64>())
+        let columns = (0..self.columns.len()).map(|column| rows.files.end(column));
+        Some(rows.committed.log_bytes + columns.sum::<u64>())
+    }
+
+    fn rows(&self) -> Result<Option<Rows>> {
+        let mut state = self.state.lock();
+        self.load(&mut state)?;
+        Ok(state.rows.clone())
     }
 
     /// Removes all rows; queries that have begun keep them.
     ///
     /// # Errors
-    /// If a new log cannot be written.
+    /// If the system does not keep that they are gone.
     pub fn truncate(&self) -> Result<()> {
         let _writing = self.writing()?;
         let mut state = self.state.lock();
         self.load(&mut state)?;
-        match &state.log {
-            Some(log) if !state.extents.is_empty() => {
-                let generation = log.files.generation() + 1;
-                self.begin(&mut state, generation)
-            }
-            _ => Ok(()),
-        }
+        let generation = match &state.rows {
+            Some(rows) if !rows.extents.is_empty() => rows.committed.generation + 1,
+            _ => return Ok(()),
+        };
+        self.begin(&mut state, generation)
     }
 
     /// Lets nobody else write.
@@ -175,90 +175,122 @@ impl MmapTable {
         Ok(self.writing.lock())
     }
 
-    /// The files to write behind, which are made if there are none. What a crash has left of a record goes first: it
-    /// must not come back when the bytes that it names are others.
+    /// The files to write behind, whose folder is made if there is none.
     pub(super) fn target(&self, _writing: &MutexGuard<'_, ()>) -> Result<Target> {
         let mut state = self.state.lock();
         self.load(&mut state)?;
-        if state.log.is_none() {
+        if state.rows.is_none() {
+            self.create_folder(&self.folder, 3)?;
             self.begin(&mut state, 1)?;
         }
-        let is_doubtful = state.is_doubtful;
-        let log = state.log.clone();
-        let log = log.ok_or_else(|| Error::bug("a table without a log"))?;
-        let path = log::path(&self.folder);
-        let cut = || -> std::io::Result<()> {
-            match is_doubtful || self.disk.len(&path)? != log.end {
-                true => self.disk.append(&path, log.end)?.sync(),
-                false => Ok(()),
-            }
-        };
-        cut().map_err(|e| Error::from(e).within(path.display()))?;
-        state.is_doubtful = false;
+        let rows = state.rows.clone();
+        let Rows {
+            committed, files, ..
+        } = rows.ok_or_else(|| Error::bug("a table without files"))?;
+        if state.is_doubtful {
+            // What would be written over must not count after a crash.
+            committed.save(self.disk.as_ref(), &self.folder)?;
+            state.is_doubtful = false;
+        }
+        if committed.log_bytes == 0 {
+            self.create_folder(files.folder(), 2)?;
+        }
         Ok(Target {
             disk: Arc::clone(&self.disk),
-            files: log.files,
+            files,
+            log_bytes: committed.log_bytes,
         })
     }
 
-    /// Makes the rows of an insert visible, whose bytes the system keeps. The flag tells after an error whether these
-    /// may be written over: the log certainly does not name them.
-    pub(super) fn commit(&self, extents: Vec<Extent>) -> std::result::Result<(), (Error, bool)> {
+    /// What the log has to say of an insert: a record, behind the header if it is the first.
+    pub(super) fn log_of(&self, target: &Target, extents: &[Extent]) -> Result<Vec<u8>> {
+        let generation = target.files.generation();
+        let mut bytes = match target.log_bytes {
+            0 => log::header(generation, &self.columns)?,
+            _ => Vec::new(),
+        };
+        bytes.extend(log::record(generation, extents)?);
+        Ok(bytes)
+    }
+
+    /// Makes the rows of an insert visible, whose bytes and those of the log the system keeps. The flag tells after an
+    /// error whether these may be written over: they certainly do not count.
+    pub(super) fn commit(
+        &self,
+        extents: Vec<Extent>,
+        log_bytes: u64,
+    ) -> std::result::Result<(), (Error, bool)> {
         let mut state = self.state.lock();
-        let Some(log) = &mut state.log else {
+        let Some(rows) = &state.rows else {
             return Err((Error::bug("an insert into no files"), true));
         };
-        let record = log::record(log.files.generation(), &extents).map_err(|e| (e, true))?;
-        let path = log::path(&self.folder);
-        let write = || -> std::io::Result<()> {
-            let mut file = self.disk.append(&path, log.end)?;
-            file.write_all(&record)?;
-            file.sync()
+        let new = Committed {
+            log_bytes,
+            ..rows.committed
         };
-        if let Err(e) = write() {
-            let cut = self.disk.append(&path, log.end);
-            let is_cut = cut.and_then(|mut file| file.sync()).is_ok();
-            // Else the log is read again before anything else happens.
-            (state.is_loaded, state.is_doubtful) = (is_cut, !is_cut);
-            return Err((Error::from(e).within(path.display()), is_cut));
+        self.save(&mut state, new)?;
+        if let Some(rows) = &mut state.rows {
+            rows.add(new, extents);
         }
-        log.end += record.len() as u64;
-        add(&mut state, extents);
         Ok(())
+    }
+
+    /// Makes a folder, and has the system keep its name and those of the folders around it.
+    fn create_folder(&self, path: &Path, depth: usize) -> Result<()> {
+        let create = || -> std::io::Result<()> {
+            self.disk.create_folder(path)?;
+            let mut folders = path.ancestors().take(depth);
+            folders.try_for_each(|folder| self.disk.sync_folder(folder))
+        };
+        create().map_err(|e| Error::from(e).within(path.display()))
     }
 
     /// Begins new files; those before go with their last reader.
     fn begin(&self, state: &mut State, generation: u64) -> Result<()> {
-        let files = Files::new(&self.disk, &self.folder, generation, self.columns.len());
-        let created = self.disk.create_folder(files.folder());
-        created.map_err(|e| Error::from(e).within(files.folder().display()))?;
-        // The folder is kept before the log names it; at first that of the table, too.
-        let depth = if state.log.is_none() { 3 } else { 1 };
-        for folder in self.folder.ancestors().take(depth) {
-            let synced = self.disk.sync_folder(folder);
-            synced.map_err(|e| Error::from(e).within(folder.display()))?;
-        }
-        // The new log may be in its place although the system could not tell so.
-        state.is_loaded = false;
-        let header = log::save(self.disk.as_ref(), &self.folder, generation, &self.columns)?;
-        self.replace(state, &header, Arc::new(files));
-        state.is_loaded = true;
+        let new = Committed {
+            generation,
+            log_bytes: 0,
+        };
+        self.save(state, new).map_err(|(e, _)| e)?;
+        self.replace(state, new);
         Ok(())
     }
 
-    /// Takes another log without rows.
-    fn replace(&self, state: &mut State, header: &Header, files: Arc<Files>) {
-        if let Some(old) = &state.log
+    /// Lets something else count. The flag tells after an error whether what counted before certainly still does.
+    fn save(&self, state: &mut State, new: Committed) -> std::result::Result<(), (Error, bool)> {
+        let disk = self.disk.as_ref();
+        let Err(e) = new.save(disk, &self.folder) else {
+            state.is_doubtful = false;
+            return Ok(());
+        };
+        let old = state.rows.as_ref().map(|rows| rows.committed);
+        let there = Committed::read(disk, &self.folder);
+        let is_old = there.is_ok_and(|there| there == old)
+            || old.is_some_and(|old| old.save(disk, &self.folder).is_ok());
+        if !is_old {
+            (state.is_loaded, state.is_doubtful) = (false, true);
+        }
+        Err((e, is_old))
+    }
+
+    /// Takes files without rows.
+    fn replace(&self, state: &mut State, committed: Committed) {
+        if let Some(old) = &state.rows
             && self.is_owned.load(Ordering::SeqCst)
+            && !state.is_doubtful
         {
             old.files.set_obsolete();
         }
-        state.log = Some(OpenLog {
-            start: header.start,
-            end: header.num_bytes as u64,
-            files,
+        let num_columns = self.columns.len();
+        let files = Files::new(&self.disk, &self.folder, committed.generation, num_columns);
+        state.rows = Some(Rows {
+            committed: Committed {
+                log_bytes: 0,
+                ..committed
+            },
+            files: Arc::new(files),
+            extents: Arc::default(),
         });
-        state.extents = Arc::default();
     }
 
     fn load(&self, state: &mut State) -> Result<()> {
@@ -266,97 +298,99 @@ impl MmapTable {
         if state.is_loaded && is_owned {
             return Ok(());
         }
-        let mut tries = 1;
-        while let Err(e) = self.read_log(state) {
-            // Its owner may have begun another one, or cut off what a crash has left, in the meantime.
-            let may_pass = [ErrorCode::CORRUPTED_DATA, ErrorCode::CANNOT_READ_ALL_DATA];
-            if is_owned || !may_pass.contains(&e.code()) || tries == MAX_TRIES {
+        let mut there = self.committed(state)?;
+        while let Err(e) = self.read_log(state, there) {
+            // Its owner may have truncated the table meanwhile.
+            let now = self.committed(state)?;
+            if now == there {
                 return Err(e);
             }
-            tries += 1;
-            std::thread::yield_now();
+            there = now;
         }
-        if is_owned {
-            self.remove_leftovers(state);
+        if is_owned && !state.is_doubtful {
+            self.remove_leftovers(state)?;
         }
         state.is_loaded = true;
         Ok(())
     }
 
+    fn committed(&self, state: &State) -> Result<Option<Committed>> {
+        let there = Committed::read(self.disk.as_ref(), &self.folder)?;
+        if there.is_none() && state.rows.is_some() {
+            let message = "Open the folder again: another process has dropped the table";
+            return Err(Error::new(ErrorCode::TABLE_IS_DROPPED, message));
+        }
+        Ok(there)
+    }
+
     /// Takes over what the log has that is not known yet.
-    fn read_log(&self, state: &mut State) -> Result<()> {
-        let disk = self.disk.as_ref();
-        let Some(start) = log::read_start(disk, &self.folder)? else {
-            return match state.log {
-                None => Ok(()),
-                Some(_) => Err(Error::new(
-                    ErrorCode::TABLE_IS_DROPPED,
-                    "Open the folder again: another process has dropped the table",
-                )),
-            };
-        };
-        let path = log::path(&self.folder);
-        let failed = |e: std::io::Error| Error::from(e).within(path.display());
-        let damaged = |(offset, what)| log::damaged(&self.folder, offset, what);
-        let known = state.log.as_ref().filter(|log| log.start == start);
-        let (bytes, from) = match known {
-            Some(log) => {
-                let len = disk.len(&path).map_err(failed)?;
-                let rest = len.checked_sub(log.end);
-                let rest = rest.ok_or_else(|| damaged((len, "records are missing")))?;
-                let mut bytes = vec![0; usize::try_from(rest).unwrap_or_default()];
-                if !bytes.is_empty() {
-                    let read = disk.read_range(&path, log.end, &mut bytes);
-                    read.map_err(failed)?;
-                }
-                (bytes, log.end)
-            }
-            None => {
-                let bytes = disk.read(&path).map_err(failed)?;
-                let header = Header::parse(&bytes, &self.columns).map_err(damaged)?;
-                let num_columns = self.columns.len();
-                let files = Files::new(&self.disk, &self.folder, header.generation, num_columns);
-                self.replace(state, &header, Arc::new(files));
-                (bytes[header.num_bytes..].to_vec(), header.num_bytes as u64)
-            }
-        };
-        let Some(log) = &mut state.log else {
+    fn read_log(&self, state: &mut State, there: Option<Committed>) -> Result<()> {
+        let Some(there) = there else {
             return Ok(());
         };
-        let records = log::records(&bytes, log.files.generation(), &self.schema);
-        let (extents, len) =
-            records.map_err(|(offset, what)| damaged((from.saturating_add(offset), what)))?;
-        log.end = from + len as u64;
-        add(state, extents);
+        let generation = state.rows.as_ref().map(|rows| rows.committed.generation);
+        if generation != Some(there.generation) {
+            self.replace(state, there);
+        }
+        let Some(rows) = &mut state.rows else {
+            return Ok(());
+        };
+        let path = rows.files.log_path();
+        let from = rows.committed.log_bytes;
+        let damaged =
+            |(offset, what): log::Damage| log::damaged(&path, (from.saturating_add(offset), what));
+        let num_bytes = there.log_bytes.checked_sub(from);
+        let num_bytes = num_bytes.ok_or_else(|| damaged((0, "fewer bytes count than before")))?;
+        let bytes = rows.files.read_range(&path, from..from + num_bytes);
+        let bytes = bytes.map_err(|e| match e.kind() {
+            ErrorKind::UnexpectedEof | ErrorKind::NotFound => damaged((0, "records are missing")),
+            _ => Error::from(e).within(path.display()),
+        })?;
+        let start = match from {
+            0 if !bytes.is_empty() => {
+                log::check_header(&bytes, there.generation, &self.columns).map_err(damaged)?
+            }
+            _ => 0,
+        };
+        let extents = log::extents(&bytes[start..], there.generation, &self.schema);
+        let extents = extents.map_err(|(at, what)| damaged((start as u64 + at, what)))?;
+        rows.add(there, extents);
         Ok(())
     }
 
     /// Removes the files of other generations: of a process that ended while it truncated the table.
-    fn remove_leftovers(&self, state: &State) {
-        let current = state.log.as_ref().map(|log| log.files.generation());
-        let current = current.map(files::folder_name);
+    fn remove_leftovers(&self, state: &State) -> Result<()> {
+        let Some(rows) = &state.rows else {
+            return Ok(());
+        };
+        let current = files::folder_name(rows.committed.generation);
         let entries = self.disk.list(&self.folder).unwrap_or_default();
-        for entry in entries.into_iter().filter(|entry| entry.is_folder) {
-            if current.as_ref() != Some(&entry.name) {
-                // What cannot be removed is in nobody's way.
-                let _ = self.disk.remove_folder(&self.folder.join(&entry.name));
+        let old = entries.iter().filter(|e| e.is_folder && e.name != current);
+        for (i, old) in old.enumerate() {
+            if i == 0 {
+                // What counts now must do so after a crash, too.
+                let synced = self.disk.sync_folder(&self.folder);
+                synced.map_err(|e| Error::from(e).within(self.folder.display()))?;
             }
+            // What cannot be removed is in nobody's way.
+            let _ = self.disk.remove_folder(&self.folder.join(&old.name));
         }
+        Ok(())
     }
 }
 
-/// Takes rows whose record is in the log.
-fn add(state: &mut State, extents: Vec<Extent>) {
-    let Some(log) = &state.log else {
-        return;
-    };
-    let known = Arc::make_mut(&mut state.extents);
-    for extent in extents.into_iter().map(LazyExtent::new) {
-        let ends = (0..extent.num_columns()).map(|column| extent.end(column));
-        for (column, end) in ends.enumerate() {
-            log.files.set_end(column, end.unwrap_or(u64::MAX));
+impl Rows {
+    /// Takes rows of which the log tells.
+    fn add(&mut self, committed: Committed, extents: Vec<Extent>) {
+        let known = Arc::make_mut(&mut self.extents);
+        for extent in extents.into_iter().map(LazyExtent::new) {
+            let ends = (0..extent.num_columns()).map(|column| extent.end(column));
+            for (column, end) in ends.enumerate() {
+                self.files.set_end(column, end.unwrap_or(u64::MAX));
+            }
+            known.push(Arc::new(extent));
         }
-        known.push(Arc::new(extent));
+        self.committed = committed;
     }
 }
 

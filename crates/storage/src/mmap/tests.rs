@@ -6,6 +6,7 @@ mod faults;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow::array::{
     ArrayRef, BinaryViewArray, BinaryViewBuilder, Decimal256Array, FixedSizeBinaryArray,
@@ -15,6 +16,7 @@ use arrow::array::{
 use arrow::buffer::OffsetBuffer;
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType as ArrowType, i256};
+use basalt_error::ErrorCode;
 use basalt_types::{DataType, parse_data_type};
 
 use super::MmapTable;
@@ -246,4 +248,36 @@ fn readers_see_inserts_and_do_not_write() {
     let mut refused = reader.insert();
     refused.push(batch(0, 1)).unwrap();
     assert!(refused.finish().is_err());
+}
+
+#[test]
+fn readers_of_a_table_that_comes_and_goes_see_whole_inserts() {
+    let folder = Folder::new("changing");
+    let columns = columns();
+    let table = opened(&folder.0, &columns);
+    insert(&table, &[batch(0, 10)]);
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let reader = Arc::new(MmapTable::new(folder.0.clone(), &columns));
+            while !is_done.load(Ordering::Relaxed) {
+                let snapshot = reader.snapshot().unwrap();
+                assert_eq!(snapshot.num_rows() % 10, 0);
+                for extent in 0..snapshot.num_batches() {
+                    match snapshot.array(extent, 5) {
+                        Ok(texts) => assert_eq!(texts.as_ref(), batch(0, 10).column(5).as_ref()),
+                        // Truncated behind the snapshot.
+                        Err(e) => assert_eq!(e.code(), ErrorCode::CANNOT_OPEN_FILE, "{e}"),
+                    }
+                }
+            }
+        });
+        for i in 0..100 {
+            insert(&table, &[batch(0, 10)]);
+            if i % 3 == 0 {
+                table.truncate().unwrap();
+            }
+        }
+        is_done.store(true, Ordering::Relaxed);
+    });
 }

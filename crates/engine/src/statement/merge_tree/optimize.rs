@@ -63,7 +63,9 @@ fn named(session: &Session, text: &str) -> Result<Vec<Arc<MergeTreeTable>>> {
             text.strip_prefix(word).unwrap_or(text).trim_start()
         });
     if rest.is_empty() {
-        return Ok(session.database.catalog.merge_trees());
+        let tables = session.database.catalog.on_disk();
+        let merge_trees = tables.iter().filter_map(|table| table.merge_tree());
+        return Ok(merge_trees.map(Arc::clone).collect());
     }
     if rest.starts_with("ON VOLUME ") {
         return Err(Error::not_implemented(
