@@ -433,6 +433,13 @@ impl Catalog {
             .collect()
     }
 
+    /// Waits until all rows are written that wait for others.
+    pub(crate) fn flush_inserts(&self) {
+        let tables = self.on_disk();
+        let on_disk = tables.iter().filter_map(|table| table.on_disk());
+        on_disk.for_each(|table| table.queue().flush());
+    }
+
     /// Takes over the databases and tables of another catalog; a table that both define alike keeps its
     /// rows.
     pub(crate) fn adopt(&self, other: &Catalog) {

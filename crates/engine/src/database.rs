@@ -98,6 +98,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
+        self.catalog.flush_inserts();
         self.runtime.end();
         // Tasks that take no notice of the end of their query still have theirs.
         self.temporary_files.remove();

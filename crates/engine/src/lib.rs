@@ -9,6 +9,7 @@
 //! | [`definitions`] | databases, tables and views kept in a folder |
 //! | [`merge_tree`] | MergeTree tables beside their definitions |
 //! | [`on_disk`] | what all tables with folders of their own have in common |
+//! | `insert_queue` | small inserts that are written together |
 //! | [`session`] | [`Session::run`]: a statement from its text to its output |
 //! | [`settings`] | the table of settings and a session's values |
 //! | [`environment`] | what the analyzer asks the engine for |
@@ -32,6 +33,7 @@ pub mod database;
 pub mod definitions;
 pub mod environment;
 pub mod execution;
+mod insert_queue;
 pub mod memory;
 pub mod merge_tree;
 mod names;

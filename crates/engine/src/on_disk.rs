@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use basalt_error::Result;
 use basalt_parser::ast::Statement;
+use basalt_storage::{merge_tree, mmap};
 
 use crate::catalog::{Catalog, Engine, Table};
 use crate::database::Database;
+use crate::insert_queue::InsertQueue;
 use crate::merge_tree::MergeTreeTable;
 
 /// A table of mapped files.
@@ -17,6 +20,8 @@ pub struct MmapTable {
     pub storage: Arc<basalt_storage::MmapTable>,
     /// Name of its folder, which a new name of the table does not change.
     pub uuid: String,
+    /// Small inserts that wait.
+    pub(crate) queue: Arc<InsertQueue>,
 }
 
 /// A table with a folder.
@@ -52,6 +57,14 @@ impl<'t> OnDisk<'t> {
         }
     }
 
+    /// Small inserts that wait.
+    pub(crate) fn queue(self) -> &'t Arc<InsertQueue> {
+        match self {
+            Self::MergeTree(table) => &table.queue,
+            Self::Mmap(table) => &table.queue,
+        }
+    }
+
     /// Takes the table for this process.
     fn own(self) {
         match self {
@@ -67,6 +80,45 @@ impl<'t> OnDisk<'t> {
             create.uuid = Some(self.uuid().to_owned());
         }
         Ok(basalt_parser::format_statement(&statement))
+    }
+}
+
+/// Rows on their way into a table; nobody sees them before [`TableWriter::finish`].
+pub(crate) enum TableWriter<'t> {
+    MergeTree(merge_tree::Insert),
+    Mmap(mmap::Insert<'t>),
+}
+
+impl<'t> TableWriter<'t> {
+    /// # Errors
+    /// If the table takes no rows now.
+    pub(crate) fn new(table: OnDisk<'t>) -> Result<Self> {
+        Ok(match table {
+            OnDisk::MergeTree(table) => Self::MergeTree(table.storage.insert()?),
+            OnDisk::Mmap(table) => Self::Mmap(table.storage.insert()),
+        })
+    }
+
+    /// Adds rows as the table stores them.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub(crate) fn push(&mut self, batch: RecordBatch) -> Result<()> {
+        match self {
+            Self::MergeTree(insert) => insert.push(&batch),
+            Self::Mmap(insert) => insert.push(batch),
+        }
+    }
+
+    /// Makes all rows visible at once.
+    ///
+    /// # Errors
+    /// If they cannot be written; then none of them is there.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self {
+            Self::MergeTree(insert) => insert.finish(),
+            Self::Mmap(insert) => insert.finish(),
+        }
     }
 }
 

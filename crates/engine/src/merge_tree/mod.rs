@@ -9,6 +9,8 @@ use basalt_parser::ast;
 use basalt_storage::MergeTree;
 use basalt_types::DataType;
 
+use crate::insert_queue::InsertQueue;
+
 pub(crate) use combine::{Aggregating, Measure};
 pub(crate) use mutations::{Mutation, Mutations};
 
@@ -27,6 +29,8 @@ pub struct MergeTreeTable {
     pub keys: Keys,
     /// What was changed.
     pub(crate) mutations: Mutations,
+    /// Small inserts that wait.
+    pub(crate) queue: Arc<InsertQueue>,
 }
 
 /// A column that only keys use.

@@ -87,6 +87,12 @@ impl Settings {
         matches!(self.get(name), "1" | "true")
     }
 
+    /// The time that a setting of seconds is.
+    pub fn seconds(&self, name: &str) -> std::time::Duration {
+        let seconds = self.get(name).parse().unwrap_or_default();
+        std::time::Duration::try_from_secs_f64(seconds).unwrap_or(std::time::Duration::MAX)
+    }
+
     /// A number; 0 for what is none.
     pub fn number(&self, name: &str) -> u64 {
         self.get(name).parse().unwrap_or(0)

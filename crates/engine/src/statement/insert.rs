@@ -18,11 +18,13 @@ use datafusion::common::TableReference;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::LogicalPlanBuilder;
 
+use super::async_insert;
 use super::columns::stored;
 use super::insert_function::into_function;
 use super::nested::NestedColumns;
 use super::query;
 use crate::catalog::{ColumnDefinition, Engine, Table};
+use crate::on_disk::TableWriter;
 use crate::session::{Io, RunningQuery, Session, Summary};
 
 /// Runs an INSERT.
@@ -46,7 +48,13 @@ pub(crate) fn run(
         return into_function(session, query, insert, target, io);
     }
     let (planned, given) = source(session, query, insert, &table, io)?;
-    let written_rows = insert_planned(session, query, &table, planned, &given)?;
+    let written_rows = match async_insert::pace(query, insert, &table) {
+        Some(pace) => {
+            let rows = (planned, given.as_slice());
+            async_insert::run(session, query, (insert, &table), rows, pace)?
+        }
+        None => insert_planned(session, query, &table, planned, &given)?,
+    };
     Ok(written(written_rows))
 }
 
@@ -370,28 +378,13 @@ pub(crate) fn insert_planned(
     given: &[String],
 ) -> Result<u64> {
     planned.plan = query::limited(planned.plan, query)?;
-    if let Some(on_disk) = table.merge_tree() {
-        let mut insert = on_disk.storage.insert()?;
-        let num_rows = for_each_row(
-            session,
-            query,
-            (table, None),
-            (planned, given),
-            &mut |batch| insert.push(&batch),
-        )?;
-        insert.finish()?;
-        return Ok(num_rows);
-    }
-    if let Engine::Mmap(on_disk) = &table.engine {
-        let mut insert = on_disk.storage.insert();
-        let num_rows = for_each_row(
-            session,
-            query,
-            (table, None),
-            (planned, given),
-            &mut |batch| insert.push(batch),
-        )?;
-        insert.finish()?;
+    if let Some(on_disk) = table.on_disk() {
+        let mut writer = TableWriter::new(on_disk)?;
+        let rows = (planned, given);
+        let num_rows = for_each_row(session, query, (table, None), rows, &mut |batch| {
+            writer.push(batch)
+        })?;
+        writer.finish()?;
         return Ok(num_rows);
     }
     let (batches, num_rows) = planned_rows(session, query, table, planned, given)?;

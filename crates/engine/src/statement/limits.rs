@@ -15,9 +15,8 @@ use crate::settings::Settings;
 
 /// What ends a query: its time, what it reads, how fast, its memory.
 pub(crate) fn control(settings: &Settings) -> QueryControl {
-    let seconds = settings.get("max_execution_time").parse::<f64>();
-    let deadline = Duration::try_from_secs_f64(seconds.unwrap_or(0.0)).ok();
-    QueryControl::new(deadline.filter(|d| !d.is_zero()))
+    let deadline = settings.seconds("max_execution_time");
+    QueryControl::new(Some(deadline).filter(|d| !d.is_zero()))
         .breaking_at_deadline(settings.get("timeout_overflow_mode") == "break")
         .with_read_limits(of_reading(settings))
         .with_speed_limits(of_speed(settings))

@@ -8,6 +8,7 @@
 //! | [`alter`] | ALTER TABLE |
 //! | [`altered_columns`] | the columns that ALTER TABLE makes |
 //! | [`insert`] | INSERT |
+//! | [`async_insert`] | INSERT whose rows are written with those of others |
 //! | [`insert_file`] | INSERT INTO FUNCTION |
 //! | [`inline_data`] | the rows that an INSERT brings as text or bytes |
 //! | [`columns`] | columns as CREATE and ALTER declare them |
@@ -37,6 +38,7 @@
 pub mod alter;
 mod altered_columns;
 mod analyze;
+mod async_insert;
 mod check;
 mod cluster;
 mod columns;
@@ -87,6 +89,10 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
     );
     if defines || writes_to_disk(session, &query.parsed.statement) {
         crate::definitions::claim(&session.database)?;
+        if !matches!(query.parsed.statement, Statement::Insert(_)) {
+            // What was inserted before is there before it is changed.
+            session.database.catalog.flush_inserts();
+        }
     }
     let place = place(&query.parsed.statement).map(|span| query.position(span.start as usize));
     let start = query.position(query.parsed.span.start);
@@ -169,6 +175,10 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         }
         Statement::System(system) if system.command == "CLEAR UNCOMPRESSED CACHE" => {
             session.database.blocks.clear();
+            Ok(Summary::default())
+        }
+        Statement::System(system) if system.command == "FLUSH ASYNC INSERT QUEUE" => {
+            session.database.catalog.flush_inserts();
             Ok(Summary::default())
         }
         Statement::System(system) => set::system(&system.command),

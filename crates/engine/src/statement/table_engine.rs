@@ -76,6 +76,7 @@ fn mmap(session: &Session, create: &CreateTable, columns: &[ColumnDefinition]) -
     Ok(Engine::Mmap(Arc::new(MmapTable {
         storage: Arc::new(storage),
         uuid: folder.uuid,
+        queue: Arc::default(),
     })))
 }
 

@@ -9,6 +9,7 @@
 //! | [`adaptation`] | the processor, and what was chosen for it |
 //! | [`parts`] | parts of tables on disk |
 //! | [`merges`] | merges that are running |
+//! | [`asynchronous_inserts`] | inserts that wait to be written |
 //! | [`mutations`] | changes of rows |
 //! | [`facts`] | settings, formats, types, build options and other lists |
 //! | [`type_families`] | the names of types |
@@ -17,6 +18,7 @@
 
 pub mod absent;
 pub mod adaptation;
+pub mod asynchronous_inserts;
 pub mod facts;
 pub mod functions;
 pub mod information_schema;
@@ -45,6 +47,10 @@ type MakeTable = fn(&QueryEnvironment<'_>) -> Result<TableEntry>;
 const TABLES: &[(&str, MakeTable)] = &[
     ("adaptive_choices", adaptation::adaptive_choices),
     ("aggregate_function_combinators", functions::combinators),
+    (
+        "asynchronous_inserts",
+        asynchronous_inserts::asynchronous_inserts,
+    ),
     ("build_options", facts::build_options),
     ("columns", objects::columns),
     ("contributors", facts::contributors),

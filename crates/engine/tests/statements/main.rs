@@ -1,5 +1,6 @@
 //! Runs statements in ways that `tests/sql` has no words for: over files, restarts, several sessions.
 
+mod async_inserts;
 mod compiled;
 mod damaged_files;
 mod disk;

@@ -1,7 +1,7 @@
 //! Declares how tables are made, filled, read and altered.
 
 use super::{Setting, setting};
-use crate::settings::kind::Kind::{Bool, NonZeroUInt64, UInt64};
+use crate::settings::kind::Kind::{Bool, NonZeroUInt64, Seconds, UInt64};
 
 pub(super) const SETTINGS: &[Setting] = &[
     setting(
@@ -21,6 +21,48 @@ pub(super) const SETTINGS: &[Setting] = &[
         NonZeroUInt64,
         "1048449",
         "Rows of a batch that an INSERT forms, at most.",
+    ),
+    setting(
+        "async_insert",
+        Bool,
+        "1",
+        "INSERTs with few rows in them that come at the same time are written together.",
+    ),
+    setting(
+        "wait_for_async_insert",
+        Bool,
+        "1",
+        "Such an INSERT waits until its rows are written; else it ends before, and nobody hears of its errors.",
+    ),
+    setting(
+        "wait_for_async_insert_timeout",
+        Seconds,
+        "120",
+        "Seconds after which an INSERT that waits ends with an error, though its rows may be written later.",
+    ),
+    setting(
+        "async_insert_max_data_size",
+        UInt64,
+        "10485760",
+        "Bytes of rows in memory from which on an INSERT is written by itself, and those that wait wait no longer.",
+    ),
+    setting(
+        "async_insert_busy_timeout_max_ms",
+        UInt64,
+        "200",
+        "Milliseconds that rows wait for others at most.",
+    ),
+    setting(
+        "async_insert_busy_timeout_ms",
+        UInt64,
+        "200",
+        "Another name of async_insert_busy_timeout_max_ms.",
+    ),
+    setting(
+        "async_insert_use_adaptive_busy_timeout",
+        Bool,
+        "1",
+        "Rows wait only while several INSERTs come at a time, and no longer than these would take one by one; else always the longest time.",
     ),
     setting(
         "engine_file_truncate_on_insert",

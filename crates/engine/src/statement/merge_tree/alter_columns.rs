@@ -58,6 +58,7 @@ pub(in crate::statement) fn replace(
             computed: new.computed.clone(),
             keys: new.keys.clone(),
             mutations: old.mutations.copied(),
+            queue: Arc::clone(&old.queue),
         };
         old.storage.set_options(new.storage.options());
         let changed_table = Table {
@@ -68,6 +69,7 @@ pub(in crate::statement) fn replace(
     }
     let new = Arc::new(MergeTreeTable {
         mutations: old.mutations.copied(),
+        queue: Arc::clone(&old.queue),
         storage: Arc::clone(&new.storage),
         uuid: new.uuid.clone(),
         kind: new.kind,

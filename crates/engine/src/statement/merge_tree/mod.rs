@@ -127,6 +127,7 @@ pub(super) fn engine(
         computed,
         keys,
         mutations: Mutations::default(),
+        queue: Arc::default(),
     })))
 }
 
