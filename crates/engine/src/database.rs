@@ -13,7 +13,7 @@ use basalt_storage::BlockCache;
 use basalt_storage::merge_tree::BackgroundMerges;
 use parking_lot::{Mutex, RwLock};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Table};
 use crate::definitions::Folder;
 use crate::memory::block_cache_bytes;
 use crate::observation::choices::LastChoices;
@@ -33,6 +33,8 @@ pub struct Database {
     pub sql_functions: RwLock<BTreeMap<String, Arc<ast::Lambda>>>,
     /// Folder of the definitions, unless everything is in memory.
     pub(crate) folder: Mutex<Option<Folder>>,
+    /// Tables that are no more, whose folders go when no definition that is kept names them.
+    pub(crate) dropped: Mutex<Vec<Arc<Table>>>,
     /// Folder of the tables on disk, unless everything is in memory.
     pub(crate) store: Option<PathBuf>,
     pub(crate) processes: Processes,
@@ -84,6 +86,7 @@ impl Database {
             catalog: Catalog::default(),
             sql_functions: RwLock::default(),
             folder: Mutex::default(),
+            dropped: Mutex::default(),
             store,
             processes: Processes::default(),
             temporary_files: Arc::new(temporary_files),

@@ -34,6 +34,8 @@ pub(crate) struct Folder {
     path: PathBuf,
     /// The script as it was read or written last.
     script: Vec<u8>,
+    /// How often the catalog had been changed then.
+    num_changes: u64,
     /// Held from the first change on.
     lock: Option<File>,
 }
@@ -56,9 +58,10 @@ pub(crate) fn is_claimed(database: &Database) -> bool {
 /// Runs the folder's script.
 pub(crate) fn load(database: &Arc<Database>, path: &Path) -> Result<Folder> {
     let text = read(&path.join(FILE))?;
-    let folder = Folder {
+    let mut folder = Folder {
         path: path.to_owned(),
         script: text.clone(),
+        num_changes: 0,
         lock: None,
     };
     let file = folder.script_file();
@@ -74,6 +77,7 @@ pub(crate) fn load(database: &Arc<Database>, path: &Path) -> Result<Folder> {
             .run(&text, &parsed, io)
             .map_err(|e| e.within(file.display()))?;
     }
+    folder.num_changes = database.catalog.num_changes();
     Ok(folder)
 }
 
@@ -159,13 +163,42 @@ fn adopt(database: &Database, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes the script anew; a crash leaves the old one or the new one.
+/// Keeps the definitions if tables were changed since they were kept: rows are no safer than their table.
+///
+/// # Errors
+/// As of [`save`].
+pub(crate) fn keep(database: &Database) -> Result<()> {
+    let kept = database.folder.lock().as_ref().map(|f| f.num_changes);
+    let is_kept = kept.is_none_or(|kept| kept == database.catalog.num_changes());
+    match is_kept && database.dropped.lock().is_empty() {
+        true => Ok(()),
+        false => save(database),
+    }
+}
+
+/// Writes the script anew; a crash leaves the old one or the new one. Then the folders go of tables that it does not
+/// name any more.
+///
+/// # Errors
+/// If the script cannot be written; what was changed holds in this process, and the next statement tries again.
 pub(crate) fn save(database: &Database) -> Result<()> {
     let mut folder = database.folder.lock();
-    let Some(folder) = folder.as_mut() else {
-        return Ok(());
-    };
-    let script = script(database)?.into_bytes();
+    let dropped = std::mem::take(&mut *database.dropped.lock());
+    if let Some(folder) = folder.as_mut() {
+        let num_changes = database.catalog.num_changes();
+        let written = script(database).and_then(|script| write(folder, script.into_bytes()));
+        if let Err(e) = written {
+            database.dropped.lock().extend(dropped);
+            return Err(e);
+        }
+        folder.num_changes = num_changes;
+    }
+    let on_disk = dropped.iter().filter_map(|table| table.on_disk());
+    on_disk.for_each(|table| table.set_removed(true));
+    Ok(())
+}
+
+fn write(folder: &mut Folder, script: Vec<u8>) -> Result<()> {
     let file = folder.script_file();
     let temporary = folder.path.join(format!("{FILE}.new"));
     let write = || -> std::io::Result<()> {

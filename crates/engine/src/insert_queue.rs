@@ -103,11 +103,11 @@ pub(crate) struct Ticket {
 }
 
 impl InsertQueue {
-    /// Has rows be written soon.
+    /// Has rows be written soon, maybe by this thread if it waits for them anyway.
     pub(crate) fn push(
         self: &Arc<Self>,
         insert: Waiting,
-        pace: Pace,
+        (pace, waits): (Pace, bool),
         control: &QueryControl,
     ) -> Result<Ticket> {
         let outcome = Arc::default();
@@ -128,7 +128,7 @@ impl InsertQueue {
         let is_first = !std::mem::replace(&mut state.is_writing, true);
         drop(state);
         match is_first {
-            true => self.start_writing(),
+            true => self.begin(waits),
             false => drop(self.changed.notify_all()),
         }
         let queue = Arc::clone(self);
@@ -160,7 +160,22 @@ impl InsertQueue {
         listed.collect()
     }
 
-    fn start_writing(self: &Arc<Self>) {
+    /// Writes the first rows that wait, or has another thread do it.
+    fn begin(self: &Arc<Self>, waits: bool) {
+        let mut state = self.state.lock();
+        let is_due = state.due().is_some_and(|due| due <= Instant::now());
+        if waits && is_due {
+            let entries = state.take();
+            drop(state);
+            self.write(&entries);
+            let mut state = self.state.lock();
+            state.is_writing = !state.waiting.is_empty();
+            if !state.is_writing {
+                return;
+            }
+        } else {
+            drop(state);
+        }
         let queue = Arc::clone(self);
         let writer = thread::Builder::new().name("async insert".to_owned());
         if writer.spawn(move || queue.write_all()).is_err() {
@@ -171,21 +186,26 @@ impl InsertQueue {
 
     /// Writes until nothing waits.
     fn write_all(&self) {
+        while let Some(entries) = self.next() {
+            self.write(&entries);
+        }
+    }
+
+    fn write(&self, entries: &[Entry]) {
+        // Rows of several queries are no one's.
         let nobody = Account::nobody();
         let _entered = nobody.enter();
-        while let Some(entries) = self.next() {
-            let started = Instant::now();
-            write(&entries);
-            let mut state = self.state.lock();
-            state.num_done += entries.len() as u64;
-            state.last = Some(Written {
-                started,
-                took: started.elapsed(),
-                num_inserts: u32::try_from(entries.len()).unwrap_or(u32::MAX),
-            });
-            drop(state);
-            self.changed.notify_all();
-        }
+        let started = Instant::now();
+        write(entries);
+        let mut state = self.state.lock();
+        state.num_done += entries.len() as u64;
+        state.last = Some(Written {
+            started,
+            took: started.elapsed(),
+            num_inserts: u32::try_from(entries.len()).unwrap_or(u32::MAX),
+        });
+        drop(state);
+        self.changed.notify_all();
     }
 
     /// The inserts to write next, when it is time; none if none waits.
@@ -257,7 +277,7 @@ fn insert(entries: &[Entry]) -> Result<()> {
     let write = AssertUnwindSafe(|| {
         let table = first.insert.table.on_disk();
         let table = table.ok_or_else(|| Error::bug("rows wait for a table without files"))?;
-        let mut writer = TableWriter::new(table)?;
+        let mut writer = TableWriter::new(table, &|| Ok(()))?;
         let batches = entries.iter().flat_map(|entry| &entry.insert.batches);
         batches.cloned().try_for_each(|batch| writer.push(batch))?;
         writer.finish()

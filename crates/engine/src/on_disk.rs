@@ -90,12 +90,14 @@ pub(crate) enum TableWriter<'t> {
 }
 
 impl<'t> TableWriter<'t> {
+    /// Begins to write; `check` says while others write whether to wait on.
+    ///
     /// # Errors
     /// If the table takes no rows now.
-    pub(crate) fn new(table: OnDisk<'t>) -> Result<Self> {
+    pub(crate) fn new(table: OnDisk<'t>, check: &'t dyn Fn() -> Result<()>) -> Result<Self> {
         Ok(match table {
             OnDisk::MergeTree(table) => Self::MergeTree(table.storage.insert()?),
-            OnDisk::Mmap(table) => Self::Mmap(table.storage.insert()),
+            OnDisk::Mmap(table) => Self::Mmap(table.storage.insert(check)),
         })
     }
 

@@ -26,15 +26,10 @@ pub(crate) fn checked(bytes: &[u8]) -> Option<&str> {
 /// # Errors
 /// What the system says; then either of them may be there.
 pub(crate) fn replace(disk: &dyn Disk, folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let new = folder.join(new_name(name));
+    let new = folder.join(format!("{name}.new"));
     let mut file = disk.create(&new)?;
     file.write_all(bytes)?;
     file.sync()?;
     disk.rename(&new, &folder.join(name))?;
     disk.sync_folder(folder)
-}
-
-/// Name of a file that is to take another one's place.
-pub(crate) fn new_name(name: &str) -> String {
-    format!("{name}.new")
 }

@@ -20,6 +20,8 @@ pub(crate) enum Fault {
     Crash(u64),
     /// That operation fails: the disk is full.
     Full(u64),
+    /// All operations fail from that one on, until another fault is set.
+    Broken(u64),
 }
 
 /// The disk; a clone is the same one.
@@ -60,8 +62,29 @@ impl FaultyDisk {
         let state = self.0.lock();
         match state.fault {
             Fault::None => false,
-            Fault::Crash(at) | Fault::Full(at) => state.num_operations >= at,
+            Fault::Crash(at) | Fault::Full(at) | Fault::Broken(at) => state.num_operations >= at,
         }
+    }
+
+    /// Has something else happen; operations are counted from here on.
+    pub(crate) fn set(&self, fault: Fault) {
+        let mut state = self.0.lock();
+        (state.fault, state.num_operations) = (fault, 0);
+    }
+
+    /// Looks at the disk: nothing fails, and nothing is counted.
+    pub(crate) fn unharmed<T>(&self, look: impl FnOnce() -> T) -> T {
+        let (fault, num_operations) = {
+            let mut state = self.0.lock();
+            (
+                std::mem::replace(&mut state.fault, Fault::None),
+                state.num_operations,
+            )
+        };
+        let seen = look();
+        let mut state = self.0.lock();
+        (state.fault, state.num_operations) = (fault, num_operations);
+        seen
     }
 
     /// The disk after a restart: of what was not synced `luck` tells what is there nevertheless.
@@ -129,6 +152,7 @@ impl State {
         self.num_operations += 1;
         match self.fault {
             Fault::Crash(at) if self.num_operations >= at => Err(io::Error::other("crashed")),
+            Fault::Broken(at) if self.num_operations >= at => Err(io::Error::other("broken")),
             Fault::Full(at) if self.num_operations == at => Err(ErrorKind::StorageFull.into()),
             _ => Ok(()),
         }

@@ -1,4 +1,4 @@
-//! Maps the file of a column into memory, so that what is stored plain is read where it lies.
+//! Maps files of columns into memory: what is stored plain in a part, and raw columns, are read where they lie.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -24,7 +24,7 @@ pub struct MappedFile {
 const MAX_MAPS: usize = 16_384;
 
 /// Bytes that a file must have for a map to be worth its place.
-const LEAST_BYTES: u64 = 1 << 20;
+pub(crate) const LEAST_MAPPED_BYTES: u64 = 1 << 20;
 
 static NUM_MAPS: AtomicUsize = AtomicUsize::new(0);
 
@@ -62,7 +62,7 @@ impl MappedFile {
             return Err(ErrorKind::UnexpectedEof.into());
         }
         let num_bytes = range.end.saturating_sub(range.start);
-        if num_bytes < LEAST_BYTES {
+        if num_bytes < LEAST_MAPPED_BYTES {
             return Err(ErrorKind::Unsupported.into());
         }
         if NUM_MAPS.load(Ordering::Relaxed) >= MAX_MAPS {

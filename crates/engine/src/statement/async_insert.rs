@@ -42,6 +42,7 @@ pub(super) fn run(
     let on_disk = table.on_disk();
     let on_disk = on_disk.ok_or_else(|| Error::bug("an insert waits for a table without files"))?;
     planned.plan = query::limited(planned.plan, query)?;
+    let check = || query.control.check_end();
     let (mut batches, mut num_bytes, mut writer) = (Vec::new(), 0, None);
     let rows = (planned, given);
     let num_rows = for_each_row(session, query, (table, None), rows, &mut |batch| {
@@ -52,7 +53,7 @@ pub(super) fn run(
         }
         let writer = match &mut writer {
             Some(writer) => writer,
-            none => none.insert(TableWriter::new(on_disk)?),
+            none => none.insert(TableWriter::new(on_disk, &check)?),
         };
         batches.drain(..).try_for_each(|batch| writer.push(batch))
     })?;
@@ -71,8 +72,10 @@ pub(super) fn run(
             InsertSource::Query(_) => String::new(),
         },
     };
-    let ticket = on_disk.queue().push(waiting, pace, query.control)?;
-    if query.settings.flag("wait_for_async_insert") {
+    let waits = query.settings.flag("wait_for_async_insert");
+    let how = (pace, waits);
+    let ticket = on_disk.queue().push(waiting, how, query.control)?;
+    if waits {
         let timeout = query.settings.seconds("wait_for_async_insert_timeout");
         ticket.wait(timeout, query.control)?;
     }

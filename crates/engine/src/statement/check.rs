@@ -73,8 +73,8 @@ fn checked(
             Ok(parts.collect())
         }
         Engine::Mmap(on_disk) if partition.is_none() => {
-            let files = on_disk.storage.checked()?.into_iter();
-            let files = files.map(|file| Checked {
+            let files = on_disk.storage.checked(&|| query.control.check())?;
+            let files = files.into_iter().map(|file| Checked {
                 file: file.file,
                 error: file.error,
             });

@@ -121,9 +121,7 @@ fn publish(session: &mut Session, create: &CreateTable, table: Table) -> Result<
         let (catalog, database) = (&session.database.catalog, session.database_of(name));
         let old = catalog.find(&database, &name.name);
         catalog.add(&database, &name.name, table, replace)?;
-        if let Some(old) = old.as_ref().and_then(|old| old.on_disk()) {
-            old.set_removed(true);
-        }
+        session.database.dropped.lock().extend(old);
     }
     if let Some(on_disk) = published.on_disk() {
         on_disk.set_removed(false);

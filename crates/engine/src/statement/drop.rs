@@ -7,7 +7,7 @@ use basalt_parser::ast::{DropStatement, ObjectKind, ObjectName, Rename, Truncate
 
 use super::dependencies::check_no_cycle;
 use crate::catalog::Engine;
-use crate::session::{Session, Summary};
+use crate::session::{RunningQuery, Session, Summary};
 
 /// `DROP TABLE | VIEW | DATABASE | FUNCTION …`; DETACH has nothing to keep in memory.
 pub(crate) fn drop(session: &mut Session, statement: &DropStatement) -> Result<Summary> {
@@ -28,9 +28,8 @@ pub(crate) fn drop(session: &mut Session, statement: &DropStatement) -> Result<S
                 if catalog.has_database(&name.name) || !statement.if_exists {
                     let tables = catalog.tables(&name.name)?;
                     catalog.remove_database(&name.name)?;
-                    for on_disk in tables.iter().filter_map(|(_, t)| t.on_disk()) {
-                        on_disk.set_removed(true);
-                    }
+                    let tables = tables.into_iter().map(|(_, table)| table);
+                    session.database.dropped.lock().extend(tables);
                 }
             }
             ObjectKind::Function => {
@@ -76,9 +75,7 @@ fn drop_table(session: &mut Session, statement: &DropStatement, name: &ObjectNam
                 ));
             }
             let removed = catalog.remove(&database, &name.name)?;
-            if let Some(on_disk) = removed.on_disk() {
-                on_disk.set_removed(true);
-            }
+            session.database.dropped.lock().push(removed);
             Ok(())
         }
         None if crate::system::has_table(&database, &name.name) => {
@@ -90,7 +87,11 @@ fn drop_table(session: &mut Session, statement: &DropStatement, name: &ObjectNam
 }
 
 /// `TRUNCATE TABLE | DATABASE …`
-pub(crate) fn truncate(session: &mut Session, statement: &Truncate) -> Result<Summary> {
+pub(crate) fn truncate(
+    session: &mut Session,
+    query: &RunningQuery<'_>,
+    statement: &Truncate,
+) -> Result<Summary> {
     let name = &statement.name;
     let tables = match statement.kind {
         ObjectKind::Table | ObjectKind::View => match session.find_table(name) {
@@ -111,7 +112,7 @@ pub(crate) fn truncate(session: &mut Session, statement: &Truncate) -> Result<Su
         match &table.engine {
             Engine::Memory(memory) => memory.truncate(),
             Engine::MergeTree(table) => table.storage.truncate()?,
-            Engine::Mmap(table) => table.storage.truncate()?,
+            Engine::Mmap(table) => table.storage.truncate(&|| query.control.check_end())?,
             Engine::Null => {}
             engine @ (Engine::View(_) | Engine::Function(_)) => {
                 return Err(Error::new(

@@ -379,7 +379,8 @@ pub(crate) fn insert_planned(
 ) -> Result<u64> {
     planned.plan = query::limited(planned.plan, query)?;
     if let Some(on_disk) = table.on_disk() {
-        let mut writer = TableWriter::new(on_disk)?;
+        let check = || query.control.check_end();
+        let mut writer = TableWriter::new(on_disk, &check)?;
         let rows = (planned, given);
         let num_rows = for_each_row(session, query, (table, None), rows, &mut |batch| {
             writer.push(batch)

@@ -15,7 +15,7 @@
 //! | [`table_of_function`] | CREATE TABLE … AS function(…) |
 //! | [`table_engine`] | the engine of a new table |
 //! | [`table_folder`] | the folder of a new table on disk |
-//! | [`merge_tree`] | tables on disk, OPTIMIZE |
+//! | [`merge_tree`] | MergeTree tables, OPTIMIZE |
 //! | [`cluster`] | ON CLUSTER |
 //! | [`create`] | CREATE TABLE, VIEW, DATABASE, FUNCTION |
 //! | [`dependencies`] | views that would read themselves |
@@ -87,8 +87,10 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
             | Statement::Rename(_)
             | Statement::Alter(_)
     );
-    if defines || writes_to_disk(session, &query.parsed.statement) {
+    let changes = defines || writes_to_disk(session, &query.parsed.statement);
+    if changes {
         crate::definitions::claim(&session.database)?;
+        crate::definitions::keep(&session.database)?;
         if !matches!(query.parsed.statement, Statement::Insert(_)) {
             // What was inserted before is there before it is changed.
             session.database.catalog.flush_inserts();
@@ -97,7 +99,7 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
     let place = place(&query.parsed.statement).map(|span| query.position(span.start as usize));
     let start = query.position(query.parsed.span.start);
     let reads_rows = reads_rows(&query.parsed.statement);
-    let summary = dispatch(session, query, io).map_err(|e| match (e.code(), place) {
+    let result = dispatch(session, query, io).map_err(|e| match (e.code(), place) {
         (
             ErrorCode::UNKNOWN_TABLE
             | ErrorCode::UNKNOWN_DATABASE
@@ -108,11 +110,15 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
         // Of rows that are read, any may be at fault.
         (_, Some(place)) if !reads_rows && !e.is_of_run() => e.at(place),
         _ => e,
-    })?;
-    if defines {
-        crate::definitions::save(&session.database)?;
-    }
-    Ok(summary)
+    });
+    let kept = match &result {
+        Ok(_) if defines => crate::definitions::save(&session.database),
+        // One that fails may have changed something before. Rows are there when their table is, which another session
+        // may have made only now.
+        _ if changes => crate::definitions::keep(&session.database),
+        _ => Ok(()),
+    };
+    result.and_then(|summary| kept.map(|()| summary))
 }
 
 fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Result<Summary> {
@@ -128,7 +134,7 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         Statement::CreateDatabase(create) => create::database(session, create),
         Statement::CreateFunction(create) => create::function(session, create),
         Statement::Drop(drop) => drop::drop(session, drop),
-        Statement::Truncate(truncate) => drop::truncate(session, truncate),
+        Statement::Truncate(truncate) => drop::truncate(session, &query, truncate),
         Statement::Rename(rename) => drop::rename(session, rename),
         Statement::Show(show) => show::show(session, &query, show, io),
         Statement::Describe(describe) => show::describe(session, &query, describe, io),
@@ -173,15 +179,7 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         {
             merge_tree::merges(session, system)
         }
-        Statement::System(system) if system.command == "CLEAR UNCOMPRESSED CACHE" => {
-            session.database.blocks.clear();
-            Ok(Summary::default())
-        }
-        Statement::System(system) if system.command == "FLUSH ASYNC INSERT QUEUE" => {
-            session.database.catalog.flush_inserts();
-            Ok(Summary::default())
-        }
-        Statement::System(system) => set::system(&system.command),
+        Statement::System(system) => set::system(session, &system.command),
         Statement::Kill(kill) => kill::run(session, &query, kill, io),
         Statement::Parallel(statements) => parallel::run(session, &query, statements, io),
         Statement::CreateIndex(_) => Err(Error::not_implemented("CREATE INDEX")),

@@ -67,7 +67,7 @@ const NOTHING_TO_DO: [&str; 8] = [
 ];
 
 /// `SYSTEM command`.
-pub(crate) fn system(command: &str) -> Result<Summary> {
+pub(crate) fn system(session: &Session, command: &str) -> Result<Summary> {
     let is_cache = command.starts_with("DROP ") || command.starts_with("CLEAR ");
     let is_nothing = (is_cache && command.ends_with(" CACHE")) || NOTHING_TO_DO.contains(&command);
     match command {
@@ -79,6 +79,14 @@ pub(crate) fn system(command: &str) -> Result<Summary> {
             ErrorCode::UNSUPPORTED_METHOD,
             "Leave it out: there is no configuration file that SYSTEM RELOAD CONFIG could read",
         )),
+        "FLUSH ASYNC INSERT QUEUE" => {
+            session.database.catalog.flush_inserts();
+            Ok(Summary::default())
+        }
+        "CLEAR UNCOMPRESSED CACHE" => {
+            session.database.blocks.clear();
+            Ok(Summary::default())
+        }
         _ if is_nothing => Ok(Summary::default()),
         _ => Err(Error::not_implemented(format!("SYSTEM {command}"))),
     }

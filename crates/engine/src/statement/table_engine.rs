@@ -46,7 +46,7 @@ pub(super) fn engine(
         "Null" => Ok(Engine::Null),
         known if is_of_dialect(known) => {
             Err(Error::not_implemented(format!("Table engine {known}"))
-                .hinted("Use ENGINE = MergeTree or Memory"))
+                .hinted("Use ENGINE = MergeTree, Mmap or Memory"))
         }
         unknown => {
             let error = unknown_engine(unknown);
@@ -57,7 +57,7 @@ pub(super) fn engine(
     }
 }
 
-/// A table of mapped files; nothing is on disk before the first row is.
+/// A table of mapped files, whose folder is made unless it is loaded.
 fn mmap(session: &Session, create: &CreateTable, columns: &[ColumnDefinition]) -> Result<Engine> {
     let folder = TableFolder::of(session, create)?;
     let columns: Vec<_> = stored(columns)
@@ -72,7 +72,10 @@ fn mmap(session: &Session, create: &CreateTable, columns: &[ColumnDefinition]) -
         storage.own();
     }
     // Its folder goes with it, unless the table gets into the catalog.
-    storage.set_removed(create.uuid.is_none());
+    storage.set_removed(!session.loads_definitions);
+    if !session.loads_definitions {
+        storage.create()?;
+    }
     Ok(Engine::Mmap(Arc::new(MmapTable {
         storage: Arc::new(storage),
         uuid: folder.uuid,

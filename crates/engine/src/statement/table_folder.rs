@@ -35,15 +35,17 @@ impl TableFolder {
         let uuid = uuid.hyphenated().to_string();
         let tables = database.catalog.on_disk();
         let mut uuids = tables.iter().filter_map(|t| t.on_disk().map(OnDisk::uuid));
-        if uuids.any(|known| known == uuid) {
+        let path = database.store.as_ref().map(|store| store.join(&uuid));
+        // Rows of a table that was dropped may still be read.
+        let is_there = !session.loads_definitions && path.as_ref().is_some_and(|p| p.exists());
+        if is_there || uuids.any(|known| known == uuid) {
             return Err(Error::new(
                 ErrorCode::TABLE_ALREADY_EXISTS,
                 format!("Leave the UUID out: {uuid} is that of another table"),
             ));
         }
-        let store = database.store.as_ref().filter(|_| !create.temporary);
-        let (path, temporary) = match store {
-            Some(store) => (store.join(&uuid), None),
+        let (path, temporary) = match path.filter(|_| !create.temporary) {
+            Some(path) => (path, None),
             None => {
                 let folder = database.temporary_files.create_folder()?;
                 (folder.path().to_owned(), Some(folder))

@@ -3,6 +3,7 @@
 mod async_inserts;
 mod compiled;
 mod damaged_files;
+mod definitions;
 mod disk;
 mod explain_analyze;
 mod explain_pipeline;

@@ -16,20 +16,23 @@ pub struct Checked {
 }
 
 impl MmapTable {
-    /// Reads all columns and compares their checksums.
+    /// Reads all columns and compares their checksums; `check` says again and again whether to go on.
     ///
     /// # Errors
-    /// If the log cannot be read, so that nobody knows what should be there.
-    pub fn checked(self: &Arc<Self>) -> Result<Vec<Checked>> {
+    /// If the log cannot be read, so that nobody knows what should be there, or if `check` says so.
+    pub fn checked(self: &Arc<Self>, check: &dyn Fn() -> Result<()>) -> Result<Vec<Checked>> {
         let snapshot = self.snapshot()?;
         if snapshot.num_batches() == 0 {
             return Ok(Vec::new());
         }
-        let check = |column| Checked {
-            file: snapshot.file(column),
-            error: snapshot.check(column).err().map(|e| e.message().to_owned()),
+        let found = |column| {
+            let found = snapshot.check(column, check);
+            check()?;
+            Ok(Checked {
+                file: snapshot.file(column),
+                error: found.err().map(|e| e.message().to_owned()),
+            })
         };
-        let num_columns = self.schema().fields().len();
-        Ok((0..num_columns).map(check).collect())
+        (0..self.schema().fields().len()).map(found).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! Holds the files of a table's columns: mapped where that pays, read where they are small.
 //!
-//! A file that has grown is mapped from the end of its last map on, so that arrays which lie in the others stay.
+//! A file that has grown is mapped from the end of its last map on, so that arrays which lie in the others stay; only when
+//! it has grown by a part of itself, so that a process needs few maps. What is behind the last map is read.
 
 use std::io::{self, ErrorKind};
 use std::ops::Range;
@@ -14,14 +15,13 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use crate::disk::Disk;
-use crate::mapping::MappedFile;
+use crate::mapping::{LEAST_MAPPED_BYTES, MappedFile};
 
 /// The files of one generation: TRUNCATE begins another one.
 #[derive(Debug)]
 pub(super) struct Files {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
-    generation: u64,
     columns: Vec<ColumnFile>,
     is_obsolete: AtomicBool,
 }
@@ -31,7 +31,32 @@ struct ColumnFile {
     /// Where the last complete insert ends.
     end: AtomicU64,
     /// One behind the other, from the file's beginning.
-    maps: Mutex<Vec<(Range<u64>, MappedFile)>>,
+    maps: Mutex<Maps>,
+}
+
+type Maps = Vec<(Range<u64>, MappedFile)>;
+
+/// A file is mapped on when it has grown by one part of so many.
+const LEAST_GROWTH: u64 = 8;
+
+/// Bytes of a column.
+pub(super) struct Found {
+    pub(super) bytes: Bytes,
+    pub(super) lies: Lies,
+}
+
+/// Where the bytes of a column lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lies {
+    InMap,
+    /// In memory, and there are few of the kind.
+    InSmallRest,
+    /// In memory of who asked.
+    Elsewhere,
+}
+
+fn end_of(maps: &Maps) -> u64 {
+    maps.last().map_or(0, |(mapped, _)| mapped.end)
 }
 
 /// Name of the folder of a generation.
@@ -49,14 +74,9 @@ impl Files {
         Self {
             disk: Arc::clone(disk),
             folder: table.join(folder_name(generation)),
-            generation,
             columns: (0..num_columns).map(|_| ColumnFile::default()).collect(),
             is_obsolete: AtomicBool::new(false),
         }
-    }
-
-    pub(super) fn generation(&self) -> u64 {
-        self.generation
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -90,26 +110,57 @@ impl Files {
         self.is_obsolete.store(true, Ordering::Relaxed);
     }
 
-    /// Bytes of a column: where they lie, if they are worth a map.
-    pub(super) fn bytes(&self, column: usize, range: Range<u64>) -> io::Result<Bytes> {
-        let Some((start, map)) = self.map(column, &range) else {
-            return self.read(column, range);
-        };
-        let within = |offset: u64| usize::try_from(offset - start);
-        let (Ok(from), Ok(to)) = (within(range.start), within(range.end)) else {
-            return Err(ErrorKind::UnexpectedEof.into());
-        };
-        let bytes = map.slice(from..to)?;
-        map.load(from..to)?;
-        Ok(bytes)
+    /// Bytes of a column, where they lie if they are mapped.
+    pub(super) fn bytes(&self, column: usize, range: Range<u64>) -> io::Result<Found> {
+        if let Some((start, map)) = self.map(column, &range) {
+            let within = |offset: u64| usize::try_from(offset - start);
+            let (Ok(from), Ok(to)) = (within(range.start), within(range.end)) else {
+                return Err(ErrorKind::UnexpectedEof.into());
+            };
+            let bytes = map.slice(from..to)?;
+            map.load(from..to)?;
+            let lies = Lies::InMap;
+            return Ok(Found { bytes, lies });
+        }
+        let path = self.path(column);
+        if self.rest(column) < LEAST_MAPPED_BYTES {
+            let mut read = Ok(());
+            let bytes = Disowned::new(|| {
+                self.padded(&path, range).unwrap_or_else(|e| {
+                    read = Err(e);
+                    PaddedBuffer::zeroed(0)
+                })
+            });
+            read?;
+            let (bytes, lies) = (Bytes::from_owner(bytes), Lies::InSmallRest);
+            return Ok(Found { bytes, lies });
+        }
+        let bytes = self.read_range(&path, range)?;
+        let lies = Lies::Elsewhere;
+        Ok(Found { bytes, lies })
+    }
+
+    /// Whether a range lies in a map, or can be mapped.
+    pub(super) fn is_mapped(&self, column: usize, range: &Range<u64>) -> bool {
+        self.map(column, range).is_some()
+    }
+
+    /// Bytes behind the last map of a column.
+    fn rest(&self, column: usize) -> u64 {
+        let maps = self.columns[column].maps.lock();
+        self.end(column).saturating_sub(end_of(&maps))
     }
 
     /// The map that a range lies in, and where that begins.
     fn map(&self, column: usize, range: &Range<u64>) -> Option<(u64, MappedFile)> {
         let mut maps = self.columns[column].maps.lock();
-        let last = maps.last().map_or(0, |(mapped, _)| mapped.end);
+        let last = end_of(&maps);
         if range.end > last {
             let rest = last..self.end(column);
+            let least = LEAST_MAPPED_BYTES.max(last / LEAST_GROWTH);
+            if rest.end < range.end || rest.end - rest.start < least {
+                return None;
+            }
             let map = self.disk.map_range(&self.path(column), rest.clone()).ok()?;
             maps.push((rest, map));
         }
@@ -118,28 +169,23 @@ impl Files {
         (mapped.start <= range.start).then(|| (mapped.start, map.clone()))
     }
 
-    /// Bytes of a column, never mapped.
-    pub(super) fn read(&self, column: usize, range: Range<u64>) -> io::Result<Bytes> {
-        self.read_range(&self.path(column), range)
-    }
-
     /// Bytes of a file; `UnexpectedEof` if it ends before.
     pub(super) fn read_range(&self, path: &Path, range: Range<u64>) -> io::Result<Bytes> {
-        if range.is_empty() {
-            return Ok(Bytes::new());
+        match range.is_empty() {
+            true => Ok(Bytes::new()),
+            false => self.padded(path, range).map(Bytes::from_owner),
         }
+    }
+
+    fn padded(&self, path: &Path, range: Range<u64>) -> io::Result<PaddedBuffer> {
         // The file's length is looked at first: a damaged number must not ask for all memory.
-        let is_there = self.disk.len(path)? >= range.end;
+        let is_there = range.start <= range.end && self.disk.len(path)? >= range.end;
         let (true, Ok(len)) = (is_there, usize::try_from(range.end - range.start)) else {
             return Err(ErrorKind::UnexpectedEof.into());
         };
-        let mut read = Ok(());
-        let bytes = Disowned::new(|| {
-            let mut bytes = PaddedBuffer::zeroed(len);
-            read = self.disk.read_range(path, range.start, &mut bytes);
-            bytes
-        });
-        read.map(|()| Bytes::from_owner(bytes))
+        let mut bytes = PaddedBuffer::zeroed(len);
+        self.disk.read_range(path, range.start, &mut bytes)?;
+        Ok(bytes)
     }
 }
 

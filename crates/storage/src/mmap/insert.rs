@@ -1,7 +1,7 @@
 //! Writes rows behind those that are there.
 //!
-//! What is written is nobody's until the log names it: an insert that fails leaves bytes at the ends of the files, which
-//! it cuts off, or the next one does.
+//! What is written is nobody's until it counts: an insert that fails leaves bytes at the ends of the files, which it cuts
+//! off, or the next one does.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -30,6 +30,8 @@ const WAITING_BYTES: usize = 1 << 28;
 /// Rows on their way into a table; nobody sees them before [`Insert::finish`].
 pub struct Insert<'t> {
     table: &'t MmapTable,
+    /// Whether to wait on while another one writes.
+    check: &'t dyn Fn() -> Result<()>,
     waiting: Vec<RecordBatch>,
     num_rows: usize,
     size_bytes: usize,
@@ -53,10 +55,11 @@ struct ColumnWriter {
 }
 
 impl MmapTable {
-    /// Begins an insert. It waits for others only when it has rows to write.
-    pub fn insert(&self) -> Insert<'_> {
+    /// Begins an insert. It waits for others only when it has rows to write; `check` says then whether to wait on.
+    pub fn insert<'t>(&'t self, check: &'t dyn Fn() -> Result<()>) -> Insert<'t> {
         Insert {
             table: self,
+            check,
             waiting: Vec::new(),
             num_rows: 0,
             size_bytes: 0,
@@ -104,15 +107,15 @@ impl Insert<'_> {
         let batches = squashed(std::mem::take(&mut self.waiting))?;
         let writer = match &mut self.writer {
             Some(writer) => writer,
-            none => none.insert(Writer::new(self.table)?),
+            none => none.insert(Writer::new(self.table, self.check)?),
         };
         batches.iter().try_for_each(|batch| writer.write(batch))
     }
 }
 
 impl<'t> Writer<'t> {
-    fn new(table: &'t MmapTable) -> Result<Self> {
-        let writing = table.writing()?;
+    fn new(table: &'t MmapTable, check: &dyn Fn() -> Result<()>) -> Result<Self> {
+        let writing = table.writing(check)?;
         let target = table.target(&writing)?;
         let mut writer = Self {
             _writing: writing,
@@ -164,13 +167,14 @@ impl<'t> Writer<'t> {
             files: written,
         };
         written.sync()?;
-        let log_bytes = self.target.log_bytes + record.len() as u64;
-        let committed = table.commit(extents, log_bytes);
-        match committed {
-            Ok(()) => self.is_undone = false,
-            Err((_, is_absent)) => self.is_undone = is_absent,
-        }
-        committed.map_err(|(e, _)| e)
+        let old = self.target.committed;
+        let log_bytes = old.log_bytes + record.len() as u64;
+        self.is_undone = false;
+        let committed = table.commit(extents, (old, log_bytes));
+        committed.map_err(|(e, is_absent)| {
+            self.is_undone = is_absent;
+            e
+        })
     }
 }
 
@@ -187,7 +191,7 @@ impl Target {
     fn write_log(&self, bytes: &[u8]) -> Result<Unsynced> {
         let path = self.files.log_path();
         let write = || -> io::Result<Box<dyn NewFile>> {
-            let mut file = self.disk.append(&path, self.log_bytes)?;
+            let mut file = self.disk.append(&path, self.committed.log_bytes)?;
             file.write_all(bytes)?;
             Ok(file)
         };
@@ -201,7 +205,7 @@ impl Target {
     fn cut(&self) {
         let columns = 0..self.files.num_columns();
         let columns = columns.map(|column| (self.files.path(column), self.files.end(column)));
-        for (path, end) in columns.chain([(self.files.log_path(), self.log_bytes)]) {
+        for (path, end) in columns.chain([(self.files.log_path(), self.committed.log_bytes)]) {
             let _ = self.disk.append(&path, end);
         }
     }

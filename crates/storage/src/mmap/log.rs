@@ -6,6 +6,7 @@ use arrow::datatypes::{FieldRef, SchemaRef};
 use basalt_error::{Error, ErrorCode, Result};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::committed::Committed;
 use super::node::{Node, take_number};
 
 const MAGIC: &[u8; 8] = b"BSLTMMAP";
@@ -13,10 +14,10 @@ const MAGIC: &[u8; 8] = b"BSLTMMAP";
 const VERSION: u32 = 1;
 
 /// Bytes of the header before the columns.
-const START_BYTES: usize = 32;
+const START_BYTES: usize = 40;
 
 /// Where the checksum stands in them.
-const CHECKSUM: usize = 24;
+const CHECKSUM: usize = 32;
 
 const RECORD_MAGIC: &[u8; 4] = b"EXTS";
 
@@ -51,11 +52,12 @@ pub(super) fn damaged(path: &Path, (offset, what): Damage) -> Error {
 ///
 /// # Errors
 /// `LOGICAL_ERROR` if they have names of 4 GiB.
-pub(super) fn header(generation: u64, columns: &Columns) -> Result<Vec<u8>> {
+pub(super) fn header(committed: Committed, columns: &Columns) -> Result<Vec<u8>> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend([0; 4]);
-    bytes.extend(generation.to_le_bytes());
+    bytes.extend(committed.identity.to_le_bytes());
+    bytes.extend(committed.generation.to_le_bytes());
     bytes.extend([0; 8]);
     bytes.extend(length(columns.len())?);
     let texts = columns
@@ -97,7 +99,7 @@ fn take_length(bytes: &[u8], at: usize) -> Option<usize> {
 /// If it is damaged, or that of another table or generation.
 pub(super) fn check_header(
     bytes: &[u8],
-    generation: u64,
+    committed: Committed,
     columns: &Columns,
 ) -> std::result::Result<usize, Damage> {
     if !bytes.starts_with(MAGIC) {
@@ -112,20 +114,21 @@ pub(super) fn check_header(
     if take_length(whole, 8) != usize::try_from(VERSION).ok() {
         return Err((8, "a version that this Basalt doesn't know"));
     }
-    if take_number(&mut &whole[16..]) != Some(generation) {
-        return Err((16, "another generation"));
+    let of = [committed.identity, committed.generation];
+    if whole[16..CHECKSUM] != *of.map(u64::to_le_bytes).as_flattened() {
+        return Err((16, "another table or generation"));
     }
-    match header(generation, columns) {
+    match header(committed, columns) {
         Ok(expected) if expected == whole => Ok(num_bytes),
         _ => Err((START_BYTES as u64, "other columns than the table has")),
     }
 }
 
-/// The record of an insert.
+/// The record of an insert; the seed is that of its checksum.
 ///
 /// # Errors
 /// `LOGICAL_ERROR` if it has 4 GiB.
-pub(super) fn record(generation: u64, extents: &[Extent]) -> Result<Vec<u8>> {
+pub(super) fn record(seed: u64, extents: &[Extent]) -> Result<Vec<u8>> {
     let mut bytes = RECORD_MAGIC.to_vec();
     bytes.extend([0; RECORD_START - 4]);
     bytes.extend((extents.len() as u64).to_le_bytes());
@@ -138,39 +141,39 @@ pub(super) fn record(generation: u64, extents: &[Extent]) -> Result<Vec<u8>> {
     }
     let num_bytes = length(bytes.len())?;
     bytes[4..8].copy_from_slice(&num_bytes);
-    let checksum = record_checksum(generation, &bytes);
+    let checksum = record_checksum(seed, &bytes);
     bytes[8..RECORD_START].copy_from_slice(&checksum.to_le_bytes());
     Ok(bytes)
 }
 
-fn record_checksum(generation: u64, bytes: &[u8]) -> u64 {
-    let mut hasher = Xxh3::with_seed(generation);
+fn record_checksum(seed: u64, bytes: &[u8]) -> u64 {
+    let mut hasher = Xxh3::with_seed(seed);
     hasher.update(&bytes[..8]);
     hasher.update(&bytes[RECORD_START..]);
     hasher.digest()
 }
 
 /// The record that bytes begin with, if it is whole.
-fn first_record(bytes: &[u8], generation: u64) -> Option<&[u8]> {
+fn first_record(bytes: &[u8], seed: u64) -> Option<&[u8]> {
     let num_bytes = take_length(bytes, 4).filter(|n| *n >= RECORD_START)?;
     let record = bytes.get(..num_bytes)?;
-    let checksum = record_checksum(generation, record).to_le_bytes();
+    let checksum = record_checksum(seed, record).to_le_bytes();
     (record.starts_with(RECORD_MAGIC) && record[8..RECORD_START] == checksum).then_some(record)
 }
 
-/// The extents of the records that bytes of a log of a generation consist of.
+/// The extents of the records that bytes of a log consist of.
 ///
 /// # Errors
 /// If one is damaged.
 pub(super) fn extents(
     bytes: &[u8],
-    generation: u64,
+    seed: u64,
     schema: &SchemaRef,
 ) -> std::result::Result<Vec<Extent>, Damage> {
     let (mut at, mut extents) = (0, Vec::new());
     while at < bytes.len() {
         let place = |what| (at as u64, what);
-        let record = first_record(&bytes[at..], generation);
+        let record = first_record(&bytes[at..], seed);
         let record = record.ok_or_else(|| place("no complete record"))?;
         let more = take_extents(&record[RECORD_START..], schema);
         extents.extend(more.ok_or_else(|| place("an impossible record"))?);

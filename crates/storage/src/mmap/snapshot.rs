@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
-use basalt_error::{Error, Result};
+use basalt_error::Result;
 
 use super::extent::LazyExtent;
 use super::files::Files;
@@ -15,15 +15,14 @@ use super::table::MmapTable;
 pub struct Snapshot {
     /// Its folder stays as long.
     table: Arc<MmapTable>,
-    /// None if there never were rows.
-    files: Option<Arc<Files>>,
+    files: Arc<Files>,
     batches: Arc<Vec<Arc<LazyExtent>>>,
 }
 
 impl Snapshot {
     pub(super) fn new(
         table: &Arc<MmapTable>,
-        files: Option<Arc<Files>>,
+        files: Arc<Files>,
         batches: Arc<Vec<Arc<LazyExtent>>>,
     ) -> Self {
         Self {
@@ -58,26 +57,22 @@ impl Snapshot {
     /// # Errors
     /// `CORRUPTED_DATA` if they are damaged, `CANNOT_OPEN_FILE` if another process has removed the rows.
     pub fn array(&self, batch: usize, column: usize) -> Result<ArrayRef> {
-        let files = self.files.as_ref();
-        let files = files.ok_or_else(|| Error::bug("rows without files"))?;
         let field = self.table.schema().field(column);
-        self.batches[batch].array(files, column, field)
+        self.batches[batch].array(&self.files, column, field)
     }
 
-    /// Reads a column and compares all of its checksums.
-    pub(super) fn check(&self, column: usize) -> Result<()> {
-        let Some(files) = &self.files else {
-            return Ok(());
-        };
+    /// Reads a column and compares all of its checksums; `check` says again and again whether to go on.
+    pub(super) fn check(&self, column: usize, check: &dyn Fn() -> Result<()>) -> Result<()> {
         let field = self.table.schema().field(column);
-        let mut batches = self.batches.iter();
-        batches.try_for_each(|batch| batch.check(files, column, field))
+        self.batches.iter().try_for_each(|batch| {
+            check()?;
+            batch.check(&self.files, column, field)
+        })
     }
 
     /// Name of a column's file within the table's folder.
     pub(super) fn file(&self, column: usize) -> String {
-        let path = self.files.as_ref().map(|files| files.path(column));
-        let path = path.unwrap_or_default();
+        let path = self.files.path(column);
         let within = path.strip_prefix(self.table.folder()).unwrap_or(&path);
         within.to_string_lossy().into_owned()
     }

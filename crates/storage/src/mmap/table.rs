@@ -8,9 +8,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_profile::Account;
 use basalt_types::DataType;
 use parking_lot::{Mutex, MutexGuard};
 
@@ -20,6 +22,9 @@ use super::files::{self, Files};
 use super::log::{self, Extent};
 use super::snapshot::Snapshot;
 use crate::disk::{Disk, SystemDisk};
+
+/// How often who waits to write asks whether to wait on.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A table of mapped files.
 #[derive(Debug)]
@@ -42,9 +47,10 @@ pub struct MmapTable {
 struct State {
     /// Whether the rest is what the folder holds.
     is_loaded: bool,
-    /// Whether what counts may be something else after a crash.
+    /// Whether what counts may be what counted before after a crash: another process wrote it, or the system could not
+    /// tell that it is kept.
     is_doubtful: bool,
-    /// None if there never were rows.
+    /// None if nobody has looked.
     rows: Option<Rows>,
 }
 
@@ -59,12 +65,12 @@ struct Rows {
 pub(super) struct Target {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) files: Arc<Files>,
-    /// Where the log ends.
-    pub(super) log_bytes: u64,
+    /// What counts before.
+    pub(super) committed: Committed,
 }
 
 impl MmapTable {
-    /// A table in a folder, which need not exist; nothing is read yet.
+    /// A table in a folder, of which nothing is read yet.
     pub fn new(folder: PathBuf, columns: &[(String, DataType)]) -> Self {
         let fields = columns
             .iter()
@@ -108,10 +114,20 @@ impl MmapTable {
         &self.schema
     }
 
+    /// Makes the folder of a new table.
+    ///
+    /// # Errors
+    /// If the system does not keep it.
+    pub fn create(&self) -> Result<()> {
+        self.create_folder(&self.folder, 3)?;
+        Committed::new().save(self.disk.as_ref(), &self.folder)
+    }
+
     /// Says that no other process changes the table from now on.
     pub fn own(&self) {
+        let mut state = self.state.lock();
         if !self.is_owned.swap(true, Ordering::SeqCst) {
-            self.state.lock().is_loaded = false;
+            (state.is_loaded, state.is_doubtful) = (false, true);
         }
     }
 
@@ -125,91 +141,97 @@ impl MmapTable {
     /// # Errors
     /// `CORRUPTED_DATA` if it cannot be told which these are.
     pub fn snapshot(self: &Arc<Self>) -> Result<Snapshot> {
-        let rows = self.rows()?;
-        let (files, extents) = rows.map(|rows| (rows.files, rows.extents)).unzip();
-        Ok(Snapshot::new(self, files, extents.unwrap_or_default()))
+        let Rows { files, extents, .. } = self.rows()?;
+        Ok(Snapshot::new(self, files, extents))
     }
 
     /// Number of rows, if it can be told.
     pub fn num_rows(&self) -> Option<usize> {
-        let rows = self.rows().ok()?;
-        let extents = rows.map(|rows| rows.extents).unwrap_or_default();
+        let extents = self.rows().ok()?.extents;
         Some(extents.iter().map(|extent| extent.num_rows()).sum())
     }
 
     /// Bytes on disk, if they can be told.
     pub fn size_bytes(&self) -> Option<u64> {
-        let Some(rows) = self.rows().ok()? else {
-            return Some(0);
-        };
+        let rows = self.rows().ok()?;
         let columns = (0..self.columns.len()).map(|column| rows.files.end(column));
         Some(rows.committed.log_bytes + columns.sum::<u64>())
     }
 
-    fn rows(&self) -> Result<Option<Rows>> {
+    fn rows(&self) -> Result<Rows> {
         let mut state = self.state.lock();
-        self.load(&mut state)?;
-        Ok(state.rows.clone())
+        self.load(&mut state).cloned()
     }
 
-    /// Removes all rows; queries that have begun keep them.
+    /// Removes all rows; queries that have begun keep them. `check` says while another one writes whether to wait on.
     ///
     /// # Errors
     /// If the system does not keep that they are gone.
-    pub fn truncate(&self) -> Result<()> {
-        let _writing = self.writing()?;
-        let mut state = self.state.lock();
-        self.load(&mut state)?;
-        let generation = match &state.rows {
-            Some(rows) if !rows.extents.is_empty() => rows.committed.generation + 1,
-            _ => return Ok(()),
+    pub fn truncate(&self, check: &dyn Fn() -> Result<()>) -> Result<()> {
+        let writing = self.writing(check)?;
+        let Rows {
+            committed, extents, ..
+        } = self.settled(&writing)?;
+        if extents.is_empty() {
+            return Ok(());
+        }
+        let new = Committed {
+            generation: committed.generation + 1,
+            log_bytes: 0,
+            ..committed
         };
-        self.begin(&mut state, generation)
+        self.save(committed, new).map_err(|(e, _)| e)?;
+        self.begin(&mut self.state.lock(), new);
+        Ok(())
     }
 
     /// Lets nobody else write.
-    pub(super) fn writing(&self) -> Result<MutexGuard<'_, ()>> {
+    pub(super) fn writing(&self, check: &dyn Fn() -> Result<()>) -> Result<MutexGuard<'_, ()>> {
         if !self.is_owned.load(Ordering::SeqCst) {
             return Err(Error::bug("a change of a table that another process owns"));
         }
-        Ok(self.writing.lock())
+        loop {
+            if let Some(writing) = self.writing.try_lock_for(CHECK_INTERVAL) {
+                return Ok(writing);
+            }
+            check()?;
+        }
+    }
+
+    /// The rows, which count after a crash, too: what comes next may be written over what does not count.
+    fn settled(&self, _writing: &MutexGuard<'_, ()>) -> Result<Rows> {
+        let mut state = self.state.lock();
+        let rows = self.load(&mut state)?.clone();
+        if state.is_doubtful {
+            rows.committed.save(self.disk.as_ref(), &self.folder)?;
+            state.is_doubtful = false;
+            self.remove_leftovers(rows.committed);
+        }
+        Ok(rows)
     }
 
     /// The files to write behind, whose folder is made if there is none.
-    pub(super) fn target(&self, _writing: &MutexGuard<'_, ()>) -> Result<Target> {
-        let mut state = self.state.lock();
-        self.load(&mut state)?;
-        if state.rows.is_none() {
-            self.create_folder(&self.folder, 3)?;
-            self.begin(&mut state, 1)?;
-        }
-        let rows = state.rows.clone();
+    pub(super) fn target(&self, writing: &MutexGuard<'_, ()>) -> Result<Target> {
         let Rows {
             committed, files, ..
-        } = rows.ok_or_else(|| Error::bug("a table without files"))?;
-        if state.is_doubtful {
-            // What would be written over must not count after a crash.
-            committed.save(self.disk.as_ref(), &self.folder)?;
-            state.is_doubtful = false;
-        }
+        } = self.settled(writing)?;
         if committed.log_bytes == 0 {
             self.create_folder(files.folder(), 2)?;
         }
         Ok(Target {
             disk: Arc::clone(&self.disk),
             files,
-            log_bytes: committed.log_bytes,
+            committed,
         })
     }
 
     /// What the log has to say of an insert: a record, behind the header if it is the first.
     pub(super) fn log_of(&self, target: &Target, extents: &[Extent]) -> Result<Vec<u8>> {
-        let generation = target.files.generation();
-        let mut bytes = match target.log_bytes {
-            0 => log::header(generation, &self.columns)?,
+        let mut bytes = match target.committed.log_bytes {
+            0 => log::header(target.committed, &self.columns)?,
             _ => Vec::new(),
         };
-        bytes.extend(log::record(generation, extents)?);
+        bytes.extend(log::record(target.committed.seed(), extents)?);
         Ok(bytes)
     }
 
@@ -218,18 +240,13 @@ impl MmapTable {
     pub(super) fn commit(
         &self,
         extents: Vec<Extent>,
-        log_bytes: u64,
+        (old, log_bytes): (Committed, u64),
     ) -> std::result::Result<(), (Error, bool)> {
+        let new = Committed { log_bytes, ..old };
+        self.save(old, new)?;
         let mut state = self.state.lock();
-        let Some(rows) = &state.rows else {
-            return Err((Error::bug("an insert into no files"), true));
-        };
-        let new = Committed {
-            log_bytes,
-            ..rows.committed
-        };
-        self.save(&mut state, new)?;
-        if let Some(rows) = &mut state.rows {
+        // Somebody may have read them meanwhile.
+        if let Some(rows) = state.rows.as_mut().filter(|rows| rows.committed == old) {
             rows.add(new, extents);
         }
         Ok(())
@@ -245,39 +262,29 @@ impl MmapTable {
         create().map_err(|e| Error::from(e).within(path.display()))
     }
 
-    /// Begins new files; those before go with their last reader.
-    fn begin(&self, state: &mut State, generation: u64) -> Result<()> {
-        let new = Committed {
-            generation,
-            log_bytes: 0,
-        };
-        self.save(state, new).map_err(|(e, _)| e)?;
-        self.replace(state, new);
-        Ok(())
-    }
-
-    /// Lets something else count. The flag tells after an error whether what counted before certainly still does.
-    fn save(&self, state: &mut State, new: Committed) -> std::result::Result<(), (Error, bool)> {
+    /// Lets something else count. The flag tells after an error whether what counted before certainly still does: what
+    /// other processes may have seen is not taken back.
+    fn save(&self, old: Committed, new: Committed) -> std::result::Result<(), (Error, bool)> {
         let disk = self.disk.as_ref();
         let Err(e) = new.save(disk, &self.folder) else {
-            state.is_doubtful = false;
             return Ok(());
         };
-        let old = state.rows.as_ref().map(|rows| rows.committed);
-        let there = Committed::read(disk, &self.folder);
-        let is_old = there.is_ok_and(|there| there == old)
-            || old.is_some_and(|old| old.save(disk, &self.folder).is_ok());
-        if !is_old {
-            (state.is_loaded, state.is_doubtful) = (false, true);
+        if Committed::read(disk, &self.folder).is_ok_and(|there| there == old) {
+            return Err((e, true));
         }
-        Err((e, is_old))
+        let mut state = self.state.lock();
+        (state.is_loaded, state.is_doubtful) = (false, true);
+        let hint = "Look whether the change is there: the system can't tell that it is kept";
+        Err((e.hinted(hint), false))
     }
 
-    /// Takes files without rows.
-    fn replace(&self, state: &mut State, committed: Committed) {
-        if let Some(old) = &state.rows
-            && self.is_owned.load(Ordering::SeqCst)
-            && !state.is_doubtful
+    /// Takes files without rows; those before go with their last reader.
+    fn begin(&self, state: &mut State, committed: Committed) {
+        let is_owned = self.is_owned.load(Ordering::SeqCst);
+        if let Some(old) = state
+            .rows
+            .as_ref()
+            .filter(|_| is_owned && !state.is_doubtful)
         {
             old.files.set_obsolete();
         }
@@ -293,44 +300,47 @@ impl MmapTable {
         });
     }
 
-    fn load(&self, state: &mut State) -> Result<()> {
+    fn load<'s>(&self, state: &'s mut State) -> Result<&'s Rows> {
         let is_owned = self.is_owned.load(Ordering::SeqCst);
-        if state.is_loaded && is_owned {
-            return Ok(());
-        }
-        let mut there = self.committed(state)?;
-        while let Err(e) = self.read_log(state, there) {
-            // Its owner may have truncated the table meanwhile.
-            let now = self.committed(state)?;
-            if now == there {
-                return Err(e);
+        if !state.is_loaded || !is_owned {
+            // It stays when the query is over.
+            let nobody = Account::nobody();
+            let _entered = nobody.enter();
+            let mut there = self.committed(is_owned)?;
+            while let Err(e) = self.read_log(state, there) {
+                // Its owner may have truncated the table meanwhile.
+                let now = self.committed(is_owned)?;
+                if now == there {
+                    return Err(e);
+                }
+                there = now;
             }
-            there = now;
+            state.is_loaded = true;
         }
-        if is_owned && !state.is_doubtful {
-            self.remove_leftovers(state)?;
-        }
-        state.is_loaded = true;
-        Ok(())
+        let rows = state.rows.as_ref();
+        rows.ok_or_else(|| Error::bug("a table that was read has no rows"))
     }
 
-    fn committed(&self, state: &State) -> Result<Option<Committed>> {
-        let there = Committed::read(self.disk.as_ref(), &self.folder)?;
-        if there.is_none() && state.rows.is_some() {
-            let message = "Open the folder again: another process has dropped the table";
-            return Err(Error::new(ErrorCode::TABLE_IS_DROPPED, message));
-        }
-        Ok(there)
+    fn committed(&self, is_owned: bool) -> Result<Committed> {
+        let read = Committed::read(self.disk.as_ref(), &self.folder);
+        read.map_err(|e| match self.disk.list(&self.folder) {
+            Err(missing) if missing.kind() == ErrorKind::NotFound && !is_owned => {
+                let folder = self.folder.display();
+                let message = format!("Another process has dropped the table: {folder} is missing");
+                Error::new(ErrorCode::TABLE_IS_DROPPED, message)
+            }
+            _ => e,
+        })
     }
 
     /// Takes over what the log has that is not known yet.
-    fn read_log(&self, state: &mut State, there: Option<Committed>) -> Result<()> {
-        let Some(there) = there else {
-            return Ok(());
+    fn read_log(&self, state: &mut State, there: Committed) -> Result<()> {
+        let is_same = |rows: &&mut Rows| {
+            let known = rows.committed;
+            (known.identity, known.generation) == (there.identity, there.generation)
         };
-        let generation = state.rows.as_ref().map(|rows| rows.committed.generation);
-        if generation != Some(there.generation) {
-            self.replace(state, there);
+        if state.rows.as_mut().filter(is_same).is_none() {
+            self.begin(state, there);
         }
         let Some(rows) = &mut state.rows else {
             return Ok(());
@@ -348,34 +358,24 @@ impl MmapTable {
         })?;
         let start = match from {
             0 if !bytes.is_empty() => {
-                log::check_header(&bytes, there.generation, &self.columns).map_err(damaged)?
+                log::check_header(&bytes, there, &self.columns).map_err(damaged)?
             }
             _ => 0,
         };
-        let extents = log::extents(&bytes[start..], there.generation, &self.schema);
+        let extents = log::extents(&bytes[start..], there.seed(), &self.schema);
         let extents = extents.map_err(|(at, what)| damaged((start as u64 + at, what)))?;
         rows.add(there, extents);
         Ok(())
     }
 
     /// Removes the files of other generations: of a process that ended while it truncated the table.
-    fn remove_leftovers(&self, state: &State) -> Result<()> {
-        let Some(rows) = &state.rows else {
-            return Ok(());
-        };
-        let current = files::folder_name(rows.committed.generation);
+    fn remove_leftovers(&self, committed: Committed) {
+        let current = files::folder_name(committed.generation);
         let entries = self.disk.list(&self.folder).unwrap_or_default();
-        let old = entries.iter().filter(|e| e.is_folder && e.name != current);
-        for (i, old) in old.enumerate() {
-            if i == 0 {
-                // What counts now must do so after a crash, too.
-                let synced = self.disk.sync_folder(&self.folder);
-                synced.map_err(|e| Error::from(e).within(self.folder.display()))?;
-            }
+        for old in entries.iter().filter(|e| e.is_folder && e.name != current) {
             // What cannot be removed is in nobody's way.
             let _ = self.disk.remove_folder(&self.folder.join(&old.name));
         }
-        Ok(())
     }
 }
 

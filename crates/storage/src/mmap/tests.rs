@@ -131,14 +131,23 @@ fn batch(first: usize, num_rows: usize) -> RecordBatch {
     whole.slice(first - start, num_rows)
 }
 
+/// The table of a folder, which is made if there is none, to be written.
 fn opened(folder: &Path, columns: &[(String, DataType)]) -> Arc<MmapTable> {
     let table = MmapTable::new(folder.to_owned(), columns);
+    if !folder.exists() {
+        table.create().unwrap();
+    }
     table.own();
     Arc::new(table)
 }
 
+/// Waits as long as it takes.
+fn waits() -> basalt_error::Result<()> {
+    Ok(())
+}
+
 fn insert(table: &Arc<MmapTable>, batches: &[RecordBatch]) {
-    let mut insert = table.insert();
+    let mut insert = table.insert(&waits);
     batches.iter().for_each(|b| insert.push(b.clone()).unwrap());
     insert.finish().unwrap();
 }
@@ -172,7 +181,13 @@ fn rows_of_every_type_are_there_after_a_restart() {
     let reopened = opened(&folder.0, &columns());
     assert_eq!(rows(&reopened).unwrap(), expected);
     assert_eq!(reopened.size_bytes(), table.size_bytes());
-    assert!(table.checked().unwrap().iter().all(|c| c.error.is_none()));
+    assert!(
+        table
+            .checked(&waits)
+            .unwrap()
+            .iter()
+            .all(|c| c.error.is_none())
+    );
 }
 
 #[test]
@@ -204,13 +219,13 @@ fn rows_go_for_queries_that_begin_later() {
     let columns = columns();
     let table = opened(&folder.0, &columns);
     insert(&table, &[]);
-    table.truncate().unwrap();
-    assert!(!folder.0.exists(), "a table without rows has no folder");
+    table.truncate(&waits).unwrap();
+    assert_eq!(table.num_rows(), Some(0));
     insert(&table, &[batch(0, 10)]);
     let reader = Arc::new(MmapTable::new(folder.0.clone(), &columns));
     assert_eq!(reader.num_rows(), Some(10));
     let before = table.snapshot().unwrap();
-    table.truncate().unwrap();
+    table.truncate(&waits).unwrap();
     assert_eq!((table.num_rows(), reader.num_rows()), (Some(0), Some(0)));
     assert_eq!(before.array(0, 0).unwrap().len(), 10);
     insert(&table, &[batch(5, 20)]);
@@ -221,7 +236,15 @@ fn rows_go_for_queries_that_begin_later() {
     table.set_removed(true);
     drop(table);
     assert!(!folder.0.exists());
-    assert_eq!(reader.num_rows(), None, "dropped");
+    let error = reader.snapshot().unwrap_err();
+    assert_eq!(error.code(), ErrorCode::TABLE_IS_DROPPED, "{error}");
+    // Another one in the same place is another one.
+    insert(&opened(&folder.0, &columns), &[batch(0, 20)]);
+    assert_eq!(rows(&reader).unwrap(), batch(0, 20));
+    let lost = opened(&folder.0, &columns);
+    fs::remove_dir_all(&folder.0).unwrap();
+    let error = lost.snapshot().unwrap_err();
+    assert_eq!(error.code(), ErrorCode::CORRUPTED_DATA, "{error}");
 }
 
 #[test]
@@ -238,14 +261,14 @@ fn other_columns_are_no_table() {
 fn readers_see_inserts_and_do_not_write() {
     let folder = Folder::new("readers");
     let columns = columns();
+    let table = opened(&folder.0, &columns);
     let reader = Arc::new(MmapTable::new(folder.0.clone(), &columns));
     assert_eq!(reader.num_rows(), Some(0));
-    let table = opened(&folder.0, &columns);
     for i in 0..3 {
         insert(&table, &[batch(i * 10, 10)]);
         assert_eq!(rows(&reader).unwrap(), batch(0, i * 10 + 10));
     }
-    let mut refused = reader.insert();
+    let mut refused = reader.insert(&waits);
     refused.push(batch(0, 1)).unwrap();
     assert!(refused.finish().is_err());
 }
@@ -275,7 +298,7 @@ fn readers_of_a_table_that_comes_and_goes_see_whole_inserts() {
         for i in 0..100 {
             insert(&table, &[batch(0, 10)]);
             if i % 3 == 0 {
-                table.truncate().unwrap();
+                table.truncate(&waits).unwrap();
             }
         }
         is_done.store(true, Ordering::Relaxed);

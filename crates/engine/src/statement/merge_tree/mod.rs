@@ -184,7 +184,7 @@ fn storage(
         table.own();
     }
     // Its folder goes with it, unless the table gets into the catalog.
-    table.set_removed(create.uuid.is_none());
+    table.set_removed(!session.loads_definitions);
     Ok((folder.uuid, table))
 }
 

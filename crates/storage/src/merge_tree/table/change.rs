@@ -54,16 +54,17 @@ impl MergeTree {
         let saved = prepared.and_then(|()| manifest.save(self.disk(), &self.folder));
         let bytes = match saved {
             Ok(bytes) => bytes,
-            // The list may be in its place although the system could not tell so.
-            Err(e) if manifest::read(self.disk(), &self.folder)? == manifest.to_bytes() => {
-                // It is read again before anything else happens.
-                state.is_loaded = false;
-                return Err(e);
-            }
             Err(e) => {
-                for (folder, name) in &added {
-                    let _ = self.disk.remove_folder(folder);
-                    let _ = self.disk.remove_folder(&self.folder.join(name.to_string()));
+                let there = manifest::read(self.disk(), &self.folder);
+                if there.is_ok_and(|there| there == state.bytes) {
+                    for (folder, name) in &added {
+                        let _ = self.disk.remove_folder(folder);
+                        let _ = self.disk.remove_folder(&self.folder.join(name.to_string()));
+                    }
+                } else {
+                    // The new list is in its place, although the system cannot tell so: it is read before anything
+                    // else happens.
+                    state.is_loaded = false;
                 }
                 return Err(e);
             }

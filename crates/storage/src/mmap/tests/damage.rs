@@ -3,7 +3,16 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::{Folder, batch, columns, insert, opened, rows};
+use arrow::array::{ArrayRef, make_array};
+use arrow::buffer::Buffer;
+use bytes::Bytes;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::super::aligned;
+use super::super::decode::Buffers;
+use super::super::encode::EncodedNode;
+use super::super::node::{Node, StoredBuffer};
+use super::{Folder, batch, columns, insert, opened, rows, waits};
 
 fn log(folder: &Folder) -> PathBuf {
     folder.0.join("1/extents.log")
@@ -37,7 +46,7 @@ fn what_an_insert_leaves_that_did_not_end_is_not_there() {
     assert_eq!(rows(&reopened).unwrap(), batch(0, 30));
     assert!(
         reopened
-            .checked()
+            .checked(&waits)
             .unwrap()
             .iter()
             .all(|c| c.error.is_none())
@@ -59,10 +68,10 @@ fn a_log_that_is_damaged_or_too_short_is_an_error_and_never_fewer_rows() {
             let table = opened(&folder.0, &columns());
             let error = rows(&table).unwrap_err();
             assert!(error.message().contains(name), "{place}: {error}");
-            let mut refused = table.insert();
+            let mut refused = table.insert(&waits);
             refused.push(batch(0, 1)).unwrap();
             assert!(refused.finish().is_err(), "{place}: rows behind damage");
-            assert!(table.truncate().is_err(), "{place}: truncated");
+            assert!(table.truncate(&waits).is_err(), "{place}: truncated");
         };
         let bytes = fs::read(&path).unwrap();
         for at in 0..bytes.len() {
@@ -101,7 +110,7 @@ fn damaged_values_are_an_error_that_names_the_column() {
                 Err(error) => {
                     let name = format!("`c{column}`");
                     assert!(error.message().contains(&name), "{error}");
-                    let checked = reopened.checked().unwrap();
+                    let checked = reopened.checked(&waits).unwrap();
                     assert!(checked[column].error.is_some());
                 }
             }
@@ -116,51 +125,45 @@ fn damaged_values_are_an_error_that_names_the_column() {
     assert_eq!(rows(&table).unwrap(), batch(0, 40));
 }
 
+fn stored(encoded: &EncodedNode, bytes: &mut Vec<u8>) -> Node {
+    let mut buffer = |buffer: &Buffer| {
+        bytes.resize(bytes.len().next_multiple_of(64), 0);
+        bytes.extend_from_slice(buffer);
+        StoredBuffer {
+            num_bytes: buffer.len() as u64,
+            checksum: xxh3_64(buffer),
+        }
+    };
+    let buffers = encoded.buffers.iter().map(&mut buffer).collect();
+    let children = encoded.children.iter().map(|child| stored(child, bytes));
+    Node {
+        num_values: encoded.num_values as u64,
+        buffers,
+        children: children.collect(),
+    }
+}
+/// The same bytes, other checksums.
+fn vouched(node: &Node, bytes: &[u8], at: &mut u64) -> Node {
+    let mut buffer = |stored: &StoredBuffer| {
+        let start = aligned(*at).unwrap();
+        *at = start + stored.num_bytes;
+        StoredBuffer {
+            checksum: xxh3_64(&bytes[start as usize..*at as usize]),
+            ..*stored
+        }
+    };
+    let buffers = node.buffers.iter().map(&mut buffer).collect();
+    let children = node.children.iter().map(|child| vouched(child, bytes, at));
+    Node {
+        num_values: node.num_values,
+        buffers,
+        children: children.collect(),
+    }
+}
+
 /// What the log and its checksums vouch for, but no array may have.
 #[test]
 fn impossible_offsets_and_views_are_errors() {
-    use super::super::decode::Buffers;
-    use super::super::encode::EncodedNode;
-    use super::super::node::{Node, StoredBuffer};
-    use arrow::array::{ArrayRef, make_array};
-    use bytes::Bytes;
-    use xxhash_rust::xxh3::xxh3_64;
-
-    fn stored(encoded: &EncodedNode, bytes: &mut Vec<u8>) -> Node {
-        let mut buffer = |buffer: &arrow::buffer::Buffer| {
-            bytes.resize(bytes.len().next_multiple_of(64), 0);
-            bytes.extend_from_slice(buffer);
-            StoredBuffer {
-                num_bytes: buffer.len() as u64,
-                checksum: xxh3_64(buffer),
-            }
-        };
-        let buffers = encoded.buffers.iter().map(&mut buffer).collect();
-        let children = encoded.children.iter().map(|child| stored(child, bytes));
-        Node {
-            num_values: encoded.num_values as u64,
-            buffers,
-            children: children.collect(),
-        }
-    }
-    /// The same bytes, other checksums.
-    fn vouched(node: &Node, bytes: &[u8], at: &mut u64) -> Node {
-        let mut buffer = |stored: &StoredBuffer| {
-            let start = super::super::aligned(*at).unwrap();
-            *at = start + stored.num_bytes;
-            StoredBuffer {
-                checksum: xxh3_64(&bytes[start as usize..*at as usize]),
-                ..*stored
-            }
-        };
-        let buffers = node.buffers.iter().map(&mut buffer).collect();
-        let children = node.children.iter().map(|child| vouched(child, bytes, at));
-        Node {
-            num_values: node.num_values,
-            buffers,
-            children: children.collect(),
-        }
-    }
     let batch = batch(0, 9);
     for (column, field) in batch.columns().iter().zip(batch.schema().fields()) {
         let mut bytes = Vec::new();

@@ -1,197 +1,20 @@
 //! Holds databases with their tables and views.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`table`] | a table or view: its columns and what holds its rows |
+
+mod table;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use basalt_analyzer::TableColumn;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::registry::nearest;
-use basalt_parser::ast;
-use basalt_storage::MemoryTable;
-use parking_lot::RwLock;
+use parking_lot::{RwLock, RwLockWriteGuard};
 
-use crate::merge_tree::MergeTreeTable;
-use crate::on_disk::{MmapTable, OnDisk};
-
-/// A table or view.
-#[derive(Clone, Debug)]
-pub struct Table {
-    /// Columns as declared or as the query gave them.
-    pub columns: Vec<ColumnDefinition>,
-    /// What holds the rows.
-    pub engine: Engine,
-    /// The statement that made it, for SHOW CREATE.
-    pub create_sql: String,
-    /// COMMENT of the table.
-    pub comment: String,
-    /// Whether only its session sees it.
-    pub is_temporary: bool,
-}
-
-impl Table {
-    /// Number of rows, where the table knows it.
-    pub fn num_rows(&self) -> Option<usize> {
-        match &self.engine {
-            Engine::Memory(memory) => Some(memory.num_rows()),
-            Engine::MergeTree(table) => table.storage.num_rows(),
-            Engine::Mmap(table) => table.storage.num_rows(),
-            Engine::Null => Some(0),
-            Engine::View(_) | Engine::Function(_) => None,
-        }
-    }
-
-    /// Whether it keeps rows that outlive the process.
-    pub(crate) fn has_own_data(&self) -> bool {
-        self.on_disk().is_some()
-    }
-
-    /// The table with another name in the statement that makes it.
-    fn renamed(&self, (database, name): (&str, &str)) -> Self {
-        let mut table = self.clone();
-        let Ok(parsed) = basalt_parser::parse_statement(&self.create_sql) else {
-            return table;
-        };
-        let mut statement = parsed.statement;
-        let object = match &mut statement {
-            ast::Statement::CreateTable(create) => &mut create.name,
-            ast::Statement::CreateView(create) => &mut create.name,
-            _ => return table,
-        };
-        object.database = Some(database.to_owned());
-        name.clone_into(&mut object.name);
-        table.create_sql = basalt_parser::format_statement(&statement);
-        table
-    }
-
-    /// Whether another definition is of the same table.
-    fn is_same(&self, other: &Table) -> bool {
-        let uuid = |table| OnDisk::of(table).map(OnDisk::uuid);
-        self.create_sql == other.create_sql && uuid(self) == uuid(other)
-    }
-
-    /// The table as one with a folder of its own, if it has one.
-    pub(crate) fn on_disk(&self) -> Option<OnDisk<'_>> {
-        OnDisk::of(self)
-    }
-
-    /// The MergeTree table, if it is one.
-    pub(crate) fn merge_tree(&self) -> Option<&Arc<MergeTreeTable>> {
-        match &self.engine {
-            Engine::MergeTree(table) => Some(table),
-            _ => None,
-        }
-    }
-}
-
-/// A column of a table.
-#[derive(Clone, Debug)]
-pub struct ColumnDefinition {
-    /// Name, type and ALIAS expression, as queries see it.
-    pub column: TableColumn,
-    /// DEFAULT, MATERIALIZED, ALIAS or EPHEMERAL with its expression.
-    pub default: Option<ast::ColumnDefault>,
-    /// COMMENT of the column.
-    pub comment: String,
-    /// CODEC as written.
-    pub codec: String,
-    /// TTL as written.
-    pub ttl: String,
-    /// The function of a SimpleAggregateFunction.
-    pub simple_aggregate: Option<String>,
-}
-
-impl ColumnDefinition {
-    /// The type as it was declared.
-    pub fn declared_type(&self) -> String {
-        let data_type = self.column.data_type.pretty_name();
-        match &self.simple_aggregate {
-            Some(function) => format!("SimpleAggregateFunction({function}, {data_type})"),
-            None => data_type,
-        }
-    }
-
-    /// The expression of its default; EPHEMERAL alone has the type's.
-    pub fn default_expression(&self) -> String {
-        let Some(default) = &self.default else {
-            return String::new();
-        };
-        match &default.expr {
-            Some(expr) => basalt_parser::format_expr(expr),
-            None => {
-                let name = self.column.data_type.to_string();
-                let name = name.replace('\\', "\\\\").replace('\'', "\\'");
-                format!("defaultValueOfTypeName('{name}')")
-            }
-        }
-    }
-
-    /// A column without default.
-    pub fn new(column: TableColumn) -> Self {
-        Self {
-            column,
-            default: None,
-            comment: String::new(),
-            codec: String::new(),
-            ttl: String::new(),
-            simple_aggregate: None,
-        }
-    }
-}
-
-/// What holds a table's rows.
-#[derive(Clone, Debug)]
-pub enum Engine {
-    /// Batches in memory.
-    Memory(Arc<MemoryTable>),
-    /// Sorted parts on disk.
-    MergeTree(Arc<MergeTreeTable>),
-    /// Raw columns in files that are mapped.
-    Mmap(Arc<MmapTable>),
-    /// Nothing: what is inserted is gone.
-    Null,
-    /// A view's query.
-    View(Arc<ast::Query>),
-    /// A table function, run at each read.
-    Function(Arc<FunctionTable>),
-}
-
-/// A table that is a table function.
-#[derive(Debug)]
-pub struct FunctionTable {
-    /// The call.
-    pub function: ast::TableFunction,
-    /// The query of its rows.
-    pub query: Arc<ast::Query>,
-}
-
-impl FunctionTable {
-    /// The name of the engine behind the function.
-    fn engine_name(&self) -> &'static str {
-        match self.function.name.as_str() {
-            "numbers" | "numbers_mt" | "generateSeries" | "generate_series" => "SystemNumbers",
-            "zeros" | "zeros_mt" => "SystemZeros",
-            "primes" => "SystemPrimes",
-            "generateRandom" => "GenerateRandom",
-            "values" => "Values",
-            "file" => "File",
-            _ => "Proxy",
-        }
-    }
-}
-
-impl Engine {
-    /// Name as `system.tables` shows it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Engine::Memory(_) => "Memory",
-            Engine::MergeTree(table) => table.kind,
-            Engine::Mmap(_) => "Mmap",
-            Engine::Null => "Null",
-            Engine::View(_) => "View",
-            Engine::Function(table) => table.engine_name(),
-        }
-    }
-}
+pub use table::{ColumnDefinition, Engine, FunctionTable, Table};
 
 /// A database: what belongs to its name.
 #[derive(Clone, Debug, Default)]
@@ -204,6 +27,8 @@ struct Namespace {
 #[derive(Debug)]
 pub struct Catalog {
     databases: RwLock<BTreeMap<String, Namespace>>,
+    /// How often it was changed.
+    num_changes: AtomicU64,
 }
 
 /// Databases that cannot be dropped and have tables of their own kind.
@@ -214,11 +39,24 @@ impl Default for Catalog {
         let databases = BTreeMap::from([("default".to_owned(), Namespace::default())]);
         Self {
             databases: RwLock::new(databases),
+            num_changes: AtomicU64::new(0),
         }
     }
 }
 
 impl Catalog {
+    /// How often it was changed; what is read behind this call has at least these changes.
+    pub(crate) fn num_changes(&self) -> u64 {
+        self.num_changes.load(Ordering::SeqCst)
+    }
+
+    /// The databases, to be changed.
+    fn changed(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Namespace>> {
+        let databases = self.databases.write();
+        self.num_changes.fetch_add(1, Ordering::SeqCst);
+        databases
+    }
+
     /// Names of all databases, those of the system included.
     pub fn databases(&self) -> Vec<String> {
         let mut names: Vec<String> = self.databases.read().keys().cloned().collect();
@@ -304,15 +142,9 @@ impl Catalog {
     /// # Errors
     /// `TABLE_ALREADY_EXISTS`, `UNKNOWN_DATABASE`.
     pub fn add(&self, database: &str, name: &str, table: Table, replace: bool) -> Result<()> {
-        if SYSTEM_DATABASES.contains(&database) {
-            let is_taken = crate::system::has_table(database, name);
-            return Err(match is_taken {
-                true => already_exists(database, name),
-                false => read_only(database),
-            });
-        }
+        Self::check_changeable((database, name))?;
         let unknown = self.unknown_database(database);
-        let mut databases = self.databases.write();
+        let mut databases = self.changed();
         let tables = &mut databases.get_mut(database).ok_or(unknown)?.tables;
         if !replace && tables.contains_key(name) {
             return Err(already_exists(database, name));
@@ -321,36 +153,66 @@ impl Catalog {
         Ok(())
     }
 
+    /// Whether tables may be put where a name says.
+    fn check_changeable((database, name): (&str, &str)) -> Result<()> {
+        if !SYSTEM_DATABASES.contains(&database) {
+            return Ok(());
+        }
+        Err(match crate::system::has_table(database, name) {
+            true => already_exists(database, name),
+            false => read_only(database),
+        })
+    }
+
     /// Removes a table and gives it back.
     ///
     /// # Errors
     /// `UNKNOWN_DATABASE`, `UNKNOWN_TABLE`.
     pub fn remove(&self, database: &str, name: &str) -> Result<Arc<Table>> {
         let table = self.table(database, name)?;
-        if let Some(database) = self.databases.write().get_mut(database) {
+        if let Some(database) = self.changed().get_mut(database) {
             database.tables.remove(name);
         }
         Ok(table)
     }
 
-    /// Gives a table another name.
+    /// Gives a table another name. At no moment it has both or none.
     ///
     /// # Errors
     /// If there is no such table or the new name is taken.
     pub fn rename(&self, from: (&str, &str), to: (&str, &str)) -> Result<()> {
-        let table = self.table(from.0, from.1)?;
-        self.add(to.0, to.1, table.renamed(to), false)?;
-        self.remove(from.0, from.1).map(|_| ())
+        self.table(from.0, from.1)?;
+        Self::check_changeable(to)?;
+        let unknown = self.unknown_database(to.0);
+        let mut databases = self.changed();
+        let target = databases.get(to.0).ok_or(unknown)?;
+        if target.tables.contains_key(to.1) {
+            return Err(already_exists(to.0, to.1));
+        }
+        let table = databases
+            .get_mut(from.0)
+            .and_then(|d| d.tables.remove(from.1));
+        if let (Some(table), Some(target)) = (table, databases.get_mut(to.0)) {
+            let renamed = Arc::new(table.renamed(to));
+            target.tables.insert(to.1.to_owned(), renamed);
+        }
+        Ok(())
     }
 
-    /// Swaps two tables.
+    /// Swaps two tables at once.
     ///
     /// # Errors
     /// If one of them is not there.
     pub fn exchange(&self, a: (&str, &str), b: (&str, &str)) -> Result<()> {
         let (first, second) = (self.table(a.0, a.1)?, self.table(b.0, b.1)?);
-        self.add(a.0, a.1, second.renamed(a), true)?;
-        self.add(b.0, b.1, first.renamed(b), true)
+        let mut databases = self.changed();
+        for (table, to) in [(second, a), (first, b)] {
+            if let Some(database) = databases.get_mut(to.0) {
+                let renamed = Arc::new(table.renamed(to));
+                database.tables.insert(to.1.to_owned(), renamed);
+            }
+        }
+        Ok(())
     }
 
     /// The COMMENT of a database; empty without one.
@@ -377,7 +239,7 @@ impl Catalog {
             comment,
             ..Namespace::default()
         };
-        self.databases.write().insert(name.to_owned(), database);
+        self.changed().insert(name.to_owned(), database);
         Ok(())
     }
 
@@ -390,11 +252,7 @@ impl Catalog {
             return Err(read_only(name));
         }
         let unknown = self.unknown_database(name);
-        self.databases
-            .write()
-            .remove(name)
-            .map(|_| ())
-            .ok_or(unknown)
+        self.changed().remove(name).map(|_| ()).ok_or(unknown)
     }
 
     /// Gives a database another name.
@@ -406,7 +264,7 @@ impl Catalog {
             return Err(read_only(from));
         }
         self.add_database(to, String::new())?;
-        let mut databases = self.databases.write();
+        let mut databases = self.changed();
         match databases.remove(from) {
             Some(mut database) => {
                 for (name, table) in &mut database.tables {
