@@ -6,6 +6,7 @@
 //! | [`usage`] | what is wrong with a command line |
 //! | [`input_table`] | whether statements name the table that standard input is |
 //! | [`local`] | `basalt local`: queries over files and memory |
+//! | [`open_files`] | how many files the process may open |
 //! | [`progress`] | the bar of a running query |
 //! | [`shell`] | the interactive shell |
 //! | [`datagen`] | `basalt datagen`: files of generated data |
@@ -23,6 +24,7 @@ mod format;
 mod input_table;
 mod lab;
 mod local;
+mod open_files;
 mod progress;
 mod shell;
 mod termination;
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         std::panic::set_hook(Box::new(|_| {}));
     }
     basalt_profile::keep_freed_memory(KEPT_FREE);
+    open_files::allow_as_many_as_possible();
     let worker = std::thread::Builder::new()
         .stack_size(STACK_BYTES)
         .spawn(run);

@@ -25,9 +25,18 @@ pub struct Chain {
     pub compression: Compression,
 }
 
-/// A chain that `CODEC(…)` or an option cannot mean; the text says why.
+/// What `CODEC(…)` or an option cannot mean, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownChain(String);
+pub enum UnknownChain {
+    /// No step has this name.
+    Name(String),
+    /// A step's level is out of range.
+    Level(String),
+    /// A step takes no level.
+    NoLevel(String),
+    /// The steps of the chain don't follow each other so.
+    Order(String),
+}
 
 /// What encoding made.
 pub(crate) struct Encoded {
@@ -72,8 +81,7 @@ impl Chain {
         for step in text.split(',').map(str::trim) {
             let stage = chain.set(step)?;
             if stage <= last_stage {
-                let why = "the order is transformation, packing, compression, one of each";
-                return Err(UnknownChain(format!("{why}: {text}")));
+                return Err(UnknownChain::Order(text.to_owned()));
             }
             last_stage = stage;
         }
@@ -103,14 +111,9 @@ impl Chain {
             ("LZ4HC", Some(Ok(level @ 1..=12))) => Compression::Lz4High(level.unsigned_abs()),
             ("ZSTD", None) => Compression::Zstd(1),
             ("ZSTD", Some(Ok(level @ -100..=22))) => Compression::Zstd(level),
-            ("LZ4HC" | "ZSTD", Some(_)) => {
-                return Err(UnknownChain(format!("the level is out of range: {step}")));
-            }
-            _ => {
-                return Err(UnknownChain(format!(
-                    "no step of a codec has this name: {step}"
-                )));
-            }
+            ("LZ4HC" | "ZSTD", Some(_)) => return Err(UnknownChain::Level(step.to_owned())),
+            ("NONE" | "LZ4", Some(_)) => return Err(UnknownChain::NoLevel(name.to_owned())),
+            _ => return Err(UnknownChain::Name(step.to_owned())),
         };
         Ok(3)
     }
@@ -275,7 +278,15 @@ impl fmt::Display for Chain {
 
 impl fmt::Display for UnknownChain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Self::Name(step) => write!(f, "no step of a codec has this name: {step}"),
+            Self::Level(step) => write!(f, "the level is out of range: {step}"),
+            Self::NoLevel(step) => write!(f, "codec {step} cannot have arguments"),
+            Self::Order(chain) => {
+                let order = "transformation, packing, compression, one of each";
+                write!(f, "the order is {order}: {chain}")
+            }
+        }
     }
 }
 

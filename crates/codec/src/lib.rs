@@ -40,7 +40,7 @@ pub mod word;
 
 pub use auto::{Auto, Learned};
 pub use block::{Block, BlockDecoder, BlockEncoder, Codec};
-pub use chain::Chain;
+pub use chain::{Chain, UnknownChain};
 pub use compression::Compression;
 pub use element::{Element, Kind};
 pub use encoding::{Packing, Transform};

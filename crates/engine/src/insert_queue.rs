@@ -72,6 +72,8 @@ pub(crate) struct Waiting {
     pub(crate) table: Arc<Table>,
     pub(crate) batches: Vec<RecordBatch>,
     pub(crate) num_bytes: usize,
+    /// As of [`TableWriter::new`].
+    pub(crate) max_partitions: usize,
     pub(crate) query_id: String,
     /// The statement without its data.
     pub(crate) text: String,
@@ -277,7 +279,10 @@ fn insert(entries: &[Entry]) -> Result<()> {
     let write = AssertUnwindSafe(|| {
         let table = first.insert.table.on_disk();
         let table = table.ok_or_else(|| Error::bug("rows wait for a table without files"))?;
-        let mut writer = TableWriter::new(table, &|| Ok(()))?;
+        let limits = entries.iter().map(|entry| entry.insert.max_partitions);
+        // The strictest: who has another one is written alone if that is too few.
+        let max_partitions = limits.filter(|limit| *limit > 0).min().unwrap_or(0);
+        let mut writer = TableWriter::new(table, max_partitions, &|| Ok(()))?;
         let batches = entries.iter().flat_map(|entry| &entry.insert.batches);
         batches.cloned().try_for_each(|batch| writer.push(batch))?;
         writer.finish()

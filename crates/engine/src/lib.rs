@@ -8,7 +8,9 @@
 //! | [`catalog`] | databases, tables, views |
 //! | [`definitions`] | databases, tables and views kept in a folder |
 //! | [`merge_tree`] | MergeTree tables beside their definitions |
+//! | `store` | folders of tables, and when they go |
 //! | [`on_disk`] | what all tables with folders of their own have in common |
+//! | `machine` | the memory that the process may have |
 //! | `insert_queue` | small inserts that are written together |
 //! | [`session`] | [`Session::run`]: a statement from its text to its output |
 //! | [`settings`] | the table of settings and a session's values |
@@ -34,6 +36,7 @@ pub mod definitions;
 pub mod environment;
 pub mod execution;
 mod insert_queue;
+mod machine;
 pub mod memory;
 pub mod merge_tree;
 mod names;
@@ -44,6 +47,7 @@ mod sending;
 pub mod session;
 pub mod settings;
 pub mod statement;
+mod store;
 pub mod system;
 pub mod table_function;
 mod workers;

@@ -1,27 +1,18 @@
 //! Knows how much memory a query may take, and counts rows that a statement keeps.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use basalt_exec::memory;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 
+use crate::machine;
 use crate::settings::Settings;
 
 /// What a query may take at once where no setting limits it: nine tenths of the memory of the machine, or
 /// of what it allows this process.
 pub(crate) fn machine_bytes() -> usize {
-    static BYTES: LazyLock<usize> = LazyLock::new(|| {
-        let read = |path| std::fs::read_to_string(path).unwrap_or_default();
-        let total = read("/proc/meminfo").lines().find_map(|line| {
-            let kilobytes = line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?;
-            kilobytes.parse::<usize>().ok()?.checked_mul(1024)
-        });
-        let allowed = read("/sys/fs/cgroup/memory.max").trim().parse().ok();
-        let least = total.into_iter().chain(allowed).min();
-        least.map_or(usize::MAX, |bytes| bytes / 10 * 9)
-    });
-    *BYTES
+    machine::memory_bytes() / 10 * 9
 }
 
 /// The part of the machine's memory that decoded blocks may take.

@@ -1,6 +1,5 @@
 //! Knows what all tables have in common whose rows lie in a folder of their own, whatever their files are.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -8,10 +7,11 @@ use basalt_error::Result;
 use basalt_parser::ast::Statement;
 use basalt_storage::{merge_tree, mmap};
 
-use crate::catalog::{Catalog, Engine, Table};
+use crate::catalog::{Engine, Table};
 use crate::database::Database;
 use crate::insert_queue::InsertQueue;
 use crate::merge_tree::MergeTreeTable;
+use crate::store;
 
 /// A table of mapped files.
 #[derive(Debug)]
@@ -90,13 +90,20 @@ pub(crate) enum TableWriter<'t> {
 }
 
 impl<'t> TableWriter<'t> {
-    /// Begins to write; `check` says while others write whether to wait on.
+    /// Begins to write into so many partitions at most, 0 for no limit; `check` says while others write whether to
+    /// wait on.
     ///
     /// # Errors
     /// If the table takes no rows now.
-    pub(crate) fn new(table: OnDisk<'t>, check: &'t dyn Fn() -> Result<()>) -> Result<Self> {
+    pub(crate) fn new(
+        table: OnDisk<'t>,
+        max_partitions: usize,
+        check: &'t dyn Fn() -> Result<()>,
+    ) -> Result<Self> {
         Ok(match table {
-            OnDisk::MergeTree(table) => Self::MergeTree(table.storage.insert()?),
+            OnDisk::MergeTree(table) => {
+                Self::MergeTree(table.storage.insert()?.of_partitions(max_partitions))
+            }
             OnDisk::Mmap(table) => Self::Mmap(table.storage.insert(check)),
         })
     }
@@ -130,29 +137,5 @@ pub(crate) fn own_all(database: &Database) {
     for table in database.catalog.on_disk() {
         table.on_disk().into_iter().for_each(OnDisk::own);
     }
-    if let Some(store) = &database.store {
-        remove_unknown(store, &database.catalog);
-    }
-}
-
-fn remove_unknown(store: &Path, catalog: &Catalog) {
-    let known = catalog.on_disk();
-    let known: Vec<&str> = known
-        .iter()
-        .filter_map(|table| table.on_disk().map(OnDisk::uuid))
-        .collect();
-    let Ok(entries) = std::fs::read_dir(store) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        // Only what a table may be called.
-        let is_folder = name
-            .to_str()
-            .is_some_and(|n| uuid::Uuid::parse_str(n).is_ok());
-        if is_folder && !known.iter().any(|k| name.to_str() == Some(*k)) {
-            // What cannot be removed is in nobody's way.
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
+    store::remove_unknown(database);
 }

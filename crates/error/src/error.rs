@@ -164,6 +164,12 @@ impl From<std::io::Error> for Error {
         let code = match e.kind() {
             std::io::ErrorKind::NotFound => ErrorCode::FILE_DOESNT_EXIST,
             std::io::ErrorKind::UnexpectedEof => ErrorCode::CANNOT_READ_ALL_DATA,
+            std::io::ErrorKind::StorageFull
+            | std::io::ErrorKind::QuotaExceeded
+            | std::io::ErrorKind::FileTooLarge => {
+                return Self::new(ErrorCode::NOT_ENOUGH_SPACE, e.to_string())
+                    .hinted("Free space on the disk, or allow larger files");
+            }
             _ => ErrorCode::CANNOT_OPEN_FILE,
         };
         Self::new(code, e.to_string())

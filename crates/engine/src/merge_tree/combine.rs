@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, UInt32Array};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::take;
+use arrow::datatypes::{Decimal128Type, Decimal256Type};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_functions::Context;
 use basalt_functions::aggregate::{self, BoundAggregate, Groups};
@@ -162,7 +163,7 @@ impl Combine for Aggregating {
                 continue;
             };
             for (place, values) in places.into_iter().zip(measure.combine(rows, groups)?) {
-                combined[place] = Some(values);
+                combined[place] = Some(with_digits_of(values, &rows.columns[place]));
             }
         }
         let firsts = UInt32Array::from(rows.starts.to_vec());
@@ -185,6 +186,22 @@ impl Combine for Aggregating {
             }
         }
         Ok(Some(BooleanArray::new(kept, None)))
+    }
+}
+
+/// Sums of decimals have the most digits of their width; in the table they have as many as the column.
+fn with_digits_of(values: ArrayRef, column: &ArrayRef) -> ArrayRef {
+    use arrow::datatypes::DataType::{Decimal128, Decimal256};
+    match (values.data_type(), column.data_type()) {
+        (Decimal128(..), digits @ Decimal128(..)) => {
+            let values = values.as_primitive::<Decimal128Type>().clone();
+            Arc::new(values.with_data_type(digits.clone()))
+        }
+        (Decimal256(..), digits @ Decimal256(..)) => {
+            let values = values.as_primitive::<Decimal256Type>().clone();
+            Arc::new(values.with_data_type(digits.clone()))
+        }
+        _ => values,
     }
 }
 

@@ -7,7 +7,7 @@ use basalt_analyzer::Planned;
 use basalt_error::{Error, Result};
 use basalt_parser::ast::{self, InsertSource};
 
-use super::insert::for_each_row;
+use super::insert::{for_each_row, max_partitions};
 use super::query;
 use crate::catalog::Table;
 use crate::insert_queue::{Pace, Waiting};
@@ -53,7 +53,7 @@ pub(super) fn run(
         }
         let writer = match &mut writer {
             Some(writer) => writer,
-            none => none.insert(TableWriter::new(on_disk, &check)?),
+            none => none.insert(TableWriter::new(on_disk, max_partitions(query), &check)?),
         };
         batches.drain(..).try_for_each(|batch| writer.push(batch))
     })?;
@@ -65,6 +65,7 @@ pub(super) fn run(
         table: Arc::clone(table),
         batches,
         num_bytes,
+        max_partitions: max_partitions(query),
         query_id: query.query_id.clone(),
         text: basalt_parser::format_one_line(&ast::Statement::Insert(Box::new(insert.clone()))),
         format: match &insert.source {

@@ -304,8 +304,9 @@ const CODECS: [&str; 22] = [
 fn check_codec(column: &ColumnDefinition) -> Result<()> {
     let list = column.codec.strip_prefix("CODEC(");
     let list = list.and_then(|c| c.strip_suffix(')')).unwrap_or_default();
-    // Arguments of codecs are numbers and have no names in them.
-    let names = list.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    // Arguments of codecs are numbers and quoted words: between quotes is every second piece.
+    let names = list.split('\'').step_by(2);
+    let names = names.flat_map(|l| l.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
     let mut named = names.filter(|n| n.starts_with(|c: char| c.is_ascii_alphabetic()));
     let unknown = named.find(|n| !CODECS.iter().any(|c| c.eq_ignore_ascii_case(n)));
     let Some(unknown) = unknown else {

@@ -369,6 +369,12 @@ pub(super) fn planned_rows(
     Ok((batches, num_rows))
 }
 
+/// Partitions that the statement may make parts of.
+pub(super) fn max_partitions(query: &RunningQuery<'_>) -> usize {
+    let limit = query.settings.number("max_partitions_per_insert_block");
+    usize::try_from(limit).unwrap_or(0)
+}
+
 /// Runs a planned source into a table; gives the number of rows.
 pub(crate) fn insert_planned(
     session: &Session,
@@ -380,7 +386,7 @@ pub(crate) fn insert_planned(
     planned.plan = query::limited(planned.plan, query)?;
     if let Some(on_disk) = table.on_disk() {
         let check = || query.control.check_end();
-        let mut writer = TableWriter::new(on_disk, &check)?;
+        let mut writer = TableWriter::new(on_disk, max_partitions(query), &check)?;
         let rows = (planned, given);
         let num_rows = for_each_row(session, query, (table, None), rows, &mut |batch| {
             writer.push(batch)

@@ -95,6 +95,8 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
             // What was inserted before is there before it is changed.
             session.database.catalog.flush_inserts();
         }
+    } else if !session.loads_definitions {
+        crate::definitions::refresh(&session.database)?;
     }
     let place = place(&query.parsed.statement).map(|span| query.position(span.start as usize));
     let start = query.position(query.parsed.span.start);

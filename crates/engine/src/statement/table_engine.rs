@@ -21,7 +21,7 @@ pub(super) fn engine(
     create: &CreateTable,
     columns: &[ColumnDefinition],
 ) -> Result<Engine> {
-    if merge_tree::is_wanted(create) {
+    if merge_tree::is_wanted(session, create) {
         return merge_tree::engine(session, query, create, columns);
     }
     let name = create

@@ -95,3 +95,102 @@ fn a_statement_that_fails_in_the_middle_keeps_what_it_did() {
     assert_eq!(run(&mut again, "SHOW TABLES").expect("tables"), "b\n");
     assert_eq!(counts(&mut again, &["b"]), ["0\n"]);
 }
+
+/// The folders of tables.
+fn tables(folder: &Folder) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder.0.join("store")).expect("tables");
+    entries
+        .map(|entry| entry.expect("a table").path())
+        .collect()
+}
+
+#[test]
+fn damaged_definitions_are_an_error_and_cost_no_table() {
+    let folder = Folder::new("definitions-damaged");
+    let mut session = open(&folder);
+    for (table, engine) in ["t", "u"].into_iter().zip(ENGINES) {
+        let create = format!("CREATE TABLE {table} (a UInt8) ENGINE = {engine}");
+        run(&mut session, &create).expect("a table");
+        run(&mut session, &format!("INSERT INTO {table} VALUES (1)")).expect("a row");
+    }
+    drop(session);
+    let file = folder.0.join("definitions.sql");
+    let script = fs::read(&file).expect("definitions");
+    let is_refused = |bytes: Option<&[u8]>, what: &str| {
+        match bytes {
+            Some(bytes) => fs::write(&file, bytes).expect("other definitions"),
+            None => fs::remove_file(&file).expect("no definitions"),
+        }
+        let error = Database::open(&folder.0).err();
+        let error = error.unwrap_or_else(|| panic!("{what} is no error"));
+        assert_eq!(
+            error.code(),
+            basalt_error::ErrorCode::CORRUPTED_DATA,
+            "{what}: {error}"
+        );
+        assert_eq!(tables(&folder).len(), 2, "{what}");
+    };
+    let checksum = script.trim_ascii_end().iter().rposition(|b| *b == b'\n');
+    for at in (0..checksum.expect("a checksum")).step_by(3) {
+        let mut damaged = script.clone();
+        damaged[at] ^= 1;
+        is_refused(Some(&damaged), &format!("byte {at}"));
+    }
+    let first = script.iter().position(|b| *b == b'\n').expect("a line") + 1;
+    is_refused(Some(&script[..first]), "one table");
+    is_refused(Some(b""), "nothing");
+    is_refused(None, "no file");
+    // Whoever changes it by hand takes the checksum away.
+    let text = String::from_utf8(script).expect("a text");
+    let end = text.find("-- checksum").expect("a checksum");
+    let text = text[..end].replace("UInt8", "UInt8 COMMENT 'by hand'");
+    fs::write(&file, &text).expect("definitions");
+    let mut session = open(&folder);
+    assert_eq!(counts(&mut session, &["t", "u"]), ["1\n"; 2]);
+    run(&mut session, "DROP TABLE u").expect("one table less");
+    assert_eq!(tables(&folder).len(), 1);
+}
+
+#[test]
+fn readers_take_over_what_a_writer_changes_and_queries_end_that_have_begun() {
+    let folder = Folder::new("definitions-readers");
+    let mut writer = open(&folder);
+    run(
+        &mut writer,
+        "CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a",
+    )
+    .expect("a table");
+    run(&mut writer, "INSERT INTO t VALUES (1)").expect("a row");
+    let mut reader = open(&folder);
+    assert_eq!(run(&mut reader, "SELECT * FROM t").expect("rows"), "1\n");
+    run(&mut writer, "ALTER TABLE t ADD COLUMN b UInt8 DEFAULT 7").expect("a column");
+    assert_eq!(run(&mut reader, "SELECT * FROM t").expect("rows"), "1\t7\n");
+    run(&mut writer, "CREATE VIEW v AS SELECT b FROM t").expect("a view");
+    assert_eq!(run(&mut reader, "SELECT * FROM v").expect("rows"), "7\n");
+    // The files of the table as it was are there for queries of other processes.
+    let retired = || {
+        tables(&folder)
+            .iter()
+            .filter(|t| t.join("retired").exists())
+            .count()
+    };
+    assert_eq!((tables(&folder).len(), retired()), (2, 1));
+    run(
+        &mut writer,
+        "ALTER TABLE t MODIFY SETTING old_parts_lifetime = 0",
+    )
+    .expect("a setting");
+    run(&mut writer, "ALTER TABLE t DROP COLUMN a").expect_err("a key");
+    run(&mut writer, "ALTER TABLE t ADD COLUMN c UInt8").expect("a column");
+    assert_eq!((tables(&folder).len(), retired()), (2, 1));
+    run(&mut writer, "DROP VIEW v").expect("no view");
+    assert!(run(&mut reader, "SELECT * FROM v").is_err());
+    // Their time over, they go.
+    let old = tables(&folder)
+        .into_iter()
+        .find(|t| t.join("retired").exists())
+        .expect("a table");
+    fs::write(old.join("retired"), "0").expect("a mark");
+    run(&mut writer, "DROP TABLE t").expect("no table");
+    assert_eq!(tables(&folder).len(), 0);
+}

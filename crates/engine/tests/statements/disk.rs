@@ -137,7 +137,10 @@ fn changes_are_there_after_a_restart() {
     drop(first);
     let mut second = open(&folder.0);
     assert_eq!(run(&mut second, all), rows);
-    assert_eq!(num_tables(&folder.0), 1, "the old folders are gone");
+    let folders = fs::read_dir(folder.0.join("store")).expect("tables");
+    let folders = folders.map(|folder| folder.expect("a table").path());
+    let (old, new): (Vec<_>, Vec<_>) = folders.partition(|table| table.join("retired").exists());
+    assert_eq!((old.len(), new.len()), (5, 1), "old folders wait to go");
     let detached = "SELECT count() FROM system.detached_parts";
     assert_eq!(run(&mut second, detached), "1\n");
     assert_eq!(run(&mut second, "ALTER TABLE t ATTACH PARTITION ALL"), "");
@@ -149,7 +152,7 @@ fn changes_are_there_after_a_restart() {
 }
 
 #[test]
-fn a_reader_of_a_table_with_new_columns_is_told() {
+fn a_reader_takes_over_new_columns() {
     let folder = Folder::new("altered");
     let mut writer = open(&folder.0);
     assert_eq!(run(&mut writer, CREATE), "");
@@ -157,9 +160,9 @@ fn a_reader_of_a_table_with_new_columns_is_told() {
     let mut reader = open(&folder.0);
     assert_eq!(run(&mut reader, "SELECT a FROM t"), "1\n");
     assert_eq!(run(&mut writer, "ALTER TABLE t DROP COLUMN s"), "");
-    let refused = run(&mut reader, "SELECT a FROM t");
-    assert!(refused.contains("Open the folder again"), "{refused}");
-    assert_eq!(run(&mut writer, "SELECT * FROM t"), "1\n");
+    for session in [&mut reader, &mut writer] {
+        assert_eq!(run(session, "SELECT * FROM t"), "1\n");
+    }
 }
 
 #[test]
@@ -247,8 +250,8 @@ fn what_a_table_on_disk_cannot_do_is_said() {
             "CollapsingMergeTree",
         ),
         (
-            "CREATE TABLE b (a Float32 CODEC(Gorilla)) ENGINE = MergeTree ORDER BY tuple()",
-            "Gorilla",
+            "CREATE TABLE b (a Float32 CODEC(AES_128_GCM_SIV)) ENGINE = MergeTree ORDER BY tuple()",
+            "AES_128_GCM_SIV",
         ),
         ("ALTER TABLE t FREEZE", "ALTER"),
         ("OPTIMIZE TABLE t DEDUPLICATE", "DEDUPLICATE"),

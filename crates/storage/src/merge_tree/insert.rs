@@ -19,7 +19,7 @@ use super::write::{PartWriter, gathered, num_threads};
 use super::writer::Writer;
 use super::written::Written;
 
-/// Partitions that an insert may make parts of.
+/// Partitions that an insert may make parts of unless somebody says otherwise.
 const MAX_PARTITIONS: usize = 100;
 
 /// Parts of more memory are written by all threads together, one after the other.
@@ -35,6 +35,7 @@ pub struct Insert {
     columns: Vec<Vec<ArrayRef>>,
     num_rows: usize,
     part_rows: usize,
+    max_partitions: usize,
     /// The parts so far, in the order of their rows; those that the other thread still writes are none.
     written: Vec<Option<Written>>,
     writer: Option<Writer>,
@@ -48,10 +49,18 @@ impl Insert {
             columns: vec![Vec::new(); table.layout().columns.len()],
             num_rows: 0,
             part_rows: PART_ROWS,
+            max_partitions: MAX_PARTITIONS,
             written: Vec::new(),
             writer: None,
             memory: SortMemory::default(),
         }
+    }
+
+    /// Makes parts of so many partitions at most; 0 is no limit.
+    #[must_use]
+    pub fn of_partitions(mut self, max_partitions: usize) -> Self {
+        self.max_partitions = max_partitions;
+        self
     }
 
     /// Makes smaller parts.
@@ -148,12 +157,13 @@ impl Insert {
         let mut ids: Vec<&str> = partitions.map(|p| p.id.as_str()).collect();
         ids.sort_unstable();
         ids.dedup();
-        if ids.len() > MAX_PARTITIONS {
+        if self.max_partitions > 0 && ids.len() > self.max_partitions {
             return Err(Error::new(
                 ErrorCode::TOO_MANY_PARTS,
                 format!(
-                    "Use a coarser PARTITION BY: too many partitions for single INSERT block \
-                     (more than {MAX_PARTITIONS})"
+                    "Use a coarser PARTITION BY, or raise max_partitions_per_insert_block: too many \
+                     partitions for single INSERT block (more than {})",
+                    self.max_partitions
                 ),
             ));
         }
@@ -276,7 +286,16 @@ impl MergeTree {
     }
 
     /// Gives written parts their names and adds them to the list.
-    pub(super) fn publish(&self, mut written: Written) -> Result<()> {
+    pub(super) fn publish(&self, written: Written) -> Result<()> {
+        self.publish_with(written, &mut |_| Ok(()))
+    }
+
+    /// The same; `before` is given the number of the first part, just before they are added.
+    pub(super) fn publish_with(
+        &self,
+        mut written: Written,
+        before: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<()> {
         written.synced()?;
         if written.is_empty() {
             return Ok(());
@@ -285,6 +304,7 @@ impl MergeTree {
         let level = u32::from(self.layout().combining().is_some());
         self.change(|manifest| {
             let mut added = Vec::new();
+            before(manifest.last_block + 1)?;
             for (folder, partition) in written.take() {
                 manifest.last_block += 1;
                 let name = PartName {

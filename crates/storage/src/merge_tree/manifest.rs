@@ -33,6 +33,16 @@ pub(super) fn read(disk: &dyn Disk, table: &Path) -> Result<Vec<u8>> {
     }
 }
 
+/// The error for parts without a list.
+pub(super) fn missing(table: &Path) -> Error {
+    let path = table.join(FILE);
+    let message = format!(
+        "The list of parts is missing beside parts: {}",
+        path.display()
+    );
+    Error::new(ErrorCode::CORRUPTED_DATA, message)
+}
+
 impl Manifest {
     pub(super) fn parse(bytes: &[u8], table: &Path) -> Result<Self> {
         if bytes.is_empty() {

@@ -193,6 +193,14 @@ impl Part {
         self.is_obsolete.store(true, Ordering::Relaxed);
     }
 
+    /// Checks the file of the skipping indexes.
+    ///
+    /// # Errors
+    /// `CORRUPTED_DATA` if it is damaged.
+    pub(super) fn check_indexes(&self) -> Result<()> {
+        PartIndexes::check(self.disk.as_ref(), &self.folder)
+    }
+
     /// Whether a column can have a value of a group that is in that relation to `value`, as far as
     /// skipping indexes tell.
     pub fn can_hold(

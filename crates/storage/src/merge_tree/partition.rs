@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use basalt_error::{Error, Result};
 
+use super::attaching;
 use super::order::Partition;
 use super::part::{Part, PartName};
 use super::table::{DETACHED, MergeTree};
@@ -119,7 +120,7 @@ impl MergeTree {
         self.parts()?;
         let detached = self.folder().join(DETACHED);
         let mut written = Written::new(self);
-        let mut folders = Vec::new();
+        let mut names = Vec::new();
         for text in self.detached_parts()? {
             let Some(name) = PartName::parse(&text) else {
                 continue;
@@ -144,14 +145,16 @@ impl MergeTree {
                 self.disk().sync_folder(&folder)
             };
             link().map_err(|e| Error::from(e).within(folder.display()))?;
-            folders.push(part.folder().to_owned());
+            names.push(text);
         }
-        self.publish(written)?;
-        for folder in &folders {
-            // What is left can be attached twice, and says so by its name.
-            let _ = self.disk().remove_folder(folder);
+        let published = self.publish_with(written, &mut |first_block| {
+            attaching::begin(self.disk(), self.folder(), (&names, first_block))
+        });
+        // Whether it counts is told by the list of parts, even behind an error.
+        if let Ok(last_block) = self.last_block() {
+            attaching::end(self.disk(), self.folder(), last_block);
         }
-        Ok(folders.len())
+        published.map(|()| names.len())
     }
 
     /// Removes detached parts for which `is_meant`; gives how many.
@@ -179,11 +182,13 @@ impl MergeTree {
     pub fn check(&self, is_meant: &dyn Fn(&Part) -> bool) -> Result<Vec<Checked>> {
         let parts = self.parts()?;
         let meant = parts.iter().filter(|p| is_meant(p));
-        let checked = meant.map(|part: &Arc<Part>| Checked {
-            part: part.name(),
-            error: check_part(part, self.layout().columns.len())
-                .err()
-                .map(|e| e.message().to_owned()),
+        let num_columns = self.layout().columns.len();
+        let checked = meant.map(|part: &Arc<Part>| {
+            let found = check_part(part, num_columns).and_then(|()| part.check_indexes());
+            Checked {
+                part: part.name(),
+                error: found.err().map(|e| e.message().to_owned()),
+            }
         });
         Ok(checked.collect())
     }

@@ -23,6 +23,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Rows of a batch that an INSERT forms, at most.",
     ),
     setting(
+        "max_partitions_per_insert_block",
+        UInt64,
+        "100",
+        "Partitions that an INSERT may make parts of; 0 is no limit.",
+    ),
+    setting(
         "async_insert",
         Bool,
         "1",

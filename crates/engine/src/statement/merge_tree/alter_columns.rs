@@ -22,6 +22,7 @@ use crate::statement::alter;
 use crate::statement::altered_columns::Altered;
 use crate::statement::columns::check_columns;
 use crate::statement::create::shown_column;
+use crate::store;
 
 /// Puts a table with other columns, and what `change` makes of its statement, in the place of the old one.
 pub(in crate::statement) fn replace(
@@ -80,18 +81,18 @@ pub(in crate::statement) fn replace(
         engine: Engine::MergeTree(Arc::clone(&new)),
         ..changed_table
     };
-    take_over(
-        session,
-        query,
-        (name, table, &old),
-        (&changed_table, &new),
-        &altered,
-    )?;
+    let (from, to) = ((name, table, &*old), (&changed_table, &*new));
+    take_over(session, query, from, to, &altered)?;
     alter::put(session, name, changed_table)?;
     new.storage.set_removed(false);
     // The old folder goes when no definition names it any more, and no query reads it.
     definitions::save(&session.database)?;
-    old.storage.set_removed(true);
+    let is_shared = session.database.store.is_some();
+    let lifetime = old.storage.options().old_parts_lifetime;
+    match is_shared && !lifetime.is_zero() {
+        true => store::retire(old.storage.folder(), lifetime),
+        false => old.storage.set_removed(true),
+    }
     Ok(())
 }
 

@@ -78,6 +78,15 @@ pub(super) fn computed_column(
     columns: &[ColumnDefinition],
     expr: &Expr,
 ) -> Result<Computed> {
+    let names = column_names(expr);
+    let mut aliases = columns.iter().filter(|c| c.column.alias.is_some());
+    if let Some(alias) = aliases.find(|c| names.contains(&c.column.name)) {
+        let message = format!(
+            "Write out what ALIAS column `{}` stands for: it has no values",
+            alias.column.name
+        );
+        return Err(Error::new(ErrorCode::UNKNOWN_IDENTIFIER, message));
+    }
     let environment = session.environment(query);
     let name = format!("key {}", basalt_parser::format_expr(expr));
     let known = columns.iter().map(|c| DeclaredColumn {

@@ -52,12 +52,14 @@ pub(super) fn engine_names() -> impl Iterator<Item = &'static str> {
     Kind::ALL.into_iter().map(Kind::name)
 }
 
-/// Whether a statement asks for a MergeTree table.
-pub(super) fn is_wanted(create: &CreateTable) -> bool {
+/// Whether a statement asks for a MergeTree table; without an engine it does if it names a key, or rows can outlive the
+/// process.
+pub(super) fn is_wanted(session: &Session, create: &CreateTable) -> bool {
     let storage = &create.storage;
+    let is_kept = session.database.store.is_some() && !create.temporary;
     match &storage.engine {
         Some(engine) => Kind::parse(&engine.name).is_some(),
-        None => storage.order_by.is_some() || storage.primary_key.is_some(),
+        None => is_kept || storage.order_by.is_some() || storage.primary_key.is_some(),
     }
 }
 

@@ -9,11 +9,11 @@ mod entry;
 mod value;
 
 use std::fmt;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use arrow::array::ArrayRef;
-use basalt_error::{Error, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
 pub use value::IndexedValue;
@@ -144,6 +144,23 @@ impl PartIndexes {
     pub(super) fn read(disk: &dyn Disk, folder: &Path) -> Self {
         let bytes = disk.read(&folder.join(FILE)).unwrap_or_default();
         Self::from_bytes(&bytes).unwrap_or_default()
+    }
+
+    /// Checks the file of a part, if it is there.
+    ///
+    /// # Errors
+    /// `CORRUPTED_DATA` if it is damaged: queries go on without it, and read more.
+    pub(super) fn check(disk: &dyn Disk, folder: &Path) -> Result<()> {
+        let path = folder.join(FILE);
+        match disk.read(&path) {
+            Ok(bytes) if Self::from_bytes(&bytes).is_some() => Ok(()),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+            Err(e) => Err(Error::from(e).within(path.display())),
+            Ok(_) => Err(Error::new(
+                ErrorCode::CORRUPTED_DATA,
+                format!("The skipping indexes are damaged: {}", path.display()),
+            )),
+        }
     }
 
     fn to_bytes(&self) -> Vec<u8> {

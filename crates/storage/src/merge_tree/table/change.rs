@@ -28,8 +28,7 @@ impl MergeTree {
             return Err(sealed());
         }
         if state.bytes.is_empty() {
-            let created = self.disk.create_folder(&self.folder);
-            created.map_err(|e| Error::from(e).within(self.folder.display()))?;
+            state.bytes = self.begin()?;
         }
         let mut manifest = state.manifest.clone();
         let (added, removed) = change(&mut manifest)?;
@@ -43,7 +42,7 @@ impl MergeTree {
                 opened.push(self.placed(folder, name, &state.manifest)?);
                 Ok(())
             })
-            .and_then(|()| self.sync_names(state.bytes.is_empty()));
+            .and_then(|()| self.sync_names(false));
         manifest.parts.retain(|name| !removed.contains(name));
         manifest
             .parts
@@ -96,6 +95,15 @@ impl MergeTree {
             ErrorCode::ABORTED,
             format!("Try again: part {gone} was removed meanwhile"),
         )
+    }
+
+    /// Makes the folder, and a list without parts: so parts without a list are damage.
+    fn begin(&self) -> Result<Vec<u8>> {
+        let created = self.disk.create_folder(&self.folder);
+        created.map_err(|e| Error::from(e).within(self.folder.display()))?;
+        let bytes = Manifest::default().save(self.disk(), &self.folder)?;
+        self.sync_names(true)?;
+        Ok(bytes)
     }
 
     /// Has the system keep the names of parts, and at first that of the table's folder.

@@ -19,6 +19,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use basalt_error::{Error, ErrorCode, Result};
 use parking_lot::{Mutex, RwLock};
 
+use super::attaching;
 use super::background::BackgroundMerges;
 use super::block_cache::BlockCache;
 use super::decoders::Decoders;
@@ -28,7 +29,7 @@ use super::manifest::{self, Manifest};
 use super::merge::Merges;
 use super::old_parts::OldParts;
 use super::options::Options;
-use super::part::{Part, PartName};
+use super::part::{Part, PartName, is_part_name};
 use crate::disk::{Disk, SystemDisk};
 
 /// How often the list is read again if parts go while they are opened.
@@ -239,6 +240,9 @@ impl MergeTree {
                      columns",
                 ));
             }
+            if bytes.is_empty() && self.has_part_folders() {
+                return Err(manifest::missing(&self.folder));
+            }
             match self.open_parts(&bytes, &state.parts) {
                 Ok((manifest, parts)) => {
                     state.is_loaded = true;
@@ -258,6 +262,14 @@ impl MergeTree {
             self.remove_leftovers(state);
         }
         Ok(())
+    }
+
+    /// Whether there are folders that a list has named: it is written before the first of them gets its name.
+    fn has_part_folders(&self) -> bool {
+        let entries = self.disk.list(&self.folder).unwrap_or_default();
+        entries
+            .iter()
+            .any(|entry| entry.is_folder && is_part_name(&entry.name))
     }
 
     fn open_parts(&self, bytes: &[u8], known: &[Arc<Part>]) -> Result<(Manifest, Vec<Arc<Part>>)> {
@@ -287,6 +299,7 @@ impl MergeTree {
             }
         }
         self.remove_copies_of(parts.iter());
+        attaching::end(self.disk(), &self.folder, state.manifest.last_block);
     }
 
     /// Removes the files of parts that were merged a while ago.

@@ -311,3 +311,22 @@ fn every_changed_byte_is_an_error_that_says_where() {
     let whole = rows(&opened(&folder.0)).unwrap();
     assert_eq!(whole, batch(&(0..50).collect::<Vec<_>>()));
 }
+
+#[test]
+fn parts_without_their_list_are_damage_and_stay() {
+    let folder = Folder::new("no-list");
+    insert(&opened(&folder.0), &[1]);
+    let list = folder.0.join("parts.txt");
+    let bytes = fs::read(&list).unwrap();
+    fs::remove_file(&list).unwrap();
+    let table = opened(&folder.0);
+    let error = rows(&table).unwrap_err();
+    assert!(
+        error.message().contains("list of parts is missing"),
+        "{error}"
+    );
+    assert!(table.insert().is_err());
+    assert!(table.truncate().is_err());
+    fs::write(&list, bytes).unwrap();
+    assert_eq!(rows(&opened(&folder.0)).unwrap(), batch(&[1]));
+}

@@ -5,18 +5,26 @@
 //! Any number of processes read a folder; the first that changes a definition keeps it for itself
 //! until it ends, by a lock on a file that the system releases with the process. Another one waits for
 //! a moment, and takes over what the first has changed.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`script`] | the script and its checksum |
+
+mod script;
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, Statement};
+
+pub(crate) use script::create_function;
 
 use crate::database::Database;
 use crate::session::{Io, Session};
+use crate::store;
 
 const FILE: &str = "definitions.sql";
 
@@ -34,6 +42,8 @@ pub(crate) struct Folder {
     path: PathBuf,
     /// The script as it was read or written last.
     script: Vec<u8>,
+    /// That of its file.
+    stamp: Option<Stamp>,
     /// How often the catalog had been changed then.
     num_changes: u64,
     /// Held from the first change on.
@@ -44,6 +54,57 @@ impl Folder {
     fn script_file(&self) -> PathBuf {
         self.path.join(FILE)
     }
+
+    /// Takes over the definitions that are kept, if they are others.
+    fn take_over(&mut self, database: &Database) -> Result<()> {
+        let script = read(&self.script_file())?;
+        if script != self.script {
+            adopt(database, &self.path)?;
+            self.script = script;
+        }
+        Ok(())
+    }
+}
+
+/// What changes with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    modified: Option<SystemTime>,
+    num_bytes: u64,
+    #[cfg(unix)]
+    inode: u64,
+}
+
+impl Stamp {
+    /// None if there is no such file.
+    fn of(file: &Path) -> Option<Self> {
+        #[cfg(unix)]
+        use std::os::unix::fs::MetadataExt;
+        let metadata = std::fs::metadata(file).ok()?;
+        Some(Self {
+            modified: metadata.modified().ok(),
+            num_bytes: metadata.len(),
+            #[cfg(unix)]
+            inode: metadata.ino(),
+        })
+    }
+}
+
+/// Takes over what another process has changed, unless this one does.
+///
+/// # Errors
+/// If the definitions there are damaged.
+pub(crate) fn refresh(database: &Database) -> Result<()> {
+    let mut folder = database.folder.lock();
+    let Some(folder) = folder.as_mut().filter(|f| f.lock.is_none()) else {
+        return Ok(());
+    };
+    let stamp = Stamp::of(&folder.script_file());
+    if stamp != folder.stamp {
+        folder.take_over(database)?;
+        folder.stamp = stamp;
+    }
+    Ok(())
 }
 
 /// Whether this process may change definitions, and tables on disk.
@@ -57,14 +118,17 @@ pub(crate) fn is_claimed(database: &Database) -> bool {
 
 /// Runs the folder's script.
 pub(crate) fn load(database: &Arc<Database>, path: &Path) -> Result<Folder> {
+    let stamp = Stamp::of(&path.join(FILE));
     let text = read(&path.join(FILE))?;
     let mut folder = Folder {
         path: path.to_owned(),
         script: text.clone(),
+        stamp,
         num_changes: 0,
         lock: None,
     };
     let file = folder.script_file();
+    let is_checked = script::is_checked(&text, &file)?;
     let mut session = Session::new(database);
     session.loads_definitions = true;
     for parsed in basalt_parser::parse_statements(&text) {
@@ -76,6 +140,9 @@ pub(crate) fn load(database: &Arc<Database>, path: &Path) -> Result<Folder> {
         session
             .run(&text, &parsed, io)
             .map_err(|e| e.within(file.display()))?;
+    }
+    if !is_checked {
+        store::check_known(database, &file)?;
     }
     folder.num_changes = database.catalog.num_changes();
     Ok(folder)
@@ -100,17 +167,17 @@ pub(crate) fn claim(database: &Database) -> Result<()> {
         return Ok(());
     };
     let mut lock = locked(&folder.path)?;
-    let script = read(&folder.script_file())?;
-    if script != folder.script {
-        adopt(database, &folder.path)?;
-        folder.script = script;
-    }
+    folder.take_over(database)?;
     // Who waits for the folder is told which process has it.
     let written = lock
         .set_len(0)
         .and_then(|()| write!(lock, "{}", std::process::id()));
     written.map_err(|e| Error::from(e).within(folder.path.display()))?;
     folder.lock = Some(lock);
+    if Stamp::of(&folder.script_file()).is_none() {
+        // A folder whose definitions are missing is told from one without any.
+        write_script(folder, script::with_checksum(String::new()))?;
+    }
     crate::on_disk::own_all(database);
     Ok(())
 }
@@ -186,7 +253,8 @@ pub(crate) fn save(database: &Database) -> Result<()> {
     let dropped = std::mem::take(&mut *database.dropped.lock());
     if let Some(folder) = folder.as_mut() {
         let num_changes = database.catalog.num_changes();
-        let written = script(database).and_then(|script| write(folder, script.into_bytes()));
+        let script = script::of(database).map(script::with_checksum);
+        let written = script.and_then(|script| write_script(folder, script));
         if let Err(e) = written {
             database.dropped.lock().extend(dropped);
             return Err(e);
@@ -195,10 +263,13 @@ pub(crate) fn save(database: &Database) -> Result<()> {
     }
     let on_disk = dropped.iter().filter_map(|table| table.on_disk());
     on_disk.for_each(|table| table.set_removed(true));
+    if let Some(store) = database.store.as_ref().filter(|_| folder.is_some()) {
+        store::remove_retired(store);
+    }
     Ok(())
 }
 
-fn write(folder: &mut Folder, script: Vec<u8>) -> Result<()> {
+fn write_script(folder: &mut Folder, script: Vec<u8>) -> Result<()> {
     let file = folder.script_file();
     let temporary = folder.path.join(format!("{FILE}.new"));
     let write = || -> std::io::Result<()> {
@@ -212,62 +283,6 @@ fn write(folder: &mut Folder, script: Vec<u8>) -> Result<()> {
         Error::from(e).within(format!("Cannot keep definitions in {}", file.display()))
     })?;
     folder.script = script;
+    folder.stamp = Stamp::of(&file);
     Ok(())
-}
-
-/// The statement that makes a function.
-pub(crate) fn create_function(name: &str, lambda: &ast::Lambda, or_replace: bool) -> String {
-    let create = ast::CreateFunction {
-        or_replace,
-        if_not_exists: false,
-        name: name.to_owned(),
-        cluster: None,
-        lambda: lambda.clone(),
-        span: ast::Span::default(),
-    };
-    basalt_parser::format_one_line(&Statement::CreateFunction(Box::new(create)))
-}
-
-/// The statement that makes a database.
-fn create_database(name: &str, comment: String) -> String {
-    let create = ast::CreateDatabase {
-        attach: false,
-        if_not_exists: true,
-        name: ast::ObjectName::bare(name),
-        uuid: None,
-        cluster: None,
-        storage: ast::Storage::default(),
-        table_overrides: Vec::new(),
-        comment: (!comment.is_empty()).then(|| comment.into_bytes()),
-        output: ast::OutputOptions::default(),
-    };
-    basalt_parser::format_one_line(&Statement::CreateDatabase(Box::new(create)))
-}
-
-fn script(database: &Database) -> Result<String> {
-    let mut tables = String::new();
-    let mut views = String::new();
-    let mut script = String::new();
-    for (name, lambda) in database.sql_functions.read().iter() {
-        script.push_str(&create_function(name, lambda, true));
-        script.push_str(";\n");
-    }
-    for name in database.catalog.databases() {
-        let all = database.catalog.tables(&name)?;
-        if !crate::catalog::SYSTEM_DATABASES.contains(&name.as_str()) {
-            script.push_str(&create_database(&name, database.catalog.comment(&name)));
-            script.push_str(";\n");
-        }
-        for (_, table) in all {
-            let is_view = matches!(table.engine, crate::catalog::Engine::View(_));
-            let target = if is_view { &mut views } else { &mut tables };
-            match table.on_disk() {
-                Some(on_disk) => target.push_str(&on_disk.definition(&table.create_sql)?),
-                None => target.push_str(&table.create_sql),
-            }
-            target.push_str(";\n");
-        }
-    }
-    // Views name tables, so that they come behind them.
-    Ok(script + &tables + &views)
 }
