@@ -5,6 +5,7 @@ mod compiled;
 mod damaged_files;
 mod definitions;
 mod disk;
+mod earlier_tables;
 mod explain_analyze;
 mod explain_pipeline;
 mod files;
