@@ -101,7 +101,8 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        self.catalog.flush_inserts();
+        // It waits as long as it takes.
+        let _ = self.catalog.flush_inserts(&|| Ok(()));
         self.runtime.end();
         // Tasks that take no notice of the end of their query still have theirs.
         self.temporary_files.remove();

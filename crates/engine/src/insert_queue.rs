@@ -137,16 +137,19 @@ impl InsertQueue {
         Ok(Ticket { queue, outcome })
     }
 
-    /// Waits until all that waits now is written.
-    pub(crate) fn flush(&self) {
+    /// Waits until all that waits now is written; `check` says again and again whether to wait on.
+    pub(crate) fn flush(&self, check: &dyn Fn() -> Result<()>) -> Result<()> {
         let mut state = self.state.lock();
         state.num_flushing += 1;
         self.changed.notify_all();
         let last = state.num_pushed;
-        while state.num_done < last {
-            self.changed.wait(&mut state);
+        let mut checked = Ok(());
+        while state.num_done < last && checked.is_ok() {
+            self.changed.wait_for(&mut state, CHECK_INTERVAL);
+            checked = check();
         }
         state.num_flushing -= 1;
+        checked
     }
 
     /// The inserts that wait.
@@ -229,21 +232,17 @@ impl State {
     /// When those that wait are to be written; none if none does.
     fn due(&self) -> Option<Instant> {
         let first = self.waiting.front()?;
-        let Pace {
-            longest,
-            is_adaptive,
-            enough_bytes,
-        } = first.pace;
-        if self.num_flushing > 0 || self.num_bytes >= enough_bytes {
-            return Some(first.came);
-        }
-        if !is_adaptive {
-            return Some(first.came + longest);
-        }
-        let due = self.last.map_or(first.came, |last| {
-            last.started + last.took * last.num_inserts.min(1 << 16)
-        });
-        Some(due.min(first.came + longest))
+        let due = |entry: &Entry| {
+            let latest = entry.came + entry.pace.longest;
+            let is_enough = self.num_bytes >= entry.pace.enough_bytes.min(MAX_WAITING_BYTES);
+            match self.last {
+                _ if self.num_flushing > 0 || is_enough => first.came,
+                _ if !entry.pace.is_adaptive => latest,
+                None => entry.came,
+                Some(last) => latest.min(last.started + last.took * last.num_inserts.min(1 << 16)),
+            }
+        };
+        self.waiting.iter().map(due).min()
     }
 
     /// Takes those of the first one's table out, as it is defined now.
@@ -261,16 +260,26 @@ impl State {
     }
 }
 
-/// Writes inserts together, or each alone if that fails: one may not take the others with it.
+/// Writes inserts together. If rows of one cannot be written whatever the disk does, each is written alone, for it may
+/// not take the others with it; behind any other error nobody knows what is there.
 fn write(entries: &[Entry]) {
-    if entries.len() > 1 && insert(entries).is_ok() {
-        entries.iter().for_each(|entry| entry.end(Ok(())));
+    let together = insert(entries);
+    let is_of_rows = |e: &Error| OF_ROWS.contains(&e.code());
+    if entries.len() > 1 && together.as_ref().is_err_and(is_of_rows) {
+        for entry in entries {
+            entry.end(insert(std::slice::from_ref(entry)));
+        }
         return;
     }
-    for entry in entries {
-        entry.end(insert(std::slice::from_ref(entry)));
-    }
+    entries.iter().for_each(|entry| entry.end(together.clone()));
 }
+
+/// Errors that come before anything is kept.
+const OF_ROWS: [ErrorCode; 3] = [
+    ErrorCode::TOO_MANY_PARTS,
+    ErrorCode::INVALID_PARTITION_VALUE,
+    ErrorCode::TOO_LARGE_STRING_SIZE,
+];
 
 fn insert(entries: &[Entry]) -> Result<()> {
     let Some(first) = entries.first() else {

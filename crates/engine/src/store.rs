@@ -1,4 +1,7 @@
 //! Knows the folders of tables: which are of no table any more, and when they go.
+//!
+//! A folder is removed only if it says itself that it may be: it is of a table that was never finished, or that is no more.
+//! Definitions that do not name a folder are no reason: they may be an old copy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,33 +12,26 @@ use basalt_error::{Error, ErrorCode, Result};
 use crate::database::Database;
 use crate::on_disk::OnDisk;
 
-/// Marks a folder that other processes may read for so many seconds more.
+/// How long the folder of a table stays that is dropped, if the process ends before its last query does.
+pub(crate) const DROPPED_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Marks the folder of a table whose definition is not kept yet.
+const UNFINISHED: &str = "unfinished";
+
+/// Marks the folder of a table that is no more, which other processes may read for so many seconds.
 const RETIRED: &str = "retired";
 
-/// Folders that no definition names.
-fn unknown(database: &Database) -> Vec<PathBuf> {
-    let known = database.catalog.on_disk();
-    let known: Vec<&str> = known
-        .iter()
-        .filter_map(|table| table.on_disk().map(OnDisk::uuid))
-        .collect();
-    let store = database.store.as_ref();
-    let folders = store.map(|store| folders(store)).unwrap_or_default();
-    let is_unknown = |folder: &PathBuf| {
-        let name = folder.file_name().and_then(|name| name.to_str());
-        !name.is_some_and(|name| known.contains(&name))
-    };
-    folders.into_iter().filter(is_unknown).collect()
-}
-
-/// All folders with names that those of tables have.
-fn folders(store: &Path) -> Vec<PathBuf> {
+/// All folders with names that those of tables have, but for these.
+fn unknown(store: &Path, known: &[&str]) -> Vec<PathBuf> {
     let entries = fs::read_dir(store).into_iter().flatten().flatten();
-    let is_table = |path: &PathBuf| {
+    let is_unknown = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| uuid::Uuid::parse_str(name).is_ok())
+        name.is_some_and(|name| uuid::Uuid::parse_str(name).is_ok() && !known.contains(&name))
     };
-    entries.map(|entry| entry.path()).filter(is_table).collect()
+    entries
+        .map(|entry| entry.path())
+        .filter(is_unknown)
+        .collect()
 }
 
 /// Checks that definitions which nothing vouches for name all folders.
@@ -43,13 +39,28 @@ fn folders(store: &Path) -> Vec<PathBuf> {
 /// # Errors
 /// `CORRUPTED_DATA` if a folder is no table's.
 pub(crate) fn check_known(database: &Database, definitions: &Path) -> Result<()> {
-    let mut unknown = unknown(database).into_iter();
-    match unknown.find(|folder| !folder.join(RETIRED).exists()) {
+    let Some(store) = &database.store else {
+        return Ok(());
+    };
+    let known = database.catalog.on_disk();
+    let known: Vec<&str> = known
+        .iter()
+        .filter_map(|table| table.on_disk().map(OnDisk::uuid))
+        .collect();
+    let is_marked = |folder: &PathBuf| {
+        let marks = [UNFINISHED, RETIRED];
+        marks.iter().any(|mark| folder.join(mark).exists())
+    };
+    match unknown(store, &known)
+        .iter()
+        .find(|folder| !is_marked(folder))
+    {
         None => Ok(()),
         Some(folder) => Err(Error::new(
             ErrorCode::CORRUPTED_DATA,
             format!(
-                "Put the definitions back: {} has no checksum, and names no table in {}",
+                "Put the definitions back, or move the folder away: {} has no checksum, and names no \
+                 table in {}",
                 definitions.display(),
                 folder.display()
             ),
@@ -57,33 +68,48 @@ pub(crate) fn check_known(database: &Database, definitions: &Path) -> Result<()>
     }
 }
 
-/// Removes folders that no definition names; those that may be read stay for their time.
-pub(crate) fn remove_unknown(database: &Database) {
-    for folder in unknown(database) {
-        if !is_read(&folder) {
-            // What cannot be removed is in nobody's way.
-            let _ = fs::remove_dir_all(folder);
-        }
+/// Makes the folder of a new table, which goes if the process ends before its definition is kept.
+///
+/// # Errors
+/// If it cannot be made.
+pub(crate) fn begin(folder: &Path) -> Result<()> {
+    let made = fs::create_dir_all(folder).and_then(|()| fs::write(folder.join(UNFINISHED), ""));
+    made.map_err(|e| Error::from(e).within(folder.display()))
+}
+
+/// Says that the definitions of these tables are kept.
+pub(crate) fn finish(store: &Path, known: &[&str]) {
+    for uuid in known {
+        // Most have no mark; a named folder is not removed in spite of one.
+        let _ = fs::remove_file(store.join(uuid).join(UNFINISHED));
     }
 }
 
 /// Lets a folder go when queries of other processes have ended that read it.
 pub(crate) fn retire(folder: &Path, lifetime: Duration) {
-    // Without the mark it goes when a process next begins to change definitions.
+    // Without the mark it stays.
     let _ = fs::write(folder.join(RETIRED), lifetime.as_secs().to_string());
 }
 
-/// Removes folders whose time is over.
-pub(crate) fn remove_retired(store: &Path) {
-    for folder in folders(store) {
-        if folder.join(RETIRED).exists() && !is_read(&folder) {
+/// Removes folders but for these, if their time is over.
+pub(crate) fn remove_retired(store: &Path, known: &[&str]) {
+    for folder in unknown(store, known).iter().filter(|f| is_over(f)) {
+        // What cannot be removed is in nobody's way.
+        let _ = fs::remove_dir_all(folder);
+    }
+}
+
+/// Removes folders but for these, if they were never finished: when no table can be on its way.
+pub(crate) fn remove_unfinished(store: &Path, known: &[&str]) {
+    for folder in unknown(store, known) {
+        if folder.join(UNFINISHED).exists() {
             let _ = fs::remove_dir_all(folder);
         }
     }
 }
 
-/// Whether a folder was retired and its time is not over.
-fn is_read(folder: &Path) -> bool {
+/// Whether a folder was retired and its time is over.
+fn is_over(folder: &Path) -> bool {
     let mark = folder.join(RETIRED);
     let lifetime = fs::read_to_string(&mark)
         .ok()
@@ -91,7 +117,7 @@ fn is_read(folder: &Path) -> bool {
     let retired = fs::metadata(&mark).and_then(|mark| mark.modified()).ok();
     let age = retired.and_then(|retired| retired.elapsed().ok());
     match (lifetime, age) {
-        (Some(lifetime), Some(age)) => age < Duration::from_secs(lifetime),
+        (Some(lifetime), Some(age)) => age >= Duration::from_secs(lifetime),
         _ => false,
     }
 }

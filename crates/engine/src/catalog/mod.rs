@@ -291,11 +291,21 @@ impl Catalog {
             .collect()
     }
 
-    /// Waits until all rows are written that wait for others.
-    pub(crate) fn flush_inserts(&self) {
+    /// Waits until all rows are written that wait for others; `check` says again and again whether to wait on.
+    pub(crate) fn flush_inserts(&self, check: &dyn Fn() -> Result<()>) -> Result<()> {
         let tables = self.on_disk();
-        let on_disk = tables.iter().filter_map(|table| table.on_disk());
-        on_disk.for_each(|table| table.queue().flush());
+        let mut on_disk = tables.iter().filter_map(|table| table.on_disk());
+        on_disk.try_for_each(|table| table.queue().flush(check))
+    }
+
+    /// All databases but those of the system at one moment: name, comment and tables.
+    pub(crate) fn all(&self) -> Vec<(String, String, Vec<Arc<Table>>)> {
+        let databases = self.databases.read();
+        let all = databases.iter().map(|(name, database)| {
+            let tables = database.tables.values().map(Arc::clone).collect();
+            (name.clone(), database.comment.clone(), tables)
+        });
+        all.collect()
     }
 
     /// Takes over the databases and tables of another catalog; a table that both define alike keeps its

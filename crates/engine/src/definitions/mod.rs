@@ -23,6 +23,7 @@ use basalt_error::{Error, ErrorCode, Result};
 pub(crate) use script::create_function;
 
 use crate::database::Database;
+use crate::on_disk::OnDisk;
 use crate::session::{Io, Session};
 use crate::store;
 
@@ -174,9 +175,11 @@ pub(crate) fn claim(database: &Database) -> Result<()> {
         .and_then(|()| write!(lock, "{}", std::process::id()));
     written.map_err(|e| Error::from(e).within(folder.path.display()))?;
     folder.lock = Some(lock);
-    if Stamp::of(&folder.script_file()).is_none() {
+    let file = folder.script_file();
+    if Stamp::of(&file).is_none() || !script::is_checked(&folder.script, &file)? {
         // A folder whose definitions are missing is told from one without any.
-        write_script(folder, script::with_checksum(String::new()))?;
+        let script = script::of(database)?;
+        write_script(folder, script::with_checksum(script))?;
     }
     crate::on_disk::own_all(database);
     Ok(())
@@ -261,10 +264,22 @@ pub(crate) fn save(database: &Database) -> Result<()> {
         }
         folder.num_changes = num_changes;
     }
+    let known = database.catalog.on_disk();
+    let known: Vec<&str> = known
+        .iter()
+        .filter_map(|table| table.on_disk().map(OnDisk::uuid))
+        .collect();
     let on_disk = dropped.iter().filter_map(|table| table.on_disk());
-    on_disk.for_each(|table| table.set_removed(true));
+    // Another session may have given the table another name meanwhile.
+    for table in on_disk.filter(|table| !known.contains(&table.uuid())) {
+        if let Some(store) = &database.store {
+            store::retire(&store.join(table.uuid()), store::DROPPED_LIFETIME);
+        }
+        table.set_removed(true);
+    }
     if let Some(store) = database.store.as_ref().filter(|_| folder.is_some()) {
-        store::remove_retired(store);
+        store::finish(store, &known);
+        store::remove_retired(store, &known);
     }
     Ok(())
 }

@@ -80,13 +80,10 @@ pub(super) fn of(database: &Database) -> Result<String> {
         script.push_str(&create_function(name, lambda, true));
         script.push_str(";\n");
     }
-    for name in database.catalog.databases() {
-        let all = database.catalog.tables(&name)?;
-        if !crate::catalog::SYSTEM_DATABASES.contains(&name.as_str()) {
-            script.push_str(&create_database(&name, database.catalog.comment(&name)));
-            script.push_str(";\n");
-        }
-        for (_, table) in all {
+    for (name, comment, all) in database.catalog.all() {
+        script.push_str(&create_database(&name, comment));
+        script.push_str(";\n");
+        for table in all {
             let is_view = matches!(table.engine, crate::catalog::Engine::View(_));
             let target = if is_view { &mut views } else { &mut tables };
             match table.on_disk() {

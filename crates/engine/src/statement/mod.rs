@@ -87,16 +87,18 @@ pub(crate) fn run(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) ->
             | Statement::Rename(_)
             | Statement::Alter(_)
     );
+    if !session.loads_definitions {
+        crate::definitions::refresh(&session.database)?;
+    }
     let changes = defines || writes_to_disk(session, &query.parsed.statement);
     if changes {
         crate::definitions::claim(&session.database)?;
         crate::definitions::keep(&session.database)?;
-        if !matches!(query.parsed.statement, Statement::Insert(_)) {
+        if changes_tables(&query.parsed.statement) {
             // What was inserted before is there before it is changed.
-            session.database.catalog.flush_inserts();
+            let catalog = &session.database.catalog;
+            catalog.flush_inserts(&|| query.control.check_end())?;
         }
-    } else if !session.loads_definitions {
-        crate::definitions::refresh(&session.database)?;
     }
     let place = place(&query.parsed.statement).map(|span| query.position(span.start as usize));
     let start = query.position(query.parsed.span.start);
@@ -181,13 +183,26 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
         {
             merge_tree::merges(session, system)
         }
-        Statement::System(system) => set::system(session, &system.command),
+        Statement::System(system) => set::system(session, &query, &system.command),
         Statement::Kill(kill) => kill::run(session, &query, kill, io),
         Statement::Parallel(statements) => parallel::run(session, &query, statements, io),
         Statement::CreateIndex(_) => Err(Error::not_implemented("CREATE INDEX")),
         Statement::ExecuteAs { .. } => Err(Error::not_implemented("EXECUTE AS")),
         Statement::Tokens(tokens) => Err(Error::not_implemented(&tokens.construct)),
     }
+}
+
+/// Whether a statement changes tables that there are, or their rows, otherwise than by adding some.
+fn changes_tables(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Drop(_)
+            | Statement::Rename(_)
+            | Statement::Alter(_)
+            | Statement::Truncate(_)
+            | Statement::Optimize(_)
+            | Statement::Delete { .. }
+    )
 }
 
 /// Whether a statement changes the rows of a table on disk.

@@ -3,7 +3,7 @@
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{ExprKind, Literal, Setting, Use};
 
-use crate::session::{Session, Summary};
+use crate::session::{RunningQuery, Session, Summary};
 use crate::settings::{Kind, Settings, find};
 
 /// `SET name = value, …`; `SET param_x = value` sets a query parameter.
@@ -67,7 +67,11 @@ const NOTHING_TO_DO: [&str; 8] = [
 ];
 
 /// `SYSTEM command`.
-pub(crate) fn system(session: &Session, command: &str) -> Result<Summary> {
+pub(crate) fn system(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    command: &str,
+) -> Result<Summary> {
     let is_cache = command.starts_with("DROP ") || command.starts_with("CLEAR ");
     let is_nothing = (is_cache && command.ends_with(" CACHE")) || NOTHING_TO_DO.contains(&command);
     match command {
@@ -80,7 +84,8 @@ pub(crate) fn system(session: &Session, command: &str) -> Result<Summary> {
             "Leave it out: there is no configuration file that SYSTEM RELOAD CONFIG could read",
         )),
         "FLUSH ASYNC INSERT QUEUE" => {
-            session.database.catalog.flush_inserts();
+            let catalog = &session.database.catalog;
+            catalog.flush_inserts(&|| query.control.check_end())?;
             Ok(Summary::default())
         }
         "CLEAR UNCOMPRESSED CACHE" => {

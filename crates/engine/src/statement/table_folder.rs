@@ -9,6 +9,7 @@ use basalt_parser::ast::CreateTable;
 use crate::definitions;
 use crate::on_disk::OnDisk;
 use crate::session::Session;
+use crate::store;
 
 /// A folder that need not exist yet.
 pub(super) struct TableFolder {
@@ -45,7 +46,12 @@ impl TableFolder {
             ));
         }
         let (path, temporary) = match path.filter(|_| !create.temporary) {
-            Some(path) => (path, None),
+            Some(path) => {
+                if !session.loads_definitions {
+                    store::begin(&path)?;
+                }
+                (path, None)
+            }
             None => {
                 let folder = database.temporary_files.create_folder()?;
                 (folder.path().to_owned(), Some(folder))

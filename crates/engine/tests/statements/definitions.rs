@@ -194,3 +194,29 @@ fn readers_take_over_what_a_writer_changes_and_queries_end_that_have_begun() {
     run(&mut writer, "DROP TABLE t").expect("no table");
     assert_eq!(tables(&folder).len(), 0);
 }
+
+#[test]
+fn an_old_copy_of_the_definitions_costs_no_table() {
+    let folder = Folder::new("definitions-old");
+    let mut session = open(&folder);
+    run(
+        &mut session,
+        "CREATE TABLE t (a UInt8) ENGINE = MergeTree ORDER BY a",
+    )
+    .expect("a table");
+    run(&mut session, "INSERT INTO t VALUES (1)").expect("a row");
+    let file = folder.0.join("definitions.sql");
+    let old = fs::read(&file).expect("definitions");
+    run(&mut session, "ALTER TABLE t ADD COLUMN b UInt8").expect("a column");
+    run(&mut session, "CREATE TABLE u (a UInt8) ENGINE = Mmap").expect("a table");
+    run(&mut session, "INSERT INTO u VALUES (1)").expect("a row");
+    drop(session);
+    let new = fs::read(&file).expect("definitions");
+    fs::write(&file, old).expect("an old copy");
+    let mut session = open(&folder);
+    run(&mut session, "CREATE TABLE n (a UInt8) ENGINE = Null").expect("a table");
+    assert_eq!(counts(&mut session, &["t"]), ["1\n"]);
+    drop(session);
+    fs::write(&file, new).expect("the new definitions");
+    assert_eq!(counts(&mut open(&folder), &["t", "u"]), ["1\n"; 2]);
+}

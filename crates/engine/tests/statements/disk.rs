@@ -103,11 +103,15 @@ fn a_killed_process_leaves_no_rows_and_its_remains_go() {
         fs::create_dir(path).expect("a folder");
         fs::write(path.join("0.blocks"), "half").expect("a file");
     }
+    fs::write(dropped.join("unfinished"), "").expect("a mark");
+    let unknown = store.join("61f0c404-5cb3-11e7-907b-a6006ad3dba1");
+    fs::create_dir(&unknown).expect("a folder");
     let mut second = open(&folder.0);
     assert_eq!(run(&mut second, "SELECT * FROM t"), "1\tx\n");
     assert!(part.exists() && dropped.exists(), "readers remove nothing");
     assert_eq!(run(&mut second, "INSERT INTO t VALUES (2, 'y')"), "");
     assert!(!part.exists() && !dropped.exists());
+    assert!(unknown.exists(), "nothing says that it may go");
     assert_eq!(
         run(&mut second, "SELECT * FROM t ORDER BY a"),
         "1\tx\n2\ty\n"

@@ -1,16 +1,20 @@
 //! Reads the parts of a MergeTree table with FINAL: rows of the same key are combined while they are read.
+//!
+//! Threads take ranges of keys. A top-N by the first column of the key begins with the range that it wants most, and
+//! leaves out those that it does not want any more.
 
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
-use basalt_storage::merge_tree::MergedRows;
+use basalt_storage::merge_tree::{KeyPlace, MergedRows, key_places};
 use basalt_storage::{Layout, MergeTree, Part};
 use datafusion::logical_expr::Expr;
 
 use super::merge_tree::{group_can_match, visible_schema};
 use super::{BatchIter, MorselSource, ScanRequest, TableKind};
+use crate::sort::KeyBound;
 
 /// The parts that a query sees, of a table that combines rows.
 #[derive(Clone, Debug)]
@@ -38,7 +42,18 @@ impl TableKind for FinalTable {
 
     fn source(&self, request: &ScanRequest) -> Result<Arc<dyn MorselSource>> {
         let schema = self.schema.project(&request.projection);
+        let parts = self.parts.iter();
+        let num_rows: usize = parts.map(|part| part.metadata().num_rows()).sum();
+        let num_ranges = (num_rows / RANGE_ROWS).clamp(1, MAX_RANGES);
+        let places = match num_ranges {
+            1 => Vec::new(),
+            _ => key_places(self.table.layout(), &self.parts, num_ranges)?,
+        };
         Ok(Arc::new(FinalSource {
+            ranges: (0..places.len().saturating_sub(1).max(1)).collect(),
+            places: places.into(),
+            bound: None,
+            projection: request.projection.as_slice().into(),
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
             table: self.clone(),
             ids: ids(self.table.layout(), &request.projection),
@@ -70,10 +85,24 @@ fn ids(layout: &Layout, projection: &[usize]) -> Vec<usize> {
     ids
 }
 
-/// A scan of a [`FinalTable`]: one morsel, as each row may depend on any part.
-#[derive(Debug)]
+/// Rows of a range, about, before they are combined.
+const RANGE_ROWS: usize = 1 << 18;
+
+/// Ranges of a scan at most.
+const MAX_RANGES: usize = 256;
+
+/// A scan of a [`FinalTable`].
+#[derive(Clone, Debug)]
 struct FinalSource {
     schema: SchemaRef,
+    /// The columns of the table that are read.
+    projection: Arc<[usize]>,
+    /// Range `i` begins at place `i` and ends before the next one, the last at the end; none if there is but one.
+    places: Arc<[KeyPlace]>,
+    /// The ranges in the order in which they are read.
+    ranges: Vec<usize>,
+    /// What a top-N wants, by the first column of the key.
+    bound: Option<Arc<KeyBound>>,
     table: FinalTable,
     ids: Vec<usize>,
     /// How many of the columns the query wants.
@@ -87,22 +116,43 @@ impl MorselSource for FinalSource {
     }
 
     fn num_morsels(&self) -> usize {
-        1
+        self.ranges.len()
     }
 
-    fn open(&self, _morsel: usize) -> Result<BatchIter> {
+    fn open(&self, morsel: usize) -> Result<BatchIter> {
+        let range = self.ranges[morsel];
+        if !self.wants(range) {
+            return Ok(Box::new(std::iter::empty()));
+        }
         let layout = self.table.table.layout();
         // Conditions on other columns would take away rows that replace others.
         let is_key = |column: usize| layout.sorting_key.contains(&column);
         let is_wanted = |part: &Part, group: usize| {
             group_can_match(&self.table.schema, (part, group), &self.filters, &is_key)
         };
-        let rows = MergedRows::for_query(layout, &self.table.parts, self.ids.clone(), &is_wanted)?;
+        let last = self.places.len().saturating_sub(2);
+        let start = self.places.get(range);
+        let end = self.places.get(range + 1).filter(|_| range < last);
+        let parts = (self.table.parts.as_slice(), &is_wanted as _);
+        let rows = MergedRows::for_query(layout, parts, self.ids.clone(), (start, end))?;
         Ok(Box::new(FinalRows {
             rows,
             schema: Arc::clone(&self.schema),
             num_columns: self.num_columns,
         }))
+    }
+
+    fn with_bound(&self, bound: &Arc<KeyBound>) -> Option<Arc<dyn MorselSource>> {
+        let column = self.projection.get(bound.column())?;
+        if self.table.table.layout().sorting_key.first() != Some(column) {
+            return None;
+        }
+        let mut bounded = self.clone();
+        bounded.bound = Some(Arc::clone(bound));
+        bounded
+            .ranges
+            .sort_by_key(|range| self.nearest(*range, bound));
+        Some(Arc::new(bounded))
     }
 
     fn num_rows(&self) -> Option<usize> {
@@ -112,6 +162,24 @@ impl MorselSource for FinalSource {
 
     fn describe(&self) -> String {
         format!("MergeTree FINAL, {} parts", self.table.parts.len())
+    }
+}
+
+impl FinalSource {
+    /// Whether a top-N may want rows of a range.
+    fn wants(&self, range: usize) -> bool {
+        let Some(bound) = &self.bound else {
+            return true;
+        };
+        let nearest = self.nearest(range, bound);
+        nearest.is_none_or(|place| bound.wants(place))
+    }
+
+    /// The first place in a top-N's order that a row of a range may have.
+    fn nearest(&self, range: usize, bound: &KeyBound) -> Option<u64> {
+        let (least, greatest) = (self.places.get(range)?, self.places.get(range + 1)?);
+        let may_have_nulls = self.schema.field(bound.column()).is_nullable();
+        bound.nearest_in((least.first()?, greatest.first()?), may_have_nulls)
     }
 }
 

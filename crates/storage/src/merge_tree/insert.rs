@@ -10,6 +10,7 @@ use super::PART_ROWS;
 use super::combine::{KeyedRows, Purpose};
 use super::encode::memory_bytes;
 use super::layout::{Effort, Layout};
+use super::manifest::Manifest;
 use super::merge::filtered;
 use super::order::{boundaries, order_of, partition};
 use super::packed_order::SortMemory;
@@ -290,11 +291,11 @@ impl MergeTree {
         self.publish_with(written, &mut |_| Ok(()))
     }
 
-    /// The same; `before` is given the number of the first part, just before they are added.
+    /// The same; `before` is given the list just before they are added.
     pub(super) fn publish_with(
         &self,
         mut written: Written,
-        before: &mut dyn FnMut(u64) -> Result<()>,
+        before: &mut dyn FnMut(&mut Manifest) -> Result<()>,
     ) -> Result<()> {
         written.synced()?;
         if written.is_empty() {
@@ -304,7 +305,7 @@ impl MergeTree {
         let level = u32::from(self.layout().combining().is_some());
         self.change(|manifest| {
             let mut added = Vec::new();
-            before(manifest.last_block + 1)?;
+            before(manifest)?;
             for (folder, partition) in written.take() {
                 manifest.last_block += 1;
                 let name = PartName {

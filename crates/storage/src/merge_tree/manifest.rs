@@ -15,12 +15,16 @@ const FILE: &str = "parts.txt";
 
 const FIRST_LINE: &str = "basalt parts 1";
 
+const ATTACHED: &str = "attached ";
+
 /// The list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Manifest {
     /// The number of the last insert.
     pub(super) last_block: u64,
     pub(super) parts: Vec<PartName>,
+    /// Detached folders whose parts are in the table by now.
+    pub(super) attached: Vec<String>,
 }
 
 /// The bytes of the list; none if there is none yet.
@@ -58,10 +62,17 @@ impl Manifest {
             (Some(FIRST_LINE), Some(number)) => number.parse().map_err(|_| damaged())?,
             _ => return Err(damaged()),
         };
-        let parts = lines.map(|line| PartName::parse(line).ok_or_else(damaged));
+        let (mut parts, mut attached) = (Vec::new(), Vec::new());
+        for line in lines {
+            match line.strip_prefix(ATTACHED) {
+                Some(folder) => attached.push(folder.to_owned()),
+                None => parts.push(PartName::parse(line).ok_or_else(damaged)?),
+            }
+        }
         Ok(Self {
             last_block,
-            parts: parts.collect::<Result<_>>()?,
+            parts,
+            attached,
         })
     }
 
@@ -69,6 +80,9 @@ impl Manifest {
         let mut text = format!("{FIRST_LINE}\n{}\n", self.last_block);
         for part in &self.parts {
             text.push_str(&format!("{part}\n"));
+        }
+        for folder in &self.attached {
+            text.push_str(&format!("{ATTACHED}{folder}\n"));
         }
         with_checksum(text)
     }

@@ -80,7 +80,7 @@ pub use expiry::Expiry;
 pub use index::{Index, IndexKind, IndexedValue, Relation};
 pub use insert::Insert;
 pub use layout::{ColumnCodec, Layout, StoredColumn};
-pub use merge::{MergedRows, Progress, WantedGroups};
+pub use merge::{KeyPlace, MergedRows, Progress, WantedGroups, key_places};
 pub use metadata::{Bounds, ColumnMetadata, GroupMetadata, PartMetadata};
 pub use options::Options;
 pub use order::partition_of;

@@ -147,13 +147,10 @@ impl MergeTree {
             link().map_err(|e| Error::from(e).within(folder.display()))?;
             names.push(text);
         }
-        let published = self.publish_with(written, &mut |first_block| {
-            attaching::begin(self.disk(), self.folder(), (&names, first_block))
+        let published = self.publish_with(written, &mut |manifest| {
+            attaching::begin(self.disk(), self.folder(), (&names, manifest))
         });
-        // Whether it counts is told by the list of parts, even behind an error.
-        if let Ok(last_block) = self.last_block() {
-            attaching::end(self.disk(), self.folder(), last_block);
-        }
+        self.end_attaching();
         published.map(|()| names.len())
     }
 

@@ -7,6 +7,7 @@ use arrow::array::{ArrayRef, BooleanArray};
 use arrow::row::{RowConverter, Rows};
 use basalt_error::{Error, Result};
 
+use super::ranges::KeyPlace;
 use super::{WantedGroups, filtered};
 use crate::merge_tree::expiry::Expiry;
 use crate::merge_tree::part::Part;
@@ -33,16 +34,22 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// The first row of some groups of a part; none if they have no rows.
+    /// The first row of some groups of a part, or the first one whose key is not less than `start`; none if there is
+    /// none.
     pub(super) fn first(
         part: Arc<Part>,
-        is_wanted: &WantedGroups<'_>,
+        (is_wanted, start): (&WantedGroups<'_>, Option<&[u8]>),
         keys: &Keys,
     ) -> Result<Option<Self>> {
-        let groups = part.metadata().group_rows.iter().enumerate().rev();
+        let groups = part.metadata().group_rows.iter().enumerate();
         let groups = groups.filter(|(group, rows)| **rows > 0 && is_wanted(&part, *group));
+        let mut later: Vec<usize> = groups.map(|(group, _)| group).collect();
+        if let Some(start) = start {
+            later.drain(..groups_before(&part, &later, (start, keys))?);
+        }
+        later.reverse();
         let mut cursor = Self {
-            later: groups.map(|(group, _)| group).collect(),
+            later,
             part,
             group: 0,
             row: 0,
@@ -51,7 +58,12 @@ impl Cursor {
             keys: None,
             chunk: None,
         };
-        Ok(cursor.load(keys)?.then_some(cursor))
+        let mut has_rows = cursor.load(keys)?;
+        if let Some(start) = start.filter(|_| has_rows) {
+            let len = cursor.run_before(start, false, cursor.num_rows);
+            has_rows = cursor.advance(len, keys)?;
+        }
+        Ok(has_rows.then_some(cursor))
     }
 
     /// Goes to the next group and reads its keys; false behind the last.
@@ -167,11 +179,26 @@ impl Cursor {
     }
 }
 
+/// How many of a part's groups have only rows before `start`.
+fn groups_before(part: &Part, groups: &[usize], (start, keys): (&[u8], &Keys)) -> Result<usize> {
+    // The group before the first one that begins at `start`, or behind it, may end with such rows.
+    let (mut low, mut high) = (0, groups.len());
+    while low < high {
+        let middle = low.midpoint(high);
+        let first = KeyPlace::of(part, (groups[middle], 0), keys)?;
+        match first.bytes() < start {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    Ok(low.saturating_sub(1))
+}
+
 /// Makes keys comparable as bytes, and tells which rows count.
 #[derive(Debug)]
 pub(super) struct Keys {
-    ids: Vec<usize>,
-    converter: RowConverter,
+    pub(super) ids: Vec<usize>,
+    pub(super) converter: RowConverter,
     expiry: Option<Expiry>,
 }
 

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | [`rows`] | the rows of several parts in one order |
 //! | [`cursor`] | a place in a part |
+//! | [`ranges`] | ranges of keys, each to be merged by itself |
 //! | [`select`] | which parts a background merge takes |
 //! | [`progress`] | the merges that are running |
 
 mod cursor;
 mod progress;
+mod ranges;
 mod rows;
 mod select;
 
@@ -20,6 +22,7 @@ use basalt_error::{Error, ErrorCode, Result};
 
 pub(super) use progress::Merges;
 pub use progress::Progress;
+pub use ranges::{KeyPlace, key_places};
 pub(super) use rows::filtered;
 pub use rows::{MergedRows, WantedGroups};
 

@@ -11,6 +11,7 @@ use arrow::compute::{concat, filter, interleave};
 use basalt_error::{Error, Result};
 
 use super::cursor::{Chunk, Cursor, Keys};
+use super::ranges::KeyPlace;
 use crate::merge_tree::combine::{Combine, KeyedRows, Purpose};
 use crate::merge_tree::expiry::Expiry;
 use crate::merge_tree::layout::Layout;
@@ -31,6 +32,8 @@ pub struct MergedRows {
     max_rows: usize,
     combine: Option<Arc<dyn Combine>>,
     purpose: Purpose,
+    /// The key before which the rows end.
+    end: Option<Vec<u8>>,
     /// The key of the last row that was taken.
     last_key: Option<Vec<u8>>,
     /// What the rows of the last key have become so far.
@@ -59,18 +62,26 @@ struct Taken {
 }
 
 impl MergedRows {
-    /// The columns `ids` of the parts' rows as a query with FINAL sees them. Groups may be left out if
-    /// their keys are not wanted.
+    /// The columns `ids` of the parts' rows as a query with FINAL sees them, from the first place on and before the
+    /// second. Groups may be left out if their keys are not wanted.
     ///
     /// # Errors
     /// If the keys of a part cannot be read.
     pub fn for_query(
         layout: &Layout,
-        parts: &[Arc<Part>],
+        (parts, is_wanted): (&[Arc<Part>], &WantedGroups<'_>),
         ids: Vec<usize>,
-        is_wanted: &WantedGroups<'_>,
+        (start, end): (Option<&KeyPlace>, Option<&KeyPlace>),
     ) -> Result<Self> {
-        Self::try_new(layout, (parts, is_wanted), ids, (Purpose::Read, None))
+        let start = start.map(KeyPlace::bytes);
+        let mut rows = Self::from(
+            layout,
+            (parts, is_wanted),
+            ids,
+            (Purpose::Read, None, start),
+        )?;
+        rows.end = end.map(|end| end.bytes().to_vec());
+        Ok(rows)
     }
 
     /// The rows combined as the table's engine does; `expiry` leaves rows out.
@@ -79,6 +90,15 @@ impl MergedRows {
         (parts, is_wanted): (&[Arc<Part>], &WantedGroups<'_>),
         ids: Vec<usize>,
         (purpose, expiry): (Purpose, Option<Expiry>),
+    ) -> Result<Self> {
+        Self::from(layout, (parts, is_wanted), ids, (purpose, expiry, None))
+    }
+
+    fn from(
+        layout: &Layout,
+        (parts, is_wanted): (&[Arc<Part>], &WantedGroups<'_>),
+        ids: Vec<usize>,
+        (purpose, expiry, start): (Purpose, Option<Expiry>, Option<&[u8]>),
     ) -> Result<Self> {
         let mut parts = parts.to_vec();
         parts.sort_by_key(|part| part.block_numbers());
@@ -91,12 +111,13 @@ impl MergedRows {
             ids,
             combine: layout.combining().map(Arc::clone),
             purpose,
+            end: None,
             last_key: None,
             carry: None,
             num_read: 0,
         };
         for (age, part) in parts.into_iter().enumerate() {
-            if let Some(cursor) = Cursor::first(part, is_wanted, &merged.keys)? {
+            if let Some(cursor) = Cursor::first(part, (is_wanted, start), &merged.keys)? {
                 merged.cursors.push((age, cursor));
             }
         }
@@ -143,7 +164,14 @@ impl MergedRows {
         // The chunk of each part, while it is in the same group.
         let mut places: Vec<Option<(usize, usize)>> = Vec::new();
         while taken.num_rows < self.max_rows && !self.cursors.is_empty() {
-            let len = self.run(self.max_rows - taken.num_rows);
+            let mut len = self.run(self.max_rows - taken.num_rows);
+            if let Some(end) = &self.end {
+                len = self.cursors[0].1.run_before(end, false, len);
+                if len == 0 {
+                    self.cursors.clear();
+                    break;
+                }
+            }
             let (age, cursor) = &mut self.cursors[0];
             if places.len() <= *age {
                 places.resize(*age + 1, None);

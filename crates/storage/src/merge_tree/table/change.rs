@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use basalt_error::{Error, ErrorCode, Result};
 
 use super::{MergeTree, sealed};
+use crate::merge_tree::attaching;
 use crate::merge_tree::manifest::{self, Manifest};
 use crate::merge_tree::part::{Part, PartName};
 
@@ -31,6 +32,7 @@ impl MergeTree {
             state.bytes = self.begin()?;
         }
         let mut manifest = state.manifest.clone();
+        attaching::forget(self.disk(), &self.folder, &mut manifest);
         let (added, removed) = change(&mut manifest)?;
         if let Some(gone) = removed.iter().find(|name| !manifest.parts.contains(name)) {
             return Err(self.not_there(gone, &added));

@@ -299,7 +299,7 @@ impl MergeTree {
             }
         }
         self.remove_copies_of(parts.iter());
-        attaching::end(self.disk(), &self.folder, state.manifest.last_block);
+        attaching::end(self.disk(), &self.folder, &state.manifest);
     }
 
     /// Removes the files of parts that were merged a while ago.
@@ -332,6 +332,14 @@ impl MergeTree {
         let mut state = self.state.lock();
         self.load(&mut state)?;
         Ok(state.manifest.last_block)
+    }
+
+    /// Cleans up behind parts that were to be attached; whether they were is told by the list, even behind an error.
+    pub(super) fn end_attaching(&self) {
+        let mut state = self.state.lock();
+        if self.load(&mut state).is_ok() {
+            attaching::end(self.disk(), &self.folder, &state.manifest);
+        }
     }
 
     /// Lets rows be added again.
