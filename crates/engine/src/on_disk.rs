@@ -134,11 +134,11 @@ impl<'t> TableWriter<'t> {
 /// Takes all tables for this process, which has just become the one that changes them, and removes
 /// the folders of tables that are no more.
 pub(crate) fn own_all(database: &Database) {
-    let tables = database.catalog.on_disk();
-    let on_disk = || tables.iter().filter_map(|table| table.on_disk());
-    on_disk().for_each(OnDisk::own);
+    for table in database.catalog.on_disk() {
+        table.on_disk().into_iter().for_each(OnDisk::own);
+    }
     if let Some(store) = &database.store {
-        let known: Vec<&str> = on_disk().map(OnDisk::uuid).collect();
+        let known = database.catalog.uuids();
         store::finish(store, &known);
         store::remove_unfinished(store, &known);
         store::remove_retired(store, &known);

@@ -10,7 +10,6 @@ use std::time::Duration;
 use basalt_error::{Error, ErrorCode, Result};
 
 use crate::database::Database;
-use crate::on_disk::OnDisk;
 
 /// How long the folder of a table stays that is dropped, if the process ends before its last query does.
 pub(crate) const DROPPED_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
@@ -22,11 +21,12 @@ const UNFINISHED: &str = "unfinished";
 const RETIRED: &str = "retired";
 
 /// All folders with names that those of tables have, but for these.
-fn unknown(store: &Path, known: &[&str]) -> Vec<PathBuf> {
+fn unknown(store: &Path, known: &[String]) -> Vec<PathBuf> {
     let entries = fs::read_dir(store).into_iter().flatten().flatten();
     let is_unknown = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| uuid::Uuid::parse_str(name).is_ok() && !known.contains(&name))
+        let is_known = |name: &str| known.iter().any(|known| known == name);
+        name.is_some_and(|name| uuid::Uuid::parse_str(name).is_ok() && !is_known(name))
     };
     entries
         .map(|entry| entry.path())
@@ -42,11 +42,7 @@ pub(crate) fn check_known(database: &Database, definitions: &Path) -> Result<()>
     let Some(store) = &database.store else {
         return Ok(());
     };
-    let known = database.catalog.on_disk();
-    let known: Vec<&str> = known
-        .iter()
-        .filter_map(|table| table.on_disk().map(OnDisk::uuid))
-        .collect();
+    let known = database.catalog.uuids();
     let is_marked = |folder: &PathBuf| {
         let marks = [UNFINISHED, RETIRED];
         marks.iter().any(|mark| folder.join(mark).exists())
@@ -78,7 +74,7 @@ pub(crate) fn begin(folder: &Path) -> Result<()> {
 }
 
 /// Says that the definitions of these tables are kept.
-pub(crate) fn finish(store: &Path, known: &[&str]) {
+pub(crate) fn finish(store: &Path, known: &[String]) {
     for uuid in known {
         // Most have no mark; a named folder is not removed in spite of one.
         let _ = fs::remove_file(store.join(uuid).join(UNFINISHED));
@@ -92,7 +88,7 @@ pub(crate) fn retire(folder: &Path, lifetime: Duration) {
 }
 
 /// Removes folders but for these, if their time is over.
-pub(crate) fn remove_retired(store: &Path, known: &[&str]) {
+pub(crate) fn remove_retired(store: &Path, known: &[String]) {
     for folder in unknown(store, known).iter().filter(|f| is_over(f)) {
         // What cannot be removed is in nobody's way.
         let _ = fs::remove_dir_all(folder);
@@ -100,7 +96,7 @@ pub(crate) fn remove_retired(store: &Path, known: &[&str]) {
 }
 
 /// Removes folders but for these, if they were never finished: when no table can be on its way.
-pub(crate) fn remove_unfinished(store: &Path, known: &[&str]) {
+pub(crate) fn remove_unfinished(store: &Path, known: &[String]) {
     for folder in unknown(store, known) {
         if folder.join(UNFINISHED).exists() {
             let _ = fs::remove_dir_all(folder);

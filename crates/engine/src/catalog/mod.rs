@@ -291,6 +291,13 @@ impl Catalog {
             .collect()
     }
 
+    /// The names of the folders of all tables that have one.
+    pub(crate) fn uuids(&self) -> Vec<String> {
+        let tables = self.on_disk();
+        let on_disk = tables.iter().filter_map(|table| table.on_disk());
+        on_disk.map(|table| table.uuid().to_owned()).collect()
+    }
+
     /// Waits until all rows are written that wait for others; `check` says again and again whether to wait on.
     pub(crate) fn flush_inserts(&self, check: &dyn Fn() -> Result<()>) -> Result<()> {
         let tables = self.on_disk();

@@ -23,7 +23,6 @@ use basalt_error::{Error, ErrorCode, Result};
 pub(crate) use script::create_function;
 
 use crate::database::Database;
-use crate::on_disk::OnDisk;
 use crate::session::{Io, Session};
 use crate::store;
 
@@ -96,7 +95,10 @@ impl Stamp {
 /// # Errors
 /// If the definitions there are damaged.
 pub(crate) fn refresh(database: &Database) -> Result<()> {
-    let mut folder = database.folder.lock();
+    // Whoever has it takes them over, or writes them: queries need not wait for the disk.
+    let Some(mut folder) = database.folder.try_lock() else {
+        return Ok(());
+    };
     let Some(folder) = folder.as_mut().filter(|f| f.lock.is_none()) else {
         return Ok(());
     };
@@ -176,7 +178,7 @@ pub(crate) fn claim(database: &Database) -> Result<()> {
     written.map_err(|e| Error::from(e).within(folder.path.display()))?;
     folder.lock = Some(lock);
     let file = folder.script_file();
-    if Stamp::of(&file).is_none() || !script::is_checked(&folder.script, &file)? {
+    if !script::is_checked(&folder.script, &file)? {
         // A folder whose definitions are missing is told from one without any.
         let script = script::of(database)?;
         write_script(folder, script::with_checksum(script))?;
@@ -264,14 +266,11 @@ pub(crate) fn save(database: &Database) -> Result<()> {
         }
         folder.num_changes = num_changes;
     }
-    let known = database.catalog.on_disk();
-    let known: Vec<&str> = known
-        .iter()
-        .filter_map(|table| table.on_disk().map(OnDisk::uuid))
-        .collect();
+    let known = database.catalog.uuids();
+    let is_known = |uuid: &str| known.iter().any(|known| known == uuid);
     let on_disk = dropped.iter().filter_map(|table| table.on_disk());
     // Another session may have given the table another name meanwhile.
-    for table in on_disk.filter(|table| !known.contains(&table.uuid())) {
+    for table in on_disk.filter(|table| !is_known(table.uuid())) {
         if let Some(store) = &database.store {
             store::retire(&store.join(table.uuid()), store::DROPPED_LIFETIME);
         }

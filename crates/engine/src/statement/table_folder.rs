@@ -7,7 +7,6 @@ use basalt_exec::temporary::TemporaryFolder;
 use basalt_parser::ast::CreateTable;
 
 use crate::definitions;
-use crate::on_disk::OnDisk;
 use crate::session::Session;
 use crate::store;
 
@@ -34,12 +33,10 @@ impl TableFolder {
             })?,
         };
         let uuid = uuid.hyphenated().to_string();
-        let tables = database.catalog.on_disk();
-        let mut uuids = tables.iter().filter_map(|t| t.on_disk().map(OnDisk::uuid));
         let path = database.store.as_ref().map(|store| store.join(&uuid));
         // Rows of a table that was dropped may still be read.
         let is_there = !session.loads_definitions && path.as_ref().is_some_and(|p| p.exists());
-        if is_there || uuids.any(|known| known == uuid) {
+        if is_there || database.catalog.uuids().contains(&uuid) {
             return Err(Error::new(
                 ErrorCode::TABLE_ALREADY_EXISTS,
                 format!("Leave the UUID out: {uuid} is that of another table"),

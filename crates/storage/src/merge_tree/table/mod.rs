@@ -358,7 +358,7 @@ fn sealed() -> Error {
 impl Drop for MergeTree {
     fn drop(&mut self) {
         if *self.removes_folder.get_mut() {
-            // What is left is removed when the definitions are next claimed.
+            // What is left goes later, by the mark that the folder has.
             let _ = self.disk.remove_folder(&self.folder);
         }
     }
