@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use arrow::array::RecordBatch;
 use basalt_analyzer::plan_error;
 use basalt_error::{Error, Result};
+use basalt_exec::codes::NumberedKeys;
 use basalt_exec::deal::DealBatches;
 use basalt_exec::group_by::{Options, Strategy, Thresholds};
 use basalt_exec::interruptible::InterruptibleJoins;
@@ -300,6 +301,7 @@ fn group_by_options(settings: &Settings) -> Option<Options> {
         external_bytes: external_bytes(settings, "group_by"),
         first_by_key: settings.flag("optimize_trivial_group_by_limit_query"),
         compile: compile_options(settings),
+        numbered_keys: NumberedKeys::from_name(settings.get("group_by_numbered_keys")),
         is_hash_zero: settings.get("group_by_hash") == "zero",
     })
 }

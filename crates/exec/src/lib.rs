@@ -3,6 +3,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`compile`] | aggregations in machine code |
+//! | [`codes`] | strings that are grouped by numbers |
 //! | [`accounted_tasks`] | tasks that work for the query that starts them |
 //! | [`control`] | a running query's counters, cancellation and deadline |
 //! | [`scan`] | reading rows: numbers, memory, Parquet, text formats, in parallel by morsels |
@@ -31,6 +32,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accounted_tasks;
+pub mod codes;
 pub mod compile;
 pub mod control;
 pub mod deal;

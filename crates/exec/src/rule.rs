@@ -15,6 +15,7 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 
+use crate::codes::NumberedKeys;
 use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options, Thresholds};
 use crate::sort;
 
@@ -23,6 +24,7 @@ mod filters;
 mod grouping_sets;
 mod helpful;
 mod keep_sorts;
+mod number_keys;
 mod row_counts;
 mod sorts;
 mod top_bounds;
@@ -33,6 +35,7 @@ pub use filters::SwapFilters;
 pub use helpful::HelpfulRules;
 pub use keep_sorts::KeepSorts;
 pub(crate) use keep_sorts::{follows_rows, follows_sort, keeps_order};
+pub use number_keys::NumberKeys;
 pub use sorts::SwapSorts;
 pub use top_bounds::BoundScans;
 pub use whole_sorts::WholeSorts;
@@ -76,6 +79,8 @@ impl SwapOperators {
             rules.insert(place, Arc::new(SwapSorts::new(options)));
             rules.insert(place + 1, Arc::new(BoundScans));
         }
+        let numbered_keys = group_by.map_or(NumberedKeys::Never, |options| options.numbered_keys);
+        rules.push(Arc::new(NumberKeys(numbered_keys)));
         rules.push(Arc::new(SwapFilters));
         rules.push(Arc::new(WholeSorts));
         rules

@@ -83,6 +83,7 @@ const LZ4_EXAMPLES: &str = "Examples:
   basalt lab lz4 column.bin                          blocks of 64 KiB
   basalt lab lz4 --block 1048576 --hc 9 *.bin        larger blocks, compressed thoroughly
   basalt lab lz4 --simd scalar --json *.bin
+  basalt lab lz4 --library /lib/x86_64-linux-gnu/liblz4.so.1 *.bin
 
 A column of a table as a file:
   basalt local -q \"SELECT UserID FROM 'hits.parquet' INTO OUTFILE 'UserID.bin' FORMAT RowBinary\"";
@@ -255,6 +256,14 @@ fn lz4() -> Command {
                 "Compress thoroughly: levels 1 to 12 [fast compression]",
             )
             .value_parser(RangedU64ValueParser::<u64>::new().range(1..=12)),
+        )
+        .arg(
+            Arg::new("library")
+                .long("library")
+                .value_name("FILE")
+                .help("Another version of the C library, to compete as well; may be given again")
+                .action(ArgAction::Append)
+                .value_parser(clap::value_parser!(std::path::PathBuf)),
         )
         .arg(rounds());
     with_report(command)

@@ -7,6 +7,7 @@
 //! | `copy` | copies of 8, 16 or 32 bytes, by plain moves |
 //! | `x86` | the same, with instructions that shuffle bytes |
 //! | `scalar` | what a block means; decodes the last bytes |
+//! | [`library`] | another version of the C library, loaded at run time, for `basalt lab lz4` |
 //!
 //! How long matches are and how far back they reach depends on the column: long repetitions want
 //! wide copies, short distances want a shuffle. Which form wins also depends on the processor, so a
@@ -18,6 +19,7 @@
 
 mod copy;
 mod decode;
+pub mod library;
 pub mod reference;
 mod scalar;
 #[cfg(target_arch = "x86_64")]

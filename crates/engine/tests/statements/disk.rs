@@ -336,6 +336,42 @@ fn columns_of_conditions_are_read_before_the_others() {
 }
 
 #[test]
+fn few_different_strings_are_grouped_by_numbers() {
+    let folder = Folder::new("numbered-keys");
+    let mut session = open(&folder.0);
+    let create = "CREATE TABLE t (k UInt32, few String, many String) ENGINE = MergeTree ORDER BY k";
+    assert_eq!(run(&mut session, create), "");
+    let insert =
+        "INSERT INTO t SELECT number, toString(number % 7), toString(number) FROM numbers(100000)";
+    assert_eq!(run(&mut session, insert), "");
+    let explain = |key: &str, more: &str| {
+        format!(
+            "EXPLAIN PIPELINE SELECT {key}, count() FROM t WHERE {key} != '3' GROUP BY {key} {more}"
+        )
+    };
+    let (numbers, column) = ("strings of 1 column as numbers", "string_of(");
+    let told = run(&mut session, &explain("few", ""));
+    // The scan does what the filter did.
+    let is_numbered = told.contains(numbers) && told.contains(column);
+    assert!(is_numbered && !told.contains("FilterExec"), "{told}");
+    for (key, more) in [
+        ("many", ""),
+        ("few", "SETTINGS group_by_numbered_keys = 'never'"),
+    ] {
+        let told = run(&mut session, &explain(key, more));
+        assert!(
+            !told.contains(numbers) && told.contains("FilterExec"),
+            "{told}"
+        );
+    }
+    let told = run(
+        &mut session,
+        &explain("many", "SETTINGS group_by_numbered_keys = 'always'"),
+    );
+    assert!(told.contains(numbers), "{told}");
+}
+
+#[test]
 fn the_first_rows_of_parquet_files_are_those_of_memory() {
     let folder = Folder::new("top-of-parquet");
     let mut session = open(&folder.0);

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use arrow::datatypes::{DataType, Fields, Schema};
 use basalt_hashtable::Fold;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::{DataFusionError, Result};
@@ -221,6 +222,30 @@ impl GroupByExec {
             forced_tuning: self.forced_tuning,
             ..Self::try_new(input, Arc::new(grouping), num_partitions)?
         }))
+    }
+
+    /// The same over an input that has the numbers of strings in those keys for which `is_number` holds.
+    ///
+    /// # Errors
+    /// If the plan is damaged.
+    pub(crate) fn with_numbers(
+        &self,
+        input: Arc<dyn ExecutionPlan>,
+        is_number: impl Fn(usize) -> bool,
+    ) -> Result<Self> {
+        let mut grouping = Grouping::clone(&self.grouping);
+        let fields = grouping.schema.fields().iter().enumerate();
+        let fields = fields.map(|(place, field)| match is_number(place) {
+            true => Arc::new(field.as_ref().clone().with_data_type(DataType::UInt32)),
+            false => Arc::clone(field),
+        });
+        grouping.schema = Arc::new(Schema::new(fields.collect::<Fields>()));
+        let num_partitions = self.properties.partitioning.partition_count();
+        Ok(Self {
+            options: self.options,
+            forced_tuning: self.forced_tuning,
+            ..Self::try_new(input, Arc::new(grouping), num_partitions)?
+        })
     }
 
     /// The same without groups that a sort by column `column` of the result with a limit of

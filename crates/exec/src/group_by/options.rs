@@ -1,6 +1,7 @@
 //! Holds what may be forced about a grouping: strategy, thresholds, hash.
 
 use super::strategy::Strategy;
+use crate::codes::NumberedKeys;
 use crate::compile;
 
 /// What is forced, and what is left to the operator.
@@ -16,6 +17,8 @@ pub struct Options {
     pub first_by_key: bool,
     /// How aggregations without keys are compiled; `None` if they are not.
     pub compile: Option<compile::Options>,
+    /// Whether keys that are strings become numbers.
+    pub numbered_keys: NumberedKeys,
     /// All hashes are 0, the worst that can happen to a table. For tests.
     pub is_hash_zero: bool,
 }

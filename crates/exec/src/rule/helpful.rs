@@ -33,6 +33,7 @@ const OF_PLAIN: &[&str] = &[
     "EnsureCooperative",
     "SwapSorts",
     "BoundScans",
+    "NumberKeys",
     "SwapFilters",
     "DealBatches",
 ];

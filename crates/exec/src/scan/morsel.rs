@@ -10,6 +10,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
 
 use crate::QueryControl;
+use crate::codes::StringNumbers;
 use crate::sort::KeyBound;
 
 /// Rows of one morsel, in order.
@@ -62,6 +63,27 @@ pub trait MorselSource: fmt::Debug + Send + Sync {
 
     /// As many rows without columns as fulfil a predicate over its fields; none if it has to read them to know.
     fn counting(&self, _predicate: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn MorselSource>> {
+        None
+    }
+
+    /// The same with just the rows that fulfil a predicate over its fields, and only these of its columns; none if
+    /// it is not what the source was asked for.
+    fn filtered(
+        &self,
+        _predicate: &Arc<dyn PhysicalExpr>,
+        _columns: &[usize],
+    ) -> Option<Arc<dyn MorselSource>> {
+        None
+    }
+
+    /// The same with the numbers of strings instead of those in a column; none if strings are not stored so
+    /// that this pays, unless it `must` be done.
+    fn numbered(
+        &self,
+        _column: usize,
+        _numbers: &Arc<StringNumbers>,
+        _must: bool,
+    ) -> Option<Arc<dyn MorselSource>> {
         None
     }
 

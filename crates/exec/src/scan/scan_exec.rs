@@ -25,6 +25,7 @@ use datafusion::physical_plan::{
 
 use super::{BatchIter, MorselSource};
 use crate::QueryControl;
+use crate::codes::StringNumbers;
 use crate::handover::handed_over;
 use crate::sort::KeyBound;
 
@@ -92,6 +93,30 @@ impl ScanExec {
     /// As many rows without columns as fulfil a predicate; none if the source has to read them to know.
     pub(crate) fn counting(&self, predicate: &Arc<dyn PhysicalExpr>) -> Option<Self> {
         let source = self.source.counting(predicate);
+        let source = source.filter(|_| self.limit.is_none())?;
+        Some(self.reading(source))
+    }
+
+    /// The same with just the rows that fulfil a predicate, and only these columns; none if it was not asked for that
+    /// predicate.
+    pub(crate) fn filtered(
+        &self,
+        predicate: &Arc<dyn PhysicalExpr>,
+        columns: &[usize],
+    ) -> Option<Self> {
+        let source = self.source.filtered(predicate, columns);
+        let source = source.filter(|_| self.limit.is_none())?;
+        Some(self.reading(source))
+    }
+
+    /// The same with the numbers of strings in their place; none if that does not pay, unless it `must` be done.
+    pub(crate) fn numbered(
+        &self,
+        column: usize,
+        numbers: &Arc<StringNumbers>,
+        must: bool,
+    ) -> Option<Self> {
+        let source = self.source.numbered(column, numbers, must);
         let source = source.filter(|_| self.limit.is_none())?;
         Some(self.reading(source))
     }

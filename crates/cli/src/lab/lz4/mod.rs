@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use basalt_adapt::Random;
 use basalt_codec::PaddedBuffer;
-use basalt_codec::lz4::{Decoder, Form, available, reference};
+use basalt_codec::lz4::library::Library;
+use basalt_codec::lz4::{Decoder, available, reference};
 use basalt_error::{Error, ErrorCode, Result};
 use clap::ArgMatches;
 use indicatif::ProgressBar;
@@ -46,19 +47,23 @@ struct Block {
     size_bytes: usize,
 }
 
-/// How the forms did on one file: the reference first, the adaptive one last.
+/// How the forms did on one file.
 struct Outcome {
     name: String,
     size_bytes: usize,
     stored_bytes: usize,
-    /// Nanoseconds for a byte, and what `adaptive` chose.
+    /// Of the forms: the reference first, the adaptive one last.
     costs: Vec<Cost>,
+    /// Of other versions of the C library.
+    libraries: Vec<Cost>,
 }
 
 #[derive(Clone, Debug)]
 struct Cost {
     name: String,
+    /// Nanoseconds for a byte.
     byte_ns: f64,
+    /// What `adaptive` chose.
     picked: Option<&'static str>,
 }
 
@@ -80,12 +85,14 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
         .flatten()
         .cloned()
         .collect();
+    let libraries = options.get_many("library").into_iter().flatten();
+    let libraries: Vec<Library> = libraries.map(|path| library(path)).collect::<Result<_>>()?;
     let mut random = Random::new(number::<u64>(options, "seed")?);
-    let num_entrants = available().count() + 1;
+    let num_entrants = available().count() + 1 + libraries.len();
     let bar = contest::progress(files.len() * num_entrants * setup.num_rounds);
     let mut outcomes = Vec::new();
     for file in &files {
-        outcomes.extend(experiment(&setup, file, &mut random, &bar)?);
+        outcomes.extend(experiment((&setup, &libraries), file, &mut random, &bar)?);
     }
     bar.finish_and_clear();
     if outcomes.is_empty() {
@@ -95,9 +102,20 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
     report::write(&setup, &outcomes)
 }
 
-/// Lets all forms compete on a file; `None` if it is empty.
+/// Another version of the C library.
+fn library(path: &PathBuf) -> Result<Library> {
+    Library::open(path).map_err(|why| {
+        let text = format!(
+            "Name a liblz4 with --library: cannot load {}: {why}",
+            path.display()
+        );
+        Error::new(ErrorCode::BAD_ARGUMENTS, text)
+    })
+}
+
+/// Lets all forms and libraries compete on a file; `None` if it is empty.
 fn experiment(
-    setup: &Setup,
+    (setup, libraries): (&Setup, &[Library]),
     file: &Path,
     random: &mut Random,
     bar: &ProgressBar,
@@ -117,21 +135,31 @@ fn experiment(
     }
     let input = Input::cut(&bytes, setup)?;
     for form in available() {
-        input.verify(&bytes, form)?;
+        input.verify(&bytes, form.name, |block, out| {
+            form.decompress(block, out).is_ok()
+        })?;
+    }
+    for library in libraries {
+        let decompress = |block: &[u8], out: &mut _| library.decompress(block, out).is_ok();
+        input.verify(&bytes, library.version(), decompress)?;
     }
     drop(bytes);
-    let standings = contest::compete(input.entrants(), setup.num_rounds, random, bar)?;
+    let entrants = input.entrants(libraries);
+    let standings = contest::compete(entrants, setup.num_rounds, random, bar)?;
     let num_bytes = (input.size_bytes * input.num_passes) as f64;
     let cost = |standing: Standing| Cost {
         name: standing.name,
         byte_ns: standing.seconds * 1e9 / num_bytes,
         picked: standing.picked,
     };
+    let mut costs: Vec<Cost> = standings.into_iter().map(cost).collect();
+    let libraries = costs.split_off(costs.len() - libraries.len());
     Ok(Some(Outcome {
         name,
         size_bytes: input.size_bytes,
         stored_bytes: input.stored_bytes,
-        costs: standings.into_iter().map(cost).collect(),
+        costs,
+        libraries,
     }))
 }
 
@@ -162,23 +190,28 @@ impl Input {
         })
     }
 
-    /// Checks that a form gives the file's bytes.
-    fn verify(&self, bytes: &[u8], form: &Form) -> Result<()> {
+    /// Checks that a decoder of that name gives the file's bytes.
+    fn verify(
+        &self,
+        bytes: &[u8],
+        name: &str,
+        decompress: impl Fn(&[u8], &mut PaddedBuffer) -> bool,
+    ) -> Result<()> {
         let mut out = PaddedBuffer::default();
         let mut rest = bytes;
         for block in &self.blocks {
             out.reset(block.size_bytes);
-            let is_decompressed = form.decompress(&block.stored, &mut out).is_ok();
+            let is_decompressed = decompress(&block.stored, &mut out);
             let expected = rest.split_off(..block.size_bytes);
             if !is_decompressed || expected != Some(&out[..]) {
-                return Err(Error::bug(format!("`{}` gave other bytes", form.name)));
+                return Err(Error::bug(format!("`{name}` gave other bytes")));
             }
         }
         Ok(())
     }
 
-    /// The forms, and what chooses between them: it knows nothing of the file when a run begins.
-    fn entrants(&self) -> Vec<Entrant<'_, usize>> {
+    /// The forms, what chooses between them, which knows nothing of the file when a run begins, and the libraries.
+    fn entrants<'a>(&'a self, libraries: &'a [Library]) -> Vec<Entrant<'a, usize>> {
         let fixed = available().map(|form| Entrant {
             name: form.name.to_owned(),
             order: String::new(),
@@ -196,7 +229,15 @@ impl Input {
                 Ok((num_bytes, Some(decoder.best().name)))
             }),
         };
-        fixed.chain([adaptive]).collect()
+        let libraries = libraries.iter().map(|library| Entrant {
+            name: format!("liblz4 {}", library.version()),
+            order: String::new(),
+            run: Box::new(|| {
+                let num_bytes = self.pass(|block, out| library.decompress(block, out).is_ok());
+                Ok((num_bytes, None))
+            }),
+        });
+        fixed.chain([adaptive]).chain(libraries).collect()
     }
 
     /// Goes through the file as often as a run does; bytes that were decompressed.

@@ -68,20 +68,18 @@ impl<'a> Line<'a> {
 }
 
 /// Mean costs over all files, each of which counts the same.
-fn mean_costs(outcomes: &[Outcome]) -> Vec<Cost> {
+fn mean_costs(outcomes: &[Outcome], of: impl Fn(&Outcome) -> &[Cost]) -> Vec<Cost> {
     let Some(first) = outcomes.first() else {
         return Vec::new();
     };
     let mean = |(form, cost): (usize, &Cost)| {
-        let costs = outcomes
-            .iter()
-            .filter_map(|outcome| outcome.costs.get(form));
+        let costs = outcomes.iter().filter_map(|outcome| of(outcome).get(form));
         Cost {
             byte_ns: costs.map(|cost| cost.byte_ns).sum::<f64>() / outcomes.len() as f64,
             ..cost.clone()
         }
     };
-    first.costs.iter().enumerate().map(mean).collect()
+    of(first).iter().enumerate().map(mean).collect()
 }
 
 fn total_ratio(outcomes: &[Outcome]) -> f64 {
@@ -127,10 +125,11 @@ fn as_text(setup: &Setup, outcomes: &[Outcome]) -> String {
         "adapt_over_max"
     );
     text.extend(outcomes.iter().filter_map(line).map(|line| line.text()));
-    let costs = mean_costs(outcomes);
+    let costs = mean_costs(outcomes, |outcome| &outcome.costs);
+    let libraries = mean_costs(outcomes, |outcome| &outcome.libraries);
     text.extend(Line::of("all", total_ratio(outcomes), &costs).map(|line| line.text()));
     text += "\nGB/s over all files, each counting the same:\n";
-    for cost in &costs {
+    for cost in costs.iter().chain(&libraries) {
         let factor = costs.first().map_or(1.0, |reference| reference.byte_ns) / cost.byte_ns;
         let rate = 1.0 / cost.byte_ns;
         text += &format!("  {:15} {rate:>6.2} {factor:>6.2}x\n", cost.name);
@@ -139,9 +138,10 @@ fn as_text(setup: &Setup, outcomes: &[Outcome]) -> String {
 }
 
 fn as_json(setup: &Setup, outcomes: &[Outcome]) -> Value {
-    let rates = |costs: &[Cost]| -> Value {
+    let rates = |costs: &[Cost], libraries: &[Cost]| -> Value {
         let rates = costs
             .iter()
+            .chain(libraries)
             .map(|cost| (cost.name.clone(), json!(1.0 / cost.byte_ns)));
         Value::Object(rates.collect())
     };
@@ -149,15 +149,16 @@ fn as_json(setup: &Setup, outcomes: &[Outcome]) -> Value {
         let mut object = line(outcome).map_or(Value::Null, |line| line.json());
         object["size_bytes"] = json!(outcome.size_bytes);
         object["compressed_bytes"] = json!(outcome.stored_bytes);
-        object["gb_per_second"] = rates(&outcome.costs);
+        object["gb_per_second"] = rates(&outcome.costs, &outcome.libraries);
         let adaptive = outcome.costs.iter().find(|cost| cost.name == ADAPTIVE);
         object["chose"] = json!(adaptive.and_then(|cost| cost.picked));
         object
     };
-    let costs = mean_costs(outcomes);
+    let costs = mean_costs(outcomes, |outcome| &outcome.costs);
+    let libraries = mean_costs(outcomes, |outcome| &outcome.libraries);
     let mut all =
         Line::of("all", total_ratio(outcomes), &costs).map_or(Value::Null, |line| line.json());
-    all["gb_per_second"] = rates(&costs);
+    all["gb_per_second"] = rates(&costs, &libraries);
     json!({
         "experiment": "lz4",
         "processor": processor_json(),
@@ -185,6 +186,7 @@ mod tests {
             size_bytes: 10,
             stored_bytes: 5,
             costs: costs.collect(),
+            libraries: Vec::new(),
         }
     }
 
@@ -194,7 +196,7 @@ mod tests {
             outcome([1.0, 0.5, 0.2, 0.25]),
             outcome([1.0, 0.5, 1.0, 0.55]),
         ];
-        let costs = mean_costs(&outcomes);
+        let costs = mean_costs(&outcomes, |outcome| &outcome.costs);
         let line = Line::of("all", 2.0, &costs).unwrap();
         assert_eq!((line.reference, line.best, line.max), (1.0, "copy8", 2.0));
         assert!((line.adaptive - 2.5).abs() < 1e-9);

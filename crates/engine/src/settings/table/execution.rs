@@ -1,5 +1,7 @@
 //! Declares how queries run: threads, batches, the ways of operators to work.
 
+use basalt_exec::codes::NumberedKeys;
+
 use super::{Setting, setting};
 use crate::settings::kind::Kind::{Arms, Bool, NonZeroUInt64, UInt64, Word};
 
@@ -42,6 +44,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         Word("Enum", &["usual", "tiny"]),
         "usual",
         "When GROUP BY changes its way of working: where it pays, or after a handful of rows, for tests.",
+    ),
+    setting(
+        "group_by_numbered_keys",
+        Word("Enum", &NumberedKeys::NAMES),
+        "auto",
+        "Whether GROUP BY works on numbers of strings that MergeTree tables store with dictionaries: where few are different, always (for tests), or never.",
     ),
     setting(
         "group_by_hash",

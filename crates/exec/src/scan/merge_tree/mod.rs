@@ -4,13 +4,17 @@
 //! |---|---|
 //! | [`counting`] | how many rows fulfil a comparison |
 //! | [`pruning`] | which groups filters can match |
+//! | [`shared`] | what the threads of a scan know |
 //! | [`source`] | a scan: morsels and how they are read |
 //! | [`stages`] | filters, the cheapest first |
+//! | [`strings`] | where strings become numbers, and the filters of such scans |
 
 mod counting;
 mod pruning;
+mod shared;
 mod source;
 mod stages;
+mod strings;
 
 use std::sync::Arc;
 

@@ -1,36 +1,43 @@
 //! Scans a [`MergeTreeTable`]: reads groups of rows, the columns of filters first where that costs less.
+//!
+//! [`narrowed`] has the scans that hand up less.
+
+mod narrowed;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use arrow::array::{
     ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions, UInt64Array,
 };
 use arrow::compute::{FilterBuilder, cast};
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
-use basalt_storage::merge_tree::{Origin, flat};
+use basalt_storage::merge_tree::flat;
 use basalt_storage::{MergeTree, Part};
 use datafusion::physical_expr::PhysicalExpr;
 
 use super::MergeTreeTable;
 use super::counting::Counting;
+use super::shared::Shared;
 use super::stages::{ReadColumn, Stages};
+use super::strings::passing_rows;
 use crate::QueryControl;
-use crate::scan::late::{Way, Ways, says_the_same};
+use crate::codes::StringNumbers;
+use crate::scan::late::{Way, says_the_same};
 use crate::scan::{BatchIter, MorselSource, ScanRequest, Stored};
 use crate::sort::KeyBound;
 
 /// A part, and which of its groups of rows.
-type Group = (Arc<Part>, usize);
+pub(super) type Group = (Arc<Part>, usize);
 
 /// A scan of a [`MergeTreeTable`].
 #[derive(Clone, Debug)]
 pub(super) struct MergeTreeSource {
     schema: SchemaRef,
     /// Held as long as its files are read.
-    _table: Arc<MergeTree>,
+    table: Arc<MergeTree>,
     /// Fields of all columns that queries see.
     all: SchemaRef,
     projection: Vec<usize>,
@@ -41,6 +48,10 @@ pub(super) struct MergeTreeSource {
     condition: Option<Arc<dyn PhysicalExpr>>,
     /// The condition, if evaluating it here may save work.
     stages: Option<Arc<Stages>>,
+    /// Whether just the rows that fulfil the condition are handed up.
+    is_filter: bool,
+    /// Columns whose strings are handed up as numbers.
+    numbered: Vec<(usize, Arc<StringNumbers>)>,
     /// Whether decoded columns are kept.
     is_cached: bool,
     /// What a top-N above still wants.
@@ -61,33 +72,6 @@ struct KnownRows {
     num_groups: usize,
     num_rows: usize,
     num_fulfilling: usize,
-}
-
-/// What all threads of the scan know.
-#[derive(Debug, Default)]
-struct Shared {
-    ways: Ways,
-    groups_late: AtomicU64,
-    groups_filtered: AtomicU64,
-    groups_known: AtomicU64,
-    groups_counted: AtomicU64,
-    groups_not_wanted: AtomicU64,
-    rows_filtered: AtomicU64,
-    /// Groups of columns, by where they came from.
-    from_cache: AtomicU64,
-    from_maps: AtomicU64,
-    from_files: AtomicU64,
-}
-
-impl Shared {
-    fn count(&self, origin: Origin) {
-        let counter = match origin {
-            Origin::Cache => &self.from_cache,
-            Origin::Mapped => &self.from_maps,
-            Origin::File => &self.from_files,
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 /// Columns of a group, which are read when they are asked for.
@@ -131,7 +115,7 @@ impl MergeTreeSource {
         let rows = |(part, group): &Group| part.metadata().group_rows[*group] as usize;
         Ok(Self {
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
-            _table: Arc::clone(&table.table),
+            table: Arc::clone(&table.table),
             all: Arc::clone(&table.schema),
             projection: request.projection.clone(),
             num_parts: table.parts.len(),
@@ -140,6 +124,8 @@ impl MergeTreeSource {
             morsels,
             condition: request.condition.clone(),
             stages: stages.map(Arc::new),
+            is_filter: false,
+            numbered: Vec::new(),
             is_cached: table.is_cached,
             bound: None,
             of_extremes: false,
@@ -209,6 +195,7 @@ impl MergeTreeSource {
             // Few rows are wanted once some are known.
             Wanted::Some(wanted) => (Way::Late, Some(wanted)),
             Wanted::Unknown => match &self.stages {
+                Some(_) if self.is_filter => (Way::Late, None),
                 Some(_) => (self.shared.ways.next(), None),
                 None => return self.batch(columns, None).map(Some),
             },
@@ -277,7 +264,12 @@ impl MergeTreeSource {
     ) -> Result<Option<RecordBatch>> {
         let num_rows = rows(columns.group);
         let (passing, is_known) = match (&self.stages, wanted) {
-            (Some(stages), wanted) => stages.passing(num_rows, wanted, &mut columns)?,
+            (Some(stages), wanted) => match stages.passing(num_rows, wanted, &mut columns)? {
+                (passing, false) if self.is_filter => {
+                    (self.passing_rows(&passing, &mut columns)?, true)
+                }
+                found => found,
+            },
             (None, wanted) => {
                 let all = || BooleanArray::from(vec![true; num_rows]);
                 (wanted.unwrap_or_else(all), self.condition.is_none())
@@ -307,6 +299,18 @@ impl MergeTreeSource {
         self.batch(columns, passing).map(Some)
     }
 
+    /// Which of the rows in `among` fulfil the condition, or why that cannot be told.
+    fn passing_rows(
+        &self,
+        among: &BooleanArray,
+        columns: &mut Columns<'_>,
+    ) -> Result<BooleanArray> {
+        let Some(condition) = &self.condition else {
+            return Ok(among.clone());
+        };
+        passing_rows((condition, &self.all), among, columns)
+    }
+
     /// The columns of the result with the rows that pass.
     fn batch(
         &self,
@@ -315,18 +319,23 @@ impl MergeTreeSource {
     ) -> Result<RecordBatch> {
         // The rows are looked for once, not for each column.
         let picked = passing.map(|passing| FilterBuilder::new(passing).optimize().build());
-        let column = |column: &usize| {
-            let values = columns.column(*column)?;
-            match &picked {
-                Some(picked) => flat(
-                    &picked
-                        .filter(&values)
-                        .map_err(|e| Error::bug(e.to_string()))?,
-                ),
+        let column = |(place, column): (usize, &usize)| {
+            let mut values = columns.column(*column)?;
+            if let Some(picked) = &picked {
+                let passing = picked.filter(&values);
+                values = passing.map_err(|e| Error::bug(e.to_string()))?;
+            }
+            let numbers = self
+                .numbered
+                .iter()
+                .find(|(numbered, _)| *numbered == place);
+            match numbers {
+                Some((_, numbers)) => Ok(Arc::new(numbers.numbers_of(&values)?) as _),
                 None => flat(&values),
             }
         };
-        let arrays = self.projection.iter().map(column).collect::<Result<_>>()?;
+        let arrays = self.projection.iter().enumerate().map(column);
+        let arrays = arrays.collect::<Result<_>>()?;
         let num_rows = passing.map_or_else(|| rows(columns.group), BooleanArray::true_count);
         batch_of(&self.schema, arrays, num_rows)
     }
@@ -386,86 +395,54 @@ impl MorselSource for MergeTreeSource {
     fn is_counted(&self) -> bool {
         self.bound.is_none()
             && self.stages.is_none()
+            && !self.is_filter
             && !self.of_extremes
             && self.counting.is_none()
     }
 
     fn with_bound(&self, bound: &Arc<KeyBound>) -> Option<Arc<dyn MorselSource>> {
-        let mut bounded = self.clone();
-        bounded.shared = Arc::default();
-        self.projection.get(bound.column())?;
-        // The most promising first: what they have rules out the others.
-        bounded
-            .morsels
-            .sort_by_key(|group| self.nearest(bound, group));
-        bounded.bound = Some(Arc::clone(bound));
-        Some(Arc::new(bounded))
+        Some(Arc::new(self.bounded(bound)?))
+    }
+
+    fn filtered(
+        &self,
+        predicate: &Arc<dyn PhysicalExpr>,
+        columns: &[usize],
+    ) -> Option<Arc<dyn MorselSource>> {
+        Some(Arc::new(self.passing_only(predicate, columns)?))
+    }
+
+    fn numbered(
+        &self,
+        column: usize,
+        numbers: &Arc<StringNumbers>,
+        must: bool,
+    ) -> Option<Arc<dyn MorselSource>> {
+        Some(Arc::new(self.with_numbers(column, numbers, must)?))
     }
 
     fn of_extremes(&self) -> Option<Arc<dyn MorselSource>> {
-        if self.condition.is_some() || self.projection.is_empty() {
-            return None;
-        }
-        Some(Arc::new(Self {
-            of_extremes: true,
-            shared: Arc::default(),
-            ..self.clone()
-        }))
+        Some(Arc::new(self.with_extremes()?))
     }
 
     fn counting(&self, predicate: &Arc<dyn PhysicalExpr>) -> Option<Arc<dyn MorselSource>> {
-        if !says_the_same(self.condition.as_ref(), Some(predicate), &self.all) {
-            return None;
-        }
-        let counting = Counting::new(predicate, &self.all)?;
-        let mut known = KnownRows::default();
-        let mut morsels = self.morsels.clone();
-        morsels.retain(|group| {
-            let Some(num) = counting.known((&group.0, group.1)) else {
-                return true;
-            };
-            known.num_groups += 1;
-            known.num_rows += rows(group);
-            known.num_fulfilling += num;
-            false
-        });
-        // Where most groups have to be read, steps above the scan are faster.
-        if known.num_groups <= morsels.len() {
-            return None;
-        }
-        Some(Arc::new(Self {
-            schema: Arc::new(Schema::empty()),
-            morsels,
-            counting: Some(Arc::new(counting)),
-            known: Some(known),
-            shared: Arc::default(),
-            ..self.clone()
-        }))
+        Some(Arc::new(self.counted_only(predicate)?))
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let shared = &self.shared;
-        let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        vec![
-            ("row_groups_late", value(&shared.groups_late)),
-            ("row_groups_filtered", value(&shared.groups_filtered)),
-            ("row_groups_not_wanted", value(&shared.groups_not_wanted)),
-            ("row_groups_known", value(&shared.groups_known)),
-            ("row_groups_counted", value(&shared.groups_counted)),
-            ("rows_filtered", value(&shared.rows_filtered)),
-            ("blocks_from_cache", value(&shared.from_cache)),
-            ("blocks_from_maps", value(&shared.from_maps)),
-            ("blocks_from_files", value(&shared.from_files)),
-        ]
+        self.shared.counters()
     }
 
     fn describe(&self) -> String {
-        format!(
-            "MergeTree, {} parts, {} of {} groups",
-            self.num_parts,
-            self.num_possible(),
-            self.num_groups
-        )
+        let (num_possible, num_groups) = (self.num_possible(), self.num_groups);
+        let parts = self.num_parts;
+        let mut text = format!("MergeTree, {parts} parts, {num_possible} of {num_groups} groups");
+        match self.numbered.len() {
+            0 => {}
+            1 => text += ", strings of 1 column as numbers",
+            num => text += &format!(", strings of {num} columns as numbers"),
+        }
+        text
     }
 
     fn stored(&self) -> Option<Stored> {

@@ -291,7 +291,7 @@ fn is_few(num_left: usize, num_rows: usize) -> bool {
 }
 
 /// The answers for the rows that are left, at their places among all rows.
-fn scattered(found: &BooleanArray, left: &BooleanArray) -> BooleanArray {
+pub(super) fn scattered(found: &BooleanArray, left: &BooleanArray) -> BooleanArray {
     let mut rows = vec![false; left.len()];
     for (row, is_passing) in left.values().set_indices().zip(found.values().iter()) {
         rows[row] = is_passing;

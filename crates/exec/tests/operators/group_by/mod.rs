@@ -206,6 +206,7 @@ fn check(input: &Arc<dyn ExecutionPlan>, batch_size: usize) {
                     external_bytes,
                     first_by_key: true,
                     compile: None,
+                    numbered_keys: Default::default(),
                     is_hash_zero: (i + keys.len()) % 2 == 0,
                 };
                 let exec = ours(input, keys, HASHED).with_options(options);
