@@ -1,5 +1,9 @@
 //! Compresses bytes as the last step of a chain.
 
+use std::cell::RefCell;
+
+use zstd::bulk::Compressor;
+
 use crate::error::{DecodeError, Result};
 use crate::lz4;
 use crate::padded::PaddedBuffer;
@@ -63,8 +67,20 @@ impl Compression {
     }
 }
 
+thread_local! {
+    /// To make one takes longer than to compress a sample.
+    static ZSTD: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+}
+
 fn compress_zstd(bytes: &[u8], level: i8, out: &mut Vec<u8>) -> bool {
-    let compressed = zstd::bulk::compress(bytes, i32::from(level));
+    let compressed = ZSTD.with_borrow_mut(|compressor| {
+        let mut kept = match compressor.take() {
+            Some(kept) => kept,
+            None => Compressor::new(i32::from(level))?,
+        };
+        kept.set_compression_level(i32::from(level))?;
+        compressor.insert(kept).compress(bytes)
+    });
     let is_compressed = compressed.is_ok();
     out.extend(compressed.unwrap_or_default());
     is_compressed

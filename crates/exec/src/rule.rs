@@ -15,7 +15,6 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 
-use crate::codes::NumberedKeys;
 use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options, Thresholds};
 use crate::sort;
 
@@ -46,7 +45,7 @@ const DISTRIBUTION_RULE: &str = "EnsureRequirements";
 /// A rule that answers aggregates of DataFusion from statistics: none of ours is one of them.
 const STATISTICS_RULE: &str = "aggregate_statistics";
 
-/// The rule that checks plans; nothing changes after it.
+/// The rule that checks plans; behind it operators change, but not what they give.
 const LAST_RULE: &str = "SanityCheckPlan";
 
 /// Swaps operators in a plan whose partitions and orders are not arranged yet.
@@ -79,8 +78,10 @@ impl SwapOperators {
             rules.insert(place, Arc::new(SwapSorts::new(options)));
             rules.insert(place + 1, Arc::new(BoundScans));
         }
-        let numbered_keys = group_by.map_or(NumberedKeys::Never, |options| options.numbered_keys);
-        rules.push(Arc::new(NumberKeys(numbered_keys)));
+        if let Some(options) = group_by {
+            let (keys, external_bytes) = (options.numbered_keys, options.external_bytes);
+            rules.push(Arc::new(NumberKeys::new(keys, external_bytes)));
+        }
         rules.push(Arc::new(SwapFilters));
         rules.push(Arc::new(WholeSorts));
         rules

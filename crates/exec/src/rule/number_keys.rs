@@ -6,8 +6,8 @@
 //!     ScanExec: Phone, UserID                 ScanExec: Phone as a number; rows that pass
 //! ```
 //!
-//! Steps between may pass the column on, but not look at it. A condition on it goes into the scan, which evaluates it
-//! once for each different string.
+//! Steps between may pass the column on, but not look at it. A condition on it goes into the scan, which can evaluate
+//! it once for each different string.
 
 use std::sync::Arc;
 
@@ -18,22 +18,43 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::{ExecutionPlan, Partitioning};
 
 use super::swapped;
 use crate::codes::{NumberedKeys, StringNumbers, StringOf};
 use crate::group_by::GroupByExec;
 use crate::scan::ScanExec;
 
+/// Bytes of all strings of a grouping that are numbered, at most: they do not go to temporary files.
+const MAX_BYTES: usize = 64 << 20;
+
+/// The share of the bytes from which on groups do go there that the strings may take.
+const MAX_SHARE: usize = 8;
+
 /// The rule that gives keys of GROUP BY as numbers.
 #[derive(Debug)]
-pub struct NumberKeys(pub NumberedKeys);
+pub struct NumberKeys {
+    keys: NumberedKeys,
+    /// Bytes of the strings, unless they are numbered in any case.
+    max_bytes: Option<usize>,
+}
+
+impl NumberKeys {
+    /// Numbers `keys`; groups go to temporary files when they take `external_bytes`, if they do.
+    pub fn new(keys: NumberedKeys, external_bytes: Option<usize>) -> Self {
+        let most = external_bytes.map_or(MAX_BYTES, |bytes| MAX_BYTES.min(bytes / MAX_SHARE));
+        Self {
+            keys,
+            max_bytes: (keys != NumberedKeys::Always).then_some(most),
+        }
+    }
+}
 
 impl PhysicalOptimizerRule for NumberKeys {
     fn optimize(
@@ -41,12 +62,11 @@ impl PhysicalOptimizerRule for NumberKeys {
         plan: Arc<dyn ExecutionPlan>,
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        if self.0 == NumberedKeys::Never {
+        if self.keys == NumberedKeys::Never {
             return Ok(plan);
         }
-        let must = self.0 == NumberedKeys::Always;
         swapped(plan, |node| match node.downcast_ref::<GroupByExec>() {
-            Some(group_by) => numbered(group_by, must),
+            Some(group_by) => numbered(group_by, self.max_bytes),
             None => Ok(None),
         })
     }
@@ -62,18 +82,23 @@ impl PhysicalOptimizerRule for NumberKeys {
 
 /// The grouping by numbers of those keys that can be such, below a projection that gives their strings; none if
 /// there are no such keys.
-fn numbered(group_by: &GroupByExec, must: bool) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+fn numbered(
+    group_by: &GroupByExec,
+    max_bytes: Option<usize>,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let [input] = group_by.children()[..] else {
         return Ok(None);
     };
     let mut input = Arc::clone(input);
-    let mut keys: Vec<Option<Arc<StringNumbers>>> = vec![None; group_by.grouping().keys.len()];
+    let num_keys = group_by.grouping().keys.len();
+    let max_bytes = max_bytes.map(|bytes| bytes / num_keys.max(1));
+    let mut keys: Vec<Option<Arc<StringNumbers>>> = vec![None; num_keys];
     for (key, numbers) in keys.iter_mut().enumerate() {
         let Some(column) = key_column(group_by, key, &input) else {
             continue;
         };
         let given = Arc::default();
-        if let Some(with_numbers) = below(&input, (column, &given), must)? {
+        if let Some(with_numbers) = below(&input, (column, &given), max_bytes)? {
             input = with_numbers;
             *numbers = Some(given);
         }
@@ -123,33 +148,42 @@ fn looks_at(expr: &Arc<dyn PhysicalExpr>, column: usize) -> bool {
 fn below(
     node: &Arc<dyn ExecutionPlan>,
     (column, numbers): (usize, &Arc<StringNumbers>),
-    must: bool,
+    max_bytes: Option<usize>,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     if let Some(scan) = node.downcast_ref::<ScanExec>() {
-        let scan = scan.numbered(column, numbers, must);
+        let scan = scan.numbered(column, numbers, max_bytes);
         return Ok(scan.map(|scan| Arc::new(scan) as _));
     }
     if let Some(filter) = node.downcast_ref::<FilterExec>() {
-        return below_filter((node, filter), (column, numbers), must);
+        return below_filter((node, filter), (column, numbers), max_bytes);
     }
     if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
         let Some(column) = passed_on(projection, column) else {
             return Ok(None);
         };
-        let Some(input) = below(projection.input(), (column, numbers), must)? else {
+        let Some(input) = below(projection.input(), (column, numbers), max_bytes)? else {
             return Ok(None);
         };
         // Given another input, it would keep its types.
         let projection = ProjectionExec::try_new(projection.expr().to_vec(), input)?;
         return Ok(Some(Arc::new(projection)));
     }
-    let passes_all = node.is::<CooperativeExec>()
-        || node.is::<RepartitionExec>()
-        || node.is::<CoalescePartitionsExec>();
     match node.children()[..] {
-        [input] if passes_all => over(node, below(input, (column, numbers), must)?),
+        [input] if passes_all(node) => over(node, below(input, (column, numbers), max_bytes)?),
         _ => Ok(None),
     }
+}
+
+/// Whether a step hands on rows as they are.
+fn passes_all(node: &Arc<dyn ExecutionPlan>) -> bool {
+    let exchange = node.downcast_ref::<RepartitionExec>();
+    let is_dealt = |exchange: &RepartitionExec| {
+        matches!(exchange.partitioning(), Partitioning::RoundRobinBatch(_))
+    };
+    let coalesce = node.downcast_ref::<CoalescePartitionsExec>();
+    node.is::<CooperativeExec>()
+        || exchange.is_some_and(is_dealt)
+        || coalesce.is_some_and(|coalesce| coalesce.fetch().is_none())
 }
 
 /// A step over another input, if there is one.
@@ -174,7 +208,7 @@ fn passed_on(projection: &ProjectionExec, column: usize) -> Option<usize> {
 fn below_filter(
     (node, filter): (&Arc<dyn ExecutionPlan>, &FilterExec),
     (column, numbers): (usize, &Arc<StringNumbers>),
-    must: bool,
+    max_bytes: Option<usize>,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     if filter.fetch().is_some() {
         return Ok(None);
@@ -186,20 +220,25 @@ fn below_filter(
         return Ok(None);
     };
     if !looks_at(filter.predicate(), passed) {
-        return over(node, below(input, (passed, numbers), must)?);
+        return over(node, below(input, (passed, numbers), max_bytes)?);
     }
-    let cooperative = input.downcast_ref::<CooperativeExec>();
-    let scan = cooperative.map_or(input, CooperativeExec::input);
-    let Some(scan) = scan.downcast_ref::<ScanExec>() else {
-        return Ok(None);
+    let numbered = |scan: &ScanExec| {
+        let filtered = scan.filtered(filter.predicate(), columns)?;
+        filtered.numbered(column, numbers, max_bytes)
     };
-    let filtered = scan.filtered(filter.predicate(), columns);
-    let Some(scan) = filtered.and_then(|scan| scan.numbered(column, numbers, must)) else {
-        return Ok(None);
-    };
-    let scan: Arc<dyn ExecutionPlan> = Arc::new(scan);
-    Ok(Some(match cooperative {
-        Some(_) => Arc::new(CooperativeExec::new(scan)),
-        None => scan,
-    }))
+    scan_below(input, &numbered)
+}
+
+/// The plan with another scan, if that exists and all steps above the scan pass on what it has.
+fn scan_below(
+    node: &Arc<dyn ExecutionPlan>,
+    other: &dyn Fn(&ScanExec) -> Option<ScanExec>,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    if let Some(scan) = node.downcast_ref::<ScanExec>() {
+        return Ok(other(scan).map(|scan| Arc::new(scan) as _));
+    }
+    match node.children()[..] {
+        [input] if passes_all(node) => over(node, scan_below(input, other)?),
+        _ => Ok(None),
+    }
 }

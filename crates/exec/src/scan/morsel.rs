@@ -76,13 +76,13 @@ pub trait MorselSource: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The same with the numbers of strings instead of those in a column; none if strings are not stored so
-    /// that this pays, unless it `must` be done.
+    /// The same with the numbers of strings instead of those in a column, if strings are stored so that this saves
+    /// work and all of them take at most so many bytes; without such a limit in any case. None if not.
     fn numbered(
         &self,
         _column: usize,
         _numbers: &Arc<StringNumbers>,
-        _must: bool,
+        _max_bytes: Option<usize>,
     ) -> Option<Arc<dyn MorselSource>> {
         None
     }

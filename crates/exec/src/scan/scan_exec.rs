@@ -109,15 +109,19 @@ impl ScanExec {
         Some(self.reading(source))
     }
 
-    /// The same with the numbers of strings in their place; none if that does not pay, unless it `must` be done.
+    /// The same with the numbers of strings in their place; none if that does not pay, or they take more than
+    /// `max_bytes`.
     pub(crate) fn numbered(
         &self,
         column: usize,
         numbers: &Arc<StringNumbers>,
-        must: bool,
+        max_bytes: Option<usize>,
     ) -> Option<Self> {
-        let source = self.source.numbered(column, numbers, must);
-        let source = source.filter(|_| self.limit.is_none())?;
+        // The source looks at strings.
+        if self.limit.is_some() {
+            return None;
+        }
+        let source = self.source.numbered(column, numbers, max_bytes)?;
         Some(self.reading(source))
     }
 

@@ -10,6 +10,7 @@
 //! ```
 
 use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, ListArray};
+use arrow::buffer::Buffer;
 use arrow::datatypes::DataType as ArrowType;
 use basalt_codec::block::CHECKSUM_BYTES;
 use basalt_codec::word::bytes_of;
@@ -18,6 +19,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
 use super::layout::{ColumnCodec, Effort};
+use super::metadata::Bounds;
 use super::string_dictionary::StringDictionary;
 use super::text_bounds::TextBounds;
 use super::zeros::zero_count;
@@ -80,7 +82,7 @@ impl ColumnEncoder {
         self.next = 0;
         let mut encoded = Encoded {
             statistics: Statistics::default(),
-            zero_count: zero_count(array),
+            zero_count: None,
             text_bounds: None,
             decoded_bytes: 0,
             chain: String::new(),
@@ -90,6 +92,10 @@ impl ColumnEncoder {
         if array.as_binary_view_opt().is_none() {
             encoded.text_bounds = None;
         }
+        encoded.zero_count = match has_no_zero(array.data_type(), encoded.statistics.bounds) {
+            true => Some(0),
+            false => zero_count(array),
+        };
         encoded.statistics.null_count = count(array.null_count())?;
         if array.null_count() == array.len() {
             // What stands in place of the NULLs is no value.
@@ -316,25 +322,33 @@ pub(super) fn element(physical: &ArrowType) -> Result<(Element, usize)> {
     Ok((element, usize::from(width)))
 }
 
+/// Whether all of some integers are above 0 or below.
+fn has_no_zero(physical: &ArrowType, bounds: Bounds) -> bool {
+    let Some((least, greatest)) = bounds else {
+        return false;
+    };
+    let is_signed = physical.is_signed_integer();
+    is_signed && (least.cast_signed() > 0 || greatest.cast_signed() < 0)
+        || physical.is_unsigned_integer() && least > 0
+}
+
 /// The bytes of an array's values; a NULL has the value of some other row, so that bounds and
 /// encodings see no others.
-fn fixed_values(array: &ArrayRef, width: usize) -> Vec<u8> {
+fn fixed_values(array: &ArrayRef, width: usize) -> Buffer {
     let array_data = array.to_data();
     let start = array_data.offset() * width;
-    let mut values =
-        array_data.buffers()[0].as_slice()[start..start + array.len() * width].to_vec();
-    if array.null_count() > 0
-        && let Some(nulls) = array.nulls()
-    {
-        let valid = nulls.valid_indices().next();
-        let filler =
-            valid.map_or_else(|| vec![0; width], |i| values[i * width..][..width].to_vec());
-        let gaps = nulls.iter().enumerate().filter(|(_, is_valid)| !is_valid);
-        for (i, _) in gaps {
-            values[i * width..][..width].copy_from_slice(&filler);
-        }
+    let values = array_data.buffers()[0].slice_with_length(start, array.len() * width);
+    let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else {
+        return values;
+    };
+    let mut values = values.to_vec();
+    let valid = nulls.valid_indices().next();
+    let filler = valid.map_or_else(|| vec![0; width], |i| values[i * width..][..width].to_vec());
+    let gaps = nulls.iter().enumerate().filter(|(_, is_valid)| !is_valid);
+    for (i, _) in gaps {
+        values[i * width..][..width].copy_from_slice(&filler);
     }
-    values
+    Buffer::from_vec(values)
 }
 
 /// About the bytes that an array has in memory.

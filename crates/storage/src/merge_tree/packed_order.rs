@@ -1,8 +1,12 @@
 //! Sorts rows by keys of integers: each row's keys and its number are packed into one word.
 //!
 //! A key takes the bits of its range in the rows at hand, so that keys of several columns and the number of
-//! a row often fit into 64 bits, and mostly into 128. Words are sorted digit by digit. The numbers of the rows make
-//! all words different, so that rows with equal keys stay in their order.
+//! a row often fit into 64 bits. Words are sorted digit by digit. The numbers of the rows make all words different, so
+//! that rows with equal keys stay in their order.
+//!
+//! Of keys that are wider, up to 128 bits with the row's number, a word has what fits, from the highest bit down. The
+//! rest of each key waits in the order of the rows, is taken in that of the sorted words, and orders those whose
+//! bits were the same so far. (Sorting words of 128 bits takes twice as long.)
 
 use std::sync::Arc;
 
@@ -17,11 +21,15 @@ use basalt_kernels::radix_sort::{RadixWord, radix_sort};
 /// Rows whose words are made together: they stay in the nearest cache meanwhile.
 const CHUNK_ROWS: usize = 1 << 11;
 
+/// Words that are sorted by insertion.
+const FEW: usize = 24;
+
 /// Memory for words, which the next part of an insert needs again.
 #[derive(Debug, Default)]
 pub(super) struct SortMemory {
-    narrow: (Vec<u64>, Vec<u64>),
-    wide: (Vec<u128>, Vec<u128>),
+    words: Vec<u64>,
+    scratch: Vec<u64>,
+    rests: Vec<u64>,
 }
 
 /// The order of rows by their keys.
@@ -51,18 +59,46 @@ pub(super) fn packed_order(
 ) -> Option<PackedOrder> {
     let keys = columns.iter().map(Key::of).collect::<Option<Vec<_>>>()?;
     let row_bits = u32::BITS - num_rows.leading_zeros();
-    let num_bits = keys.iter().map(|key| key.num_bits).sum::<u32>() + row_bits;
-    if num_bits <= u64::BITS {
-        memory.wide = Default::default();
-        let (words, scratch) = &mut memory.narrow;
-        Some(order(&keys, row_bits, (words, scratch)))
-    } else if num_bits <= u128::BITS {
-        memory.narrow = Default::default();
-        let (words, scratch) = &mut memory.wide;
-        Some(order(&keys, row_bits, (words, scratch)))
-    } else {
-        None
+    let key_bits = keys.iter().map(|key| key.num_bits).sum::<u32>();
+    let cut = Cut {
+        row_bits,
+        rest_bits: (key_bits + row_bits).saturating_sub(u64::BITS),
+    };
+    (cut.rest_bits <= u64::BITS).then(|| order(&keys, cut, memory))
+}
+
+/// How a key is cut into what its row's word has, above the number of the row, and the rest.
+#[derive(Clone, Copy)]
+struct Cut {
+    row_bits: u32,
+    rest_bits: u32,
+}
+
+impl Cut {
+    /// The word of a row and the rest of its key.
+    fn cut(self, key: u128, row: u64) -> (u64, u64) {
+        let prefix = (key >> self.rest_bits).low();
+        let rest = key.low() & low_bits(self.rest_bits);
+        (prefix << self.row_bits | row, rest)
     }
+
+    fn row(self, word: u64) -> u32 {
+        // Rows are numbered by 32 bits.
+        (word & low_bits(self.row_bits)) as u32
+    }
+
+    fn prefix(self, word: u64) -> u64 {
+        word >> self.row_bits
+    }
+
+    fn key(self, word: u64, rest: u64) -> u128 {
+        u128::from(self.prefix(word)) << self.rest_bits | u128::from(rest)
+    }
+}
+
+/// So many bits that are set.
+fn low_bits(num_bits: u32) -> u64 {
+    u64::MAX.checked_shr(u64::BITS - num_bits).unwrap_or(0)
 }
 
 /// The keys of a column, which are numbers from 0 up when the least is taken from them.
@@ -148,14 +184,16 @@ impl Visit for Bounds<'_> {
 }
 
 /// Puts a key behind those that the words have; with the NULLs of these rows.
-struct Append<'a, W>(&'a mut [W], &'a Key<'a>, Option<&'a NullBuffer>);
+struct Append<'a>(&'a mut [u128], &'a Key<'a>, Option<&'a NullBuffer>);
 
-impl<W: RadixWord> Visit for Append<'_, W> {
+impl Visit for Append<'_> {
     type Output = ();
 
     fn visit(self, numbers: impl Iterator<Item = u64>) {
         let Self(words, key, nulls) = self;
-        let append = |word: &mut W, number: u64| *word = *word << key.num_bits | W::of(number);
+        let append = |word: &mut u128, number: u64| {
+            *word = *word << key.num_bits | u128::from(number);
+        };
         let words = words.iter_mut().zip(numbers);
         match nulls {
             None => words.for_each(|(word, n)| append(word, n.wrapping_sub(key.least))),
@@ -167,66 +205,132 @@ impl<W: RadixWord> Visit for Append<'_, W> {
     }
 }
 
-/// The order of rows whose keys and numbers take `num_bits` bits.
-fn order<W: RadixWord>(
-    keys: &[Key<'_>],
-    row_bits: u32,
-    (words, scratch): (&mut Vec<W>, &mut Vec<W>),
-) -> PackedOrder {
-    let num_rows = keys.first().map_or(0, |key| key.array.len());
-    words.clear();
-    words.resize(num_rows, W::default());
-    for (chunk, start) in words.chunks_mut(CHUNK_ROWS).zip((0..).step_by(CHUNK_ROWS)) {
-        for key in keys {
-            let array = key.array.slice(start, chunk.len());
-            // Keys are of types that have numbers.
-            let _ = with_numbers(&array, Append(chunk, key, array.nulls()));
-        }
-        for (word, row) in chunk.iter_mut().zip(start as u64..) {
-            *word = *word << row_bits | W::of(row);
-        }
-    }
-    if words.is_sorted() {
+/// The order of rows by their keys.
+fn order(keys: &[Key<'_>], cut: Cut, memory: &mut SortMemory) -> PackedOrder {
+    if pack(keys, cut, memory) {
         return PackedOrder::Sorted;
     }
-    scratch.resize(num_rows, W::default());
+    let SortMemory {
+        words,
+        scratch,
+        rests,
+    } = memory;
+    scratch.resize(words.len(), 0);
     radix_sort(words, scratch);
-    let mut shift = row_bits;
+    let sorted_rests: &[u64] = match cut.rest_bits {
+        0 => rests,
+        _ => {
+            let taken = scratch.iter_mut().zip(words.iter());
+            taken.for_each(|(rest, word)| *rest = rests[cut.row(*word) as usize]);
+            sort_rests(words, scratch, cut);
+            scratch
+        }
+    };
+    let sorted = (&words[..], sorted_rests);
+    let mut shift = 0;
     let mut decoded: Vec<_> = keys
         .iter()
         .rev()
         .map(|key| {
             let place = shift;
             shift += key.num_bits;
-            decoded(words, place, key)
+            decoded(sorted, (cut, place), key)
         })
         .collect();
     decoded.reverse();
-    let mask = (1_u64 << row_bits) - 1;
     PackedOrder::Rows(SortedRows {
-        rows: words.iter().map(|w| (w.low() & mask) as u32).collect(),
+        rows: words.iter().map(|word| cut.row(*word)).collect(),
         keys: decoded,
     })
 }
 
-/// The values of a key in the order of the words, which have it behind `shift` bits.
+/// Makes the words of the rows, and the rests of their keys; whether they stand in order.
+fn pack(keys: &[Key<'_>], cut: Cut, memory: &mut SortMemory) -> bool {
+    let num_rows = keys.first().map_or(0, |key| key.array.len());
+    let SortMemory { words, rests, .. } = memory;
+    words.resize(num_rows, 0);
+    rests.resize(num_rows, 0);
+    let (mut is_sorted, mut last) = (true, 0);
+    let chunks = words
+        .chunks_mut(CHUNK_ROWS)
+        .zip(rests.chunks_mut(CHUNK_ROWS));
+    for ((words, rests), start) in chunks.zip((0..).step_by(CHUNK_ROWS)) {
+        let mut chunk = [0_u128; CHUNK_ROWS];
+        let chunk = &mut chunk[..words.len()];
+        for key in keys {
+            let array = key.array.slice(start, chunk.len());
+            // Keys are of types that have numbers.
+            let _ = with_numbers(&array, Append(chunk, key, array.nulls()));
+        }
+        let cuts = words.iter_mut().zip(rests).zip(start as u64..);
+        for (((word, rest), row), key) in cuts.zip(chunk) {
+            (*word, *rest) = cut.cut(*key, row);
+            is_sorted &= last <= *key;
+            last = *key;
+        }
+    }
+    is_sorted
+}
+
+/// Sorts words that are sorted but for the rests of their keys, with these.
+fn sort_rests(words: &mut [u64], rests: &mut [u64], cut: Cut) {
+    let mut end = 0;
+    while let Some(next) = (end + 1..words.len()).find(|i| {
+        let is_same = cut.prefix(words[i - 1]) == cut.prefix(words[*i]);
+        is_same && rests[i - 1] > rests[*i]
+    }) {
+        let prefix = cut.prefix(words[next]);
+        let is_same = |word: &u64| cut.prefix(*word) == prefix;
+        // What stands before is in order, and what follows is not known yet.
+        let before = words[..next]
+            .iter()
+            .rev()
+            .take_while(|w| is_same(w))
+            .count();
+        end = next + words[next..].iter().take_while(|w| is_same(w)).count();
+        let run = next - before..end;
+        sort_run((&mut words[run.clone()], &mut rests[run]), prefix, cut);
+    }
+}
+
+/// Sorts words with the same bits above the rows' numbers by the rests of their keys.
+fn sort_run((words, rests): (&mut [u64], &mut [u64]), prefix: u64, cut: Cut) {
+    let whole = words.iter().zip(rests.iter());
+    let whole =
+        whole.map(|(word, rest)| u128::from(*rest) << cut.row_bits | u128::from(cut.row(*word)));
+    let mut whole: Vec<u128> = whole.collect();
+    match whole.len() {
+        0..=FEW => whole.sort_unstable(),
+        num => radix_sort(&mut whole, &mut vec![0; num]),
+    }
+    for ((word, rest), whole) in words.iter_mut().zip(rests).zip(whole) {
+        *word = prefix << cut.row_bits | whole.low() & low_bits(cut.row_bits);
+        *rest = (whole >> cut.row_bits).low();
+    }
+}
+
+/// The values of a key in the order of the words, of whose keys it has the bits from `shift` on.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "numbers that were made of values of the same type"
 )]
-fn decoded<W: RadixWord>(words: &[W], shift: u32, key: &Key<'_>) -> Option<ArrayRef> {
+fn decoded(
+    (words, rests): (&[u64], &[u64]),
+    (cut, shift): (Cut, u32),
+    key: &Key<'_>,
+) -> Option<ArrayRef> {
     fn values<T: ArrowPrimitiveType>(numbers: impl Iterator<Item = T::Native>) -> Option<ArrayRef> {
         Some(Arc::new(PrimitiveArray::<T>::from_iter_values(numbers)))
     }
     if key.array.null_count() > 0 {
         return None;
     }
-    let mask = u64::MAX.checked_shr(u64::BITS - key.num_bits).unwrap_or(0);
-    let unsigned = words.iter().map(|word| {
+    let mask = low_bits(key.num_bits);
+    let unsigned = words.iter().zip(rests).map(|(word, rest)| {
         let offset = match key.num_bits {
             // All rows have the same value, and there may be no bits to shift by.
             0 => 0,
-            _ => (*word >> shift).low() & mask,
+            _ => (cut.key(*word, *rest) >> shift).low() & mask,
         };
         key.least.wrapping_add(offset)
     });
@@ -295,6 +399,34 @@ mod tests {
             };
             expected.sort_by_key(key);
             assert_eq!(rows(&columns), Some(expected), "{num_rows} rows, {spread}");
+        }
+    }
+
+    #[test]
+    fn wide_keys_that_begin_alike_are_sorted_to_their_end() {
+        let mut state = 7_u64;
+        let mut random = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            state >> 33
+        };
+        // One key that is far from all others: those share their highest bits.
+        for num_rows in [2_usize, 30, 3000, 40_000] {
+            for spread in [2, 1 << 10, 1 << 30] {
+                let mut a: Vec<u64> = (0..num_rows).map(|_| random() % spread).collect();
+                a[num_rows / 2] = u64::MAX;
+                let b: Vec<u32> = (0..num_rows).map(|_| random() as u32 % 5).collect();
+                let columns: [ArrayRef; 2] = [
+                    Arc::new(UInt64Array::from(a.clone())),
+                    Arc::new(UInt32Array::from(b.clone())),
+                ];
+                let mut expected: Vec<u32> = (0..num_rows as u32).collect();
+                expected.sort_by_key(|row| (a[*row as usize], b[*row as usize]));
+                assert_eq!(rows(&columns), Some(expected), "{num_rows} rows, {spread}");
+                let [a, b] = columns;
+                assert!(rows(&[b, a]).is_some());
+            }
         }
     }
 

@@ -86,7 +86,9 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
         .cloned()
         .collect();
     let libraries = options.get_many("library").into_iter().flatten();
-    let libraries: Vec<Library> = libraries.map(|path| library(path)).collect::<Result<_>>()?;
+    let libraries: Vec<Library> = libraries
+        .map(|path: &PathBuf| library(path))
+        .collect::<Result<_>>()?;
     let mut random = Random::new(number::<u64>(options, "seed")?);
     let num_entrants = available().count() + 1 + libraries.len();
     let bar = contest::progress(files.len() * num_entrants * setup.num_rounds);
@@ -103,7 +105,7 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
 }
 
 /// Another version of the C library.
-fn library(path: &PathBuf) -> Result<Library> {
+fn library(path: &Path) -> Result<Library> {
     Library::open(path).map_err(|why| {
         let text = format!(
             "Name a liblz4 with --library: cannot load {}: {why}",

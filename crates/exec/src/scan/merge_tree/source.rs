@@ -21,8 +21,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use super::MergeTreeTable;
 use super::counting::Counting;
 use super::shared::Shared;
-use super::stages::{ReadColumn, Stages};
-use super::strings::passing_rows;
+use super::stages::{ReadColumn, Stages, passing_of};
 use crate::QueryControl;
 use crate::codes::StringNumbers;
 use crate::scan::late::{Way, says_the_same};
@@ -50,7 +49,7 @@ pub(super) struct MergeTreeSource {
     stages: Option<Arc<Stages>>,
     /// Whether just the rows that fulfil the condition are handed up.
     is_filter: bool,
-    /// Columns whose strings are handed up as numbers.
+    /// Columns of the table whose strings are handed up as numbers.
     numbered: Vec<(usize, Arc<StringNumbers>)>,
     /// Whether decoded columns are kept.
     is_cached: bool,
@@ -165,6 +164,17 @@ impl MergeTreeSource {
             cast(&values, field.data_type()).ok()
         });
         columns.collect()
+    }
+
+    /// Columns of the table that are handed up, and those of the condition where no step above evaluates it.
+    fn columns_read(&self) -> Vec<usize> {
+        let mut columns = self.projection.clone();
+        if let Some(stages) = self.stages.as_ref().filter(|_| self.is_filter) {
+            columns.extend(stages.columns());
+        }
+        columns.sort_unstable();
+        columns.dedup();
+        columns
     }
 
     /// The rows of a group; none if no row is wanted, or no row passes.
@@ -308,7 +318,7 @@ impl MergeTreeSource {
         let Some(condition) = &self.condition else {
             return Ok(among.clone());
         };
-        passing_rows((condition, &self.all), among, columns)
+        passing_of((condition, &self.all), among, columns)
     }
 
     /// The columns of the result with the rows that pass.
@@ -319,7 +329,7 @@ impl MergeTreeSource {
     ) -> Result<RecordBatch> {
         // The rows are looked for once, not for each column.
         let picked = passing.map(|passing| FilterBuilder::new(passing).optimize().build());
-        let column = |(place, column): (usize, &usize)| {
+        let column = |column: &usize| {
             let mut values = columns.column(*column)?;
             if let Some(picked) = &picked {
                 let passing = picked.filter(&values);
@@ -328,13 +338,13 @@ impl MergeTreeSource {
             let numbers = self
                 .numbered
                 .iter()
-                .find(|(numbered, _)| *numbered == place);
+                .find(|(numbered, _)| numbered == column);
             match numbers {
                 Some((_, numbers)) => Ok(Arc::new(numbers.numbers_of(&values)?) as _),
                 None => flat(&values),
             }
         };
-        let arrays = self.projection.iter().enumerate().map(column);
+        let arrays = self.projection.iter().map(column);
         let arrays = arrays.collect::<Result<_>>()?;
         let num_rows = passing.map_or_else(|| rows(columns.group), BooleanArray::true_count);
         batch_of(&self.schema, arrays, num_rows)
@@ -416,9 +426,9 @@ impl MorselSource for MergeTreeSource {
         &self,
         column: usize,
         numbers: &Arc<StringNumbers>,
-        must: bool,
+        max_bytes: Option<usize>,
     ) -> Option<Arc<dyn MorselSource>> {
-        Some(Arc::new(self.with_numbers(column, numbers, must)?))
+        Some(Arc::new(self.with_numbers(column, numbers, max_bytes)?))
     }
 
     fn of_extremes(&self) -> Option<Arc<dyn MorselSource>> {
@@ -437,6 +447,9 @@ impl MorselSource for MergeTreeSource {
         let (num_possible, num_groups) = (self.num_possible(), self.num_groups);
         let parts = self.num_parts;
         let mut text = format!("MergeTree, {parts} parts, {num_possible} of {num_groups} groups");
+        if let Some(condition) = self.condition.as_ref().filter(|_| self.is_filter) {
+            text += &format!(", filter={condition}");
+        }
         match self.numbered.len() {
             0 => {}
             1 => text += ", strings of 1 column as numbers",
@@ -447,7 +460,7 @@ impl MorselSource for MergeTreeSource {
 
     fn stored(&self) -> Option<Stored> {
         Some(Stored {
-            num_files: self.num_parts * self.projection.len(),
+            num_files: self.num_parts * self.columns_read().len(),
             num_row_groups: self.num_groups,
             num_ruled_out: self.num_groups - self.num_possible(),
         })
@@ -462,10 +475,7 @@ impl MorselSource for MergeTreeSource {
             return 0;
         };
         let columns = &part.metadata().columns;
-        let bytes = self
-            .projection
-            .iter()
-            .map(|c| columns[*c].groups[*group].num_bytes);
-        bytes.sum()
+        let read = self.columns_read().into_iter();
+        read.map(|c| columns[c].groups[*group].num_bytes).sum()
     }
 }

@@ -14,6 +14,9 @@ use arrow::array::{
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::{FilterBuilder, prep_null_mask_filter};
 use arrow::datatypes::{DataType, Schema, SchemaRef, UInt16Type};
+use arrow::error::ArrowError;
+use basalt_analyzer::lazy_logic::made_lazy;
+use basalt_analyzer::plan_error;
 use basalt_error::{Error, Result};
 use basalt_storage::merge_tree::flat;
 use datafusion::logical_expr::Operator;
@@ -278,10 +281,51 @@ impl Stage {
         if passing.len() != num_rows {
             return None;
         }
-        Some(match passing.nulls() {
-            Some(_) => prep_null_mask_filter(passing),
-            None => passing.clone(),
-        })
+        Some(without_nulls(passing))
+    }
+}
+
+/// Which of the rows in `among` fulfil a condition over the fields of `all`, where a stage has failed.
+///
+/// # Errors
+/// What evaluating the condition reports.
+pub(super) fn passing_of(
+    (condition, all): (&Arc<dyn PhysicalExpr>, &SchemaRef),
+    among: &BooleanArray,
+    group: &mut dyn ReadColumn,
+) -> Result<BooleanArray> {
+    if !among.has_true() {
+        return Ok(among.clone());
+    }
+    let bug = |e: ArrowError| Error::bug(e.to_string());
+    let columns = collect_columns(condition);
+    let mut columns: Vec<usize> = columns.iter().map(|c| c.index()).collect();
+    columns.sort_unstable();
+    let schema = Arc::new(all.project(&columns).map_err(bug)?);
+    let condition = reassign_expr_columns(Arc::clone(condition), &schema).map_err(plan_error)?;
+    // A side of AND may fail where the other one does not hold.
+    let lazy = made_lazy(&condition).map_err(plan_error)?;
+    let picked = FilterBuilder::new(among).optimize().build();
+    let column = |column: &usize| {
+        let values = group.column(*column)?;
+        flat(&picked.filter(&values).map_err(bug)?)
+    };
+    let columns = columns.iter().map(column).collect::<Result<_>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(among.true_count()));
+    let batch = RecordBatch::try_new_with_options(schema, columns, &options).map_err(bug)?;
+    let found = lazy.unwrap_or(condition).evaluate(&batch);
+    let found = found.and_then(|found| found.into_array(batch.num_rows()));
+    let found = found.map_err(plan_error)?;
+    let found = found.as_boolean_opt();
+    let found = found.ok_or_else(|| Error::bug("a condition that is no Bool"))?;
+    Ok(scattered(&without_nulls(found), among))
+}
+
+/// The same with no row for NULL.
+fn without_nulls(passing: &BooleanArray) -> BooleanArray {
+    match passing.nulls() {
+        Some(_) => prep_null_mask_filter(passing),
+        None => passing.clone(),
     }
 }
 
@@ -291,7 +335,7 @@ fn is_few(num_left: usize, num_rows: usize) -> bool {
 }
 
 /// The answers for the rows that are left, at their places among all rows.
-pub(super) fn scattered(found: &BooleanArray, left: &BooleanArray) -> BooleanArray {
+fn scattered(found: &BooleanArray, left: &BooleanArray) -> BooleanArray {
     let mut rows = vec![false; left.len()];
     for (row, is_passing) in left.values().set_indices().zip(found.values().iter()) {
         rows[row] = is_passing;

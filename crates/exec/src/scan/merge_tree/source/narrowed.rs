@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Schema};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use super::{Counting, KnownRows, MergeTreeSource, Stages, rows};
 use crate::codes::StringNumbers;
@@ -31,7 +32,10 @@ impl MergeTreeSource {
         predicate: &Arc<dyn PhysicalExpr>,
         columns: &[usize],
     ) -> Option<Self> {
-        if !says_the_same(self.condition.as_ref(), Some(predicate), &self.all) {
+        // Where a stage fails, the condition is evaluated again.
+        if !says_the_same(self.condition.as_ref(), Some(predicate), &self.all)
+            || is_volatile(predicate)
+        {
             return None;
         }
         let stages = match &self.stages {
@@ -49,23 +53,28 @@ impl MergeTreeSource {
         })
     }
 
-    /// The same with the numbers of strings in their place, where they are worth more or it `must` be.
+    /// The same with the numbers of strings in their place, where that saves work and all strings take at most
+    /// `max_bytes`; or in any case.
     pub(super) fn with_numbers(
         &self,
         column: usize,
         numbers: &Arc<StringNumbers>,
-        must: bool,
+        max_bytes: Option<usize>,
     ) -> Option<Self> {
         let stored = *self.projection.get(column)?;
         let data_type = &self.table.layout().columns[stored].data_type;
-        if !must && !has_few_strings(&self.morsels, (stored, data_type), self.is_cached) {
+        let has_few = |max_bytes| {
+            let limits = (self.is_cached, max_bytes);
+            has_few_strings(&self.morsels, (stored, data_type), limits)
+        };
+        if !max_bytes.is_none_or(has_few) {
             return None;
         }
         let mut fields = self.schema.fields().to_vec();
         let field = fields[column].as_ref().clone();
         fields[column] = Arc::new(field.with_data_type(DataType::UInt32));
         let mut numbered = self.numbered.clone();
-        numbered.push((column, Arc::clone(numbers)));
+        numbered.push((stored, Arc::clone(numbers)));
         Some(Self {
             schema: Arc::new(Schema::new(fields)),
             numbered,
