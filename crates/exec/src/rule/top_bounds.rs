@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
@@ -43,7 +44,13 @@ fn bounded(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan
     };
     let bound = |column: usize, passing: Passing<'_>, scan: &ScanExec| {
         let schema = scan.schema();
-        let bound = KeyBound::new(column, schema.field(column).data_type(), first.options)?;
+        let data_type = schema.field(column).data_type();
+        if *data_type == DataType::BinaryView {
+            let is_only = passing.is_only(scan);
+            let bound = is_only.then(|| KeyBound::of_texts(column, first.options, wanted))?;
+            return bound.map(Arc::new);
+        }
+        let bound = KeyBound::new(column, data_type, first.options)?;
         Some(Arc::new(if passing.is_only(scan) {
             bound.of_first(wanted)
         } else {

@@ -143,6 +143,9 @@ impl MorselSource for FinalSource {
     }
 
     fn with_bound(&self, bound: &Arc<KeyBound>) -> Option<Arc<dyn MorselSource>> {
+        if bound.texts().is_some() {
+            return None;
+        }
         let column = self.projection.get(bound.column())?;
         if self.table.table.layout().sorting_key.first() != Some(column) {
             return None;

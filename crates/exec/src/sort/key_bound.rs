@@ -3,8 +3,8 @@
 //! The rule that puts the top-N above a scan gives both the same bound. The top-N lowers it whenever it knows
 //! better rows; the scan leaves out what is beyond it: groups of rows by their least and greatest values,
 //! rows by their keys before it reads other columns. Where all rows that pass its filter come to the top-N,
-//! the scan itself knows which of a batch can be among the first, and lowers the bound, too. Only integers
-//! have one: bounds of floats do not count NaN, and strings are cut.
+//! the scan itself knows which of a batch can be among the first, and lowers the bound, too. Strings have a bound in
+//! that case alone ([`super::text_bound`]); floats have none, since their least and greatest values do not count NaN.
 
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +17,7 @@ use arrow::datatypes::DataType;
 
 use super::layout::Field;
 use super::ordinal::{NarrowVisitor, Ordinal, visit_narrow};
+use super::text_bound::TextBound;
 
 /// The values of a column that are still wanted.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub struct KeyBound {
     first: Option<FirstRows>,
     /// The places of the best of them so far.
     best: Mutex<BinaryHeap<u64>>,
+    /// The bound of strings instead of all that.
+    texts: Option<TextBound>,
 }
 
 /// Most rows of which the scan knows the best: the top-N tells the bound of more.
@@ -53,7 +56,26 @@ impl KeyBound {
             farthest: AtomicU64::new(u64::MAX),
             first: None,
             best: Mutex::default(),
+            texts: None,
         })
+    }
+
+    /// A bound for a column of strings of a scan of which all rows that pass come to the top-N; none if that wants
+    /// many.
+    pub(crate) fn of_texts(column: usize, options: SortOptions, first: FirstRows) -> Option<Self> {
+        (first.num_rows <= MAX_FIRST).then(|| Self {
+            column,
+            options,
+            farthest: AtomicU64::new(u64::MAX),
+            first: None,
+            best: Mutex::default(),
+            texts: Some(TextBound::new(options, first)),
+        })
+    }
+
+    /// The bound of strings, if it is one.
+    pub(crate) fn texts(&self) -> Option<&TextBound> {
+        self.texts.as_ref()
     }
 
     /// The same for a scan of which all rows that pass come to the top-N, which wants the `first`.
@@ -70,6 +92,7 @@ impl KeyBound {
             farthest: AtomicU64::new(u64::MAX),
             first: self.first,
             best: Mutex::default(),
+            texts: self.texts.as_ref().map(TextBound::fresh),
         }
     }
 
@@ -86,7 +109,10 @@ impl KeyBound {
     /// Leaves out what comes after the first key, in `field`, of a word with `lower_bits` bits below it; with
     /// `loses_ties` what has the same key, too.
     pub(super) fn lower(&self, word: u128, field: &Field, lower_bits: u32, loses_ties: bool) {
-        let Some(key) = word.checked_shr(lower_bits) else {
+        let Some(key) = word
+            .checked_shr(lower_bits)
+            .filter(|_| self.texts.is_none())
+        else {
             return;
         };
         let value = key & u128::from(u64::MAX >> (u64::BITS - field.bits.clamp(1, 64)));
@@ -166,6 +192,9 @@ impl KeyBound {
 
     /// Which rows with these keys are wanted; none if all may be.
     pub(crate) fn wanted(&self, keys: &dyn Array) -> Option<BooleanArray> {
+        if let Some(texts) = &self.texts {
+            return texts.wanted(keys);
+        }
         let farthest = self.farthest.load(Ordering::Relaxed);
         if farthest == u64::MAX {
             return None;
@@ -187,6 +216,9 @@ impl KeyBound {
     /// for; what comes after them is not wanted from now on. Each row is asked for once, and all that are
     /// given must come to the top-N.
     pub(crate) fn first_of(&self, keys: &dyn Array, passing: BooleanArray) -> BooleanArray {
+        if let Some(texts) = &self.texts {
+            return texts.first_of(keys, passing);
+        }
         let Some(first) = self.first else {
             return passing;
         };

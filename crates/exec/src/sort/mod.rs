@@ -21,7 +21,7 @@
 //! | [`nearly`] | words that are in order but for a few |
 //! | [`job`] | one run: the choice of the way, and the way |
 //! | [`top`], [`bound`] | the first rows without the others |
-//! | [`key_bound`] | what a scan may leave out of them |
+//! | [`key_bound`], [`text_bound`] | what a scan may leave out of them |
 //! | [`codes`], [`dictionary`] | keys as small numbers |
 //! | [`counting`] | few different keys: counted, then rows written to their places |
 //! | [`written`] | columns that are written run by run |
@@ -62,6 +62,7 @@ mod ranks;
 mod reversed;
 mod rows;
 mod sort_exec;
+mod text_bound;
 mod ties;
 mod top;
 mod word;

@@ -33,6 +33,14 @@ impl TextBounds {
         })
     }
 
+    /// The beginning of the least string, or of the greatest.
+    pub fn end(&self, greatest: bool) -> &[u8] {
+        match greatest {
+            true => &self.greatest,
+            false => &self.least,
+        }
+    }
+
     /// Whether there can be a string that begins with `text`.
     pub fn can_begin(&self, text: &[u8]) -> bool {
         let may_be_below = *self.least <= *text || self.least.starts_with(text);

@@ -1,17 +1,16 @@
 //! Scans a [`MergeTreeTable`]: reads groups of rows, the columns of filters first where that costs less.
 //!
-//! [`narrowed`] has the scans that hand up less.
+//! [`narrowed`] has the scans that hand up less, [`group_bounds`] what is known of groups before they are read.
 
+mod group_bounds;
 mod narrowed;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use arrow::array::{
-    ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions, UInt64Array,
-};
-use arrow::compute::{FilterBuilder, cast};
+use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow::compute::FilterBuilder;
 use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
 use basalt_storage::merge_tree::flat;
@@ -135,35 +134,9 @@ impl MergeTreeSource {
         })
     }
 
-    /// The place in the order of a group's nearest value, if it is known.
-    fn nearest(&self, bound: &KeyBound, (part, group): &Group) -> Option<u64> {
-        let column = bound.column();
-        let known = &part.metadata().columns[self.projection[column]].groups[*group];
-        bound.nearest(
-            self.schema.field(column).data_type(),
-            known.bounds?,
-            known.null_count > 0,
-        )
-    }
-
-    /// The least and the greatest value of each column in a group, if the part knows them all.
-    fn extremes(&self, (part, group): &Group) -> Option<Vec<ArrayRef>> {
-        let columns = self.projection.iter().zip(self.schema.fields());
-        let columns = columns.map(|(column, field)| {
-            let known = &part.metadata().columns[*column].groups[*group];
-            let has_values = known.null_count < part.metadata().group_rows[*group];
-            let (least, greatest) = known.bounds.filter(|_| has_values)?;
-            let values: ArrayRef = if field.data_type().is_unsigned_integer() {
-                Arc::new(UInt64Array::from(vec![least, greatest]))
-            } else if field.data_type().is_signed_integer() {
-                let values = [least, greatest].map(u64::cast_signed);
-                Arc::new(Int64Array::from(values.to_vec()))
-            } else {
-                return None;
-            };
-            cast(&values, field.data_type()).ok()
-        });
-        columns.collect()
+    fn is_bound_by_texts(&self) -> bool {
+        let texts = self.bound.as_ref().and_then(|bound| bound.texts());
+        texts.is_some()
     }
 
     /// Columns of the table that are handed up, and those of the condition where no step above evaluates it.
@@ -180,9 +153,7 @@ impl MergeTreeSource {
     /// The rows of a group; none if no row is wanted, or no row passes.
     fn read(&self, group: &Group) -> Result<Option<RecordBatch>> {
         if let Some(bound) = &self.bound
-            && self
-                .nearest(bound, group)
-                .is_some_and(|place| !bound.wants(place))
+            && !self.wants(bound, group)
         {
             self.shared
                 .groups_not_wanted
@@ -204,6 +175,8 @@ impl MergeTreeSource {
             Wanted::None => return Ok(None),
             // Few rows are wanted once some are known.
             Wanted::Some(wanted) => (Way::Late, Some(wanted)),
+            // Nobody else tells a bound of strings.
+            Wanted::Unknown if self.is_bound_by_texts() => (Way::Late, None),
             Wanted::Unknown => match &self.stages {
                 Some(_) if self.is_filter => (Way::Late, None),
                 Some(_) => (self.shared.ways.next(), None),
@@ -253,7 +226,7 @@ impl MergeTreeSource {
         let Some(bound) = &self.bound else {
             return Ok(Wanted::Unknown);
         };
-        let key = flat(&columns.column(self.projection[bound.column()])?)?;
+        let key = columns.column(self.projection[bound.column()])?;
         let Some(wanted) = bound.wanted(key.as_ref()) else {
             return Ok(Wanted::Unknown);
         };
@@ -288,7 +261,7 @@ impl MergeTreeSource {
         let passing = match &self.bound {
             // Rows of which nobody knows whether they pass would drive out others.
             Some(bound) if is_known => {
-                let key = flat(&columns.column(self.projection[bound.column()])?)?;
+                let key = columns.column(self.projection[bound.column()])?;
                 bound.first_of(key.as_ref(), passing)
             }
             _ => passing,

@@ -233,6 +233,9 @@ impl MorselSource for ParquetSource {
     }
 
     fn with_bound(&self, bound: &Arc<KeyBound>) -> Option<Arc<dyn MorselSource>> {
+        if bound.texts().is_some() {
+            return None;
+        }
         let mut bounded = self.clone();
         bounded.shared = Arc::default();
         let key = *self.projection.get(bound.column())?;
