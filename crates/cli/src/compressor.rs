@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use basalt_codec::stream::{BlockReader, StreamError, decode_all, encode_all};
 use basalt_codec::{Auto, BlockEncoder, Chain, Codec, Compression, DecodeError, Element, block};
@@ -80,15 +80,27 @@ fn path(name: &'static str, value: &'static str, help: &'static str) -> Arg {
 
 /// Compresses, decompresses or prints sizes, as the options say.
 pub(crate) fn run(options: &ArgMatches) -> Result<()> {
-    let source: Box<dyn Read> = match options.get_one::<PathBuf>("input") {
-        Some(path) => Box::new(BufReader::new(File::open(path).map_err(Error::from)?)),
+    let named = |path: &Path, e: io::Error| Error::from(e).within(path.display());
+    let source: Box<dyn Read> = match file(options, "input") {
+        Some(path) => Box::new(BufReader::new(
+            File::open(path).map_err(|e| named(path, e))?,
+        )),
         None => Box::new(io::stdin().lock()),
     };
+    if let (Some(input), Some(output)) = (file(options, "input"), file(options, "output"))
+        && is_same_file(input, output)
+    {
+        let text = "Name another OUTPUT: it would be emptied before it is read as INPUT";
+        return Err(Error::new(ErrorCode::BAD_ARGUMENTS, text));
+    }
     // Options that cannot be are told before the output is touched.
     let mut encoder = encoder(options)?;
     let block_bytes = block_bytes(options)?;
-    let mut sink: Box<dyn Write> = match options.get_one::<PathBuf>("output") {
-        Some(path) => Box::new(BufWriter::new(File::create(path).map_err(Error::from)?)),
+    let mut sink: Box<dyn Write> = match file(options, "output") {
+        Some(path) => {
+            let created = File::create(path).map_err(|e| named(path, e))?;
+            Box::new(BufWriter::new(created))
+        }
         None => Box::new(BufWriter::new(io::stdout().lock())),
     };
     if options.get_flag("stat") {
@@ -106,6 +118,16 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
         })?;
     }
     sink.flush().map_err(Error::from)
+}
+
+fn file<'a>(options: &'a ArgMatches, name: &str) -> Option<&'a Path> {
+    options.get_one::<PathBuf>(name).map(PathBuf::as_path)
+}
+
+/// Whether two names are those of one file that is there.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    let of = |path: &Path| path.canonicalize().ok();
+    of(a).is_some() && of(a) == of(b)
 }
 
 fn encoder(options: &ArgMatches) -> Result<BlockEncoder> {
@@ -257,6 +279,9 @@ mod tests {
         std::fs::write(folder.join("blocks"), blocks).unwrap();
         let e = run_on(&folder, &["-d", "DIR/blocks", "DIR/out"]).unwrap_err();
         assert!(e.contains("Code: 40.") && e.contains("Block 4"), "{e}");
+        let e = run_on(&folder, &["DIR/in", "DIR/./in"]).unwrap_err();
+        assert!(e.contains("Code: 36."), "{e}");
+        assert_eq!(std::fs::read(folder.join("in")).unwrap(), values);
         std::fs::remove_dir_all(folder).unwrap();
     }
 

@@ -176,7 +176,9 @@ impl Combine for Aggregating {
     }
 
     fn kept(&self, rows: KeyedRows<'_>, _purpose: Purpose) -> Result<Option<BooleanArray>> {
-        if self.needs.is_empty() {
+        // A state is never zero.
+        let has_states = self.measures.iter().any(|m| !m.is_sum);
+        if self.needs.is_empty() || has_states {
             return Ok(None);
         }
         let mut kept = BooleanBuffer::new_unset(rows.num_rows);

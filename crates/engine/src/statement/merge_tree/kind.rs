@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use basalt_analyzer::column_names;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{CreateTable, Expr, ExprKind};
 use basalt_storage::Layout;
@@ -83,10 +84,24 @@ pub(super) fn combine(
         Kind::Replacing => Some(Arc::new(replacing(&args, layout)?)),
         Kind::Summing => {
             let wanted = args.first().map(elements);
+            let keys = key_columns(create);
+            let columns = (columns, keys.as_slice());
             Some(Arc::new(summing(wanted.as_deref(), columns, layout)?))
         }
-        Kind::Aggregating => Some(Arc::new(aggregating(columns, layout)?)),
+        Kind::Aggregating => Some(Arc::new(aggregating(
+            columns,
+            &key_columns(create),
+            layout,
+        )?)),
     })
+}
+
+/// The columns that ORDER BY and PARTITION BY are made of: those of expressions, too.
+fn key_columns(create: &CreateTable) -> Vec<String> {
+    let order_by = create.storage.order_by.iter().flatten();
+    let exprs = order_by.map(|item| &item.expr);
+    let exprs = exprs.chain(&create.storage.partition_by);
+    exprs.flat_map(column_names).collect()
 }
 
 /// The place of a column that an engine names.
@@ -139,7 +154,7 @@ fn replacing(args: &[Expr], layout: &Layout) -> Result<Replacing> {
 /// `SummingMergeTree([columns])`: those columns are summed, or all numbers that are no keys.
 fn summing(
     wanted: Option<&[Expr]>,
-    columns: &[ColumnDefinition],
+    (columns, keys): (&[ColumnDefinition], &[String]),
     layout: &Layout,
 ) -> Result<Aggregating> {
     let wanted = wanted.map(|exprs| {
@@ -160,8 +175,8 @@ fn summing(
         let data_type = column.data_type.base();
         let is_number = data_type.is_integer() || data_type.is_float() || data_type.is_decimal();
         let is_measure = measures.iter().any(|m| m.columns().contains(&place));
-        let is_partition = layout.partition_key.contains(&place);
-        if is_wanted && is_number && !is_key(layout, place) && !is_measure && !is_partition {
+        let is_in_key = keys.contains(&column.name);
+        if is_wanted && is_number && !is_key(layout, place) && !is_measure && !is_in_key {
             measures.push(Measure::sum(place, &column.data_type)?);
         }
     }
@@ -193,19 +208,17 @@ fn maps(layout: &Layout) -> Vec<Vec<usize>> {
 }
 
 /// `AggregatingMergeTree`
-fn aggregating(columns: &[ColumnDefinition], layout: &Layout) -> Result<Aggregating> {
+fn aggregating(
+    columns: &[ColumnDefinition],
+    keys: &[String],
+    layout: &Layout,
+) -> Result<Aggregating> {
     let measures = aggregates(columns, layout)?;
-    let mut others = (0..layout.num_visible).filter(|place| {
+    let other = (0..layout.num_visible).find(|place| {
         let is_measure = measures.iter().any(|m| m.columns().contains(place));
-        !is_measure && !is_key(layout, *place) && !layout.partition_key.contains(place)
+        let is_in_key = keys.contains(&layout.columns[*place].name);
+        !is_measure && !is_key(layout, *place) && !is_in_key
     });
-    // ORDER BY an expression has its columns as keys, too.
-    let is_in_key = |place: &usize| {
-        let hidden = layout.columns[layout.num_visible..].iter();
-        let name = &layout.columns[*place].name;
-        hidden.into_iter().any(|c| c.name.contains(name.as_str()))
-    };
-    let other = others.find(|place| !is_in_key(place));
     if let Some(other) = other.filter(|_| !measures.is_empty()) {
         return Err(Error::new(
             ErrorCode::BAD_ARGUMENTS,
