@@ -43,9 +43,6 @@ pub trait RadixWord:
     /// The number of bits.
     const BITS: u32;
 
-    /// A word whose lower bits are these.
-    fn of(low: u64) -> Self;
-
     /// The lower 64 bits.
     fn low(self) -> u64;
 
@@ -55,11 +52,6 @@ pub trait RadixWord:
 
 impl RadixWord for u64 {
     const BITS: u32 = Self::BITS;
-
-    #[inline(always)]
-    fn of(low: u64) -> Self {
-        low
-    }
 
     #[inline(always)]
     fn low(self) -> u64 {
@@ -74,11 +66,6 @@ impl RadixWord for u64 {
 
 impl RadixWord for u128 {
     const BITS: u32 = Self::BITS;
-
-    #[inline(always)]
-    fn of(low: u64) -> Self {
-        Self::from(low)
-    }
 
     #[inline(always)]
     fn low(self) -> u64 {

@@ -7,7 +7,7 @@
 //! | [`shared`] | what the threads of a scan know |
 //! | [`source`] | a scan: morsels and how they are read |
 //! | [`stages`] | filters, the cheapest first |
-//! | [`strings`] | where strings become numbers, and the filters of such scans |
+//! | [`strings`] | where numbers in the place of strings save work |
 
 mod counting;
 mod pruning;
