@@ -6,7 +6,6 @@
 //! | [`qualify`] | names of tables with their database |
 //! | [`query`] | SELECT: planning, running, writing the result |
 //! | [`alter`] | ALTER TABLE |
-//! | [`altered_columns`] | the columns that ALTER TABLE makes |
 //! | [`insert`] | INSERT |
 //! | [`async_insert`] | INSERT whose rows are written with those of others |
 //! | [`insert_file`] | INSERT INTO FUNCTION |
@@ -36,7 +35,6 @@
 //! | [`whole_file`] | files that are there whole or not at all |
 
 pub mod alter;
-mod altered_columns;
 mod analyze;
 mod async_insert;
 mod check;

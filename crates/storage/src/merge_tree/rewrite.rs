@@ -104,7 +104,9 @@ impl MergeTree {
         match change {
             PartChange::Keep => Ok(false),
             PartChange::Columns(sources, values) => {
-                self.write_columns(part, &sources, values, written)?;
+                let folder = self.new_folder();
+                written.add(folder.clone(), partition_of_part(part));
+                self.write_columns(part, &sources, values, &folder)?;
                 Ok(true)
             }
             PartChange::Filter(mut kept) => {
@@ -133,17 +135,15 @@ impl MergeTree {
     /// Writes a part of this table's columns, each from another part's or new.
     fn write_columns(
         &self,
-        part: &Arc<Part>,
+        part: &Part,
         sources: &[ColumnSource],
         mut values: NewValues<'_>,
-        written: &mut Written,
+        folder: &Path,
     ) -> Result<()> {
-        let folder = self.new_folder();
-        written.add(folder.clone(), partition_of_part(part));
-        let created = self.disk().create_folder(&folder);
+        let created = self.disk().create_folder(folder);
         created.map_err(|e| Error::from(e).within(folder.display()))?;
         let layout = self.layout();
-        let mut writers = self.column_files(part, sources, &folder)?;
+        let mut writers = self.column_files(part, sources, folder)?;
         let mut indexes = PartIndexes::new(layout);
         for group in 0..part.metadata().group_rows.len() {
             let new = match writers.is_empty() {
@@ -188,7 +188,7 @@ impl MergeTree {
             group_rows: part.metadata().group_rows.clone(),
             columns: columns.collect::<Result<_>>()?,
         };
-        write_metadata(self.shared_disk(), &folder, (&indexes, &metadata))
+        write_metadata(self.shared_disk(), folder, (&indexes, &metadata))
     }
 
     /// Links the files of columns that stay, and begins those of new ones.
@@ -241,10 +241,12 @@ impl MergeTree {
             let mut written = Written::new(self);
             let mut names = Vec::new();
             for part in parts.iter() {
-                self.write_columns(part, sources, values(part), &mut written)?;
+                let folder = self.new_folder();
+                written.add(folder.clone(), partition_of_part(part));
+                self.write_columns(part, sources, values(part), &folder)?;
                 names.push(part.name_parts().clone());
             }
-            self.copy_detached(other)?;
+            self.take_over_detached(other, sources, values)?;
             let last = other.last_block()?;
             self.change(|manifest| {
                 manifest.last_block = last + 1;
@@ -257,22 +259,42 @@ impl MergeTree {
 }
 
 impl MergeTree {
-    /// Links the detached parts of another table: they are nobody's, and must not go with its folder.
-    fn copy_detached(&self, other: &MergeTree) -> Result<()> {
+    /// Takes the detached parts of another table, so that they can be attached to this one: they are nobody's, and must not go
+    /// with its folder. What cannot be written anew, because it is damaged or its values do not convert, stays what it is.
+    fn take_over_detached<'a>(
+        &self,
+        other: &MergeTree,
+        sources: &[ColumnSource],
+        values: &mut dyn FnMut(&Arc<Part>) -> NewValues<'a>,
+    ) -> Result<()> {
         let (from, to) = (other.folder().join(DETACHED), self.folder().join(DETACHED));
-        for part in other.detached_parts()? {
-            let (from, to) = (from.join(&part), to.join(&part));
-            let copy = || -> std::io::Result<()> {
-                self.disk().create_folder(&to)?;
-                for file in self.disk().list(&from)?.iter().filter(|e| !e.is_folder) {
-                    self.disk()
-                        .link(&from.join(&file.name), &to.join(&file.name))?;
-                }
-                self.disk().sync_folder(&to)
-            };
-            copy().map_err(|e| Error::from(e).within(to.display()))?;
+        for text in other.detached_parts()? {
+            let name = PartName::parse(&text);
+            let part = name.and_then(|name| other.open_part(&from, &name).ok());
+            let (from, to) = (from.join(&text), to.join(&text));
+            let written = part.map(Arc::new).is_some_and(|part| {
+                let written = self.write_columns(&part, sources, values(&part), &to);
+                written.is_ok()
+            });
+            if !written {
+                self.copy_files(&from, &to)?;
+            }
         }
         Ok(())
+    }
+
+    /// Links the files of a folder into another, whatever is there.
+    fn copy_files(&self, from: &Path, to: &Path) -> Result<()> {
+        let copy = || -> std::io::Result<()> {
+            let _ = self.disk().remove_folder(to);
+            self.disk().create_folder(to)?;
+            for file in self.disk().list(from)?.iter().filter(|e| !e.is_folder) {
+                self.disk()
+                    .link(&from.join(&file.name), &to.join(&file.name))?;
+            }
+            self.disk().sync_folder(to)
+        };
+        copy().map_err(|e| Error::from(e).within(to.display()))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{
-    AlterCommand, CreateTable, ElementAction, ElementKind, ObjectName, Partition, PartitionAction,
+    AlterCommand, AlterStep, ElementAction, ElementKind, ObjectName, Partition, PartitionAction,
 };
 use basalt_storage::Part;
 
@@ -13,146 +13,103 @@ use super::{alter_columns, mutation};
 use crate::catalog::Table;
 use crate::merge_tree::MergeTreeTable;
 use crate::session::{RunningQuery, Session};
-use crate::statement::altered_columns::{altered_columns, same_columns};
+use crate::statement::alter::clauses::{changes_definition, check_index};
 
-/// Runs one command.
+/// Runs a step.
 pub(in crate::statement) fn alter(
     session: &mut Session,
     query: &RunningQuery<'_>,
     (name, table): (&ObjectName, &Table),
-    command: &AlterCommand,
+    step: &[AlterStep],
 ) -> Result<()> {
-    match command {
-        AlterCommand::Delete { partition, where_ } => {
+    match row_command(step) {
+        Some(AlterCommand::Delete { partition, where_ }) => {
             let which = (partition.as_ref(), where_);
             mutation::delete(session, query, (name, table), which)
         }
-        AlterCommand::Update {
+        Some(AlterCommand::Update {
             assignments,
             partition,
             where_,
-        } => {
+        }) => {
             let which = (partition.as_ref(), where_);
             mutation::update(session, query, (name, table), assignments, which)
         }
-        AlterCommand::Partition { action, partition } => {
+        Some(AlterCommand::Partition { action, partition }) => {
             partitions(session, query, table, (*action, partition))
         }
-        AlterCommand::ModifyTtl(_)
-        | AlterCommand::RemoveTtl
-        | AlterCommand::ModifySetting(_)
-        | AlterCommand::ResetSetting(_) => {
-            let same = same_columns(table);
-            let change = |create: &mut CreateTable| change_clauses(create, command);
-            alter_columns::replace(session, query, (name, table), same, &change)?;
-            if matches!(command, AlterCommand::ModifyTtl(_)) {
-                merge_expired(session, name)?;
+        Some(AlterCommand::MaterializeTtl(None)) => merge_expired(session, name),
+        Some(other) => check_other(table, other),
+        None => {
+            alter_columns::replace(session, query, (name, table), step)?;
+            let is_ttl = |s: &AlterStep| matches!(s.command, AlterCommand::ModifyTtl(_));
+            match step.iter().any(is_ttl) {
+                true => merge_expired(session, name),
+                false => Ok(()),
             }
-            Ok(())
         }
-        AlterCommand::AddIndex { position: None, .. }
-        | AlterCommand::Element {
+    }
+}
+
+/// Finds what is wrong with a step, and gives the table with the definition that it makes.
+pub(in crate::statement) fn check_alter(
+    session: &mut Session,
+    query: &RunningQuery<'_>,
+    (name, table): (&ObjectName, &Arc<Table>),
+    step: &[AlterStep],
+) -> Result<Arc<Table>> {
+    match row_command(step) {
+        Some(AlterCommand::Delete { partition, where_ }) => {
+            let which = (partition.as_ref(), where_);
+            mutation::check_delete(session, query, (name, table), which)?;
+        }
+        Some(AlterCommand::Update {
+            assignments,
+            partition,
+            where_,
+        }) => {
+            let which = (partition.as_ref(), where_);
+            mutation::check_update(session, query, (name, table), assignments, which)?;
+        }
+        Some(AlterCommand::Partition { action, partition }) => {
+            let on_disk = mutation::on_disk(table)?;
+            let meant = Meant::of(session, query, on_disk, partition)?;
+            meant.check_parts(on_disk, *action)?;
+        }
+        Some(AlterCommand::MaterializeTtl(None)) => {}
+        Some(other) => check_other(table, other)?,
+        None => {
+            let prepared = alter_columns::prepared(session, query, table, step)?;
+            return Ok(Arc::new(prepared.table));
+        }
+    }
+    Ok(Arc::clone(table))
+}
+
+/// The command of a step that is not about the definition.
+fn row_command(step: &[AlterStep]) -> Option<&AlterCommand> {
+    let command = step.first().map(|s| &s.command);
+    command.filter(|command| !changes_definition(command))
+}
+
+/// What there is nothing to do for, or is not supported.
+fn check_other(table: &Table, command: &AlterCommand) -> Result<()> {
+    match command {
+        // All parts have the entries of all indexes.
+        AlterCommand::Element {
             kind: ElementKind::Index,
+            action: ElementAction::Materialize,
             partition: None,
-            ..
-        } => index(session, query, (name, table), command),
-        AlterCommand::MaterializeTtl(None) => merge_expired(session, name),
-        AlterCommand::AddColumn { .. }
-        | AlterCommand::DropColumn { .. }
-        | AlterCommand::ClearColumn {
-            partition: None, ..
-        }
-        | AlterCommand::ModifyColumn { .. }
-        | AlterCommand::RenameColumn { .. }
-        | AlterCommand::CommentColumn { .. } => {
-            let columns = altered_columns(session, query, table, command)?;
-            alter_columns::replace(session, query, (name, table), columns, &|_| {})
+            if_exists,
+            name,
+        } => {
+            let indexes = &mutation::on_disk(table)?.storage.layout().indexes;
+            check_index(indexes.iter().any(|i| i.name == *name), name, *if_exists)
         }
         _ => Err(Error::not_implemented(
             "ALTER of a MergeTree table other than UPDATE, DELETE, columns, partitions, TTL, \
              settings, indexes and the comment",
         )),
-    }
-}
-
-/// `ADD | DROP | MATERIALIZE INDEX`
-fn index(
-    session: &mut Session,
-    query: &RunningQuery<'_>,
-    (name, table): (&ObjectName, &Table),
-    command: &AlterCommand,
-) -> Result<()> {
-    match command {
-        AlterCommand::AddIndex {
-            if_not_exists,
-            index,
-            ..
-        } => {
-            let add = |create: &mut CreateTable| {
-                let indexes = create.schema.iter_mut().map(|s| &mut s.indexes);
-                for indexes in indexes {
-                    if !(*if_not_exists && indexes.iter().any(|i| i.name == index.name)) {
-                        indexes.push(index.as_ref().clone());
-                    }
-                }
-            };
-            let same = same_columns(table);
-            alter_columns::replace(session, query, (name, table), same, &add)
-        }
-        AlterCommand::Element {
-            action,
-            if_exists,
-            name: index,
-            ..
-        } => {
-            let known = table.merge_tree().map(|m| &m.storage.layout().indexes);
-            if !known.into_iter().flatten().any(|i| i.name == *index) {
-                return match if_exists {
-                    true => Ok(()),
-                    false => Err(Error::new(
-                        ErrorCode::BAD_ARGUMENTS,
-                        format!("Wrong index name. Cannot find index `{index}`"),
-                    )),
-                };
-            }
-            match action {
-                ElementAction::Drop => {
-                    let remove = |create: &mut CreateTable| {
-                        if let Some(schema) = &mut create.schema {
-                            schema.indexes.retain(|i| i.name != *index);
-                        }
-                    };
-                    let same = same_columns(table);
-                    alter_columns::replace(session, query, (name, table), same, &remove)
-                }
-                // All parts have the entries of all indexes.
-                ElementAction::Materialize => Ok(()),
-                ElementAction::Clear => Err(Error::not_implemented("CLEAR INDEX")),
-            }
-        }
-        _ => Err(Error::bug("a command that is not about an index")),
-    }
-}
-
-/// What a command changes of the clauses behind the columns.
-fn change_clauses(create: &mut CreateTable, command: &AlterCommand) {
-    let storage = &mut create.storage;
-    match command {
-        AlterCommand::ModifyTtl(items) => storage.ttl.clone_from(items),
-        AlterCommand::RemoveTtl => storage.ttl.clear(),
-        AlterCommand::ModifySetting(settings) => {
-            for setting in settings {
-                let mut known = storage.settings.iter_mut();
-                match known.find(|s| s.name == setting.name) {
-                    Some(known) => *known = setting.clone(),
-                    None => storage.settings.push(setting.clone()),
-                }
-            }
-        }
-        AlterCommand::ResetSetting(names) => {
-            storage.settings.retain(|s| !names.contains(&s.name));
-        }
-        _ => {}
     }
 }
 
@@ -181,7 +138,16 @@ impl Meant {
         partition: &Partition,
     ) -> Result<Self> {
         match partition {
-            Partition::Part(name) => Ok(Self::Part(String::from_utf8_lossy(name).into_owned())),
+            Partition::Part(name) => {
+                let name = String::from_utf8_lossy(name).into_owned();
+                match basalt_storage::merge_tree::is_part_name(&name) {
+                    true => Ok(Self::Part(name)),
+                    false => Err(Error::new(
+                        ErrorCode::BAD_DATA_PART_NAME,
+                        format!("Write a name as in system.parts: unexpected part name {name}"),
+                    )),
+                }
+            }
             other => partition_id(session, query, table, other).map(Self::Partition),
         }
     }
@@ -198,6 +164,25 @@ impl Meant {
         self.is(part.partition_id(), &part.name())
     }
 
+    /// Refuses a part that is not there.
+    fn check_parts(&self, table: &MergeTreeTable, action: PartitionAction) -> Result<()> {
+        let storage = &table.storage;
+        match action {
+            PartitionAction::Drop | PartitionAction::Detach => {
+                let parts = storage.parts()?;
+                let num_found = parts.iter().filter(|part| self.is_part(part)).count();
+                self.check(num_found, ErrorCode::NO_SUCH_DATA_PART)
+            }
+            PartitionAction::Attach | PartitionAction::DropDetached => {
+                let names = storage.detached_parts()?;
+                let is_part = |name: &&String| matches!(self, Self::Part(part) if part == *name);
+                let num_found = names.iter().filter(is_part).count();
+                self.check(num_found, ErrorCode::BAD_DATA_PART_NAME)
+            }
+            PartitionAction::Forget => Err(unsupported_forget()),
+        }
+    }
+
     /// Refuses a part that was not found.
     fn check(&self, num_found: usize, code: ErrorCode) -> Result<()> {
         match self {
@@ -208,6 +193,10 @@ impl Meant {
             _ => Ok(()),
         }
     }
+}
+
+fn unsupported_forget() -> Error {
+    Error::not_implemented("FORGET PARTITION")
 }
 
 /// `DROP | DETACH | ATTACH PARTITION | PART`
@@ -221,14 +210,6 @@ fn partitions(
         return Err(Error::bug("partitions of a table that has no parts"));
     };
     let meant = Meant::of(session, query, on_disk, partition)?;
-    if let Meant::Part(name) = &meant
-        && !basalt_storage::merge_tree::is_part_name(name)
-    {
-        return Err(Error::new(
-            ErrorCode::BAD_DATA_PART_NAME,
-            format!("Write a name as in system.parts: unexpected part name {name}"),
-        ));
-    }
     let storage = &on_disk.storage;
     match action {
         PartitionAction::Drop => {
@@ -248,7 +229,7 @@ fn partitions(
             let num_found = storage.drop_detached_parts(&is_meant)?;
             meant.check(num_found, ErrorCode::BAD_DATA_PART_NAME)
         }
-        PartitionAction::Forget => Err(Error::not_implemented("FORGET PARTITION")),
+        PartitionAction::Forget => Err(unsupported_forget()),
     }
 }
 

@@ -7,84 +7,103 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, DefaultKind, Expr, ObjectName, Statement};
-use basalt_storage::Layout;
+use basalt_parser::ast::{AlterStep, ColumnDef, DefaultKind, Expr, ObjectName};
 use basalt_storage::merge_tree::{ColumnSource, NewValues};
+use basalt_storage::{Layout, Options};
 
 use super::codec::{full_codec, shown_codec};
 use super::group_rows::{Changed, Wanted, evaluated};
-use super::mutation::targets;
+use super::mutation::{on_disk, targets};
 use crate::catalog::{ColumnDefinition, Engine, Table};
 use crate::definitions;
 use crate::merge_tree::MergeTreeTable;
 use crate::session::{RunningQuery, Session};
-use crate::statement::alter;
-use crate::statement::altered_columns::Altered;
+use crate::statement::alter::clauses::changed_statement;
+use crate::statement::alter::columns::{Altered, altered_columns};
+use crate::statement::alter::{self, comment_of, statement_text};
 use crate::statement::columns::check_columns;
 use crate::statement::create::shown_column;
 use crate::store;
 
-/// Puts a table with other columns, and what `change` makes of its statement, in the place of the old one.
-pub(in crate::statement) fn replace(
-    session: &mut Session,
+/// A table with the definition that a step makes.
+pub(super) struct Prepared {
+    pub(super) table: Table,
+    on_disk: Arc<MergeTreeTable>,
+    columns: Vec<Altered>,
+    /// Whether parts stay what they are, and so the folder.
+    keeps_parts: bool,
+    options: Options,
+}
+
+/// Makes the table that is to come into the place of the old one; it has no rows, and nobody knows it.
+pub(super) fn prepared(
+    session: &Session,
     query: &RunningQuery<'_>,
-    (name, table): (&ObjectName, &Table),
-    altered: Vec<Altered>,
-    change: &dyn Fn(&mut ast::CreateTable),
-) -> Result<()> {
-    let old = table.merge_tree().map(Arc::clone);
-    let old = old.ok_or_else(|| Error::bug("an ALTER of a table that has no parts"))?;
-    check_keys(&old, table, &altered)?;
+    table: &Table,
+    step: &[AlterStep],
+) -> Result<Prepared> {
+    let old = on_disk(table)?;
+    let check = |columns: &[Altered]| check_keys(old, table, columns);
+    let altered = altered_columns(session, query, table, step, &check)?;
     let mut columns: Vec<ColumnDefinition> = altered.iter().map(|a| a.definition.clone()).collect();
     check_columns(query, &columns, &[])?;
     for column in &mut columns {
         column.codec = full_codec(column);
     }
-    let create = changed_statement(table, &columns, change)?;
+    let shown = |definition: &ColumnDefinition| ColumnDef {
+        codec: shown_codec(definition),
+        ..shown_column(definition)
+    };
+    let create = changed_statement(table, Some(columns.iter().map(shown).collect()), step)?;
     let Engine::MergeTree(new) = super::engine(session, &query.of_other_text(), &create, &columns)?
     else {
         return Err(Error::bug("an ALTER that changed the engine"));
     };
-    let changed_table = Table {
-        create_sql: basalt_parser::format_statement(&Statement::CreateTable(Box::new(create))),
-        columns,
-        ..table.clone()
+    let keeps_parts = is_same(old.storage.layout(), new.storage.layout(), &altered);
+    let (storage, uuid) = match keeps_parts {
+        true => (&old.storage, &old.uuid),
+        false => (&new.storage, &new.uuid),
     };
-    if is_same(old.storage.layout(), new.storage.layout(), &altered) {
-        // No part changes: the folder stays.
-        let kept = MergeTreeTable {
-            storage: Arc::clone(&old.storage),
-            uuid: old.uuid.clone(),
-            kind: new.kind,
-            computed: new.computed.clone(),
-            keys: new.keys.clone(),
-            mutations: old.mutations.copied(),
-            queue: Arc::clone(&old.queue),
-        };
-        old.storage.set_options(new.storage.options());
-        let changed_table = Table {
-            engine: Engine::MergeTree(Arc::new(kept)),
-            ..changed_table
-        };
-        return alter::put(session, name, changed_table);
-    }
-    let new = Arc::new(MergeTreeTable {
-        mutations: old.mutations.copied(),
-        queue: Arc::clone(&old.queue),
-        storage: Arc::clone(&new.storage),
-        uuid: new.uuid.clone(),
+    let on_disk = Arc::new(MergeTreeTable {
+        storage: Arc::clone(storage),
+        uuid: uuid.clone(),
         kind: new.kind,
         computed: new.computed.clone(),
         keys: new.keys.clone(),
+        mutations: old.mutations.copied(),
+        queue: Arc::clone(&old.queue),
     });
-    let changed_table = Table {
-        engine: Engine::MergeTree(Arc::clone(&new)),
-        ..changed_table
-    };
-    let (from, to) = ((name, table, &*old), (&changed_table, &*new));
-    take_over(session, query, from, to, &altered)?;
-    alter::put(session, name, changed_table)?;
-    new.storage.set_removed(false);
+    Ok(Prepared {
+        table: Table {
+            comment: comment_of(&create),
+            create_sql: statement_text(create),
+            columns,
+            engine: Engine::MergeTree(Arc::clone(&on_disk)),
+            is_temporary: table.is_temporary,
+        },
+        on_disk,
+        columns: altered,
+        keeps_parts,
+        options: new.storage.options(),
+    })
+}
+
+/// Puts a table with another definition in the place of the old one.
+pub(super) fn replace(
+    session: &mut Session,
+    query: &RunningQuery<'_>,
+    (name, table): (&ObjectName, &Table),
+    step: &[AlterStep],
+) -> Result<()> {
+    let new = prepared(session, query, table, step)?;
+    let old = on_disk(table)?;
+    if new.keeps_parts {
+        old.storage.set_options(new.options);
+        return alter::put(session, name, new.table);
+    }
+    take_over(session, query, (name, table, old), &new)?;
+    alter::put(session, name, new.table)?;
+    new.on_disk.storage.set_removed(false);
     // The old folder goes when no definition names it any more, and no query reads it.
     definitions::save(&session.database)?;
     let is_shared = session.database.store.is_some();
@@ -101,9 +120,9 @@ fn take_over(
     session: &mut Session,
     query: &RunningQuery<'_>,
     (name, table, old): (&ObjectName, &Table, &MergeTreeTable),
-    (new_table, new): (&Table, &MergeTreeTable),
-    altered: &[Altered],
+    prepared: &Prepared,
 ) -> Result<()> {
+    let (new, altered) = (&prepared.on_disk, &prepared.columns);
     let sources = sources(old.storage.layout(), new.storage.layout(), altered);
     let given = altered.iter().filter(|a| {
         let kind = a.definition.default.as_ref().map(|d| d.kind);
@@ -120,7 +139,7 @@ fn take_over(
             (column.name.clone(), from.cast(&column.data_type))
         })
         .unzip();
-    let targets = targets(new_table, new);
+    let targets = targets(&prepared.table, new);
     let wanted = Wanted {
         exprs: &exprs,
         given: &given,
@@ -201,25 +220,4 @@ fn check_keys(old: &MergeTreeTable, table: &Table, altered: &[Altered]) -> Resul
         }
     }
     Ok(())
-}
-
-/// The statement that makes the table with these columns.
-fn changed_statement(
-    table: &Table,
-    columns: &[ColumnDefinition],
-    change: &dyn Fn(&mut ast::CreateTable),
-) -> Result<ast::CreateTable> {
-    let statement = basalt_parser::parse_statement(&table.create_sql)?.statement;
-    let Statement::CreateTable(mut create) = statement else {
-        return Err(Error::bug("a table that no CREATE TABLE has made"));
-    };
-    let shown = |definition: &ColumnDefinition| ast::ColumnDef {
-        codec: shown_codec(definition),
-        ..shown_column(definition)
-    };
-    let mut schema = create.schema.take().unwrap_or_default();
-    schema.columns = columns.iter().map(shown).collect();
-    create.schema = Some(schema);
-    change(&mut create);
-    Ok(*create)
 }

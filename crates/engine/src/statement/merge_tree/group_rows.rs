@@ -11,13 +11,11 @@ use basalt_parser::ast::{Expr, ObjectName};
 use basalt_storage::{MemoryTable, Part};
 use basalt_types::DataType;
 
-use crate::catalog::{ColumnDefinition, Engine, Table};
+use crate::catalog::{ColumnDefinition, Table};
 use crate::merge_tree::MergeTreeTable;
 use crate::session::{RunningQuery, Session};
+use crate::statement::alter::rows::with_rows;
 use crate::statement::{alter, query};
-
-/// The temporary table of a group's rows: a name that nobody writes.
-const ROWS: &str = "rows of a part";
 
 /// The column that numbers them.
 const NUMBER: &str = "number of a row";
@@ -47,14 +45,10 @@ pub(super) fn evaluated(
 ) -> Result<Vec<ArrayRef>> {
     let num_rows = part.metadata().group_rows[group] as usize;
     let rows = group_table(changed, part, group)?;
-    let name = ObjectName::bare(ROWS);
-    let replaced = session.temporary.insert(ROWS.to_owned(), Arc::new(rows));
-    let result = run(session, query, changed, &name, wanted);
-    session.temporary.remove(ROWS);
-    if let Some(replaced) = replaced {
-        session.temporary.insert(ROWS.to_owned(), replaced);
-    }
-    let mut columns = in_order(result?)?;
+    let batches = with_rows(session, rows, |session, rows| {
+        run(session, query, changed, rows, wanted)
+    });
+    let mut columns = in_order(batches?)?;
     columns.pop();
     match columns.iter().all(|c| c.len() == num_rows) {
         true => Ok(columns),
@@ -63,7 +57,11 @@ pub(super) fn evaluated(
 }
 
 /// A group's rows as a table in memory.
-fn group_table(changed: &Changed<'_>, part: &Part, group: usize) -> Result<Table> {
+fn group_table(
+    changed: &Changed<'_>,
+    part: &Part,
+    group: usize,
+) -> Result<(MemoryTable, Vec<ColumnDefinition>)> {
     let layout = changed.on_disk.storage.layout();
     let visible = &layout.columns[..layout.num_visible];
     let mut fields: Vec<_> = visible.iter().map(|c| c.data_type.field(&c.name)).collect();
@@ -81,13 +79,7 @@ fn group_table(changed: &Changed<'_>, part: &Part, group: usize) -> Result<Table
         NUMBER,
         DataType::UInt64,
     )));
-    Ok(Table {
-        columns,
-        engine: Engine::Memory(Arc::new(memory)),
-        create_sql: String::new(),
-        comment: String::new(),
-        is_temporary: true,
-    })
+    Ok((memory, columns))
 }
 
 /// The values of the targets, and behind them the rows' numbers.

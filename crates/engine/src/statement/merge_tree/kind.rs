@@ -138,12 +138,13 @@ fn replacing(args: &[Expr], layout: &Layout) -> Result<Replacing> {
     };
     let is_version = |t: &DataType| {
         t.is_integer()
+            || t.is_float()
             || matches!(t, DataType::Date | DataType::Date32 | DataType::DateTime(_))
             || matches!(t, DataType::DateTime64(..))
     };
     if let Some(version) = version.filter(|v| !is_version(type_of(*v)) || type_of(*v).is_nullable())
     {
-        return Err(refuse(version, "an integer, a date or a time"));
+        return Err(refuse(version, "a number, a date or a time"));
     }
     if let Some(flag) = is_deleted.filter(|f| *type_of(*f) != DataType::UInt8) {
         return Err(refuse(flag, "a UInt8"));

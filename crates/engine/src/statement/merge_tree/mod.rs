@@ -4,12 +4,13 @@
 //! |---|---|
 //! | [`kind`] | ReplacingMergeTree and the others, with their arguments |
 //! | [`keys`] | PARTITION BY, ORDER BY, PRIMARY KEY |
+//! | [`purity`] | what has not one value for a row |
 //! | [`codec`] | CODEC |
 //! | [`indexes`] | INDEX |
 //! | [`options`] | SETTINGS |
 //! | [`ttl`] | TTL |
 //! | [`partition`] | partitions as statements name them |
-//! | [`alter`] | commands of ALTER TABLE |
+//! | [`alter`] | steps of ALTER TABLE |
 //! | [`alter_columns`] | tables that get other columns |
 //! | [`mutation`] | UPDATE and DELETE |
 //! | [`group_rows`] | expressions over the rows of a part |
@@ -26,6 +27,7 @@ mod mutation;
 mod optimize;
 mod options;
 mod partition;
+mod purity;
 mod ttl;
 
 use std::sync::Arc;
@@ -35,7 +37,7 @@ use basalt_error::{Error, Result};
 use basalt_parser::ast::{self, CreateTable, Expr, ExprKind, Literal, Span};
 use basalt_storage::{ColumnCodec, Layout, MergeTree, Options, StoredColumn};
 
-pub(super) use alter::{alter, checked};
+pub(super) use alter::{alter, check_alter, checked};
 pub(super) use codec::{full_codec, shown_codec};
 pub(super) use mutation::delete;
 pub(super) use optimize::{merges, optimize};
@@ -71,9 +73,12 @@ pub(super) fn engine(
     columns: &[ColumnDefinition],
 ) -> Result<Engine> {
     check_clauses(create)?;
+    let places = Places::of(create);
+    if !session.loads_definitions {
+        purity::check(create).map_err(|e| query.placed(e, places.sorting_key))?;
+    }
     let options = options::options(query, &create.storage.settings)?;
     let kind = Kind::of(create);
-    let places = Places::of(create);
     let keys = keys::keys(create).map_err(|e| query.placed(e, places.primary_key))?;
     let mut layout = Layout::default();
     for column in stored(columns) {

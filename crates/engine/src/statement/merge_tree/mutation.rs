@@ -18,6 +18,7 @@ use crate::catalog::Table;
 use crate::merge_tree::{Computed, MergeTreeTable};
 use crate::session::{RunningQuery, Session};
 use crate::statement::alter;
+use crate::statement::alter::rows::planned_over;
 use crate::statement::columns::stored;
 use crate::statement::insert::column_of;
 
@@ -28,6 +29,7 @@ pub(in crate::statement) fn delete(
     (name, table): (&ObjectName, &Table),
     (partition, where_): (Option<&ast::Partition>, &Expr),
 ) -> Result<()> {
+    check_delete(session, query, (name, table), (partition, where_))?;
     let on_disk = on_disk(table)?;
     let partition = meant(session, query, on_disk, partition)?;
     let changed = Changed {
@@ -35,8 +37,7 @@ pub(in crate::statement) fn delete(
         table,
         on_disk,
     };
-    let keep = [Expr::call("not", vec![where_.clone().or_false()]).at(where_.span)];
-    check(session, query, name, &keep)?;
+    let keep = [kept(where_)];
     let given = ["keep".to_owned()];
     let target = TargetColumn {
         name: "keep",
@@ -77,15 +78,35 @@ pub(in crate::statement) fn delete(
     )
 }
 
-/// Finds what is wrong with expressions over a table, also if it has no rows.
-fn check(
-    session: &Session,
+/// Finds what is wrong with a [`delete`] of a table with such a definition.
+pub(super) fn check_delete(
+    session: &mut Session,
     query: &RunningQuery<'_>,
-    name: &ObjectName,
-    exprs: &[Expr],
+    (name, table): (&ObjectName, &Table),
+    (partition, where_): (Option<&ast::Partition>, &Expr),
 ) -> Result<()> {
-    let select = alter::select(name, exprs.to_vec(), None);
-    crate::statement::query::plan(session, query, &select).map(|_| ())
+    meant(session, query, on_disk(table)?, partition)?;
+    planned_over(session, query, (name, &table.columns), vec![kept(where_)])
+}
+
+/// Whether a row stays.
+fn kept(where_: &Expr) -> Expr {
+    Expr::call("not", vec![where_.clone().or_false()]).at(where_.span)
+}
+
+/// Finds what is wrong with an [`update`] of a table with such a definition.
+pub(super) fn check_update(
+    session: &mut Session,
+    query: &RunningQuery<'_>,
+    (name, table): (&ObjectName, &Table),
+    assignments: &[(String, Expr)],
+    (partition, where_): (Option<&ast::Partition>, &Expr),
+) -> Result<()> {
+    let on_disk = on_disk(table)?;
+    check_assignments(table, on_disk, assignments)?;
+    meant(session, query, on_disk, partition)?;
+    let exprs = alter::updated(table, assignments, where_)?;
+    planned_over(session, query, (name, &table.columns), exprs)
 }
 
 /// Gives columns other values in the rows that fulfil a condition.
@@ -96,11 +117,16 @@ pub(in crate::statement) fn update(
     assignments: &[(String, Expr)],
     (partition, where_): (Option<&ast::Partition>, &Expr),
 ) -> Result<()> {
+    check_update(
+        session,
+        query,
+        (name, table),
+        assignments,
+        (partition, where_),
+    )?;
     let on_disk = on_disk(table)?;
-    check_assignments(table, on_disk, assignments)?;
     let partition = meant(session, query, on_disk, partition)?;
     let exprs = alter::updated(table, assignments, where_)?;
-    check(session, query, name, &exprs)?;
     let given: Vec<String> = alter::columns_of(table)
         .map(|c| c.column.name.clone())
         .collect();
@@ -141,7 +167,7 @@ pub(in crate::statement) fn update(
     })
 }
 
-fn on_disk(table: &Table) -> Result<&MergeTreeTable> {
+pub(super) fn on_disk(table: &Table) -> Result<&MergeTreeTable> {
     let on_disk = table.merge_tree().map(AsRef::as_ref);
     on_disk.ok_or_else(|| Error::bug("a mutation of a table that has no parts"))
 }
@@ -173,17 +199,9 @@ pub(super) fn targets<'t>(table: &'t Table, on_disk: &'t MergeTreeTable) -> Vec<
     stored.chain(computed).collect()
 }
 
-/// Which columns of a part get other values.
-fn is_changed(
-    table: &Table,
-    on_disk: &MergeTreeTable,
-    assignments: &[(String, Expr)],
-) -> Vec<bool> {
+/// The columns that get other values: those that are assigned, and what is computed from them.
+fn changed_names(table: &Table, assignments: &[(String, Expr)]) -> Vec<String> {
     let mut names: Vec<String> = assignments.iter().map(|(name, _)| name.clone()).collect();
-    let uses = |expr: &Expr, names: &[String]| {
-        let used = column_names(expr);
-        used.iter().any(|used| names.contains(used))
-    };
     // Columns that are computed from columns that are computed come behind them or before.
     for _ in 0..table.columns.len() {
         for column in &table.columns {
@@ -195,6 +213,21 @@ fn is_changed(
             }
         }
     }
+    names
+}
+
+fn uses(expr: &Expr, names: &[String]) -> bool {
+    let used = column_names(expr);
+    used.iter().any(|used| names.contains(used))
+}
+
+/// Which columns of a part get other values.
+fn is_changed(
+    table: &Table,
+    on_disk: &MergeTreeTable,
+    assignments: &[(String, Expr)],
+) -> Vec<bool> {
+    let names = changed_names(table, assignments);
     let stored = stored(&table.columns).map(|c| names.contains(&c.column.name));
     let computed = on_disk.computed.iter();
     stored
@@ -228,7 +261,11 @@ fn check_assignments(
             ));
         }
     }
-    Ok(())
+    let mut computed = changed_names(table, assignments).into_iter();
+    match computed.find(|name| on_disk.is_key(name)) {
+        Some(name) => cannot("what is computed into key", &name),
+        None => Ok(()),
+    }
 }
 
 fn command_text(what: &str, partition: Option<&str>, where_: &Expr) -> String {

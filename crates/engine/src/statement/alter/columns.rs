@@ -1,17 +1,18 @@
-//! Knows a table's columns after a command of ALTER TABLE, and whose values each takes.
+//! Knows a table's columns after commands of ALTER TABLE, and whose values each takes.
 
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, AlterCommand, ColumnPosition};
+use basalt_parser::ast::{self, AlterCommand, AlterStep, ColumnPosition};
 
-use super::columns::{codec_text, declared_columns, rename_in_default, uses};
-use super::create::shown_column;
+use super::clauses::changes_columns;
 use crate::catalog::{ColumnDefinition, Table};
 use crate::session::{RunningQuery, Session};
+use crate::statement::columns::{codec_text, declared_columns, rename_in_default, uses};
+use crate::statement::create::shown_column;
 
 /// A column of the altered table, and the column whose values it takes.
-pub(super) struct Altered {
-    pub(super) definition: ColumnDefinition,
-    pub(super) from: Option<String>,
+pub(in crate::statement) struct Altered {
+    pub(in crate::statement) definition: ColumnDefinition,
+    pub(in crate::statement) from: Option<String>,
 }
 
 impl Altered {
@@ -25,7 +26,7 @@ impl Altered {
 }
 
 /// All columns as they are.
-pub(super) fn same_columns(table: &Table) -> Vec<Altered> {
+fn same_columns(table: &Table) -> Vec<Altered> {
     let keep = |c: &ColumnDefinition| Altered {
         definition: c.clone(),
         from: Some(c.column.name.clone()),
@@ -33,7 +34,41 @@ pub(super) fn same_columns(table: &Table) -> Vec<Altered> {
     table.columns.iter().map(keep).collect()
 }
 
-pub(super) fn altered_columns(
+/// The columns after all commands of a step; those that are not about columns leave them as they are. `check` may refuse
+/// what a command makes of them.
+pub(in crate::statement) fn altered_columns(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    table: &Table,
+    step: &[AlterStep],
+    check: &dyn Fn(&[Altered]) -> Result<()>,
+) -> Result<Vec<Altered>> {
+    let mut altered = same_columns(table);
+    let mut between = table.clone();
+    for AlterStep { command, span } in step {
+        if changes_columns(command) {
+            let next = after_command(session, query, &between, command);
+            let next = next.map(|next| combined(&altered, next));
+            let next = next.and_then(|next| check(&next).map(|()| next));
+            altered = next.map_err(|e| query.placed(e, *span))?;
+            between.columns = altered.iter().map(|a| a.definition.clone()).collect();
+        }
+    }
+    Ok(altered)
+}
+
+/// Two changes as one.
+fn combined(first: &[Altered], mut second: Vec<Altered>) -> Vec<Altered> {
+    for altered in &mut second {
+        let from = altered.from.take();
+        let mut columns = first.iter();
+        let from = columns.find(|a| Some(&a.definition.column.name) == from.as_ref());
+        altered.from = from.and_then(|a| a.from.clone());
+    }
+    second
+}
+
+fn after_command(
     session: &Session,
     query: &RunningQuery<'_>,
     table: &Table,
@@ -59,7 +94,7 @@ pub(super) fn altered_columns(
             Some(_) => return Err(taken(&column.name)),
             None => {
                 check_properties("ADD COLUMN", column)?;
-                let at = place(query, table, position.as_ref(), columns.len())?;
+                let at = place(query, &table.columns, position.as_ref())?;
                 let added =
                     declared_columns(session, query, std::slice::from_ref(column), &table.columns)?;
                 columns.splice(at..at, added.into_iter().map(Altered::new));
@@ -113,7 +148,7 @@ fn check_drop(table: &Table, name: &str) -> Result<()> {
 fn changed_columns(
     session: &Session,
     query: &RunningQuery<'_>,
-    (command, columns): (&AlterCommand, &mut [Altered]),
+    (command, columns): (&AlterCommand, &mut Vec<Altered>),
     existing: impl Fn(&str, bool) -> Result<Option<usize>>,
 ) -> Result<()> {
     match command {
@@ -130,16 +165,21 @@ fn changed_columns(
             if_exists,
             column,
             remove,
-            position: None,
+            position,
         } => {
             if let Some(at) = existing(&column.name, *if_exists)? {
-                let others = columns.iter().enumerate().filter(|(i, _)| *i != at);
-                let others: Vec<_> = others.map(|(_, c)| c.definition.clone()).collect();
-                let definition = &mut columns[at].definition;
+                let mut modified = columns.remove(at);
+                let others: Vec<_> = columns.iter().map(|c| c.definition.clone()).collect();
+                let definition = &mut modified.definition;
                 modify(session, query, (definition, &others), (column, remove))?;
+                let at = match position {
+                    Some(_) => place(query, &others, position.as_ref())?,
+                    None => at,
+                };
+                columns.insert(at, modified);
             }
         }
-        _ => return Err(unsupported()),
+        _ => return Err(Error::bug("a command that is not about columns")),
     }
     Ok(())
 }
@@ -208,35 +248,27 @@ fn modify(
 
 fn place(
     query: &RunningQuery<'_>,
-    table: &Table,
+    columns: &[ColumnDefinition],
     position: Option<&ColumnPosition>,
-    end: usize,
 ) -> Result<usize> {
     match position {
-        None => Ok(end),
+        None => Ok(columns.len()),
         Some(ColumnPosition::First) => Ok(0),
         Some(ColumnPosition::After(name, span)) => {
-            let mut all = table.columns.iter();
+            let mut all = columns.iter();
             let at = all.position(|c| c.column.name == *name);
             at.map(|at| at + 1).ok_or_else(|| {
                 let e = Error::new(
                     ErrorCode::NO_SUCH_COLUMN_IN_TABLE,
                     format!(
                         "{}Cannot find column `{name}` to insert after",
-                        hint(table, name)
+                        hint(columns, name)
                     ),
                 );
                 query.placed(e, *span)
             })
         }
     }
-}
-
-fn unsupported() -> Error {
-    Error::not_implemented(
-        "ALTER of a Memory table other than UPDATE, DELETE, MODIFY COMMENT and ADD, DROP, CLEAR, \
-         MODIFY, RENAME, COMMENT COLUMN",
-    )
 }
 
 fn needed(column: &str, by: &str) -> Error {
@@ -263,13 +295,16 @@ fn taken(column: &str) -> Error {
 fn missing(table: &Table, column: &str) -> Error {
     Error::new(
         ErrorCode::NOT_FOUND_COLUMN_IN_BLOCK,
-        format!("{}Cannot find column `{column}`", hint(table, column)),
+        format!(
+            "{}Cannot find column `{column}`",
+            hint(&table.columns, column)
+        ),
     )
 }
 
 /// The name that was meant, or all there are.
-fn hint(table: &Table, column: &str) -> String {
-    let names = || table.columns.iter().map(|c| c.column.name.as_str());
+fn hint(columns: &[ColumnDefinition], column: &str) -> String {
+    let names = || columns.iter().map(|c| c.column.name.as_str());
     match basalt_functions::registry::nearest(column, names()).first() {
         Some(near) => format!("Maybe you meant `{near}`? "),
         None => String::new(),
