@@ -27,6 +27,10 @@ SUITES = {
     },
     "clickbench": {"hits": ("hits", 10_000_000)},
     "functions": {},
+    "fused": {
+        "dbl": ("bench_dbl", 100_000_000),
+        "abc": ("bench_abc", 50_000_000),
+    },
     "sorts": {
         "dbl": ("bench_dbl", 50_000_000),
         "trips": ("trips", 50_000_000),

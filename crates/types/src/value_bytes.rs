@@ -18,8 +18,11 @@ pub fn array_bytes(array: &ArrayRef) -> usize {
         (start, offset(offsets.last()) - start)
     };
     if let Some(strings) = array.as_binary_view_opt() {
-        let long = strings.lengths().filter(|len| *len > 12);
         let views = strings.len() * size_of::<u128>();
+        if strings.data_buffers().is_empty() {
+            return views;
+        }
+        let long = strings.lengths().filter(|len| *len > 12);
         return views + long.map(|len| len as usize).sum::<usize>();
     }
     if let Some(list) = array.as_list_opt::<i32>() {

@@ -74,9 +74,7 @@ pub(super) fn engine(
 ) -> Result<Engine> {
     check_clauses(create)?;
     let places = Places::of(create);
-    if !session.loads_definitions {
-        purity::check(create).map_err(|e| query.placed(e, places.sorting_key))?;
-    }
+    purity::check(session, create).map_err(|e| query.placed(e, places.sorting_key))?;
     let options = options::options(query, &create.storage.settings)?;
     let kind = Kind::of(create);
     let keys = keys::keys(create).map_err(|e| query.placed(e, places.primary_key))?;

@@ -246,7 +246,7 @@ fn bit_not(call: &Call<'_>) -> Result<Resolved> {
     };
     Resolved::new(
         result.data_type(),
-        move |columns, num_rows| with_integer!(result, T => map1::<T, T>(&columns[0], num_rows, |x| x.not())),
+        move |columns, num_rows| with_integer!(result, T => map1_widest::<T, T>(&columns[0], num_rows, |x| x.not())),
     )
 }
 

@@ -189,8 +189,7 @@ pub(crate) fn ticks_of<T: Ticks>(column: &Column, width: Width) -> Result<Vec<T>
                 .collect())
         }
         _ => {
-            let mut wide = vec![0_i64; array.len()];
-            Numbers::of(array)?.load(0..array.len(), &mut wide);
+            let wide: Vec<i64> = Numbers::converted(array)?;
             let narrow = |v: i64| {
                 if width == Width::W32 {
                     i64::from(v as i32)
@@ -246,11 +245,7 @@ pub(crate) fn to_float(column: &Column) -> Result<Column> {
         _ => match Source::<f64>::new(column)? {
             Source::Scalar(value) => vec![value],
             Source::Slice(values) => values.to_vec(),
-            Source::Convert(numbers) => {
-                let mut values = vec![0.0; array.len()];
-                numbers.load(0..array.len(), &mut values);
-                values
-            }
+            Source::Convert(_) => Numbers::converted(array)?,
         },
     };
     let nulls = array.logical_nulls();

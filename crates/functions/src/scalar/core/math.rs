@@ -291,8 +291,7 @@ fn factorial(call: &Call<'_>) -> Result<Resolved> {
     let unsigned = call.data_type(0).is_unsigned();
     Resolved::new(DataType::UInt64, move |columns, num_rows| {
         let column = &columns[0];
-        let mut numbers = vec![0_i64; column.array.len()];
-        Numbers::of(column.array.as_ref())?.load(0..numbers.len(), &mut numbers);
+        let numbers: Vec<i64> = Numbers::converted(column.array.as_ref())?;
         let product = |row: usize| {
             let n = numbers[column.row(row)];
             let is_valid = column

@@ -107,17 +107,15 @@ fn means(arrays: &[ArrayRef], num: Num, num_rows: usize) -> Result<ArrayRef> {
 }
 
 /// The columns' values as `T`.
-fn all_values<T: Native>(arrays: &[ArrayRef], num_rows: usize) -> Result<Vec<Vec<T>>> {
-    let values = |array: &ArrayRef| {
-        let mut values = vec![T::default(); num_rows];
-        Numbers::of(array.as_ref())?.load(0..num_rows, &mut values);
-        Ok(values)
-    };
-    arrays.iter().map(values).collect()
+fn all_values<T: Native>(arrays: &[ArrayRef]) -> Result<Vec<Vec<T>>> {
+    let values = arrays
+        .iter()
+        .map(|array| Numbers::converted(array.as_ref()));
+    values.collect()
 }
 
 fn float_means(arrays: &[ArrayRef], num_rows: usize) -> Result<Vec<f64>> {
-    let columns = all_values::<f64>(arrays, num_rows)?;
+    let columns = all_values::<f64>(arrays)?;
     let mean = |row: usize| {
         let used = (0..columns.len()).filter(|c| arrays[*c].is_valid(row));
         let count = used.clone().count().max(1);
@@ -128,7 +126,7 @@ fn float_means(arrays: &[ArrayRef], num_rows: usize) -> Result<Vec<f64>> {
 
 /// In 128 bits, cut towards zero; a mean lies between values of the type, so that 64 bits hold it.
 fn integer_means(arrays: &[ArrayRef], is_signed: bool, num_rows: usize) -> Result<Vec<i64>> {
-    let columns = all_values::<i64>(arrays, num_rows)?;
+    let columns = all_values::<i64>(arrays)?;
     let wide = |bits: i64| match is_signed {
         true => i128::from(bits),
         false => i128::from(bits as u64),

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
+use arrow::datatypes::{Int32Type, Int64Type, UInt32Type, UInt64Type};
 use basalt_error::{Error, Result};
 use basalt_kernels::append::append;
 use basalt_kernels::widest::{Loop, widest};
@@ -65,11 +66,11 @@ impl<'a> Numbers<'a> {
         })
     }
 
-    /// Converts the values of `range` into `out`, which has as many.
+    /// Converts the values of `range` and appends them to `out`.
     ///
-    /// Not inlined: ten loops for each `T`, not for each place that loads.
+    /// Not inlined: ten loops for each `T`, not for each place that converts.
     #[inline(never)]
-    pub(crate) fn load<T: Native>(&self, range: Range<usize>, out: &mut [T]) {
+    pub(crate) fn append<T: Native>(&self, range: Range<usize>, out: &mut Vec<T>) {
         match self {
             Numbers::U8(v) => convert(&v[range], out),
             Numbers::U16(v) => convert(&v[range], out),
@@ -83,13 +84,49 @@ impl<'a> Numbers<'a> {
             Numbers::F64(v) => convert(&v[range], out),
         }
     }
+
+    /// All values of an array, converted.
+    ///
+    /// # Errors
+    /// `LOGICAL_ERROR` if it holds no numbers.
+    pub(crate) fn converted<T: Native>(array: &'a dyn Array) -> Result<Vec<T>> {
+        let mut values = Vec::with_capacity(array.len());
+        Self::of(array)?.append(0..array.len(), &mut values);
+        Ok(values)
+    }
 }
 
 #[inline(always)]
-fn convert<S: Copy, T: FromNum<S>>(from: &[S], to: &mut [T]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = T::from_num(*from);
+fn convert<S: Copy, T: FromNum<S> + Copy>(from: &[S], to: &mut Vec<T>) {
+    widest(Convert { from, to });
+}
+
+/// A conversion of values to another type, behind those that are there.
+struct Convert<'a, S, T> {
+    from: &'a [S],
+    to: &'a mut Vec<T>,
+}
+
+impl<S: Copy, T: FromNum<S> + Copy> Loop for Convert<'_, S, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let from = self.from;
+        append(self.to, from.len(), |i| T::from_num(from[i]));
     }
+}
+
+/// The values where they lie, if they are integers of the size of `T` with the other sign: conversion keeps all bits.
+fn same_bits<T: Native>(array: &dyn Array) -> Option<&[T]> {
+    let bytes = match T::NUM {
+        Num::U64 => array.as_primitive_opt::<Int64Type>()?.values().inner(),
+        Num::I64 => array.as_primitive_opt::<UInt64Type>()?.values().inner(),
+        Num::U32 => array.as_primitive_opt::<Int32Type>()?.values().inner(),
+        Num::I32 => array.as_primitive_opt::<UInt32Type>()?.values().inner(),
+        _ => return None,
+    };
+    Some(bytes.typed_data())
 }
 
 /// A numeric column read as values of `T`.
@@ -113,13 +150,14 @@ impl<'a, T: Native> Source<'a, T> {
     pub(crate) fn new(column: &'a Column) -> Result<Self> {
         let numbers = Numbers::of(column.array.as_ref())?;
         if column.is_const {
-            let mut one = [T::default()];
-            numbers.load(0..1, &mut one);
-            return Ok(Source::Scalar(one[0]));
+            let value = Numbers::converted(column.array.as_ref())?.first().copied();
+            return Ok(Source::Scalar(value.unwrap_or_default()));
         }
         Ok(match column.array.as_primitive_opt::<T::Arrow>() {
             Some(array) => Source::Slice(array.values()),
-            None => Source::Convert(numbers),
+            None => {
+                same_bits(column.array.as_ref()).map_or(Source::Convert(numbers), Source::Slice)
+            }
         })
     }
 
@@ -127,20 +165,20 @@ impl<'a, T: Native> Source<'a, T> {
     pub(crate) fn buffer(&self) -> Vec<T> {
         match self {
             Source::Scalar(_) | Source::Slice(_) => Vec::new(),
-            Source::Convert(_) => vec![T::default(); CHUNK],
+            Source::Convert(_) => Vec::with_capacity(CHUNK),
         }
     }
 
     /// The values of a range of at most [`CHUNK`] rows; `buffer` is what [`Source::buffer`] made.
     #[inline(always)]
-    pub(crate) fn chunk<'b>(&'b self, range: Range<usize>, buffer: &'b mut [T]) -> Chunk<'b, T> {
+    pub(crate) fn chunk<'b>(&'b self, range: Range<usize>, buffer: &'b mut Vec<T>) -> Chunk<'b, T> {
         match self {
             Source::Scalar(value) => Chunk::Scalar(*value),
             Source::Slice(values) => Chunk::Slice(&values[range]),
             Source::Convert(numbers) => {
-                let out = &mut buffer[..range.len()];
-                numbers.load(range, out);
-                Chunk::Slice(out)
+                buffer.clear();
+                numbers.append(range, buffer);
+                Chunk::Slice(buffer)
             }
         }
     }
@@ -227,8 +265,8 @@ impl<T: Copy, O: Copy, F: Fn(T) -> O> Loop for Each<'_, T, O, F> {
 
     #[inline(always)]
     fn run(self) {
-        let op = self.op;
-        self.results.extend(self.values.iter().map(|x| op(*x)));
+        let (op, values) = (self.op, self.values);
+        append(self.results, values.len(), |i| op(values[i]));
     }
 }
 

@@ -87,12 +87,12 @@ impl Moments {
     ) -> Result<()> {
         let numbers = Numbers::of(column.array.as_ref())?;
         let mut clock = ZoneClock::new(self.zone);
-        let mut buffer = [0_i64; CHUNK];
+        let mut piece: Vec<i64> = Vec::with_capacity(CHUNK);
         for range in chunks(column.array.len()) {
-            let piece = &mut buffer[..range.len()];
-            numbers.load(range, piece);
-            self.read(reading, piece, &mut clock);
-            f(piece);
+            piece.clear();
+            numbers.append(range, &mut piece);
+            self.read(reading, &mut piece, &mut clock);
+            f(&piece);
         }
         Ok(())
     }

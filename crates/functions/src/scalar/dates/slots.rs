@@ -127,9 +127,7 @@ fn integers(array: &ArrayRef) -> Result<Vec<i64>> {
     if matches!(array.data_type(), ArrowType::Int64) {
         return Ok(array.as_primitive::<Int64Type>().values().to_vec());
     }
-    let mut out = vec![0; array.len()];
-    Numbers::of(array.as_ref())?.load(0..array.len(), &mut out);
-    Ok(out)
+    Numbers::converted(array.as_ref())
 }
 
 impl Slots {

@@ -12,6 +12,7 @@ use arrow::array::{
 };
 use arrow::datatypes::DataType as ArrowType;
 use basalt_error::{Error, Result};
+use basalt_kernels::append::append;
 use basalt_kernels::widest::{Loop, widest};
 use basalt_types::DataType;
 use basalt_types::binary::BinaryColumn;
@@ -146,11 +147,7 @@ pub fn hash_columns<H: HashFunction>(
     types: &[DataType],
     num_rows: usize,
 ) -> Result<Vec<H::Value>> {
-    let mut hashes = Hashes {
-        function,
-        values: vec![H::Value::of_nothing(); num_rows],
-        is_first: true,
-    };
+    let mut hashes = Hashes::new(function, num_rows);
     for (column, data_type) in columns.iter().zip(types) {
         if column.is_const && num_rows > 1 {
             // A constant is hashed once for all rows, unless it combines several hashes.
@@ -159,42 +156,52 @@ pub fn hash_columns<H: HashFunction>(
                 ArrowType::Struct(_) | ArrowType::List(_)
             );
             if plain {
-                let mut one = Hashes {
-                    function,
-                    values: vec![H::Value::default()],
-                    is_first: true,
-                };
+                let mut one = Hashes::new(function, 1);
                 one.array(&column.array, data_type)?;
-                let value = one.values[0];
+                let value = one.or_all(H::Value::default())[0];
                 hashes.add(|_| value);
                 continue;
             }
         }
         hashes.array(&column.expand(num_rows)?, data_type)?;
     }
-    Ok(hashes.values)
+    Ok(hashes.or_all(H::Value::of_nothing()))
 }
 
 /// The hashes of all rows so far.
 struct Hashes<H: HashFunction> {
     function: H,
+    num_rows: usize,
+    /// None before the first of a row's hashes is known.
     values: Vec<H::Value>,
-    /// Whether no hash is in `values` yet.
-    is_first: bool,
 }
 
 impl<H: HashFunction> Hashes<H> {
+    fn new(function: H, num_rows: usize) -> Self {
+        Self {
+            function,
+            num_rows,
+            values: Vec::new(),
+        }
+    }
+
+    /// The hashes, or `value` for all rows if nothing was hashed.
+    fn or_all(self, value: H::Value) -> Vec<H::Value> {
+        match self.values.is_empty() {
+            true => vec![value; self.num_rows],
+            false => self.values,
+        }
+    }
+
     /// Combines each row with its next hash.
     #[inline]
     fn add(&mut self, next: impl Fn(usize) -> H::Value) {
-        let is_first = std::mem::take(&mut self.is_first);
+        if self.values.is_empty() {
+            self.values = (0..self.num_rows).map(next).collect();
+            return;
+        }
         for (row, value) in self.values.iter_mut().enumerate() {
-            let next = next(row);
-            *value = if is_first {
-                next
-            } else {
-                self.function.combine(*value, next)
-            };
+            *value = self.function.combine(*value, next(row));
         }
     }
 
@@ -205,16 +212,13 @@ impl<H: HashFunction> Hashes<H> {
         let Some(nulls) = array.logical_nulls().filter(|n| n.null_count() > 0) else {
             return self.values(array, data_type);
         };
-        let mut inner = Hashes {
-            function: self.function,
-            values: vec![H::Value::of_null(); array.len()],
-            is_first: true,
-        };
+        let mut inner = Hashes::new(self.function, array.len());
         if nulls.null_count() < array.len() {
             inner.values(array, data_type)?;
         }
+        let inner = inner.or_all(H::Value::of_null());
         self.add(|row| match nulls.is_valid(row) {
-            true => inner.values[row],
+            true => inner[row],
             false => H::Value::of_null(),
         });
         Ok(())
@@ -266,18 +270,27 @@ impl<H: HashFunction> Hashes<H> {
 
     /// Hashes integers of so many bytes.
     fn numbers(&mut self, numbers: Numbers<'_>, width: usize) {
-        let is_first = std::mem::take(&mut self.is_first);
-        let mut buffer = [0_u64; CHUNK];
-        for range in chunks(self.values.len()) {
-            let bits = &mut buffer[..range.len()];
-            numbers.load(range.clone(), bits);
-            widest(HashNumbers {
+        let is_first = self.values.is_empty();
+        self.values.reserve_exact(self.num_rows - self.values.len());
+        let mut buffer: Vec<u64> = Vec::with_capacity(CHUNK);
+        for range in chunks(self.num_rows) {
+            let bits = match numbers {
+                Numbers::U64(bits) => &bits[range.clone()],
+                other => {
+                    buffer.clear();
+                    other.append(range.clone(), &mut buffer);
+                    &buffer
+                }
+            };
+            let hash = HashNumbers {
                 function: self.function,
                 bits,
                 width,
-                is_first,
-                values: &mut self.values[range],
-            });
+            };
+            match is_first {
+                true => widest(First(hash, &mut self.values)),
+                false => widest(Next(hash, &mut self.values[range])),
+            }
         }
     }
 
@@ -339,18 +352,15 @@ impl<H: HashFunction> Hashes<H> {
         let elements = lists
             .values()
             .slice(first as usize, (last - first) as usize);
-        let mut inner = Hashes {
-            function: self.function,
-            values: vec![H::Value::default(); elements.len()],
-            is_first: true,
-        };
+        let mut inner = Hashes::new(self.function, elements.len());
         if !elements.is_empty() {
             inner.array(&elements, element_type)?;
         }
+        let inner = inner.or_all(H::Value::default());
         self.add(|row| H::Value::of_len((offsets[row + 1] - offsets[row]) as u64));
         for (value, range) in self.values.iter_mut().zip(offsets.windows(2)) {
             let range = (range[0] - first) as usize..(range[1] - first) as usize;
-            for next in &inner.values[range] {
+            for next in &inner[range] {
                 *value = self.function.combine(*value, *next);
             }
         }
@@ -358,30 +368,44 @@ impl<H: HashFunction> Hashes<H> {
     }
 }
 
-/// Hashes a chunk of integers.
+/// Hashes the integers of a chunk.
 struct HashNumbers<'a, H: HashFunction> {
     function: H,
     bits: &'a [u64],
     /// Bytes of each that count; those above may be copies of the sign.
     width: usize,
-    is_first: bool,
-    values: &'a mut [H::Value],
 }
 
-impl<H: HashFunction> Loop for HashNumbers<'_, H> {
+impl<H: HashFunction> HashNumbers<'_, H> {
+    #[inline(always)]
+    fn hash(&self, row: usize) -> H::Value {
+        let mask = u64::MAX >> (64 - 8 * self.width);
+        self.function.number(self.bits[row] & mask, self.width)
+    }
+}
+
+/// Appends the hashes of a chunk.
+struct First<'a, H: HashFunction>(HashNumbers<'a, H>, &'a mut Vec<H::Value>);
+
+impl<H: HashFunction> Loop for First<'_, H> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let (function, width) = (self.function, self.width);
-        let mask = u64::MAX >> (64 - 8 * width);
-        let rows = self.values.iter_mut().zip(self.bits);
-        if self.is_first {
-            rows.for_each(|(value, bits)| *value = function.number(*bits & mask, width));
-        } else {
-            rows.for_each(|(value, bits)| {
-                *value = function.combine(*value, function.number(*bits & mask, width));
-            });
+        append(self.1, self.0.bits.len(), |row| self.0.hash(row));
+    }
+}
+
+/// Combines the hashes of a chunk's rows with those of its integers.
+struct Next<'a, H: HashFunction>(HashNumbers<'a, H>, &'a mut [H::Value]);
+
+impl<H: HashFunction> Loop for Next<'_, H> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (row, value) in self.1.iter_mut().enumerate() {
+            *value = self.0.function.combine(*value, self.0.hash(row));
         }
     }
 }

@@ -218,7 +218,7 @@ fn by_constant<W: Native + kernels::Word, O: Native>(
         return Ok(None);
     };
     let dividends = Source::<W>::new(a)?;
-    let mut buffer = [W::default(); CHUNK];
+    let mut buffer = dividends.buffer();
     let mut out = vec![O::default(); num_rows];
     for range in chunks(num_rows) {
         if let Chunk::Slice(values) = dividends.chunk(range.clone(), &mut buffer) {
@@ -314,7 +314,7 @@ fn signed_remainders<T: Native>(
         && !a.is_const
     {
         let dividends = Source::<u64>::new(a)?;
-        let mut buffer = [0; CHUNK];
+        let mut buffer = dividends.buffer();
         let (mut magnitudes, mut rests) = ([0; CHUNK], [0; CHUNK]);
         let mut out = Vec::with_capacity(num_rows);
         for range in chunks(num_rows) {
@@ -344,7 +344,7 @@ fn float_quotients(division: Division, columns: &[Column], num_rows: usize) -> R
             Source::<f64>::new(&columns[1])?,
         );
         let valid = valid_rows(columns, num_rows);
-        let mut buffers = ([0.0; 1024], [0.0; 1024]);
+        let mut buffers = (a.buffer(), b.buffer());
         let mut out = Vec::with_capacity(num_rows);
         for range in chunks(num_rows) {
             let start = range.start;

@@ -6,7 +6,7 @@ use basalt_error::{Error, Result};
 use basalt_types::DataType;
 
 use crate::scalar::core::decimals::{Ticks, Width, decimal_array, digits, math_overflow, ticks_of};
-use crate::scalar::core::numeric::{Native, Num, array_of, map1};
+use crate::scalar::core::numeric::{Native, Num, array_of, map1, map1_widest};
 use crate::{Call, Column, Resolved};
 
 pub(super) fn negate(call: &Call<'_>) -> Result<Resolved> {
@@ -45,7 +45,7 @@ pub(super) fn negate(call: &Call<'_>) -> Result<Resolved> {
 }
 
 fn opposite<T: Native>(column: &Column, num_rows: usize) -> Result<ArrayRef> {
-    map1::<T, T>(column, num_rows, |x| x.neg_wrapping())
+    map1_widest::<T, T>(column, num_rows, |x| x.neg_wrapping())
 }
 
 pub(super) fn abs(call: &Call<'_>) -> Result<Resolved> {
@@ -70,12 +70,12 @@ pub(super) fn abs(call: &Call<'_>) -> Result<Resolved> {
     Resolved::new(result.data_type(), move |columns, num_rows| {
         let column = &columns[0];
         match num {
-            Num::I8 => map1::<i8, u8>(column, num_rows, i8::unsigned_abs),
-            Num::I16 => map1::<i16, u16>(column, num_rows, i16::unsigned_abs),
-            Num::I32 => map1::<i32, u32>(column, num_rows, i32::unsigned_abs),
-            Num::I64 => map1::<i64, u64>(column, num_rows, i64::unsigned_abs),
-            Num::F32 => map1::<f32, f32>(column, num_rows, f32::abs),
-            Num::F64 => map1::<f64, f64>(column, num_rows, f64::abs),
+            Num::I8 => map1_widest::<i8, u8>(column, num_rows, i8::unsigned_abs),
+            Num::I16 => map1_widest::<i16, u16>(column, num_rows, i16::unsigned_abs),
+            Num::I32 => map1_widest::<i32, u32>(column, num_rows, i32::unsigned_abs),
+            Num::I64 => map1_widest::<i64, u64>(column, num_rows, i64::unsigned_abs),
+            Num::F32 => map1_widest::<f32, f32>(column, num_rows, f32::abs),
+            Num::F64 => map1_widest::<f64, f64>(column, num_rows, f64::abs),
             _ => column.expand(num_rows),
         }
     })

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, BinaryViewArray};
 use arrow::buffer::{Buffer, ScalarBuffer};
 use basalt_error::{Error, Result};
+use basalt_kernels::append::append;
 use basalt_kernels::widest::{Loop, widest};
 
 use crate::scalar::core::numeric::{CHUNK, Num, Numbers, chunks};
@@ -17,6 +18,8 @@ use crate::scalar::core::numeric::{CHUNK, Num, Numbers, chunks};
 const INLINE_LEN: u32 = 12;
 /// Numbers below have at most 8 digits.
 const TEN_POW_8: u64 = 100_000_000;
+/// Of eight digits as many are zeros in front as there are powers above the number.
+const SHORT_POWERS: [u64; 7] = [10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 /// Numbers below have at most 16 digits.
 const TEN_POW_16: u64 = 10_000_000_000_000_000;
 /// A buffer that has grown beyond is not written to: views have offsets of 32 bits.
@@ -27,16 +30,22 @@ pub(super) fn texts(array: &ArrayRef) -> Result<ArrayRef> {
     let numbers = Numbers::of(array.as_ref())?;
     let signed = Num::of_arrow(array.data_type()).is_some_and(Num::is_signed);
     let mut texts = Texts::new(array.len());
-    let mut buffer = [0_u64; CHUNK];
+    let mut chunk: Vec<u64> = Vec::with_capacity(CHUNK);
     for range in chunks(array.len()) {
-        let chunk = &mut buffer[..range.len()];
-        numbers.load(range, chunk);
-        let texts = &mut texts;
-        widest(Write {
-            chunk,
-            signed,
-            texts,
-        });
+        chunk.clear();
+        numbers.append(range, &mut chunk);
+        let (chunk, texts) = (chunk.as_slice(), &mut texts);
+        // Negative ones are none of these: their highest bit is set.
+        if widest(Greatest(chunk)) < TEN_POW_8 {
+            let views = &mut texts.views;
+            widest(WriteShort { chunk, views });
+        } else {
+            widest(Write {
+                chunk,
+                signed,
+                texts,
+            });
+        }
     }
     texts.finish()
 }
@@ -63,10 +72,49 @@ impl Loop for Write<'_> {
     }
 }
 
+/// The greatest number of a chunk.
+struct Greatest<'a>(&'a [u64]);
+
+impl Loop for Greatest<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run(self) -> u64 {
+        self.0.iter().fold(0, |greatest, n| greatest.max(*n))
+    }
+}
+
+/// Writes a chunk of numbers below 10^8, without a branch: in vectors.
+struct WriteShort<'a> {
+    chunk: &'a [u64],
+    views: &'a mut Vec<u128>,
+}
+
+impl Loop for WriteShort<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (mut texts, mut lens) = ([0_u64; CHUNK], [0_u64; CHUNK]);
+        let places = texts.iter_mut().zip(&mut lens);
+        for ((text, len), n) in places.zip(self.chunk) {
+            let zeros = SHORT_POWERS.iter().map(|power| u64::from(*n < *power));
+            let zeros: u64 = zeros.sum();
+            *text = eight_digits(*n) >> (8 * zeros);
+            *len = 8 - zeros;
+        }
+        append(self.views, self.chunk.len(), |i| {
+            u128::from(lens[i]) | (u128::from(texts[i]) << 32)
+        });
+    }
+}
+
 /// Eight digits of a number below 10^8, the first one in the lowest byte.
 #[inline(always)]
 fn eight_digits(n: u64) -> u64 {
-    let (upper, lower) = (n / 10_000, n % 10_000);
+    // The quotient, as 2^45 / 10^4 = 3,518,437,208.9: no product has more than 59 bits.
+    let upper = (n * 3_518_437_209) >> 45;
+    let lower = n - upper * 10_000;
     let fours = upper | (lower << 32);
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007F_0000_007F;
     let twos = hundreds | ((fours - hundreds * 100) << 16);

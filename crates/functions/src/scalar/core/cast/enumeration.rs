@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef};
+use arrow::array::ArrayRef;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, EnumType};
 
@@ -56,8 +56,7 @@ fn checked<T: Native>(
     failures: &mut Failures,
     names: &EnumType,
 ) -> Result<ArrayRef> {
-    let mut numbers = vec![0_i64; array.len()];
-    Numbers::of(array.as_ref())?.load(0..array.len(), &mut numbers);
+    let numbers: Vec<i64> = Numbers::converted(array.as_ref())?;
     let default = names.values().first().map_or(0, |(_, n)| i64::from(*n));
     let mut out = Vec::with_capacity(numbers.len());
     for (row, number) in numbers.into_iter().enumerate() {

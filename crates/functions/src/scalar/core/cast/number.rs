@@ -50,9 +50,7 @@ pub(super) fn convert<T: Native>(array: &ArrayRef) -> Result<ArrayRef> {
         let values = same.values().clone();
         return Ok(Arc::new(PrimitiveArray::<T::Arrow>::new(values, None)));
     }
-    let mut out = vec![T::default(); array.len()];
-    Numbers::of(array.as_ref())?.load(0..array.len(), &mut out);
-    Ok(array_of(out))
+    Ok(array_of(Numbers::converted::<T>(array.as_ref())?))
 }
 
 fn to_bool(array: &ArrayRef, source: Num) -> Result<ArrayRef> {
@@ -93,8 +91,7 @@ fn accurate<T: Native>(
     (from, to): &(String, String),
 ) -> Result<ArrayRef> {
     let numbers = Numbers::of(array.as_ref())?;
-    let mut out = vec![T::default(); array.len()];
-    numbers.load(0..array.len(), &mut out);
+    let mut out: Vec<T> = Numbers::converted(array.as_ref())?;
     let same = same_values(&numbers, &out);
     for (row, same) in same.into_iter().enumerate() {
         if !same {

@@ -154,8 +154,8 @@ fn write_bytes(array: &ArrayRef, row: usize, from: &DataType, out: &mut Vec<u8>)
         Num::F32 => out.extend_from_slice(&values::<f32>(array.as_ref())?[row].to_le_bytes()),
         Num::F64 => out.extend_from_slice(&values::<f64>(array.as_ref())?[row].to_le_bytes()),
         _ => {
-            let mut wide = [0_u64];
-            Numbers::of(array.as_ref())?.load(row..row + 1, &mut wide);
+            let mut wide: Vec<u64> = Vec::with_capacity(1);
+            Numbers::of(array.as_ref())?.append(row..row + 1, &mut wide);
             out.extend_from_slice(&wide[0].to_le_bytes()[..num.size_bytes()]);
         }
     }

@@ -55,8 +55,7 @@ fn power(precision: u8) -> i64 {
 
 /// Applies `op` to each value, read as `i64`.
 fn each<T: Native>(array: &ArrayRef, mut op: impl FnMut(i64) -> i64) -> Result<ArrayRef> {
-    let mut wide = vec![0_i64; array.len()];
-    crate::scalar::core::numeric::Numbers::of(array.as_ref())?.load(0..array.len(), &mut wide);
+    let wide: Vec<i64> = crate::scalar::core::numeric::Numbers::converted(array.as_ref())?;
     Ok(array_of(
         wide.into_iter()
             .map(|v| T::from_num(op(v)))

@@ -71,8 +71,7 @@ fn constant_fits(constant: &Column, from: Num, to: Num) -> Result<bool> {
     };
     let value = wide(constant, from)?;
     Ok(with_native!(to, T => {
-        let mut one = [T::default()];
-        Numbers::of(constant.array.as_ref())?.load(0..1, &mut one);
+        let one: Vec<T> = Numbers::converted(constant.array.as_ref())?;
         if to.is_signed() {
             i128::from(i64::from_num(one[0])) == value
         } else {

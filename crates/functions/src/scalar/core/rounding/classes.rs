@@ -7,7 +7,7 @@ use basalt_types::{DataType, least_supertype};
 
 use crate::scalar::core::cast::array_cast;
 use crate::scalar::core::decimals::{Ticks, Width, decimal_array, digits};
-use crate::scalar::core::numeric::{Native, Num, Numbers, map1, with_native};
+use crate::scalar::core::numeric::{Native, Num, Numbers, map1, map1_widest, with_native};
 use crate::{Call, Column, Resolved};
 
 const DURATIONS: [u16; 15] = [
@@ -20,7 +20,7 @@ pub(super) fn round_duration(call: &Call<'_>) -> Result<Resolved> {
     Resolved::new(DataType::UInt16, move |columns, num_rows| {
         let narrow = saturated(&columns[0], num_rows, num)?;
         // Compares with every class: short for a vector unit, which has no search.
-        map1::<u16, u16>(&Column::new(narrow), num_rows, |seconds| {
+        map1_widest::<u16, u16>(&Column::new(narrow), num_rows, |seconds| {
             let classes = DURATIONS.iter();
             classes.fold(
                 0,
@@ -37,7 +37,7 @@ pub(super) fn round_age(call: &Call<'_>) -> Result<Resolved> {
     let num = Num::of_number(call.data_type(0)).ok_or_else(|| call.illegal_type(0))?;
     Resolved::new(DataType::UInt8, move |columns, num_rows| {
         let narrow = saturated(&columns[0], num_rows, num)?;
-        map1::<u16, u8>(&Column::new(narrow), num_rows, |age| {
+        map1_widest::<u16, u8>(&Column::new(narrow), num_rows, |age| {
             let class = AGES.iter().fold(
                 0,
                 |class, (from, to)| if age >= *from { *to } else { class },
@@ -52,8 +52,8 @@ fn saturated(column: &Column, num_rows: usize, num: Num) -> Result<ArrayRef> {
     match num {
         Num::U8 => map1::<u8, u16>(column, num_rows, u16::from),
         Num::U16 => column.expand(num_rows),
-        Num::U32 => map1::<u32, u16>(column, num_rows, |x| x.min(0xFFFF) as u16),
-        Num::U64 => map1::<u64, u16>(column, num_rows, |x| x.min(0xFFFF) as u16),
+        Num::U32 => map1_widest::<u32, u16>(column, num_rows, |x| x.min(0xFFFF) as u16),
+        Num::U64 => map1_widest::<u64, u16>(column, num_rows, |x| x.min(0xFFFF) as u16),
         Num::F32 | Num::F64 => map1::<f64, u16>(column, num_rows, |x| x as u16),
         _ => map1::<i64, u16>(column, num_rows, |x| x.clamp(0, 0xFFFF) as u16),
     }
@@ -103,8 +103,7 @@ fn decimal_below<T: Ticks>(call: &Call<'_>, result: DataType, list: ArrayRef) ->
 }
 
 fn below<T: Native>(column: &Column, list: &ArrayRef, num_rows: usize) -> Result<ArrayRef> {
-    let mut elements = vec![T::default(); list.len()];
-    Numbers::of(list.as_ref())?.load(0..list.len(), &mut elements);
+    let mut elements: Vec<T> = Numbers::converted(list.as_ref())?;
     elements.sort_unstable_by(|a, b| a.compare(*b));
     map1::<T, T>(column, num_rows, |x| {
         let after = elements.partition_point(|e| *e <= x);

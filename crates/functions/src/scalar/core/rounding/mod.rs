@@ -227,9 +227,7 @@ fn integers<T: Native>(
         return map1::<T, T>(column, num_rows, |_| T::default());
     }
     let unit = 10_i128.pow(digits.unsigned_abs());
-    let numbers = Numbers::of(column.array.as_ref())?;
-    let mut wide = vec![0_u64; column.array.len()];
-    numbers.load(0..wide.len(), &mut wide);
+    let wide: Vec<u64> = Numbers::converted(column.array.as_ref())?;
     let signed = T::NUM.is_signed();
     let number = |bits: u64| {
         if signed {

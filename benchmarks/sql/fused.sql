@@ -1,0 +1,15 @@
+/* sum_where */ SELECT sum(a * b + c) FROM abc WHERE a > 100 AND b < 900;
+/* sum_all */ SELECT sum(a * b + c) FROM abc;
+/* extremes */ SELECT max(a + b * c + 5), min(a - b) FROM abc WHERE c > 500;
+/* distance */ SELECT sum(if(a > b, a - b, b - a)) FROM abc;
+/* count_if */ SELECT countIf(a > b AND b > 300) FROM abc;
+/* multi_if */ SELECT sum(multiIf(a < 100, b, a < 500, c, 1)) FROM abc;
+/* remainders */ SELECT sum(a % 7 + b % 5), sum(intDiv(c, 1000)) FROM abc;
+/* means */ SELECT avg(a * 2 + b), avg(c - a) FROM abc WHERE a < b;
+/* bits */ SELECT sum(bitXor(a, b)), sum(bitAnd(b, c)) FROM abc WHERE c != 7;
+/* products */ SELECT sum(a * b), sum(b * c), sum(a * c), count() FROM abc WHERE a + b > 300;
+/* nullable */ SELECT sum(x * 2 + 1), max(x - 3) FROM dbl;
+/* either */ SELECT count(), sum(toInt64(a) - b) FROM abc WHERE a * b > 1000 OR c < 1000000;
+/* by_remainder */ SELECT a % 10 AS k, sum(b * c + 1), max(b - a) FROM abc WHERE a > 5 GROUP BY k;
+/* rows, large */ SELECT a + b * c + 5 FROM abc;
+/* rows_where, large */ SELECT a * b + c, if(a > b, a, b) FROM abc WHERE a + b > 1000;
