@@ -9,6 +9,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_exec::scan::{BatchesTable, FinalTable, MappedTable, MergeTreeTable, SourceTable};
 use basalt_functions::Context;
 use basalt_parser::ast;
+use basalt_storage::MemoryRows;
 use datafusion::logical_expr::LogicalPlan;
 
 use crate::catalog::{Engine, SYSTEM_DATABASES, Table};
@@ -216,13 +217,18 @@ fn readable(table: &Table) -> Vec<TableColumn> {
 fn entry(table: &Table, is_cached: bool) -> Result<TableEntry> {
     let columns = readable(table);
     Ok(match &table.engine {
-        Engine::Memory(memory) => TableEntry::Table {
-            provider: Arc::new(SourceTable(BatchesTable {
+        Engine::Memory(memory) => {
+            let MemoryRows { batches, extremes } = memory.rows();
+            let table = BatchesTable {
                 schema: Arc::clone(memory.schema()),
-                batches: memory.snapshot(),
-            })),
-            columns,
-        },
+                batches,
+                extremes: Some(extremes),
+            };
+            TableEntry::Table {
+                provider: Arc::new(SourceTable(table)),
+                columns,
+            }
+        }
         Engine::MergeTree(table) => TableEntry::Table {
             provider: Arc::new(SourceTable(MergeTreeTable::new(
                 Arc::clone(&table.storage),
@@ -242,9 +248,13 @@ fn entry(table: &Table, is_cached: bool) -> Result<TableEntry> {
                 .map(|c| c.data_type.field(&c.name))
                 .collect();
             let schema = Arc::new(arrow::datatypes::Schema::new(fields));
-            let batches = Arc::default();
+            let table = BatchesTable {
+                schema,
+                batches: Arc::default(),
+                extremes: None,
+            };
             TableEntry::Table {
-                provider: Arc::new(SourceTable(BatchesTable { schema, batches })),
+                provider: Arc::new(SourceTable(table)),
                 columns,
             }
         }

@@ -13,7 +13,7 @@ use basalt_exec::interruptible::InterruptibleJoins;
 use basalt_exec::ordered_output::OrderedOutput;
 use basalt_exec::read_once::ReadLeftOnce;
 use basalt_exec::recursion::BoundRecursions;
-use basalt_exec::rule::{HelpfulRules, SwapOperators};
+use basalt_exec::rule::{CompileExpressions, HelpfulRules, SwapOperators};
 use basalt_exec::{
     PlanFiles, QueryControl, StreamPlanner, compile, memory, optimizer, report, sort,
 };
@@ -106,6 +106,9 @@ impl Execution {
         )));
         rules.push(Arc::new(OrderedOutput));
         rules.push(Arc::new(DealBatches));
+        if let Some(options) = compile_options(settings, "expression") {
+            rules.push(Arc::new(CompileExpressions::new(options)));
+        }
         let rules = HelpfulRules::new(rules);
         builder = builder.with_physical_optimizer_rules(vec![Arc::new(rules)]);
         if !settings.flag("optimizer") {
@@ -300,17 +303,17 @@ fn group_by_options(settings: &Settings) -> Option<Options> {
         thresholds,
         external_bytes: external_bytes(settings, "group_by"),
         first_by_key: settings.flag("optimize_trivial_group_by_limit_query"),
-        compile: compile_options(settings),
+        compile: compile_options(settings, "aggregate_expression"),
         numbered_keys: NumberedKeys::from_name(settings.get("group_by_numbered_keys")),
         is_hash_zero: settings.get("group_by_hash") == "zero",
     })
 }
 
-/// What settings say about compiling aggregations; none leaves them as they are.
-fn compile_options(settings: &Settings) -> Option<compile::Options> {
-    let compiles = settings.flag("compile_aggregate_expressions");
+/// What settings say about compiling `what`; none leaves it as it is.
+fn compile_options(settings: &Settings, what: &str) -> Option<compile::Options> {
+    let compiles = settings.flag(&format!("compile_{what}s"));
     compiles.then(|| compile::Options {
-        min_count: settings.number("min_count_to_compile_aggregate_expression"),
+        min_count: settings.number(&format!("min_count_to_compile_{what}")),
         verifies: settings.flag("jit_verify"),
     })
 }

@@ -18,6 +18,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use crate::group_by::{AggregateSpec, GroupByExec, Grouping, Options, Thresholds};
 use crate::sort;
 
+mod compile_expressions;
 mod extremes;
 mod filters;
 mod grouping_sets;
@@ -30,6 +31,7 @@ mod top_bounds;
 mod top_groups;
 mod whole_sorts;
 
+pub use compile_expressions::CompileExpressions;
 pub use filters::SwapFilters;
 pub use helpful::HelpfulRules;
 pub use keep_sorts::KeepSorts;

@@ -121,7 +121,7 @@ pub enum Outcome {
 /// A value for each row, as bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MappedRows {
-    /// The values one after the other, in their type's size; a flag is a byte.
+    /// The values one after the other, in their type's size: a flag is a bit.
     pub words: Vec<u64>,
     /// A bit for each row that is not NULL; `None` if no row can be.
     pub validity: Option<Vec<u64>>,

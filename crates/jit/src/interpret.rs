@@ -123,11 +123,11 @@ fn mapped(program: &Program, output: Output, values: &[Option<u64>]) -> MappedRo
             validity: None,
         };
     };
-    let size_bytes = program.graph().type_of(id).size_bytes();
-    let mut words = vec![0; (values.len() * size_bytes).div_ceil(8)];
+    let bits = program.graph().type_of(id).bits() as usize;
+    let mut words = vec![0; (values.len() * bits).div_ceil(64)];
     let mut validity = vec![0; values.len().div_ceil(64)];
     for (row, value) in values.iter().enumerate() {
-        let bit = row * size_bytes * 8;
+        let bit = row * bits;
         words[bit / 64] |= value.unwrap_or(0) << (bit % 64);
         validity[row / 64] |= u64::from(value.is_some()) << (row % 64);
     }

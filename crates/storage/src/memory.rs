@@ -1,7 +1,8 @@
 //! Holds a table's rows in memory as Arrow batches.
 //!
 //! Readers get a snapshot: an insert that comes later does not change what they see. An insert is
-//! all or nothing, because its batches are complete before they are added.
+//! all or nothing, because its batches are complete before they are added. Batches have the least and greatest values of
+//! their columns beside them, so that a top-N leaves out those in which there is nothing for it.
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
 use parking_lot::RwLock;
 
+use crate::extremes::Extremes;
 use crate::squash::squashed;
 
 /// Rows of a stored batch at most: ClickHouse's default block.
@@ -19,7 +21,26 @@ pub const MAX_BATCH_ROWS: usize = 65_505;
 #[derive(Debug)]
 pub struct MemoryTable {
     schema: SchemaRef,
-    batches: RwLock<Arc<Vec<RecordBatch>>>,
+    rows: RwLock<MemoryRows>,
+}
+
+/// The rows of a table as they are at a time.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryRows {
+    /// Batches of the table's fields.
+    pub batches: Arc<Vec<RecordBatch>>,
+    /// What is known of each batch's columns.
+    pub extremes: Arc<Vec<Arc<Extremes>>>,
+}
+
+impl MemoryRows {
+    fn extend(&mut self, batches: Vec<RecordBatch>) {
+        let extremes = batches
+            .iter()
+            .map(|b| Arc::new(Extremes::new(b.num_columns())));
+        Arc::make_mut(&mut self.extremes).extend(extremes);
+        Arc::make_mut(&mut self.batches).extend(batches);
+    }
 }
 
 impl MemoryTable {
@@ -27,7 +48,7 @@ impl MemoryTable {
     pub fn new(schema: SchemaRef) -> Self {
         Self {
             schema,
-            batches: RwLock::default(),
+            rows: RwLock::default(),
         }
     }
 
@@ -42,7 +63,7 @@ impl MemoryTable {
     /// `LOGICAL_ERROR` if a batch has other fields.
     pub fn insert(&self, batches: Vec<RecordBatch>) -> Result<()> {
         let pieces = self.pieces(batches)?;
-        Arc::make_mut(&mut self.batches.write()).extend(pieces);
+        self.rows.write().extend(pieces);
         Ok(())
     }
 
@@ -52,7 +73,9 @@ impl MemoryTable {
     /// As [`MemoryTable::insert`].
     pub fn replace(&self, batches: Vec<RecordBatch>) -> Result<()> {
         let pieces = self.pieces(batches)?;
-        *self.batches.write() = Arc::new(pieces);
+        let mut rows = MemoryRows::default();
+        rows.extend(pieces);
+        *self.rows.write() = rows;
         Ok(())
     }
 
@@ -66,12 +89,17 @@ impl MemoryTable {
 
     /// The rows as they are now.
     pub fn snapshot(&self) -> Arc<Vec<RecordBatch>> {
-        Arc::clone(&self.batches.read())
+        self.rows().batches
+    }
+
+    /// The rows as they are now, with what is known of them.
+    pub fn rows(&self) -> MemoryRows {
+        self.rows.read().clone()
     }
 
     /// Removes all rows.
     pub fn truncate(&self) {
-        *self.batches.write() = Arc::default();
+        *self.rows.write() = MemoryRows::default();
     }
 
     /// Number of rows.

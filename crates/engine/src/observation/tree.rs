@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use basalt_exec::compile::compiled_facts;
 use basalt_exec::report::{Account, Figures, account, figures, measured, sql_of};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::filter::FilterExec;
@@ -156,8 +157,11 @@ fn foreign(operator: &Arc<dyn ExecutionPlan>, names: &Names) -> Account {
     let mut facts = Vec::new();
     if let Some(projection) = operator.downcast_ref::<ProjectionExec>() {
         facts.push(("Expressions", expressions(projection, names)));
+        let outputs = projection.expr().iter();
+        facts.extend(outputs.flat_map(|output| compiled_facts(&output.expr)));
     } else if let Some(filter) = operator.downcast_ref::<FilterExec>() {
         facts.push(("Condition", names.resolve(&sql_of(filter.predicate()))));
+        facts.extend(compiled_facts(filter.predicate()));
     } else if !about.is_empty() {
         facts.push(("About", about.trim().to_owned()));
     }

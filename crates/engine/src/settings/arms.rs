@@ -4,11 +4,12 @@ use basalt_adapt::Choice;
 use basalt_error::{Error, ErrorCode, Result};
 
 /// What queries decide by measuring, for who wants to decide it for them.
-static CHOICES: [&Choice; 4] = [
+static CHOICES: [&Choice; 5] = [
     &basalt_codec::lz4::CHOICE,
     &basalt_kernels::average::LANES_CHOICE,
     &basalt_exec::group_by::AGGREGATE_ALL,
     &basalt_exec::FILTER,
+    &basalt_exec::compile::EXPRESSION,
 ];
 
 /// The list `choice=arm, choice=arm` taken apart; an empty text forces nothing.

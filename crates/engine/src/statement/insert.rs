@@ -265,6 +265,7 @@ fn planned_batches(batches: Vec<RecordBatch>, header: &[(String, DataType)]) -> 
     let provider = Arc::new(SourceTable(BatchesTable {
         schema,
         batches: Arc::new(batches),
+        extremes: None,
     }));
     let name = TableReference::bare("data");
     let plan = LogicalPlanBuilder::scan(name, provider_as_source(provider), None);

@@ -385,6 +385,7 @@ pub(crate) fn stored_batches(
     let provider = Arc::new(SourceTable(BatchesTable {
         schema,
         batches: Arc::new(batches),
+        extremes: None,
     }));
     TableEntry::Table { provider, columns }
 }

@@ -1,4 +1,4 @@
-//! Which aggregations are compiled, as EXPLAIN ANALYZE tells it.
+//! Which aggregations and expressions are compiled, as EXPLAIN ANALYZE tells it.
 
 use basalt_engine::{Database, Session};
 
@@ -19,6 +19,7 @@ fn session() -> Option<Session> {
     let mut session = Session::new(&database);
     for sql in [
         "SET min_count_to_compile_aggregate_expression = 0, jit_verify = 1, max_threads = 1",
+        "SET min_count_to_compile_expression = 0",
         "CREATE TABLE t (a UInt32, b Int16, x Float64, n Nullable(UInt8), d Date, s String) ENGINE = Memory",
         "INSERT INTO t SELECT number, number, number, number, number, 'x' FROM numbers(100)",
     ] {
@@ -81,7 +82,7 @@ fn other_aggregations_go_on_as_they_did() {
     let Some(mut session) = session() else { return };
     for sql in [
         // It could fail.
-        "SELECT sum(intDiv(100, a + 1)) FROM t",
+        "SELECT sum(intDiv(100, a + 1)) FROM t SETTINGS compile_expressions = 0",
         "SELECT sum(toUInt8(x)) FROM t",
         "SELECT sum(length(s)) FROM t",
         "SELECT uniqExact(a) FROM t",
@@ -99,4 +100,40 @@ fn code_is_found_again() {
     let sql = "SELECT sum(a + 12345) FROM t WHERE b != 77";
     assert!(told(&mut session, sql)[0].contains("compiled in"));
     assert!(told(&mut session, sql)[0].contains("found compiled"));
+}
+
+#[test]
+fn expressions_of_several_functions_are_compiled() {
+    let Some(mut session) = session() else { return };
+    for (sql, num_parts) in [
+        ("SELECT a + b * 3 FROM t", 1),
+        ("SELECT toString(a * 2 + 1), s FROM t", 1),
+        ("SELECT if(a > 5, b, a), x * 2 - 1 FROM t", 2),
+        ("SELECT s FROM t WHERE a + b > 7", 1),
+        (
+            "SELECT s, sum(a * b + 1), max(intDiv(a, 7)) FROM t GROUP BY s",
+            1,
+        ),
+        ("SELECT n + a * 2 FROM t ORDER BY 1", 1),
+    ] {
+        let lines = told(&mut session, sql);
+        let all = lines.iter();
+        let all = all.filter(|l| l.contains("Compiled: 100 rows") && l.contains("verified"));
+        assert_eq!(all.count(), num_parts, "{sql}: {lines:?}");
+        assert_eq!(lines.len(), num_parts, "{sql}: {lines:?}");
+    }
+}
+
+#[test]
+fn other_expressions_go_on_as_they_did() {
+    let Some(mut session) = session() else { return };
+    for sql in [
+        // One function is one loop already.
+        "SELECT bitNot(a), a FROM t",
+        "SELECT intDiv(100, length(s)) FROM t",
+        "SELECT length(s) + 1 FROM t",
+        "SELECT a + b * 3 FROM t SETTINGS compile_expressions = 0",
+    ] {
+        assert_eq!(told(&mut session, sql), [""; 0], "{sql}");
+    }
 }

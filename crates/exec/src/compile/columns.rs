@@ -1,11 +1,14 @@
-//! Shows Arrow arrays to compiled code.
+//! Shows Arrow arrays to compiled code, and makes arrays of what it gives.
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, PrimitiveArray, RecordBatch};
+use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow::datatypes::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, DataType as ArrowType, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use basalt_jit::{Column, Program, Type, Values};
+use basalt_jit::{Column, MappedRows, Outcome, Program, Type, Values};
 use basalt_kernels::Bitmap;
 
 /// The columns of `batch` that `program` reads, at their places; none if they are of other types.
@@ -53,4 +56,40 @@ fn values(array: &ArrayRef, data_type: Type) -> Option<Values<'_>> {
 fn slice<T: ArrowPrimitiveType>(array: &ArrayRef) -> Option<&[T::Native]> {
     let array = array.as_primitive_opt::<T>()?;
     Some(array.values())
+}
+
+/// The array of a type with a value for each row; none if there is one value only, or there is no such type.
+pub(super) fn array_of(result: &ArrowType, outcome: Outcome, num_rows: usize) -> Option<ArrayRef> {
+    let Outcome::Rows(MappedRows { words, validity }) = outcome else {
+        return None;
+    };
+    let nulls = validity
+        .map(|bits| NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(bits), 0, num_rows)));
+    let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+    let values = Buffer::from_vec(words);
+    fn of<T: ArrowPrimitiveType>(
+        values: Buffer,
+        nulls: Option<NullBuffer>,
+        num_rows: usize,
+    ) -> ArrayRef {
+        let values = ScalarBuffer::<T::Native>::new(values, 0, num_rows);
+        Arc::new(PrimitiveArray::<T>::new(values, nulls))
+    }
+    Some(match result {
+        ArrowType::Boolean => {
+            let flags = BooleanBuffer::new(values, 0, num_rows);
+            Arc::new(BooleanArray::new(flags, nulls))
+        }
+        ArrowType::Int8 => of::<Int8Type>(values, nulls, num_rows),
+        ArrowType::Int16 => of::<Int16Type>(values, nulls, num_rows),
+        ArrowType::Int32 => of::<Int32Type>(values, nulls, num_rows),
+        ArrowType::Int64 => of::<Int64Type>(values, nulls, num_rows),
+        ArrowType::UInt8 => of::<UInt8Type>(values, nulls, num_rows),
+        ArrowType::UInt16 => of::<UInt16Type>(values, nulls, num_rows),
+        ArrowType::UInt32 => of::<UInt32Type>(values, nulls, num_rows),
+        ArrowType::UInt64 => of::<UInt64Type>(values, nulls, num_rows),
+        ArrowType::Float32 => of::<Float32Type>(values, nulls, num_rows),
+        ArrowType::Float64 => of::<Float64Type>(values, nulls, num_rows),
+        _ => return None,
+    })
 }

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use basalt_jit::{CodeCache, Compiled, Program, Slot};
 
-use super::Options;
+use super::{Options, Told};
 
 /// Nanoseconds for a byte that compiled code reads, before that was measured: most of it waits for memory.
 const USUAL_NS_PER_BYTE: f64 = 0.1;
@@ -73,21 +73,6 @@ pub(crate) struct Switch {
     usual: Tally,
     compiled: Tally,
     is_verified: AtomicBool,
-}
-
-/// What a run did.
-#[derive(Clone, Debug)]
-pub(crate) struct Told {
-    /// Rows that took the usual way, and their time.
-    pub(crate) usual: (u64, Duration),
-    /// Rows in compiled code, and their time.
-    pub(crate) compiled: (u64, Duration),
-    /// Whether the code was there before the query.
-    pub(crate) is_hit: bool,
-    /// What compiling took, if there is code.
-    pub(crate) compilation: Option<Duration>,
-    /// Whether both ways were compared.
-    pub(crate) is_verified: bool,
 }
 
 impl Switch {

@@ -51,9 +51,6 @@ enum Kind {
     Extreme,
 }
 
-/// Nodes of the largest program that is compiled: LLVM takes some milliseconds for each.
-const MAX_NODES: usize = 200;
-
 /// The rows that are aggregated.
 struct Input<'a> {
     schema: &'a Schema,
@@ -101,7 +98,7 @@ impl CompiledTotals {
         let program = Program::try_new(graph, filter, outputs.0).ok()?;
         // Numbers of all rows need no loop.
         let reads = program.columns().iter().any(Option::is_some);
-        let is_small = program.graph().nodes().len() <= MAX_NODES;
+        let is_small = program.graph().nodes().len() <= super::MAX_NODES;
         (reads && is_small).then_some(Self {
             program,
             aggregates,

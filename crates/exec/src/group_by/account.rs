@@ -11,7 +11,7 @@ use super::group_by_exec::GroupByExec;
 use super::grouping::AggregateSpec;
 use super::observed::{Change, GROUPING_TIME, MERGING_TIME, Observed, Way};
 use super::strategy::Strategy;
-use crate::compile::Told;
+use crate::compile::compiled_facts;
 use crate::memory::PEAK_MEMORY;
 use crate::report::{Account, figures, sql_of};
 use crate::spill::spilled;
@@ -38,6 +38,8 @@ impl GroupByExec {
         };
         account.summary = self.summary(run, &metrics);
         account.facts.extend(self.run_facts(run, &metrics));
+        let args = self.grouping.aggregates.iter().flat_map(|a| &a.args);
+        account.facts.extend(args.flat_map(compiled_facts));
         account.decisions = self.decisions(run, &metrics);
         account
     }
@@ -141,7 +143,7 @@ impl GroupByExec {
         metrics: &MetricsSet,
     ) -> Vec<(&'static str, String)> {
         let switch = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
-        let facts = switch.iter().flat_map(|switch| compiled(&switch.told()));
+        let facts = switch.iter().flat_map(|switch| switch.told().facts());
         let merged = merged(run).into_iter();
         facts.chain(merged).chain(spilled(metrics)).collect()
     }
@@ -209,34 +211,6 @@ fn changed(changes: &[Change], num_tasks: usize) -> Vec<(&'static str, String)> 
 fn merged(run: &Observed) -> Option<(&'static str, String)> {
     let merging = run.merging()?;
     Some(("Merge", format!("{}: {}", merging.way, merging.reason)))
-}
-
-/// What was compiled, and which rows went through it.
-fn compiled(told: &Told) -> Vec<(&'static str, String)> {
-    let of = |(num_rows, elapsed): (u64, Duration)| {
-        let rows = figures::counted(num_rows, "row");
-        let ns = elapsed.as_nanos() as f64 / num_rows.max(1) as f64;
-        format!("{rows}, {}", figures::ns_per_row(ns))
-    };
-    let Some(compilation) = told.compilation else {
-        return Vec::new();
-    };
-    let origin = if told.is_hit {
-        "found compiled, once"
-    } else {
-        "compiled"
-    };
-    let verified = if told.is_verified { ", verified" } else { "" };
-    let elapsed_us = compilation.as_micros();
-    let compiled = of(told.compiled);
-    let mut facts = vec![(
-        "Compiled",
-        format!("{compiled}{verified}; {origin} in {elapsed_us} us"),
-    )];
-    if told.usual.0 > 0 {
-        facts.push(("Not compiled", of(told.usual)));
-    }
-    facts
 }
 
 fn stages(metrics: &MetricsSet) -> Vec<(&'static str, Duration)> {

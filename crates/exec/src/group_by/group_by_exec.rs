@@ -224,6 +224,36 @@ impl GroupByExec {
         }))
     }
 
+    /// The same with arguments for which `compiled` has put parts into compiled code, if there are such parts and it is not
+    /// compiled as a whole.
+    ///
+    /// # Errors
+    /// What `compiled` reports, and if the plan is damaged.
+    pub(crate) fn with_compiled_args(
+        &self,
+        compiled: &impl Fn(&mut Arc<dyn PhysicalExpr>) -> Result<bool>,
+    ) -> Result<Option<Self>> {
+        if self.compiled.is_some() {
+            return Ok(None);
+        }
+        let mut grouping = Grouping::clone(&self.grouping);
+        let mut is_changed = false;
+        for arg in grouping.aggregates.iter_mut().flat_map(|a| &mut a.args) {
+            is_changed |= compiled(arg)?;
+        }
+        if !is_changed {
+            return Ok(None);
+        }
+        let num_partitions = self.properties.partitioning.partition_count();
+        let input = Arc::clone(&self.input);
+        Ok(Some(Self {
+            predicate: self.predicate.clone(),
+            options: self.options,
+            forced_tuning: self.forced_tuning,
+            ..Self::try_new(input, Arc::new(grouping), num_partitions)?
+        }))
+    }
+
     /// The same over an input that has the numbers of strings in those keys for which `is_number` holds.
     ///
     /// # Errors

@@ -36,6 +36,7 @@ const OF_PLAIN: &[&str] = &[
     "NumberKeys",
     "SwapFilters",
     "DealBatches",
+    "CompileExpressions",
 ];
 
 /// Those of them that look for a condition.

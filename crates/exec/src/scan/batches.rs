@@ -5,8 +5,10 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
+use basalt_storage::Extremes;
 
 use super::{BatchIter, MorselSource, ScanRequest, TableKind};
+use crate::sort::KeyBound;
 
 /// Rows that a morsel has at least, if there are as many.
 const MORSEL_ROWS: usize = 65_505;
@@ -18,6 +20,8 @@ pub struct BatchesTable {
     pub schema: SchemaRef,
     /// The rows.
     pub batches: Arc<Vec<RecordBatch>>,
+    /// What is known of each batch's columns, if they are kept.
+    pub extremes: Option<Arc<Vec<Arc<Extremes>>>>,
 }
 
 impl TableKind for BatchesTable {
@@ -31,19 +35,49 @@ impl TableKind for BatchesTable {
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
             projection: request.projection.as_slice().into(),
             morsels: morsels(self.batches.iter().map(RecordBatch::num_rows)),
-            batches: Arc::clone(&self.batches),
+            table: self.clone(),
+            bound: None,
         }))
     }
 }
 
 /// A scan of a [`BatchesTable`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BatchSource {
+    table: BatchesTable,
     schema: SchemaRef,
     projection: Arc<[usize]>,
-    batches: Arc<Vec<RecordBatch>>,
     /// Ranges of batches.
     morsels: Vec<std::ops::Range<usize>>,
+    /// What the top-N above wants.
+    bound: Option<Arc<KeyBound>>,
+}
+
+impl BatchSource {
+    /// A batch, unless no row of it is wanted.
+    fn batch(&self, place: usize) -> Option<Result<RecordBatch>> {
+        let batch = &self.table.batches[place];
+        match self.is_wanted(batch, place) {
+            true => Some(projected(batch, &self.projection, &self.schema)),
+            false => None,
+        }
+    }
+
+    fn is_wanted(&self, batch: &RecordBatch, place: usize) -> bool {
+        let (Some(bound), Some(extremes)) = (&self.bound, &self.table.extremes) else {
+            return true;
+        };
+        // To look for extremes costs as much as to look for rows, but only once.
+        if !bound.is_known() {
+            return true;
+        }
+        let column = self.projection[bound.column()];
+        let values = extremes[place].of(batch, column);
+        let keys = batch.column(column);
+        let has_nulls = keys.null_count() > 0;
+        let nearest = values.and_then(|v| bound.nearest(keys.data_type(), v, has_nulls));
+        nearest.is_none_or(|nearest| bound.wants(nearest))
+    }
 }
 
 /// Ranges of batches, which have so many rows, that are worth a morsel each.
@@ -82,20 +116,24 @@ impl MorselSource for BatchSource {
     }
 
     fn open(&self, morsel: usize) -> Result<BatchIter> {
-        let range = self.morsels[morsel].clone();
-        let (batches, projection) = (Arc::clone(&self.batches), Arc::clone(&self.projection));
-        let schema = Arc::clone(&self.schema);
-        Ok(Box::new(range.map(move |i| {
-            projected(&batches[i], &projection, &schema)
-        })))
+        let (range, source) = (self.morsels[morsel].clone(), self.clone());
+        Ok(Box::new(range.filter_map(move |i| source.batch(i))))
+    }
+
+    fn with_bound(&self, bound: &Arc<KeyBound>) -> Option<Arc<dyn MorselSource>> {
+        self.table.extremes.as_ref()?;
+        Some(Arc::new(Self {
+            bound: Some(Arc::clone(bound)),
+            ..self.clone()
+        }))
     }
 
     fn num_rows(&self) -> Option<usize> {
-        Some(self.batches.iter().map(RecordBatch::num_rows).sum())
+        Some(self.table.batches.iter().map(RecordBatch::num_rows).sum())
     }
 
     fn is_counted(&self) -> bool {
-        true
+        self.bound.is_none()
     }
 
     fn keeps_batches(&self) -> bool {
@@ -103,6 +141,6 @@ impl MorselSource for BatchSource {
     }
 
     fn describe(&self) -> String {
-        format!("{} batches in memory", self.batches.len())
+        format!("{} batches in memory", self.table.batches.len())
     }
 }

@@ -195,11 +195,13 @@ impl<'a> Body<'a> {
         for (place, output) in self.program.outputs().iter().enumerate() {
             let Output::Map(id) = output else { continue };
             let Operand { value, valid } = &self.operands[id.index()];
-            let mut data_type = self.program.graph().type_of(*id);
-            let mut value = value.clone();
+            if let Some(valid) = valid {
+                self.store_bits(valid, &format!("%out{place}.valid"), text);
+            }
+            let data_type = self.program.graph().type_of(*id);
             if data_type == Type::Bool {
-                data_type = Type::U8;
-                value = self.cast(Type::Bool, data_type, &value, text);
+                self.store_bits(value, &format!("%out{place}"), text);
+                continue;
             }
             let (element, align) = (element(data_type), data_type.size_bytes());
             let (vector, index) = (vector(data_type, self.width), &self.index);
@@ -209,9 +211,6 @@ impl<'a> Body<'a> {
             text.line(&format!(
                 "store {vector} {value}, ptr {address}, align {align}"
             ));
-            if let Some(valid) = valid {
-                self.store_bits(valid, &format!("%out{place}.valid"), text);
-            }
         }
     }
 

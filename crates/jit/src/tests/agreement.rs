@@ -15,7 +15,7 @@ fn comparable(data_type: Type, bits: u64) -> u64 {
 }
 
 fn mapped(data_type: Type, rows: &MappedRows, num_rows: usize) -> Vec<Option<u64>> {
-    let bits = data_type.size_bytes() * 8;
+    let bits = data_type.bits() as usize;
     let value = |row: usize| {
         let is_valid = |words: &Vec<u64>| words[row / 64] >> (row % 64) & 1 == 1;
         let word = rows.words[row * bits / 64] >> (row * bits % 64);

@@ -86,10 +86,22 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Queries with the same aggregation from which on it is compiled unless it is known that this does not pay; 0 is at once, and the query waits.",
     ),
     setting(
+        "compile_expressions",
+        Bool,
+        "1",
+        "Compile expressions of several functions of numbers to machine code where it pays and LLVM's library is there.",
+    ),
+    setting(
+        "min_count_to_compile_expression",
+        UInt64,
+        "3",
+        "Queries with the same expression from which on it is compiled unless it is known that this does not pay; 0 is at once, and the query waits.",
+    ),
+    setting(
         "jit_verify",
         Bool,
         "0",
-        "Run compiled aggregations both ways and compare, for tests.",
+        "Run compiled aggregations and expressions both ways and compare, for tests.",
     ),
     setting(
         "simd_level",

@@ -44,8 +44,6 @@ pub(super) const SETTINGS: &[Setting] = &[
     ignored("allow_suspicious_low_cardinality_types", Bool, "0"),
     ignored("allow_suspicious_variant_types", Bool, "0"),
     ignored("allow_experimental_variant_type", Bool, "0"),
-    ignored("compile_expressions", Bool, "1"),
-    ignored("min_count_to_compile_expression", UInt64, "3"),
     ignored("send_progress_in_http_headers", Bool, "0"),
     ignored("wait_end_of_query", Bool, "0"),
     ignored("connect_timeout", Seconds, "10"),
