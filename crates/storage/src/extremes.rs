@@ -2,12 +2,13 @@
 
 use std::sync::OnceLock;
 
-use arrow::array::{Array, ArrowPrimitiveType, AsArray, RecordBatch};
+use arrow::array::{Array, ArrowNativeTypeOp, ArrowPrimitiveType, AsArray, RecordBatch};
 use arrow::compute::{max, min};
 use arrow::datatypes::{
     DataType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
     UInt64Type,
 };
+use basalt_kernels::widest::{Loop, widest};
 
 /// The least and the greatest value, as their 64 bits; none if there are no values, or other ones than integers.
 type LeastAndGreatest = Option<(u64, u64)>;
@@ -26,6 +27,11 @@ impl Extremes {
     pub fn of(&self, batch: &RecordBatch, column: usize) -> LeastAndGreatest {
         let known = self.0.get(column)?;
         *known.get_or_init(|| extremes(batch.column(column).as_ref()))
+    }
+
+    /// As [`Self::of`], if somebody has asked before.
+    pub fn known(&self, column: usize) -> LeastAndGreatest {
+        *self.0.get(column)?.get()?
     }
 }
 
@@ -48,7 +54,27 @@ fn found<T: ArrowPrimitiveType>(
     bits: impl Fn(T::Native) -> u64,
 ) -> LeastAndGreatest {
     let values = array.as_primitive_opt::<T>()?;
-    Some((bits(min(values)?), bits(max(values)?)))
+    if values.null_count() > 0 {
+        return Some((bits(min(values)?), bits(max(values)?)));
+    }
+    let (least, greatest) = widest(InOnePass(values.values()))?;
+    Some((bits(least), bits(greatest)))
+}
+
+/// The least and the greatest value.
+struct InOnePass<'a, T>(&'a [T]);
+
+impl<T: ArrowNativeTypeOp> Loop for InOnePass<'_, T> {
+    type Output = Option<(T, T)>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let first = *self.0.first()?;
+        let lesser = |a: T, b: T| if b.is_lt(a) { b } else { a };
+        let greater = |a: T, b: T| if b.is_gt(a) { b } else { a };
+        let both = |(least, greatest), v: &T| (lesser(least, *v), greater(greatest, *v));
+        Some(self.0.iter().fold((first, first), both))
+    }
 }
 
 #[cfg(test)]
@@ -72,11 +98,13 @@ mod tests {
         ];
         let batch = RecordBatch::try_from_iter(columns).expect("batch");
         let extremes = Extremes::new(4);
+        assert_eq!(extremes.known(1), None);
         for _ in 0..2 {
             let of = |column| extremes.of(&batch, column);
             assert_eq!(of(0), Some(((-2_i64).cast_unsigned(), 3)));
             assert_eq!(of(1), Some((7, u64::MAX)));
             assert_eq!((of(2), of(3), of(4)), (None, None, None));
         }
+        assert_eq!(extremes.known(1), Some((7, u64::MAX)));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use basalt_error::{Error, Result};
 use basalt_storage::Extremes;
@@ -73,11 +73,25 @@ impl BatchSource {
         }
         let column = self.projection[bound.column()];
         let values = extremes[place].of(batch, column);
-        let keys = batch.column(column);
-        let has_nulls = keys.null_count() > 0;
-        let nearest = values.and_then(|v| bound.nearest(keys.data_type(), v, has_nulls));
+        let nearest = nearest(bound, batch.column(column), values);
         nearest.is_none_or(|nearest| bound.wants(nearest))
     }
+
+    /// The place in the order of a morsel's nearest value, as far as it is known.
+    fn nearest(&self, bound: &KeyBound, morsel: &std::ops::Range<usize>) -> Option<u64> {
+        let extremes = self.table.extremes.as_ref()?;
+        let column = self.projection[bound.column()];
+        let of_batch = |place: usize| {
+            let keys = self.table.batches[place].column(column);
+            nearest(bound, keys, extremes[place].known(column))
+        };
+        morsel.clone().filter_map(of_batch).min()
+    }
+}
+
+/// The place in the order of the nearest of a batch's keys, of which these are the least and the greatest.
+fn nearest(bound: &KeyBound, keys: &ArrayRef, values: Option<(u64, u64)>) -> Option<u64> {
+    bound.nearest(keys.data_type(), values?, keys.null_count() > 0)
 }
 
 /// Ranges of batches, which have so many rows, that are worth a morsel each.
@@ -122,10 +136,11 @@ impl MorselSource for BatchSource {
 
     fn with_bound(&self, bound: &Arc<KeyBound>) -> Option<Arc<dyn MorselSource>> {
         self.table.extremes.as_ref()?;
-        Some(Arc::new(Self {
-            bound: Some(Arc::clone(bound)),
-            ..self.clone()
-        }))
+        let mut bounded = self.clone();
+        // The most promising first: what they have rules out the others.
+        bounded.morsels.sort_by_key(|m| self.nearest(bound, m));
+        bounded.bound = Some(Arc::clone(bound));
+        Some(Arc::new(bounded))
     }
 
     fn num_rows(&self) -> Option<usize> {
