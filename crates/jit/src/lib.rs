@@ -11,6 +11,7 @@
 //! | [`compiled`] | programs in machine code |
 //! | [`cache`] | compiled programs of all queries |
 //! | [`background`] | the thread that compiles them, and the wait for it |
+//! | `fuzzing` | random programs, compiled and interpreted, for tests and the fuzzer |
 //!
 //! ```text
 //!  Program ──emit──▶ text ──llvm──▶ machine code ──▶ Compiled::run(columns)  ==  interpret(columns)
@@ -24,6 +25,8 @@ pub mod cache;
 pub mod column;
 pub mod compiled;
 mod emit;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 pub mod interpret;
 pub mod ir;
 mod llvm;

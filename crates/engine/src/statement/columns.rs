@@ -340,7 +340,8 @@ pub(super) fn rename_in_default(column: &mut ColumnDefinition, from: &str, to: &
     }
 }
 
-fn rename(expr: &mut ast::Expr, from: &str, to: &str) {
+/// Has an expression follow the new name of a column.
+pub(super) fn rename(expr: &mut ast::Expr, from: &str, to: &str) {
     match &mut expr.kind {
         ExprKind::Identifier(parts) if parts.join(".") == from => *parts = vec![to.to_owned()],
         ExprKind::Array(items) | ExprKind::Tuple(items) => {

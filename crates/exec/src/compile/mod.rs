@@ -24,7 +24,7 @@ mod totals;
 
 pub use basalt_jit::background::stop;
 pub use rows::EXPRESSION;
-pub(crate) use rows::{Evaluation, with_compiled};
+pub(crate) use rows::{Evaluation, condition_with_compiled, with_compiled};
 pub(crate) use switch::Switch;
 use told::Told;
 pub use told::compiled_facts;

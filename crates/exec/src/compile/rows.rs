@@ -22,6 +22,7 @@ use parking_lot::Mutex;
 use super::columns::{array_of, columns_of};
 use super::expression::translated;
 use super::{Options, Switch, Told};
+use crate::predicate::PredicateExpr;
 
 /// Decides whether an expression for which there is code goes through it.
 pub static EXPRESSION: Choice = Choice::new(
@@ -66,6 +67,19 @@ struct Run {
     chooser: Mutex<Option<Chooser>>,
 }
 
+/// The condition as a [`CompiledExpr`], of which nobody sees what is below a NULL, or with its largest parts that can be
+/// compiled; none if there are no such parts.
+pub(crate) fn condition_with_compiled(
+    condition: &Arc<dyn PhysicalExpr>,
+    schema: &Schema,
+    evaluation: Evaluation,
+) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+    match CompiledExpr::try_new(condition, schema, (evaluation, true)) {
+        Some(whole) => Ok(Some(Arc::new(whole))),
+        None => with_compiled(condition, schema, evaluation),
+    }
+}
+
 /// The expression with its largest parts that can be compiled as [`CompiledExpr`]; none if there are no such parts.
 pub(crate) fn with_compiled(
     expr: &Arc<dyn PhysicalExpr>,
@@ -73,13 +87,19 @@ pub(crate) fn with_compiled(
     evaluation: Evaluation,
 ) -> Result<Option<Arc<dyn PhysicalExpr>>> {
     let part = |expr: Arc<dyn PhysicalExpr>| {
-        Ok(match CompiledExpr::try_new(&expr, schema, evaluation) {
-            Some(compiled) => {
-                let compiled: Arc<dyn PhysicalExpr> = Arc::new(compiled);
-                Transformed::new(compiled, true, TreeNodeRecursion::Jump)
-            }
-            None => Transformed::no(expr),
-        })
+        // Its conjuncts are arranged already, and some held back from rows for which they fail.
+        if expr.is::<PredicateExpr>() {
+            return Ok(Transformed::new(expr, false, TreeNodeRecursion::Jump));
+        }
+        Ok(
+            match CompiledExpr::try_new(&expr, schema, (evaluation, false)) {
+                Some(compiled) => {
+                    let compiled: Arc<dyn PhysicalExpr> = Arc::new(compiled);
+                    Transformed::new(compiled, true, TreeNodeRecursion::Jump)
+                }
+                None => Transformed::no(expr),
+            },
+        )
     };
     let changed = Arc::clone(expr).transform_down(part)?;
     Ok(changed.transformed.then_some(changed.data))
@@ -90,7 +110,7 @@ impl CompiledExpr {
     fn try_new(
         expr: &Arc<dyn PhysicalExpr>,
         schema: &Schema,
-        evaluation: Evaluation,
+        (evaluation, is_condition): (Evaluation, bool),
     ) -> Option<Self> {
         let result = expr.data_type(schema).ok()?;
         let mut graph = Graph::default();
@@ -101,7 +121,8 @@ impl CompiledExpr {
         let is_step = |node: &&Node| !matches!(node, Node::Column { .. } | Node::Constant { .. });
         let num_steps = graph.nodes().iter().filter(is_step).count();
         let is_large = graph.nodes().len() > super::MAX_NODES;
-        if num_steps < MIN_STEPS || is_large || shows_nulls(&graph, node) {
+        let is_seen = !is_condition && shows_nulls(&graph, node);
+        if num_steps < MIN_STEPS || is_large || is_seen {
             return None;
         }
         let program = Program::try_new(graph, None, vec![Output::Map(node)]).ok()?;
@@ -179,11 +200,11 @@ impl CompiledExpr {
 }
 
 /// Whether a NULL of the result may have another value below it than without code, which `assumeNotNull` would show: that
-/// of a branch which was not taken, or of a NULL that is written down.
+/// of a branch which was not taken, or of a NULL that is written down or was compared.
 fn shows_nulls(graph: &Graph, result: NodeId) -> bool {
     let chooses = |node: &Node| match node {
         Node::If { .. } | Node::Constant { bits: None, .. } => true,
-        Node::Binary { op, .. } => matches!(op, BinaryOp::And | BinaryOp::Or),
+        Node::Binary { op, .. } => op.compares() || matches!(op, BinaryOp::And | BinaryOp::Or),
         _ => false,
     };
     graph.is_nullable(result) && graph.nodes().iter().any(chooses)

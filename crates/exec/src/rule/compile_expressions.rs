@@ -13,7 +13,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 
 use super::swapped;
-use crate::compile::{Evaluation, Options, with_compiled};
+use crate::compile::{Evaluation, Options, condition_with_compiled, with_compiled};
 use crate::group_by::GroupByExec;
 
 /// Swaps expressions in a plan in which nothing is arranged any more: nobody asks what they mean.
@@ -41,11 +41,11 @@ impl CompileExpressions {
             });
         }
         if let Some(filter) = node.downcast_ref::<FilterExec>() {
-            let compiled = self.compiled(filter.input())?;
-            let mut predicate = Arc::clone(filter.predicate());
-            if !compiled(&mut predicate)? {
+            let (evaluation, schema) = (self.evaluation(filter.input())?, filter.input().schema());
+            let predicate = condition_with_compiled(filter.predicate(), &schema, evaluation)?;
+            let Some(predicate) = predicate else {
                 return Ok(None);
-            }
+            };
             let filter = FilterExecBuilder::from(filter).with_predicate(predicate);
             return Ok(Some(Arc::new(filter.build()?)));
         }
@@ -60,19 +60,22 @@ impl CompileExpressions {
         Ok(ours.map(|ours| Arc::new(ours) as _))
     }
 
+    fn evaluation(&self, input: &Arc<dyn ExecutionPlan>) -> Result<Evaluation> {
+        let (statistics, args) = (StatisticsContext::new(), StatisticsArgs::new());
+        let statistics = statistics.compute(input.as_ref(), &args)?;
+        Ok(Evaluation {
+            options: self.0,
+            num_rows: statistics.num_rows.get_value().copied(),
+            num_tasks: input.properties().partitioning.partition_count(),
+        })
+    }
+
     /// Compiles parts of expressions over the rows of `input`, and says whether there are any.
     fn compiled(
         &self,
         input: &Arc<dyn ExecutionPlan>,
     ) -> Result<impl Fn(&mut Arc<dyn PhysicalExpr>) -> Result<bool> + use<>> {
-        let (statistics, args) = (StatisticsContext::new(), StatisticsArgs::new());
-        let statistics = statistics.compute(input.as_ref(), &args)?;
-        let evaluation = Evaluation {
-            options: self.0,
-            num_rows: statistics.num_rows.get_value().copied(),
-            num_tasks: input.properties().partitioning.partition_count(),
-        };
-        let schema = input.schema();
+        let (evaluation, schema) = (self.evaluation(input)?, input.schema());
         Ok(move |expr: &mut Arc<dyn PhysicalExpr>| {
             let compiled = with_compiled(expr, &schema, evaluation)?;
             let is_changed = compiled.is_some();

@@ -107,13 +107,12 @@ fn merged(merge: &SortPreservingMergeExec) -> Result<Option<Arc<dyn ExecutionPla
         ..Limit::default()
     });
     let ours = with_sort(merge.input(), whole)?;
-    let is_same = match merge.input().downcast_ref::<SortRowsExec>() {
-        Some(sort) => merge.expr() == sort.ordering(),
-        None => {
-            let known = ours.equivalence_properties();
-            known.ordering_satisfy(merge.expr().iter().cloned())?
-        }
-    };
+    let sort = merge.input().downcast_ref::<SortRowsExec>();
+    // A sort leaves out keys that are the same in all rows, which its merge has.
+    let is_same = sort.is_some_and(|sort| merge.expr() == sort.ordering())
+        || ours
+            .equivalence_properties()
+            .ordering_satisfy(merge.expr().iter().cloned())?;
     Ok(is_same.then_some(ours))
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BinaryViewArray, Float64Array, RecordBatch, UInt64Array};
+use arrow::array::{ArrayRef, AsArray, BinaryViewArray, Float64Array, RecordBatch, UInt64Array};
+use arrow::datatypes::UInt64Type;
 use basalt_analyzer::udaf;
 use basalt_functions::Context;
 use basalt_functions::aggregate::bind;
@@ -214,6 +215,25 @@ async fn sorts_and_their_merge_become_one_operator() {
         text.starts_with("SortRowsExec") && text.contains("fetch=10"),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn a_key_that_is_the_same_in_all_rows_needs_no_merge() {
+    let session = sorting_session(None, Some(sort::Options::default()));
+    let columns = vec![col("n"), col("text"), lit(1_u8).alias("one")];
+    let rows = table(&session, 3).select(columns).unwrap();
+    let by = vec![col("n").sort(true, false), col("one").sort(true, false)];
+    let sorted = rows.sort(by).unwrap();
+    let text = plan(&sorted.clone().limit(150, Some(3)).unwrap()).await;
+    assert!(text.contains("SortRowsExec"), "{text}");
+    assert!(!text.contains("SortPreservingMergeExec"), "{text}");
+    assert!(text.contains("skip=150, fetch=3"), "{text}");
+    let batches = sorted.limit(150, Some(3)).unwrap().collect().await;
+    let first = batches.unwrap()[0]
+        .column(0)
+        .as_primitive::<UInt64Type>()
+        .value(0);
+    assert_eq!(first, 150);
 }
 
 #[tokio::test]

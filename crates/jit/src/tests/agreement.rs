@@ -1,67 +1,9 @@
-//! Runs random programs over random columns: compiled code gives what the interpreter gives.
+//! Runs random programs over random columns.
 
-use crate::{Column, Compiled, MappedRows, Outcome, Output, Program, Type, interpret};
-
-use super::generate::{self, Draw, Memory, NUM_COLUMNS};
 use super::has_llvm;
-
-/// The bits of a value; all NaNs are the same.
-fn comparable(data_type: Type, bits: u64) -> u64 {
-    match data_type {
-        Type::F64 if f64::from_bits(bits).is_nan() => f64::NAN.to_bits(),
-        Type::F32 if f32::from_bits(bits as u32).is_nan() => u64::from(f32::NAN.to_bits()),
-        _ => bits,
-    }
-}
-
-fn mapped(data_type: Type, rows: &MappedRows, num_rows: usize) -> Vec<Option<u64>> {
-    let bits = data_type.bits() as usize;
-    let value = |row: usize| {
-        let is_valid = |words: &Vec<u64>| words[row / 64] >> (row % 64) & 1 == 1;
-        let word = rows.words[row * bits / 64] >> (row * bits % 64);
-        let word = word & (u64::MAX >> (64 - bits));
-        rows.validity
-            .as_ref()
-            .is_none_or(is_valid)
-            .then(|| comparable(data_type, word))
-    };
-    (0..num_rows).map(value).collect()
-}
-
-fn assert_same(program: &Program, (found, expected): (&[Outcome], &[Outcome]), num_rows: usize) {
-    for ((found, expected), output) in found.iter().zip(expected).zip(program.outputs()) {
-        let data_type = program.output_type(*output);
-        match (found, expected) {
-            (Outcome::One(a), Outcome::One(b)) => {
-                let (a, b) = (comparable(data_type, *a), comparable(data_type, *b));
-                assert_eq!(a, b, "{output:?} of {num_rows} rows:\n{program}");
-            }
-            (Outcome::Rows(a), Outcome::Rows(b)) => {
-                let (a, b) = (
-                    mapped(data_type, a, num_rows),
-                    mapped(data_type, b, num_rows),
-                );
-                assert_eq!(a, b, "{output:?} of {num_rows} rows:\n{program}");
-            }
-            _ => panic!("{output:?}: {found:?} {expected:?}"),
-        }
-    }
-}
-
-/// Runs one program over columns of several lengths.
-fn check(program: &Program, draw: &mut Draw) {
-    let compiled = Compiled::try_new(program.clone()).unwrap_or_else(|e| panic!("{e}:\n{program}"));
-    let short = draw.below(32);
-    for num_rows in [0, 1, 31, 32, 33, 64 + short, 200 + 3 * short, 1000] {
-        let memory: Vec<Memory> = (0..NUM_COLUMNS)
-            .map(|place| Memory::new(draw, place, num_rows))
-            .collect();
-        let columns: Vec<Option<Column<'_>>> = memory.iter().map(|m| Some(m.column())).collect();
-        let found = compiled.run(&columns, num_rows).unwrap();
-        let expected = interpret(program, &columns, num_rows).unwrap();
-        assert_same(program, (&found, &expected), num_rows);
-    }
-}
+use crate::fuzzing::generate::{Draw, Memory};
+use crate::fuzzing::{agree, check_seed};
+use crate::{Compiled, Output, Program, Type, interpret};
 
 #[test]
 fn random_programs_give_what_the_interpreter_gives() {
@@ -72,9 +14,10 @@ fn random_programs_give_what_the_interpreter_gives() {
         .ok()
         .and_then(|n| n.parse().ok());
     for seed in 0..num_programs.unwrap_or(300) {
-        let mut draw = Draw::new(seed);
-        let program = generate::program(&mut draw);
-        check(&program, &mut draw);
+        check_seed(seed);
+    }
+    for text in ["", "a", "programs of a fuzzer", "9d8f7a6s5d4f3a2s1d0"] {
+        agree(text.as_bytes());
     }
 }
 

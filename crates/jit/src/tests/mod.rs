@@ -1,7 +1,6 @@
 //! Compares compiled programs with the interpreter, and looks at their code.
 
 mod agreement;
-mod generate;
 mod vector_code;
 
 /// Whether there is LLVM; says that a test is left out if not.

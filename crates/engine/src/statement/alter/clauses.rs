@@ -6,6 +6,7 @@ use basalt_parser::ast::{
 };
 
 use crate::catalog::Table;
+use crate::statement::columns::rename;
 
 /// Whether a command changes the table's definition, and rows only so far as columns do.
 pub(in crate::statement) fn changes_definition(command: &AlterCommand) -> bool {
@@ -89,6 +90,12 @@ fn change(create: &mut CreateTable, command: &AlterCommand) -> Result<()> {
             let indexes = &mut create.schema.get_or_insert_default().indexes;
             if !(*if_not_exists && indexes.iter().any(|i| i.name == index.name)) {
                 indexes.push(index.as_ref().clone());
+            }
+        }
+        // Indexes follow a column's name.
+        AlterCommand::RenameColumn { from, to, .. } => {
+            for index in &mut create.schema.get_or_insert_default().indexes {
+                rename(&mut index.expr, from, to);
             }
         }
         AlterCommand::Element {

@@ -101,8 +101,14 @@ fn after_command(
             }
         },
         AlterCommand::DropColumn { if_exists, name } => {
-            if let Some(at) = existing(name, *if_exists)? {
-                check_drop(table, name)?;
+            let of_nested = format!("{name}.");
+            let mut all = table.columns.iter();
+            let is_nested = all.any(|c| c.column.name.starts_with(&of_nested));
+            if find(name).is_none() && is_nested {
+                check_drop(table, &|column| column.starts_with(&of_nested))?;
+                columns.retain(|c| !c.definition.column.name.starts_with(&of_nested));
+            } else if let Some(at) = existing(name, *if_exists)? {
+                check_drop(table, &|column| column == name)?;
                 columns.remove(at);
             }
         }
@@ -134,14 +140,22 @@ fn after_command(
     Ok(columns)
 }
 
-fn check_drop(table: &Table, name: &str) -> Result<()> {
-    if table.columns.len() == 1 {
+/// Refuses to drop columns that others need, or all of them.
+fn check_drop(table: &Table, is_dropped: &dyn Fn(&str) -> bool) -> Result<()> {
+    let (dropped, others): (Vec<_>, Vec<_>) = table
+        .columns
+        .iter()
+        .partition(|c| is_dropped(&c.column.name));
+    if others.is_empty() {
         return Err(last_column());
     }
-    match table.columns.iter().find(|c| uses(c, name)) {
-        Some(other) => Err(needed(name, &other.column.name)),
-        None => Ok(()),
+    for column in dropped {
+        let name = &column.column.name;
+        if let Some(other) = others.iter().find(|c| uses(c, name)) {
+            return Err(needed(name, &other.column.name));
+        }
     }
+    Ok(())
 }
 
 /// What changes a column in its place.

@@ -124,13 +124,19 @@ fn take_over(
 ) -> Result<()> {
     let (new, altered) = (&prepared.on_disk, &prepared.columns);
     let sources = sources(old.storage.layout(), new.storage.layout(), altered);
+    // What is stored keeps its values, also if it becomes MATERIALIZED.
+    let was_stored = |from: &str| {
+        let layout = old.storage.layout();
+        let mut visible = layout.columns[..layout.num_visible].iter();
+        visible.any(|column| column.name == from)
+    };
     let given = altered.iter().filter(|a| {
         let kind = a.definition.default.as_ref().map(|d| d.kind);
-        let is_base = !matches!(
-            kind,
-            Some(DefaultKind::Materialized | DefaultKind::Alias | DefaultKind::Ephemeral)
-        );
-        is_base && a.from.is_some()
+        a.from.as_deref().is_some_and(|from| match kind {
+            Some(DefaultKind::Materialized) => was_stored(from),
+            Some(DefaultKind::Alias | DefaultKind::Ephemeral) => false,
+            _ => true,
+        })
     });
     let (given, exprs): (Vec<String>, Vec<_>) = given
         .map(|a| {

@@ -15,6 +15,7 @@ use crate::catalog::{ColumnDefinition, Table};
 use crate::merge_tree::MergeTreeTable;
 use crate::session::{RunningQuery, Session};
 use crate::statement::alter::rows::with_rows;
+use crate::statement::nested::NestedColumns;
 use crate::statement::{alter, query};
 
 /// The column that numbers them.
@@ -103,6 +104,7 @@ fn run(
         default: None,
     };
     let targets: Vec<_> = wanted.targets.iter().map(copied).chain([number]).collect();
+    let nested = NestedColumns::of(&targets);
     let environment = session.environment(query);
     let plan = query
         .analyzer(&environment)
@@ -111,6 +113,7 @@ fn run(
     query
         .execution
         .for_each(&plan, true, &mut |batch: RecordBatch| {
+            nested.check(&batch)?;
             batches.push(batch);
             Ok(true)
         })?;

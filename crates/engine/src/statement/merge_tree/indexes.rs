@@ -2,8 +2,8 @@
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{Expr, ExprKind, IndexDef, Literal};
-use basalt_storage::Layout;
 use basalt_storage::merge_tree::{Index, IndexKind};
+use basalt_storage::{Layout, StoredColumn};
 
 use crate::session::RunningQuery;
 
@@ -49,7 +49,9 @@ pub(super) fn indexes(
 
 fn column(declared: &IndexDef, layout: &Layout) -> Result<usize> {
     for name in basalt_analyzer::column_names(&declared.expr) {
-        if !layout.columns.iter().any(|c| c.name == name) {
+        let of_nested = format!("{name}.");
+        let is_known = |c: &StoredColumn| c.name == name || c.name.starts_with(&of_nested);
+        if !layout.columns.iter().any(is_known) {
             return Err(Error::new(
                 ErrorCode::UNKNOWN_IDENTIFIER,
                 format!("Missing columns: '{name}' of index {}", declared.name),

@@ -1,23 +1,41 @@
-//! Makes random programs and columns from a seed.
+//! Makes random programs and columns from a seed, or from the bytes of a fuzzer.
 
 use crate::{BinaryOp, Column, Fold, Graph, NodeId, Output, Program, Type, UnaryOp, Values};
 use basalt_adapt::Random;
 use basalt_kernels::Bitmap;
 
-/// Draws from a random sequence.
-pub(super) struct Draw(Random);
+/// Draws from bytes, and from a random sequence when there are no more.
+pub(crate) struct Draw {
+    /// The next one is the last.
+    bytes: Vec<u8>,
+    random: Random,
+}
 
 impl Draw {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(Random::new(seed))
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            bytes: Vec::new(),
+            random: Random::new(seed),
+        }
+    }
+
+    pub(super) fn of_bytes(bytes: &[u8]) -> Self {
+        Self {
+            bytes: bytes.iter().rev().copied().collect(),
+            ..Self::new(bytes.len() as u64)
+        }
     }
 
     pub(super) fn bits(&mut self) -> u64 {
-        self.0.bits()
+        match self.bytes.pop() {
+            // An odd factor spreads the byte over the word.
+            Some(byte) => (u64::from(byte) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+            None => self.random.bits(),
+        }
     }
 
     pub(super) fn below(&mut self, end: usize) -> usize {
-        (self.0.bits() >> 11) as usize % end
+        (self.bits() >> 11) as usize % end
     }
 
     pub(super) fn of<T: Copy>(&mut self, choices: &[T]) -> T {
@@ -175,7 +193,7 @@ fn binary(draw: &mut Draw, graph: &mut Graph, data_type: Type, depth: usize) -> 
 }
 
 /// The memory of a column.
-pub(super) struct Memory {
+pub(crate) struct Memory {
     i8: Vec<i8>,
     i16: Vec<i16>,
     i32: Vec<i32>,
@@ -195,7 +213,7 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Random values; the vectors end with the last row, so that reading on would leave them.
-    pub(super) fn new(draw: &mut Draw, place: u32, num_rows: usize) -> Self {
+    pub(crate) fn new(draw: &mut Draw, place: u32, num_rows: usize) -> Self {
         let (data_type, is_nullable) = column_type(place);
         let offsets = (draw.below(4), draw.below(70));
         let mut values = || -> Vec<u64> {
@@ -243,7 +261,7 @@ impl Memory {
         new
     }
 
-    pub(super) fn column(&self) -> Column<'_> {
+    pub(crate) fn column(&self) -> Column<'_> {
         let start = self.offsets.0;
         let values = match self.data_type {
             Type::I8 => Values::I8(&self.i8[start..]),
