@@ -34,7 +34,7 @@ impl TableKind for BatchesTable {
         Ok(Arc::new(BatchSource {
             schema: Arc::new(schema.map_err(|e| Error::bug(e.to_string()))?),
             projection: request.projection.as_slice().into(),
-            morsels: morsels(self.batches.iter().map(RecordBatch::num_rows)),
+            morsels: morsels(self.batches.iter().map(RecordBatch::num_rows)).into(),
             table: self.clone(),
             bound: None,
         }))
@@ -47,8 +47,8 @@ pub struct BatchSource {
     table: BatchesTable,
     schema: SchemaRef,
     projection: Arc<[usize]>,
-    /// Ranges of batches.
-    morsels: Vec<std::ops::Range<usize>>,
+    /// Ranges of batches; shared, as every morsel that is opened has the source.
+    morsels: Arc<[std::ops::Range<usize>]>,
     /// What the top-N above wants.
     bound: Option<Arc<KeyBound>>,
 }
@@ -136,11 +136,14 @@ impl MorselSource for BatchSource {
 
     fn with_bound(&self, bound: &Arc<KeyBound>) -> Option<Arc<dyn MorselSource>> {
         self.table.extremes.as_ref()?;
-        let mut bounded = self.clone();
         // The most promising first: what they have rules out the others.
-        bounded.morsels.sort_by_key(|m| self.nearest(bound, m));
-        bounded.bound = Some(Arc::clone(bound));
-        Some(Arc::new(bounded))
+        let mut morsels = self.morsels.to_vec();
+        morsels.sort_by_cached_key(|morsel| self.nearest(bound, morsel));
+        Some(Arc::new(Self {
+            morsels: morsels.into(),
+            bound: Some(Arc::clone(bound)),
+            ..self.clone()
+        }))
     }
 
     fn num_rows(&self) -> Option<usize> {

@@ -2,7 +2,8 @@
 //!
 //! Commands that follow each other and change the definition are one step, as are rows and partitions that one command
 //! changes. With several steps, all are checked before the first is done, each with the table as those before it make it:
-//! a statement that is refused has changed nothing.
+//! a statement that is refused has changed nothing. What only the rows tell (a cast that fails) is seen when a step is
+//! done, behind those before it.
 //!
 //! | module | owns |
 //! |---|---|
