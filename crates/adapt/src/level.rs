@@ -5,11 +5,13 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Families of instructions, each including the ones before it.
+/// Families of instructions, each including the ones before it of the same processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SimdLevel {
     /// What every processor of the target has; the compiler may still use SSE2 or NEON.
     Scalar,
+    /// NEON, which every aarch64 processor has: the compiler uses it at the level before, too.
+    Neon,
     /// SSE4.2 and popcnt.
     Sse42,
     /// AVX2, BMI1 and BMI2.
@@ -29,12 +31,19 @@ static FORCED: AtomicU8 = AtomicU8::new(AUTO);
 
 impl SimdLevel {
     /// Every level, narrow ones first.
-    pub const ALL: [Self; 4] = [Self::Scalar, Self::Sse42, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 5] = [
+        Self::Scalar,
+        Self::Neon,
+        Self::Sse42,
+        Self::Avx2,
+        Self::Avx512,
+    ];
 
     /// The name that settings use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Scalar => "scalar",
+            Self::Neon => "neon",
             Self::Sse42 => "sse42",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
@@ -87,7 +96,12 @@ fn detect() -> SimdLevel {
     SimdLevel::Avx2
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+fn detect() -> SimdLevel {
+    SimdLevel::Neon
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn detect() -> SimdLevel {
     SimdLevel::Scalar
 }
@@ -130,7 +144,7 @@ mod tests {
         let e = SimdLevel::parse_setting("mmx").unwrap_err();
         assert_eq!(
             e.to_string(),
-            "expected one of auto, scalar, sse42, avx2, avx512: mmx"
+            "expected one of auto, scalar, neon, sse42, avx2, avx512: mmx"
         );
     }
 

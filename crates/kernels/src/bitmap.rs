@@ -1,5 +1,7 @@
 //! Reads which rows have a value from a bitmap, 64 rows at a time.
 
+use crate::widest::{Loop, widest};
+
 /// Bits in Arrow's order: row `i` is bit `(offset + i) % 8` of byte `(offset + i) / 8`.
 #[derive(Clone, Copy, Debug)]
 pub struct Bitmap<'a> {
@@ -50,6 +52,12 @@ impl<'a> Bitmap<'a> {
         self.bytes[bit / 8] >> (bit % 8) & 1 == 1
     }
 
+    /// Number of rows that have a value.
+    #[inline]
+    pub fn count_ones(&self) -> usize {
+        widest(Ones(*self))
+    }
+
     /// Bits of the 64 rows from `64 * word_idx` on, the first row lowest; rows beyond the end are 0.
     #[inline]
     pub fn word(&self, word_idx: usize) -> u64 {
@@ -73,6 +81,32 @@ impl<'a> Bitmap<'a> {
         } else {
             word & ((1 << num_left) - 1)
         }
+    }
+}
+
+/// Counts the ones of all bytes, and takes off those of other rows.
+struct Ones<'a>(Bitmap<'a>);
+
+impl Loop for Ones<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self) -> usize {
+        let Bitmap { bytes, offset, len } = self.0;
+        let end = offset + len;
+        let bytes = &bytes[offset / 8..end.div_ceil(8)];
+        let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else {
+            return 0;
+        };
+        let before = first & ((1 << (offset % 8)) - 1);
+        let behind = if end % 8 == 0 { 0 } else { last >> (end % 8) };
+        let (words, rest) = bytes.as_chunks();
+        let in_words = words
+            .iter()
+            .map(|word| u64::from_le_bytes(*word).count_ones() as usize);
+        let in_rest = rest.iter().map(|byte| byte.count_ones() as usize);
+        let outside = before.count_ones() + behind.count_ones();
+        in_words.sum::<usize>() + in_rest.sum::<usize>() - outside as usize
     }
 }
 
@@ -102,6 +136,8 @@ mod tests {
                     assert_eq!(bitmap.word(word_idx), bits, "{offset} {len} {word_idx}");
                 }
                 let part = bitmap.slice(len / 3, len / 2);
+                let num_ones = (0..len).filter(|row| bitmap.get(*row)).count();
+                assert_eq!(bitmap.count_ones(), num_ones, "{offset} {len}");
                 assert!((0..len / 2).all(|row| part.get(row) == bitmap.get(len / 3 + row)));
             }
         }

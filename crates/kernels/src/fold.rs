@@ -8,6 +8,8 @@
 //! Both halves are read at once: a core reads two streams from memory 8 to 20 % faster than one (bench `fold`, 16 Mi rows
 //! in huge pages), because each has prefetchers that run ahead of it. More than two gain nothing, and from eight on they
 //! put each other out of the cache where their distance is a multiple of 4 KiB.
+//!
+//! Tests: `fold/tests.rs`; bench: `fold`.
 
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -198,44 +200,4 @@ fn fold_masked<T: Copy, A: Copy>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{fold_lanes, half_rows, lane_of};
-    use crate::Bitmap;
-
-    #[test]
-    fn values_that_are_there_are_folded() {
-        let values: Vec<u64> = (0..300).map(|i| i * i + 1).collect();
-        let bytes: Vec<u8> = (0..40_u32).map(|i| (i * 91 % 251) as u8).collect();
-        for len in 0..values.len() {
-            let values = &values[..len];
-            let sum = fold_lanes(values, None, 0, |sum, value| sum + value, |a, b| a + b);
-            assert_eq!(sum, values.iter().sum::<u64>());
-            let bits = Bitmap::try_new(&bytes, 3, len).unwrap();
-            let valid = values.iter().enumerate().filter(|(row, _)| bits.get(*row));
-            let expected: u64 = valid.map(|(_, value)| value).sum();
-            let sum = fold_lanes(values, Some(bits), 0, |sum, v| sum + v, |a, b| a + b);
-            assert_eq!(sum, expected);
-        }
-    }
-
-    #[test]
-    fn each_row_has_its_lane() {
-        for len in [0, 1, 31, 32, 33, 100, 256, 300] {
-            let lanes: Vec<usize> = (0..len).map(|row| lane_of(row, len)).collect();
-            let half = half_rows(len);
-            let expected = (0..half)
-                .map(|row| row % 16)
-                .chain((0..half).map(|row| 16 + row % 16))
-                .chain(0..len - 2 * half);
-            assert_eq!(lanes, expected.collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
-    fn sums_of_floats_are_those_of_the_kernel() {
-        let values: Vec<f64> = (0..777).map(|i| 1.0 / f64::from(i + 1)).collect();
-        let ours = fold_lanes(&values, None, 0.0, |sum, v| sum + v, |a: f64, b| a + b);
-        let kernel = crate::sum::form_named("lanes").unwrap();
-        assert_eq!(ours.to_bits(), kernel.sum(&values, None).to_bits());
-    }
-}
+mod tests;

@@ -139,6 +139,7 @@ mod tests {
     use proptest::prelude::{prop, proptest};
 
     use super::{count_groups, fold_groups, has_long_runs};
+    use crate::level::at_every_level;
 
     proptest! {
         /// What a plain loop gives, to the last bit of floats, for runs of all lengths.
@@ -158,11 +159,13 @@ mod tests {
                 expected.1[*id as usize] += i64::from(words[row]);
                 expected.2[*id as usize] += 1;
             }
-            let mut found = ([0.5f64; 5], [7i64; 5], [3u32; 5]);
-            fold_groups(&mut found.0, &floats, &ids, |sum, v| sum + v);
-            fold_groups(&mut found.1, &words, &ids, |sum, v| sum + i64::from(v));
-            count_groups(&mut found.2, &ids);
-            assert_eq!(found, expected);
+            at_every_level(|level| {
+                let mut found = ([0.5f64; 5], [7i64; 5], [3u32; 5]);
+                fold_groups(&mut found.0, &floats, &ids, |sum, v| sum + v);
+                fold_groups(&mut found.1, &words, &ids, |sum, v| sum + i64::from(v));
+                count_groups(&mut found.2, &ids);
+                assert_eq!(found, expected, "{level}");
+            });
         }
     }
 

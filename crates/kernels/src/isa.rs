@@ -30,6 +30,12 @@ pub(crate) fn has_avx512_ifma() -> bool {
     has_avx512() && std::arch::is_x86_feature_detected!("avx512ifma")
 }
 
+/// Whether, beyond [`has_avx512`], functions with `avx512vbmi2` may be called.
+#[inline]
+pub(crate) fn has_avx512_vbmi2() -> bool {
+    has_avx512() && std::arch::is_x86_feature_detected!("avx512vbmi2")
+}
+
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) fn load_bytes_256(bytes: &[u8; 32]) -> __m256i {

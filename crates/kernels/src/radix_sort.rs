@@ -193,13 +193,29 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{FEW, RadixWord, radix_sort};
+    use crate::level::at_every_level;
 
-    fn check<W: RadixWord + std::fmt::Debug>(mut words: Vec<W>) {
+    fn check<W: RadixWord + std::fmt::Debug>(words: Vec<W>) {
         let mut expected = words.clone();
         expected.sort_unstable();
-        let mut scratch = vec![W::default(); words.len() + 3];
-        radix_sort(&mut words, &mut scratch);
-        assert_eq!(words, expected);
+        at_every_level(|level| {
+            let mut found = words.clone();
+            let mut scratch = vec![W::default(); words.len() + 3];
+            radix_sort(&mut found, &mut scratch);
+            assert_eq!(found, expected, "{level}");
+        });
+    }
+
+    #[test]
+    fn every_length() {
+        let random: Vec<u64> = (1..301_u64)
+            .map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+            .collect();
+        for len in 0..=random.len() {
+            check(random[..len].to_vec());
+            let wide = |word: &u64| u128::from(*word) << 60 | u128::from(word >> 60);
+            check(random[..len].iter().map(wide).collect());
+        }
     }
 
     #[test]

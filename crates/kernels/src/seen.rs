@@ -97,14 +97,29 @@ mod tests {
     use proptest::prelude::{any, prop, proptest};
 
     use super::mark;
+    use crate::level::at_every_level;
 
     fn check(batches: &[Vec<u8>]) {
-        let mut flags = [false; 256];
-        let mut expected = [false; 256];
-        for batch in batches {
-            mark(batch, &mut flags);
-            batch.iter().for_each(|b| expected[usize::from(*b)] = true);
-            assert_eq!(flags, expected);
+        at_every_level(|level| {
+            let mut flags = [false; 256];
+            let mut expected = [false; 256];
+            for batch in batches {
+                mark(batch, &mut flags);
+                batch.iter().for_each(|b| expected[usize::from(*b)] = true);
+                assert_eq!(flags, expected, "{level}");
+            }
+        });
+    }
+
+    #[test]
+    fn every_length() {
+        let bytes: Vec<u8> = (0..600_u32).map(|i| (i * i / 7 % 256) as u8).collect();
+        for len in 0..300 {
+            let few: Vec<u8> = bytes[..len].iter().map(|byte| byte & 0x81).collect();
+            check(&[few.clone(), bytes[..len].to_vec()]);
+            // The same bytes again, after a whole piece and at another place.
+            check(&[[few.as_slice(), &[0x81; 256]].concat(), few]);
+            check(&[bytes[len..2 * len].to_vec(), bytes[..len].to_vec()]);
         }
     }
 

@@ -3,10 +3,11 @@
 //! For loops that the compiler turns into vector code by itself: their source says nothing of
 //! instructions, and the wider the registers it may use, the fewer rounds they take.
 
+#[cfg(target_arch = "x86_64")]
 use basalt_adapt::SimdLevel;
 
 #[cfg(target_arch = "x86_64")]
-use crate::isa;
+use crate::{isa, level};
 
 /// A loop with all that it works on.
 pub trait Loop {
@@ -26,7 +27,7 @@ pub trait Loop {
 pub fn widest<L: Loop>(work: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
     {
-        let level = SimdLevel::current();
+        let level = level::current();
         if level >= SimdLevel::Avx512 && isa::has_avx512() {
             // SAFETY: (cpu) detected above. Pays in bench `sum`.
             return unsafe { avx512(work) };
@@ -54,6 +55,7 @@ fn avx512<L: Loop>(work: L) -> L::Output {
 #[cfg(test)]
 mod tests {
     use super::{Loop, widest};
+    use crate::level::at_every_level;
 
     struct Dot<'a>(&'a [u32], &'a [u32]);
 
@@ -72,9 +74,10 @@ mod tests {
         let a: Vec<u32> = (0..1000)
             .map(|i: u32| i.wrapping_mul(2_654_435_761))
             .collect();
-        for len in 0..100 {
+        for len in 0..300 {
             let (x, y) = (&a[..len], &a[len..2 * len]);
-            assert_eq!(widest(Dot(x, y)), Dot(x, y).run());
+            let expected = Dot(x, y).run();
+            at_every_level(|level| assert_eq!(widest(Dot(x, y)), expected, "{level} {len}"));
         }
     }
 }

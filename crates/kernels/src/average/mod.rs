@@ -32,7 +32,7 @@ mod staged;
 
 use basalt_adapt::{Choice, SimdLevel, WorkUnit};
 
-use crate::Bitmap;
+use crate::{Bitmap, level};
 
 /// Number of different keys.
 pub const NUM_KEYS: usize = 256;
@@ -177,7 +177,7 @@ pub fn all_forms<V: Value>() -> impl Iterator<Item = &'static Form<V>> {
 
 /// Every form that may run here and now, the specification first.
 pub fn forms<V: Value>() -> impl Iterator<Item = &'static Form<V>> {
-    let current = SimdLevel::current();
+    let current = level::current();
     all_forms().filter(move |form| form.level <= current)
 }
 

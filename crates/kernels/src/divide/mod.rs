@@ -27,6 +27,8 @@ use std::marker::PhantomData;
 
 use basalt_adapt::SimdLevel;
 
+use crate::level;
+
 pub use reciprocal::Divisor;
 pub use word::{Truncated, Word};
 
@@ -99,7 +101,7 @@ impl<T: Word, O: Operation<T>> Form<T, O> {
 
 /// Every form that may run here and now, the specification first.
 pub fn forms<T: Word, O: Operation<T>>() -> impl Iterator<Item = &'static Form<T, O>> {
-    let current = SimdLevel::current();
+    let current = level::current();
     T::forms().iter().filter(move |form| form.level <= current)
 }
 

@@ -110,6 +110,7 @@ pub(super) fn divide<T: Word, O: Operation<T>>(
 }
 
 /// Divides 64-bit values of which the upper halves are zero, with products of 32-bit numbers only.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn divide_low_halves<O: Operation<u64>>(
     divisor: &Divisor<u32>,
@@ -137,6 +138,7 @@ pub(super) fn divide_low_halves<O: Operation<u64>>(
     }
 }
 
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn apply_low_halves<O: Operation<u64>>(
     divisor: u64,

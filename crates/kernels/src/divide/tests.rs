@@ -5,6 +5,7 @@ use proptest::prelude::{ProptestConfig, any, proptest};
 use super::{
     Divisor, Operation, Quotient, Remainder, Truncated, Word, forms, quotients, remainders,
 };
+use crate::level::at_every_level;
 
 fn check_operation<T: Word, O: Operation<T>>(divisor: T, values: &[T])
 where
@@ -98,11 +99,14 @@ fn edges_of_32_bits() {
 
 #[test]
 fn every_length() {
-    let values: Vec<u64> = (0..200).map(|i| i * 977 + (i % 7) * (1 << 20)).collect();
+    let values: Vec<u64> = (0..300).map(|i| i * 977 + (i % 7) * (1 << 20)).collect();
     let narrow: Vec<u32> = values.iter().map(|value| *value as u32).collect();
     for len in 0..values.len() {
         check(7, &values[..len]);
         check(10, &narrow[..len]);
+        check(10, &narrow[len..]);
+        check_remainders::<u64, u8>(7, &values[..len]);
+        check_remainders::<u32, u16>(300, &narrow[..len]);
     }
 }
 
@@ -135,11 +139,14 @@ fn remainders_are_written_narrow() {
 /// Compares `remainders` with one division for each value.
 fn check_remainders<T: Word, R: Truncated<T> + Eq>(divisor: T, values: &[T]) {
     let divisor = Divisor::try_new(divisor).unwrap();
-    let mut found = vec![R::default(); values.len()];
-    remainders(&divisor, values, &mut found);
     let rest = |value: &T| R::truncate(value.divide(divisor.get()).1);
     let expected: Vec<R> = values.iter().map(rest).collect();
-    assert_eq!(found, expected, "from {:?} by {divisor:?}", values.first());
+    at_every_level(|level| {
+        let mut found = vec![R::default(); values.len()];
+        remainders(&divisor, values, &mut found);
+        let first = values.first();
+        assert_eq!(found, expected, "from {first:?} by {divisor:?}, {level}");
+    });
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Adds floating-point numbers up, with or without missing values.
 //!
-//! **Order of summation.** The result of `sum` is defined by `scalar::lanes`: a row is added to the lane that
+//! **Order of summation.** What forms of [`Order::Lanes`] give is defined by `scalar::lanes`: a row is added to the lane that
 //! [`lane_of`](crate::fold::lane_of) gives (the first half of the rows goes to lanes 0 to 15, the second to lanes 16 to
 //! 31, so that both are read at once), lanes start at 0 and take their rows in order, missing values add nothing, and at
 //! the end the upper half of the lanes is added to the lower half until one is left. Every form of
@@ -8,8 +8,9 @@
 //! time. Thirty-two lanes are what four registers of AVX-512 hold: enough that no addition waits for
 //! the one before it.
 //!
-//! The forms of the other orders are for comparison, and the compensated ones for `sumKahan`:
+//! Queries add in twice the precision ([`twofold`]), so that no order shows. The other forms are for comparison:
 //!
+//! * [`Order::Twofold`]: what queries call.
 //! * [`Order::Rows`]: one value after the other, as the textbook's loop does.
 //! * [`Order::Kahan`]: the same with Kahan's compensation for what an addition rounds away.
 //! * [`Order::KahanLanes`]: 32 lanes with compensation each, folded with compensation.
@@ -25,7 +26,7 @@ mod scalar;
 
 use basalt_adapt::{Choice, SimdLevel, WorkUnit};
 
-use crate::Bitmap;
+use crate::{Bitmap, level, twofold};
 
 /// Lanes of a sum.
 pub const NUM_LANES: usize = crate::fold::NUM_LANES;
@@ -41,6 +42,8 @@ pub enum Order {
     Kahan,
     /// In 32 lanes, compensated.
     KahanLanes,
+    /// In 32 lanes, in twice the precision, rounded once: in practice in any order.
+    Twofold,
 }
 
 /// One way to add values up.
@@ -107,6 +110,12 @@ pub static ALL_FORMS: &[Form] = &[
         avx512::lanes,
     ),
     form(
+        ("twofold", SimdLevel::Scalar),
+        Order::Twofold,
+        "32 lanes in twice the precision, in the widest registers: what queries call",
+        |values, validity| twofold::sum(values, validity, |value| value).rounded().sum,
+    ),
+    form(
         ("plain", SimdLevel::Scalar),
         Order::Rows,
         "the plain loop",
@@ -142,7 +151,7 @@ pub static ALL_FORMS: &[Form] = &[
 
 /// Every form that may run here and now, the specification first.
 pub fn forms() -> impl Iterator<Item = &'static Form> {
-    let current = SimdLevel::current();
+    let current = level::current();
     ALL_FORMS.iter().filter(move |form| form.level <= current)
 }
 
