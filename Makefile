@@ -16,7 +16,7 @@ QUIET := $(if $(findstring s,$(firstword -$(MAKEFLAGS))),--quiet)
 BINARY = $(abspath $(CARGO_TARGET_DIR))/release/basalt
 
 .DEFAULT_GOAL := help
-.PHONY: help binary demo test check fmt tidy clippy bench record fuzz build require-rust
+.PHONY: help binary demo test check fmt tidy clippy aarch64 without-llvm bench record fuzz build require-rust
 
 help: ## list these targets
 	@echo 'make demo is the first thing to try. All targets:'
@@ -30,7 +30,7 @@ test: require-rust ## run all tests
 	@crates/jit/install_llvm.sh
 	cargo test $(BUILD) $(QUIET)
 
-check: fmt tidy clippy ## check format, house rules and lints, changing nothing
+check: fmt tidy clippy aarch64 without-llvm ## check format, house rules and lints, changing nothing
 
 binary: build ## build the release binary if needed; the last line is its path
 	@echo '$(BINARY)'
@@ -56,6 +56,21 @@ tidy: require-rust
 
 clippy: require-rust
 	cargo clippy $(BUILD) --all-targets $(QUIET) -- -D warnings
+
+# Crates with instructions of x86-64 that compile for another processor without a C compiler for it.
+aarch64: TARGET := aarch64-unknown-linux-gnu
+aarch64: require-rust
+	@if ! command -v rustup >/dev/null; then \
+		echo 'rustup is missing: not checked for aarch64'; \
+	elif ! { rustup target list --installed | grep -qx $(TARGET) || rustup target add $(TARGET); }; then \
+		echo 'rustup has no $(TARGET) here: not checked for aarch64'; \
+	else \
+		cargo clippy --release --target $(TARGET) -p basalt-adapt -p basalt-kernels -p basalt-hashtable --all-targets $(QUIET) -- -D warnings; \
+	fi
+
+# Nothing else is built without it, as DataFusion would be compiled once more.
+without-llvm: require-rust
+	cargo check --release -p basalt-jit --no-default-features --all-targets $(QUIET)
 
 require-rust:
 	@command -v cargo >/dev/null || { echo 'cargo is missing: install the Rust toolchain from https://rustup.rs' >&2; exit 1; }

@@ -1,20 +1,24 @@
 //! Keeps compiled programs for all queries, up to a number of bytes.
 //!
-//! A query asks for the [`Slot`] of its program and looks into it between batches. What is compiled is
-//! found by the program's text, so equal computations of different queries share their code. When there
-//! is no more room, what was asked for longest ago goes first; queries that run keep theirs.
+//! A query asks for the [`Slot`] of its program and looks into it between batches. What is compiled is found by
+//! the program's text and the level of instructions that loops may use, so equal computations of different
+//! queries share their code. When there is no more room, what was asked for longest ago goes first; queries that run
+//! keep theirs.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+
+use basalt_adapt::SimdLevel;
 
 use crate::background;
 use crate::compiled::{CompileError, Compiled};
 use crate::program::Program;
 
-/// Bytes of compiled code and of the texts of programs that are kept: as many as ClickHouse keeps.
-pub const MAX_BYTES: usize = 128 << 20;
+/// Bytes of compiled code and of the texts of programs that are kept, unless it is said otherwise: as many as
+/// ClickHouse keeps.
+pub const DEFAULT_LIMIT_BYTES: usize = 128 << 20;
 
 /// What has been compiled since the process began.
 #[derive(Debug, Default)]
@@ -58,6 +62,7 @@ const USUAL_US_PER_NODE: u64 = 3_000;
 #[derive(Debug)]
 pub struct Slot {
     program: Program,
+    level: SimdLevel,
     code: OnceLock<Result<Arc<Compiled>, CompileError>>,
     is_requested: AtomicBool,
     num_queries: AtomicU64,
@@ -70,6 +75,20 @@ pub struct Slot {
 }
 
 impl Slot {
+    fn new(program: Program, level: SimdLevel, cache: &'static CodeCache) -> Self {
+        Self {
+            program,
+            level,
+            code: OnceLock::new(),
+            is_requested: AtomicBool::new(false),
+            num_queries: AtomicU64::new(0),
+            other_rows: AtomicU64::new(0),
+            other_ns: AtomicU64::new(0),
+            missed_ns: AtomicU64::new(0),
+            cache,
+        }
+    }
+
     /// What is, or could be, compiled.
     pub fn program(&self) -> &Program {
         &self.program
@@ -124,7 +143,8 @@ impl Slot {
     /// Compiles the program and waits for it, also if another thread is at it.
     pub fn compile(&self) {
         self.is_requested.store(true, Ordering::Relaxed);
-        self.code.get_or_init(|| self.cache.compiled(&self.program));
+        self.code
+            .get_or_init(|| self.cache.compiled(&self.program, self.level));
     }
 
     /// Has the program compiled by another thread, once.
@@ -142,15 +162,27 @@ impl Slot {
 }
 
 /// Programs and their code.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct CodeCache {
     slots: Mutex<Slots>,
+    limit_bytes: AtomicUsize,
     counters: Counters,
+}
+
+impl Default for CodeCache {
+    fn default() -> Self {
+        Self {
+            slots: Mutex::default(),
+            limit_bytes: AtomicUsize::new(DEFAULT_LIMIT_BYTES),
+            counters: Counters::default(),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
 struct Slots {
-    by_text: HashMap<String, Kept>,
+    /// By [`key_of`].
+    by_key: HashMap<String, Kept>,
     size_bytes: usize,
     /// Requests so far: the clock of what was asked for last.
     num_requests: u64,
@@ -180,22 +212,40 @@ impl CodeCache {
         self.slots().size_bytes
     }
 
+    /// Keeps at most so many bytes from now on, also of what is there already.
+    pub fn set_limit(&self, bytes: usize) {
+        self.limit_bytes.store(bytes, Ordering::Relaxed);
+        drop(self.over_limit(self.slots()));
+    }
+
+    /// Takes out what there is no room for. Freeing code may wait for LLVM, which is not to be done while others wait
+    /// for the slots.
+    fn over_limit(&self, mut slots: MutexGuard<'_, Slots>) -> Vec<Kept> {
+        slots.make_room(self.limit_bytes.load(Ordering::Relaxed))
+    }
+
     /// The slot of `program` for one more query, and whether it has its code already.
     pub fn slot(&'static self, program: Program) -> (Arc<Slot>, bool) {
+        self.slot_with_level(program, SimdLevel::current())
+    }
+
+    fn slot_with_level(&'static self, program: Program, level: SimdLevel) -> (Arc<Slot>, bool) {
+        let key = key_of(&program, level);
         let mut slots = self.slots();
         slots.num_requests += 1;
         let now = slots.num_requests;
-        let slot = match slots.by_text.get_mut(program.text()) {
+        let slot = match slots.by_key.get_mut(&key) {
             Some(kept) => {
                 kept.last_request = now;
                 Arc::clone(&kept.slot)
             }
-            None => slots.add(program, self, now),
+            None => {
+                let slot = Arc::new(Slot::new(program, level, self));
+                slots.add(key, Arc::clone(&slot), now);
+                slot
+            }
         };
-        let dropped = slots.make_room(MAX_BYTES);
-        drop(slots);
-        // Freeing code may wait for LLVM: not while others wait for the slots.
-        drop(dropped);
+        drop(self.over_limit(slots));
         slot.num_queries.fetch_add(1, Ordering::Relaxed);
         let is_hit = slot.code().is_some();
         self.counters
@@ -204,8 +254,8 @@ impl CodeCache {
         (slot, is_hit)
     }
 
-    fn compiled(&self, program: &Program) -> Result<Arc<Compiled>, CompileError> {
-        let compiled = Compiled::try_new(program.clone())?;
+    fn compiled(&self, program: &Program, level: SimdLevel) -> Result<Arc<Compiled>, CompileError> {
+        let compiled = Compiled::try_with_level(program.clone(), level)?;
         let num_nodes = program.graph().nodes().len() as u64;
         self.counters.nodes.fetch_add(num_nodes, Ordering::Relaxed);
         let elapsed_us = u64::try_from(compiled.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -214,10 +264,8 @@ impl CodeCache {
             .elapsed_us
             .fetch_add(elapsed_us, Ordering::Relaxed);
         let mut slots = self.slots();
-        slots.grow(program.text(), compiled.size_bytes());
-        let dropped = slots.make_room(MAX_BYTES);
-        drop(slots);
-        drop(dropped);
+        slots.grow(&key_of(program, level), compiled.size_bytes());
+        drop(self.over_limit(slots));
         Ok(Arc::new(compiled))
     }
 
@@ -226,36 +274,29 @@ impl CodeCache {
     }
 }
 
+/// What code is found by.
+fn key_of(program: &Program, level: SimdLevel) -> String {
+    format!("{level}\n{}", program.text())
+}
+
 /// Copies of a program's text and nodes, in lengths of its text: about what a slot without code takes.
 const TEXTS_OF_SLOT: usize = 8;
 
 impl Slots {
-    fn add(&mut self, program: Program, cache: &'static CodeCache, now: u64) -> Arc<Slot> {
-        let text = program.text().to_owned();
-        let size_bytes = TEXTS_OF_SLOT * text.len();
-        let slot = Arc::new(Slot {
-            program,
-            code: OnceLock::new(),
-            is_requested: AtomicBool::new(false),
-            num_queries: AtomicU64::new(0),
-            other_rows: AtomicU64::new(0),
-            other_ns: AtomicU64::new(0),
-            missed_ns: AtomicU64::new(0),
-            cache,
-        });
+    fn add(&mut self, key: String, slot: Arc<Slot>, now: u64) {
+        let size_bytes = TEXTS_OF_SLOT * key.len();
+        self.size_bytes += size_bytes;
         let kept = Kept {
-            slot: Arc::clone(&slot),
+            slot,
             size_bytes,
             last_request: now,
         };
-        self.by_text.insert(text, kept);
-        self.size_bytes += size_bytes;
-        slot
+        self.by_key.insert(key, kept);
     }
 
     /// Counts the bytes of new code.
-    fn grow(&mut self, text: &str, size_bytes: usize) {
-        if let Some(kept) = self.by_text.get_mut(text) {
+    fn grow(&mut self, key: &str, size_bytes: usize) {
+        if let Some(kept) = self.by_key.get_mut(key) {
             kept.size_bytes += size_bytes;
             self.size_bytes += size_bytes;
         }
@@ -265,12 +306,9 @@ impl Slots {
     fn make_room(&mut self, max_bytes: usize) -> Vec<Kept> {
         let mut dropped = Vec::new();
         while self.size_bytes > max_bytes {
-            let oldest = self
-                .by_text
-                .iter()
-                .min_by_key(|(_, kept)| kept.last_request);
-            let oldest = oldest.map(|(text, _)| text.clone());
-            let Some(kept) = oldest.and_then(|text| self.by_text.remove(&text)) else {
+            let oldest = self.by_key.iter().min_by_key(|(_, kept)| kept.last_request);
+            let oldest = oldest.map(|(key, _)| key.clone());
+            let Some(kept) = oldest.and_then(|key| self.by_key.remove(&key)) else {
                 break;
             };
             self.size_bytes -= kept.size_bytes;
@@ -282,6 +320,10 @@ impl Slots {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use basalt_adapt::SimdLevel;
+
     use super::CodeCache;
     use crate::ir::{Graph, Type};
     use crate::program::{Output, Program};
@@ -302,7 +344,7 @@ mod tests {
         let (one, _) = cache.slot(constant(1));
         let (two, _) = cache.slot(constant(2));
         let (one_again, is_hit) = cache.slot(constant(1));
-        assert!(std::sync::Arc::ptr_eq(&one, &one_again) && !is_hit);
+        assert!(Arc::ptr_eq(&one, &one_again) && !is_hit);
         assert_eq!((one.num_queries(), two.num_queries()), (2, 1));
     }
 
@@ -316,8 +358,34 @@ mod tests {
         assert_eq!(cache.size_bytes(), 2 * third);
         let (same, _) = cache.slot(constant(0));
         let (other, _) = cache.slot(constant(1));
-        assert!(std::sync::Arc::ptr_eq(&first, &same));
-        assert!(!std::sync::Arc::ptr_eq(&slots[1], &other));
+        assert!(Arc::ptr_eq(&first, &same));
+        assert!(!Arc::ptr_eq(&slots[1], &other));
+    }
+
+    #[test]
+    fn a_lower_limit_counts_at_once() {
+        let cache = cache();
+        let _slots: Vec<_> = (0..4).map(|bits| cache.slot(constant(bits))).collect();
+        let half = cache.size_bytes() / 2;
+        cache.set_limit(half);
+        assert_eq!(cache.size_bytes(), half);
+        let (fifth, _) = cache.slot(constant(4));
+        assert_eq!(cache.size_bytes(), half);
+        cache.set_limit(2 * half);
+        let (other, _) = cache.slot(constant(0));
+        let (fifth_again, _) = cache.slot(constant(4));
+        assert!(Arc::ptr_eq(&fifth, &fifth_again) && !Arc::ptr_eq(&fifth, &other));
+        cache.set_limit(0);
+        assert_eq!(cache.size_bytes(), 0);
+    }
+
+    #[test]
+    fn levels_have_code_of_their_own() {
+        let cache = cache();
+        let of = |level| cache.slot_with_level(constant(1), level).0;
+        let [scalar, wide] = [SimdLevel::Scalar, SimdLevel::Avx2].map(of);
+        assert!(!Arc::ptr_eq(&scalar, &wide));
+        assert!(Arc::ptr_eq(&scalar, &of(SimdLevel::Scalar)));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Describes columns in memory and results, without saying whose memory it is.
 
 use basalt_kernels::Bitmap;
+use basalt_kernels::twofold::Twofold;
 
 use crate::ir::Type;
 use crate::program::{Fold, Output, Program};
@@ -110,12 +111,14 @@ pub struct Column<'a> {
 }
 
 /// What a program gave.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// The value of each row.
     Rows(MappedRows),
     /// The bits of one value. The least or greatest of no rows is any value of its type.
     One(u64),
+    /// A sum of floats.
+    Sum(Twofold),
 }
 
 /// A value for each row, as bits.
@@ -167,14 +170,17 @@ pub(crate) fn check(
 /// Rows of a round of a compiled loop, and lanes of a sum of floats.
 pub(crate) const LANES: usize = basalt_kernels::fold::NUM_LANES;
 
-/// The bits of a value that a fold with `output` begins with.
+/// The bits of a value that a fold with `output` begins with; for extremes of floats a NaN, which is what they
+/// are if there is nothing else. Read as a key ([`ordered`]) it is the worst of these, too.
 pub(crate) fn identity(program: &Program, output: Output) -> u64 {
     let Output::Fold(fold, arg) = output else {
         return 0;
     };
     let data_type = program.graph().type_of(arg);
-    let (least, greatest) = if data_type.is_signed() {
-        let sign = 1 << (data_type.bits() - 1);
+    let sign = 1 << (data_type.bits() - 1);
+    let (least, greatest) = if data_type.is_float() {
+        (data_type.mask(), data_type.mask() ^ sign)
+    } else if data_type.is_signed() {
         (sign, data_type.mask() ^ sign)
     } else {
         (0, data_type.mask())
@@ -183,5 +189,16 @@ pub(crate) fn identity(program: &Program, output: Output) -> u64 {
         Fold::Count | Fold::Sum => 0,
         Fold::Min => greatest,
         Fold::Max => least,
+    }
+}
+
+/// The key of a float, and the float of a key: a signed integer of the same size. Keys have the order of floats, with
+/// -0.0 before 0.0, NaNs without sign above and those with a sign below all others.
+pub(crate) fn ordered(float: Type, bits: u64) -> u64 {
+    let sign = 1 << (float.bits() - 1);
+    if bits & sign == 0 {
+        bits
+    } else {
+        bits ^ (sign - 1)
     }
 }

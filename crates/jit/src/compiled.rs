@@ -3,11 +3,12 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use basalt_adapt::SimdLevel;
 use basalt_kernels::Bitmap;
+use basalt_kernels::twofold::{Twofold, join_lanes};
 
-use crate::column::{Column, LANES, MappedRows, Outcome, WrongColumns, check, identity};
+use crate::column::{Column, LANES, MappedRows, Outcome, WrongColumns, check, identity, ordered};
 use crate::emit::{KERNEL, counts_all, emit};
-use crate::interpret::join_lanes;
 use crate::ir::Type;
 use crate::llvm;
 use crate::program::{Fold, Output, Program};
@@ -52,15 +53,23 @@ pub fn availability() -> Result<(), &'static str> {
 }
 
 impl Compiled {
-    /// Compiles `program`, which takes some milliseconds.
+    /// Compiles `program` for the instructions that loops may use now, which takes some milliseconds.
     ///
     /// # Errors
     /// If there is no LLVM on the machine, or it refuses.
     pub fn try_new(program: Program) -> Result<Self, CompileError> {
+        Self::try_with_level(program, SimdLevel::current())
+    }
+
+    /// As [`Compiled::try_new`], for the instructions that `level` allows, as far as the processor has them.
+    ///
+    /// # Errors
+    /// If there is no LLVM on the machine, or it refuses.
+    pub fn try_with_level(program: Program, level: SimdLevel) -> Result<Self, CompileError> {
         // Loading the library is no part of what a compilation takes.
         llvm::available().map_err(|why| CompileError(why.to_owned()))?;
         let started = Instant::now();
-        let code = llvm::compile(&emit(&program), KERNEL).map_err(CompileError)?;
+        let code = llvm::compile(&emit(&program), KERNEL, level).map_err(CompileError)?;
         // SAFETY: (type) `emit` writes the function with exactly these arguments. (lifetime) the code is
         //         freed with `self`, which calls it only by reference.
         let kernel = unsafe { std::mem::transmute::<usize, Kernel>(code.address()) };
@@ -84,7 +93,7 @@ impl Compiled {
 
     /// Bytes that the code and its text take.
     pub fn size_bytes(&self) -> usize {
-        self.code.size_bytes + self.program.text().len()
+        self.code.size_bytes() + self.program.text().len()
     }
 
     /// Runs it over `num_rows` rows; the result is that of [`interpret`](crate::interpret()), where NaNs
@@ -194,7 +203,10 @@ impl Room {
                 validity: vec![0; num_bits.div_ceil(64)],
             };
         }
-        let first = identity(program, output);
+        let first = match ordered_type(program, output) {
+            Some(float) => ordered(float, identity(program, output)),
+            None => identity(program, output),
+        };
         let repeated = match lane_bits(program, output) {
             64 => first,
             bits => (0..64)
@@ -202,7 +214,7 @@ impl Room {
                 .fold(0, |word, shift| word | first << shift),
         };
         Self {
-            words: vec![repeated; LANES],
+            words: vec![repeated; num_lane_words(program, output)],
             validity: Vec::new(),
         }
     }
@@ -240,12 +252,19 @@ impl Room {
         };
         match output {
             Output::Fold(Fold::Sum, id) if program.graph().type_of(id).is_float() => {
-                let lanes = std::array::from_fn(|i| f64::from_bits(lane(i)));
-                Outcome::One(join_lanes(lanes).to_bits())
+                let lanes = std::array::from_fn(|i| Twofold {
+                    sum: f64::from_bits(lane(i)),
+                    rest: f64::from_bits(lane(LANES + i)),
+                });
+                Outcome::Sum(join_lanes(lanes))
             }
             Output::Fold(fold @ (Fold::Min | Fold::Max), id) => {
                 let data_type = program.graph().type_of(id);
-                Outcome::One(extreme(fold, data_type, (0..LANES).map(lane)))
+                let best = extreme(fold, data_type, (0..LANES).map(lane));
+                Outcome::One(match ordered_type(program, output) {
+                    Some(float) => ordered(float, best),
+                    None => best,
+                })
             }
             // The lanes of a count but the first stay 0.
             _ => Outcome::One((0..LANES).map(lane).fold(0, u64::wrapping_add)),
@@ -258,6 +277,15 @@ fn num_words(data_type: Type, num_rows: usize) -> usize {
     (num_rows * data_type.bits() as usize).div_ceil(64)
 }
 
+/// Words of all accumulators of a fold.
+fn num_lane_words(program: &Program, output: Output) -> usize {
+    match output {
+        // Sums, and what these have rounded away.
+        Output::Fold(Fold::Sum, id) if program.graph().type_of(id).is_float() => 2 * LANES,
+        _ => LANES,
+    }
+}
+
 /// Bits of an accumulator.
 fn lane_bits(program: &Program, output: Output) -> u32 {
     match output {
@@ -266,9 +294,17 @@ fn lane_bits(program: &Program, output: Output) -> u32 {
     }
 }
 
+/// The type of floats whose accumulators are keys that have their order, if `output` has such.
+fn ordered_type(program: &Program, output: Output) -> Option<Type> {
+    let Output::Fold(Fold::Min | Fold::Max, id) = output else {
+        return None;
+    };
+    Some(program.graph().type_of(id)).filter(|data_type| data_type.is_float())
+}
+
 fn extreme(fold: Fold, data_type: Type, lanes: impl Iterator<Item = u64>) -> u64 {
-    // Turning the sign makes signed integers compare as unsigned ones do.
-    let sign = if data_type.is_signed() {
+    // Turning the sign makes signed integers, and keys of floats, compare as unsigned ones do.
+    let sign = if data_type.is_signed() || data_type.is_float() {
         1 << (data_type.bits() - 1)
     } else {
         0
@@ -282,10 +318,10 @@ fn extreme(fold: Fold, data_type: Type, lanes: impl Iterator<Item = u64>) -> u64
     best.unwrap_or(0) ^ sign
 }
 
-/// The assembly of `program`, for tests and for who wants to see it.
+/// The assembly of `program` for the instructions that `level` allows, for tests and for who wants to see it.
 ///
 /// # Errors
 /// As [`Compiled::try_new`].
-pub fn assembly(program: &Program) -> Result<String, CompileError> {
-    llvm::assembly(&emit(program)).map_err(CompileError)
+pub fn assembly(program: &Program, level: SimdLevel) -> Result<String, CompileError> {
+    llvm::assembly(&emit(program), level).map_err(CompileError)
 }

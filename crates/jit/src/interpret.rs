@@ -1,8 +1,9 @@
 //! Runs programs row by row: what compiled code has to give is defined here.
 //!
-//! Slow and plain. The order in which floats are added is that of `basalt_kernels::sum`.
+//! Slow and plain. Floats are added as `basalt_kernels::twofold` does.
 
 use basalt_kernels::fold::lane_of;
+use basalt_kernels::twofold::{Twofold, join_lanes};
 
 use crate::column::{Column, LANES, MappedRows, Outcome, Values, WrongColumns, check, identity};
 use crate::ir::{BinaryOp, Graph, Node, NodeId, Type, UnaryOp};
@@ -55,7 +56,7 @@ pub fn interpret(
 enum State {
     Mapped(Vec<Option<u64>>),
     Word(u64),
-    Lanes(Box<[f64; LANES]>),
+    Lanes(Box<[Twofold; LANES]>),
 }
 
 impl State {
@@ -63,7 +64,7 @@ impl State {
         match output {
             Output::Map(_) => Self::Mapped(Vec::new()),
             Output::Fold(Fold::Sum, id) if program.graph().type_of(id).is_float() => {
-                Self::Lanes(Box::new([0.0; LANES]))
+                Self::Lanes(Box::new([Twofold::default(); LANES]))
             }
             _ => Self::Word(identity(program, output)),
         }
@@ -75,7 +76,8 @@ impl State {
             (_, None) => {}
             (Self::Lanes(lanes), Some(bits)) => {
                 let Output::Fold(_, id) = output else { return };
-                lanes[lane] += float(program.graph().type_of(id), bits);
+                let value = float(program.graph().type_of(id), bits);
+                lanes[lane] = lanes[lane].plus(value);
             }
             (Self::Word(word), Some(bits)) => *word = folded(program, output, *word, bits),
         }
@@ -85,7 +87,7 @@ impl State {
         match self {
             Self::Mapped(values) => Outcome::Rows(mapped(program, output, &values)),
             Self::Word(word) => Outcome::One(word),
-            Self::Lanes(lanes) => Outcome::One(join_lanes(*lanes).to_bits()),
+            Self::Lanes(lanes) => Outcome::Sum(join_lanes(*lanes)),
         }
     }
 }
@@ -95,6 +97,14 @@ fn folded(program: &Program, output: Output, word: u64, bits: u64) -> u64 {
         return word + 1;
     };
     let data_type = program.graph().type_of(id);
+    if data_type.is_float() && matches!(fold, Fold::Min | Fold::Max) {
+        let (old, new) = (float(data_type, word), float(data_type, bits));
+        return if is_better(fold, new, old) {
+            bits
+        } else {
+            word
+        };
+    }
     match fold {
         Fold::Count => word + 1,
         Fold::Sum => word.wrapping_add(integer(data_type, bits) as u64),
@@ -104,16 +114,13 @@ fn folded(program: &Program, output: Output, word: u64, bits: u64) -> u64 {
     }
 }
 
-/// Adds the upper half to the lower half until one lane is left.
-pub(crate) fn join_lanes(mut lanes: [f64; LANES]) -> f64 {
-    let mut half = LANES / 2;
-    while half > 0 {
-        for lane in 0..half {
-            lanes[lane] += lanes[lane + half];
-        }
-        half /= 2;
-    }
-    lanes[0]
+/// Whether an extreme is `new` rather than `old`: no NaN is, and all else is rather than that.
+fn is_better(fold: Fold, new: f64, old: f64) -> bool {
+    let order = match fold {
+        Fold::Min => new.total_cmp(&old),
+        _ => old.total_cmp(&new),
+    };
+    !new.is_nan() && (old.is_nan() || order.is_lt())
 }
 
 fn mapped(program: &Program, output: Output, values: &[Option<u64>]) -> MappedRows {
@@ -283,9 +290,20 @@ fn of_integers(op: BinaryOp, data_type: Type, a: i128, b: i128) -> u64 {
         BinaryOp::BitAnd | BinaryOp::And => a & b,
         BinaryOp::BitOr | BinaryOp::Or => a | b,
         BinaryOp::BitXor => a ^ b,
+        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => shifted(op, data_type, a, b as u32),
         _ => return u64::from(compared(op, &a, &b)),
     };
     wrapped(data_type, value)
+}
+
+fn shifted(op: BinaryOp, data_type: Type, value: i128, places: u32) -> i128 {
+    if places >= data_type.bits() {
+        return 0;
+    }
+    match op {
+        BinaryOp::ShiftLeft => value << places,
+        _ => value >> places,
+    }
 }
 
 fn compared<T: PartialOrd>(op: BinaryOp, a: &T, b: &T) -> bool {

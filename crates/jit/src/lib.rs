@@ -5,6 +5,7 @@
 //! | [`ir`] | typed expressions: what can be computed |
 //! | [`program`] | an optional filter, and what is computed from the rows that pass it |
 //! | [`column`] | columns in memory, and results |
+//! | [`calendar`] | functions of dates and times as nodes |
 //! | [`interpret`] | runs a program row by row: the specification |
 //! | `emit` | writes a program as the text of a function for LLVM |
 //! | `llvm` | LLVM's library, loaded at run time; with [`compiled`] the only place with `unsafe` |
@@ -18,10 +19,11 @@
 //! ```
 //!
 //! LLVM is not linked: without `libLLVM` on the machine nothing is compiled, and callers go on in their
-//! other way. It knows nothing of Arrow, SQL or plans.
+//! other way; so they do in builds without the feature `llvm`. It knows nothing of Arrow, SQL or plans.
 
 pub mod background;
 pub mod cache;
+pub mod calendar;
 pub mod column;
 pub mod compiled;
 mod emit;
@@ -29,6 +31,10 @@ mod emit;
 pub mod fuzzing;
 pub mod interpret;
 pub mod ir;
+#[cfg(feature = "llvm")]
+mod llvm;
+#[cfg(not(feature = "llvm"))]
+#[path = "no_llvm.rs"]
 mod llvm;
 pub mod program;
 #[cfg(test)]

@@ -9,12 +9,13 @@ use crate::ir::{Graph, IllTyped, Node, NodeId, Type, ill_typed};
 pub enum Fold {
     /// Number of values.
     Count,
-    /// Sum of the values: of integers in 64 bits that wrap, of floats in 32 lanes of 64 bits (the order
-    /// that `basalt_kernels::sum` documents; a row that is left out adds nothing to its lane).
+    /// Sum of the values: of integers in 64 bits that wrap, of floats in twice their
+    /// precision, in the lanes of `basalt_kernels::twofold` (a row that is left out adds nothing to its lane).
     Sum,
-    /// The least integer.
+    /// The least number. A NaN is worse than all others: it comes out only if there is nothing else. -0.0 is
+    /// less than 0.0, so that the rows may be taken in any order.
     Min,
-    /// The greatest integer.
+    /// The greatest number, with the same rules.
     Max,
 }
 
@@ -61,8 +62,8 @@ impl Program {
                 Output::Fold(Fold::Sum, arg) if graph.type_of(*arg) == Type::Bool => {
                     return ill_typed("a sum of flags");
                 }
-                Output::Fold(Fold::Min | Fold::Max, arg) if !graph.type_of(*arg).is_integer() => {
-                    return ill_typed("an extreme of what is no integer");
+                Output::Fold(Fold::Min | Fold::Max, arg) if graph.type_of(*arg) == Type::Bool => {
+                    return ill_typed("an extreme of flags");
                 }
                 _ => {}
             }

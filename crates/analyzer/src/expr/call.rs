@@ -30,6 +30,18 @@ impl Analyzer<'_> {
             key.push(':');
             key.push_str(&arg.data_type.to_string());
         }
+        // Times that have no time zone of their own are shown in that of the session.
+        let has_zone_of_session = |t: &DataType| {
+            matches!(
+                t.base(),
+                DataType::DateTime(None) | DataType::DateTime64(_, None)
+            )
+        };
+        let mut types = args.iter().map(|arg| &arg.data_type);
+        if has_zone_of_session(&bound.return_type) || types.any(has_zone_of_session) {
+            key.push('@');
+            key.push_str(context.time_zone.name());
+        }
         settings.tell_apart(&mut key);
         let fold = bound.purity != Purity::PerRow && args.iter().all(|a| a.constant.is_some());
         let data_type = bound.return_type.clone();

@@ -85,7 +85,7 @@ pub(super) fn translated(
 }
 
 /// Whether all values of `from` are values of `to`: Arrow refuses others, programs cut them.
-fn widens(from: Type, to: Type) -> bool {
+pub(super) fn widens(from: Type, to: Type) -> bool {
     let is_flag = from == Type::Bool && to.is_integer();
     let both = from.is_integer() && to.is_integer();
     let fits = match (from.is_signed(), to.is_signed()) {

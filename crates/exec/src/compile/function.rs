@@ -4,78 +4,34 @@
 //! `basalt_functions::scalar::core`. Functions that may fail for some values are left out.
 
 use basalt_jit::{BinaryOp, Graph, Node, NodeId, Type, UnaryOp};
-use basalt_types::{DataType, parse_data_type};
 
-use super::expression::type_of;
-
-/// Modes of casts in which integers wrap; the others refuse what changes.
-const WRAPPING: [&str; 3] = ["Normal", "Reading", "Branch"];
+use super::expression::widens;
+use super::signature::{CAST, Signature};
+use super::{bits, dates};
 
 /// The arguments of a function with two.
-type Pair = (NodeId, NodeId);
-
-/// The types that a function was bound to.
-struct Signature<'a> {
-    name: &'a str,
-    result: Type,
-    args: Vec<Type>,
-}
+pub(super) type Pair = (NodeId, NodeId);
 
 /// Adds the call of the function with that key; none if it is not one that programs can say.
 pub(super) fn translated(graph: &mut Graph, key: &str, args: &[NodeId]) -> Option<NodeId> {
     let signature = Signature::parse(key)?;
     let found: Vec<Type> = args.iter().map(|arg| graph.type_of(*arg)).collect();
-    if found != signature.args {
+    if !signature.takes(&found) {
         return None;
     }
-    let result = signature.result;
+    // What a function does with the numbers of dates is another thing than what it does with numbers.
+    if !signature.is_of_numbers() {
+        return dates::translated(graph, &signature, args);
+    }
+    let result = signature.result.data_type;
     match (signature.name, args) {
-        ("cast", [arg]) => converted(graph, *arg, result),
+        (CAST, [arg]) => converted(graph, *arg, result),
+        ("greatest", args) => extreme(graph, BinaryOp::Greater, args, result),
+        ("least", args) => extreme(graph, BinaryOp::Less, args, result),
         (name, [arg]) => unary(graph, name, *arg, result),
         (name, [left, right]) => binary(graph, name, (*left, *right), result),
         _ => None,
     }
-}
-
-impl<'a> Signature<'a> {
-    /// Reads `name->result:arg:arg`, or `cast:mode:from:to:zone`. Types whose names have a colon in
-    /// them are no plain numbers.
-    fn parse(key: &'a str) -> Option<Self> {
-        if let Some(types) = key.strip_prefix("cast:") {
-            let mut types = types.split(':');
-            let (mode, from, to) = (types.next()?, types.next()?, types.next()?);
-            if !WRAPPING.contains(&mode) {
-                return None;
-            }
-            let (args, result) = (vec![number(from)?], number(to)?);
-            return (!to.contains("Bool")).then_some(Self {
-                name: "cast",
-                result,
-                args,
-            });
-        }
-        let (name, types) = key.split_once("->")?;
-        let mut types = types.split(':');
-        let result = number(types.next()?)?;
-        let args = types.map(number).collect::<Option<_>>()?;
-        // `toUInt32(x)` is a cast by another name.
-        let to = name.strip_prefix("to").filter(|to| *to != "Bool");
-        let is_conversion = to.is_some_and(|to| number(to) == Some(result));
-        let name = if is_conversion { "cast" } else { name };
-        Some(Self { name, result, args })
-    }
-}
-
-/// The type of a plain number, or of a Nullable one.
-fn number(name: &str) -> Option<Type> {
-    let data_type = parse_data_type(name).ok()?;
-    let plain = match &data_type {
-        DataType::Nullable(inner) => inner.as_ref(),
-        plain => plain,
-    };
-    let is_number = plain.is_integer() || plain.is_float();
-    let is_plain = is_number && !matches!(plain, DataType::LowCardinality(_) | DataType::Ipv4);
-    is_plain.then(|| type_of(&plain.physical()))?
 }
 
 /// Integers wrap; a float as an integer may fail.
@@ -95,14 +51,46 @@ fn unary(graph: &mut Graph, name: &str, arg: NodeId, result: Type) -> Option<Nod
             let magnitude = graph.unary(UnaryOp::Abs, arg).ok()?;
             Some(graph.cast(result, magnitude))
         }
-        "bitNot" if from.is_integer() && from == result => graph.unary(UnaryOp::BitNot, arg).ok(),
+        "sign" => sign(graph, arg, result),
         "not" if from.is_integer() => {
             let flag = graph.cast(Type::Bool, arg);
             let turned = graph.unary(UnaryOp::Not, flag).ok()?;
             Some(graph.cast(result, turned))
         }
-        _ => None,
+        _ => bits::unary(graph, name, arg, result),
     }
+}
+
+/// -1 for what is less than 0, 0 for zeros, and 1 for all else, NaN included.
+fn sign(graph: &mut Graph, arg: NodeId, result: Type) -> Option<NodeId> {
+    let zero = graph.constant(graph.type_of(arg), Some(0));
+    let is_less = graph.binary(BinaryOp::Less, arg, zero).ok()?;
+    let differs = graph.binary(BinaryOp::NotEqual, arg, zero).ok()?;
+    let differs = graph.cast(result, differs);
+    let minus_one = graph.constant(result, Some(u64::MAX));
+    graph.choose(is_less, minus_one, differs).ok()
+}
+
+/// `greatest` or `least` of integers that all are values of the result; NULLs are left out.
+fn extreme(graph: &mut Graph, op: BinaryOp, args: &[NodeId], result: Type) -> Option<NodeId> {
+    let fits = |arg: &NodeId| {
+        let data_type = graph.type_of(*arg);
+        data_type.is_integer() && widens(data_type, result)
+    };
+    if args.len() < 2 || !args.iter().all(fits) {
+        return None;
+    }
+    let (first, others) = args.split_first()?;
+    let mut best = graph.cast(result, *first);
+    for other in others {
+        let other = graph.cast(result, *other);
+        let is_better = graph.binary(op, best, other).ok()?;
+        // A NULL is no reason to leave what is there, and to stay at a NULL is none either.
+        let is_alone = graph.unary(UnaryOp::IsNull, other).ok()?;
+        let stays = graph.binary(BinaryOp::Or, is_better, is_alone).ok()?;
+        best = graph.choose(stays, best, other).ok()?;
+    }
+    Some(best)
 }
 
 fn binary(graph: &mut Graph, name: &str, (left, right): Pair, result: Type) -> Option<NodeId> {
@@ -111,25 +99,17 @@ fn binary(graph: &mut Graph, name: &str, (left, right): Pair, result: Type) -> O
         "minus" => BinaryOp::Subtract,
         "multiply" => BinaryOp::Multiply,
         "divide" => BinaryOp::Divide,
-        "bitAnd" => BinaryOp::BitAnd,
-        "bitOr" => BinaryOp::BitOr,
-        "bitXor" => BinaryOp::BitXor,
         "ifNull" => {
             let is_null = graph.unary(UnaryOp::IsNull, left).ok()?;
             let (left, right) = (graph.cast(result, left), graph.cast(result, right));
             return graph.choose(is_null, right, left).ok();
         }
-        "intDiv" => return quotient(graph, (left, right), result),
-        "modulo" => return remainder(graph, (left, right), result),
+        // By a constant that is neither 0 nor -1 both quotients exist.
+        "intDiv" | "intDivOrZero" => return quotient(graph, (left, right), result),
+        "modulo" | "moduloOrZero" => return remainder(graph, (left, right), result),
+        name if name.starts_with("bit") => return bits::binary(graph, name, (left, right), result),
         _ => return comparison(graph, name, (left, right), result),
     };
-    let is_of_bits = matches!(op, BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor);
-    let has_float = [left, right]
-        .iter()
-        .any(|arg| graph.type_of(*arg).is_float());
-    if is_of_bits && has_float {
-        return None;
-    }
     let (left, right) = (graph.cast(result, left), graph.cast(result, right));
     graph.binary(op, left, right).ok()
 }
@@ -166,7 +146,7 @@ fn comparable(a: Type, b: Type) -> Option<Type> {
 }
 
 /// A constant integer; none for what is no constant, or NULL.
-fn constant_of(graph: &Graph, id: NodeId) -> Option<u64> {
+pub(super) fn constant_of(graph: &Graph, id: NodeId) -> Option<u64> {
     match graph.node(id) {
         Node::Constant { bits, .. } => *bits,
         _ => None,

@@ -4,7 +4,10 @@
 //! | module | owns |
 //! |---|---|
 //! | [`expression`] | expressions of a plan as nodes of a program |
-//! | [`function`] | calls of the dialect's functions as nodes |
+//! | [`function`] | calls of the dialect's functions of numbers as nodes |
+//! | [`bits`] | those of the bits of integers |
+//! | [`dates`] | those of dates and times |
+//! | [`signature`] | the types that a function was bound to |
 //! | [`columns`] | Arrow arrays as columns of a program |
 //! | [`rows`] | expressions that give a value for each row |
 //! | [`totals`] | an aggregation as a program, and what that gives as states of the aggregates |
@@ -14,10 +17,13 @@
 //! What does not become a program, because it could fail or because `basalt_jit` has no words for it, stays
 //! as it is. Compiled code gives bit for bit what the aggregators give.
 
+mod bits;
 mod columns;
+mod dates;
 mod expression;
 mod function;
 mod rows;
+mod signature;
 mod switch;
 mod told;
 mod totals;
@@ -28,7 +34,38 @@ pub(crate) use rows::{Evaluation, condition_with_compiled, with_compiled};
 pub(crate) use switch::Switch;
 use told::Told;
 pub use told::compiled_facts;
+pub(crate) use told::is_compiled;
 pub(crate) use totals::CompiledTotals;
+
+/// Keeps at most so many bytes of compiled code, for the queries of all sessions.
+pub fn set_code_limit(bytes: usize) {
+    basalt_jit::CodeCache::global().set_limit(bytes);
+}
+
+/// What has been compiled since the process began.
+#[derive(Clone, Copy, Debug)]
+pub struct Counters {
+    /// Programs that were compiled.
+    pub compilations: u64,
+    /// Microseconds that this took.
+    pub elapsed_us: u64,
+    /// Queries that found their program compiled already.
+    pub hits: u64,
+    /// Bytes that are kept.
+    pub size_bytes: u64,
+}
+
+/// The counters as they are now.
+pub fn counters() -> Counters {
+    let cache = basalt_jit::CodeCache::global();
+    let counters = cache.counters();
+    Counters {
+        compilations: counters.compilations(),
+        elapsed_us: counters.elapsed_us(),
+        hits: counters.hits(),
+        size_bytes: cache.size_bytes() as u64,
+    }
+}
 
 /// Nodes of the largest program that is compiled: LLVM takes some milliseconds for each.
 const MAX_NODES: usize = 200;

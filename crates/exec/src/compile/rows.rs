@@ -17,6 +17,7 @@ use datafusion::common::{internal_datafusion_err, internal_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{Column, Literal};
 use parking_lot::Mutex;
 
 use super::columns::{array_of, columns_of};
@@ -36,7 +37,7 @@ pub static EXPRESSION: Choice = Choice::new(
 const FUNCTIONS: usize = 0;
 
 /// Functions of an expression from which on a loop for all of them may be faster than one for each.
-const MIN_STEPS: usize = 2;
+const MIN_FUNCTIONS: usize = 2;
 
 /// How the expressions of an operator are evaluated.
 #[derive(Clone, Copy, Debug)]
@@ -118,11 +119,9 @@ impl CompiledExpr {
         if super::expression::type_of(&result) != Some(graph.type_of(node)) {
             return None;
         }
-        let is_step = |node: &&Node| !matches!(node, Node::Column { .. } | Node::Constant { .. });
-        let num_steps = graph.nodes().iter().filter(is_step).count();
         let is_large = graph.nodes().len() > super::MAX_NODES;
         let is_seen = !is_condition && shows_nulls(&graph, node);
-        if num_steps < MIN_STEPS || is_large || is_seen {
+        if num_functions(expr) < MIN_FUNCTIONS || is_large || is_seen {
             return None;
         }
         let program = Program::try_new(graph, None, vec![Output::Map(node)]).ok()?;
@@ -197,6 +196,18 @@ impl CompiledExpr {
             )))),
         }
     }
+}
+
+/// Functions and operators of an expression, each a loop of its own without code. They are not its nodes: a function of
+/// dates has dozens of these.
+fn num_functions(expr: &Arc<dyn PhysicalExpr>) -> usize {
+    let mut count = 0;
+    let visited = expr.apply(|expr| {
+        let is_function = !expr.is::<Column>() && !expr.is::<Literal>();
+        count += usize::from(is_function);
+        Ok(TreeNodeRecursion::Continue)
+    });
+    visited.map_or(0, |_| count)
 }
 
 /// Whether a NULL of the result may have another value below it than without code, which `assumeNotNull` would show: that

@@ -53,6 +53,11 @@ impl Told {
     }
 }
 
+/// Whether parts of the expression go over to compiled code.
+pub(crate) fn is_compiled(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    expr.is::<CompiledExpr>() || expr.children().into_iter().any(is_compiled)
+}
+
 /// What the compiled parts of an expression did in the last run, as EXPLAIN ANALYZE shows it.
 pub fn compiled_facts(expr: &Arc<dyn PhysicalExpr>) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();

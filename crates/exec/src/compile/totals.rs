@@ -1,10 +1,14 @@
 //! Turns an aggregation without keys into a program, and what that gives into states of the aggregates.
+//!
+//! **Extremes of floats.** A NaN is the extreme only of values that are all NaN, in programs and in the aggregators
+//! alike. Of 0.0 and -0.0 aggregators keep the one that their order of rows comes to first; in programs -0.0 is less. So
+//! a least of 0.0 is right, as there was no -0.0, and so is a greatest of -0.0. Rows of the other two go the usual way.
 
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, ArrowPrimitiveType, Float64Array, PrimitiveArray, RecordBatch, UInt8Array,
-    UInt64Array,
+    ArrayRef, ArrowPrimitiveType, Float32Array, Float64Array, PrimitiveArray, RecordBatch,
+    UInt8Array, UInt64Array,
 };
 use arrow::datatypes::{
     DataType as ArrowType, Int8Type, Int16Type, Int32Type, Int64Type, Schema, UInt8Type,
@@ -25,7 +29,7 @@ use crate::group_by::{AggregateSpec, Exported};
 pub(crate) struct CompiledTotals {
     program: Program,
     aggregates: Vec<Aggregate>,
-    has_float_sums: bool,
+    has_order: bool,
 }
 
 /// How an aggregate's state comes from outputs of the program, which are given by their places.
@@ -35,10 +39,14 @@ struct Aggregate {
     /// Type of the state's first column.
     state_type: ArrowType,
     value: usize,
+    /// Whether a column follows with what the first, a sum of floats, has rounded away.
+    is_twofold: bool,
     /// Where the number of rows is, if the state needs it.
     count: Option<usize>,
     /// Whether the state ends with a column that says whether there was a row.
     tells_rows: bool,
+    /// The bits of a zero that is no answer: there may be one with the other sign, too.
+    unclear_zero: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,8 +101,8 @@ impl CompiledTotals {
             .iter()
             .map(|spec| Aggregate::of(spec, &input, &mut graph, &mut outputs))
             .collect::<Option<Vec<_>>>()?;
-        let is_float_sum = |output: &Output| matches!(output, Output::Fold(Fold::Sum, id) if graph.type_of(*id).is_float());
-        let has_float_sums = outputs.0.iter().any(is_float_sum);
+        let has_order = |output: &Output| matches!(output, Output::Fold(Fold::Sum | Fold::Min | Fold::Max, id) if graph.type_of(*id).is_float());
+        let has_order = outputs.0.iter().any(has_order);
         let program = Program::try_new(graph, filter, outputs.0).ok()?;
         // Numbers of all rows need no loop.
         let reads = program.columns().iter().any(Option::is_some);
@@ -102,7 +110,7 @@ impl CompiledTotals {
         (reads && is_small).then_some(Self {
             program,
             aggregates,
-            has_float_sums,
+            has_order,
         })
     }
 
@@ -111,12 +119,13 @@ impl CompiledTotals {
         &self.program
     }
 
-    /// Whether floats are added up, so that it matters which rows are taken together.
-    pub(crate) fn has_float_sums(&self) -> bool {
-        self.has_float_sums
+    /// Whether floats are added up or compared, so that it matters which rows are taken together.
+    pub(crate) fn has_order(&self) -> bool {
+        self.has_order
     }
 
-    /// The states of all aggregates for the rows of `batch`; none if its arrays are not what was planned.
+    /// The states of all aggregates for the rows of `batch`; none if its arrays are not what was planned, or if an
+    /// extreme is a zero whose sign depends on the order of the rows.
     pub(crate) fn states(
         &self,
         code: &Compiled,
@@ -127,14 +136,24 @@ impl CompiledTotals {
         };
         let outcomes = code.run(&columns, batch.num_rows());
         let outcomes = outcomes.map_err(|e| internal_datafusion_err!("compiled code: {e}"))?;
-        let word = |place: usize| match outcomes.get(place) {
-            Some(Outcome::One(word)) => Ok(*word),
+        let number = |place: usize| match outcomes.get(place) {
+            Some(Outcome::One(word)) => Ok((*word, 0.0)),
+            Some(Outcome::Sum(sum)) => {
+                let rounded = sum.rounded();
+                Ok((rounded.sum.to_bits(), rounded.rest))
+            }
             _ => Err(internal_datafusion_err!("compiled code gave no number")),
         };
+        for aggregate in &self.aggregates {
+            let zero = aggregate.unclear_zero;
+            if zero.is_some() && zero == Some(number(aggregate.value)?.0) {
+                return Ok(None);
+            }
+        }
         let states = self
             .aggregates
             .iter()
-            .map(|aggregate| aggregate.state(&word));
+            .map(|aggregate| aggregate.state(&number));
         states.collect::<Result<_>>().map(Some)
     }
 }
@@ -154,8 +173,10 @@ impl Aggregate {
                     kind: Kind::RowCount,
                     state_type: ArrowType::UInt64,
                     value: outputs.place(Output::Rows),
+                    is_twofold: false,
                     count: None,
                     tells_rows: false,
+                    unclear_zero: None,
                 });
             }
             (Some(Shortcut::SumInteger), _) => (Kind::IntegerSum, Fold::Sum),
@@ -173,8 +194,10 @@ impl Aggregate {
         if adds_floats && without_if.is_some() && input.has_condition {
             return None;
         }
-        let num_columns = if kind == Kind::Average { 2 } else { 1 };
         let state_type = bound.state_types.first()?.clone();
+        let is_twofold =
+            matches!(kind, Kind::Sum | Kind::Average) && state_type == ArrowType::Float64;
+        let num_columns = 1 + usize::from(is_twofold) + usize::from(kind == Kind::Average);
         let tells_rows = match bound.state_types.get(num_columns..)? {
             [] => false,
             [ArrowType::UInt8] => true,
@@ -188,15 +211,19 @@ impl Aggregate {
             kind,
             state_type,
             value: outputs.place(Output::Fold(fold, arg)),
+            is_twofold,
             count: counts.then(|| outputs.place(Output::Fold(Fold::Count, arg))),
             tells_rows,
+            unclear_zero: unclear_zero(fold, graph.type_of(arg)),
         })
     }
 
     /// The state of an aggregate whose outputs are these.
-    fn state(&self, word: &impl Fn(usize) -> Result<u64>) -> Result<Exported> {
-        let value = word(self.value)?;
-        let count = self.count.map(word).transpose()?.unwrap_or(0);
+    ///
+    /// `number` gives the bits of an output and, of a sum of floats, what it has rounded away.
+    fn state(&self, number: &impl Fn(usize) -> Result<(u64, f64)>) -> Result<Exported> {
+        let (value, rest) = number(self.value)?;
+        let (count, _) = self.count.map(number).transpose()?.unwrap_or((0, 0.0));
         let first = match self.kind {
             Kind::RowCount => return Ok(Exported::count(value)),
             Kind::IntegerSum => return Ok(Exported::sum(value)),
@@ -207,6 +234,9 @@ impl Aggregate {
             first
                 .ok_or_else(|| internal_datafusion_err!("no state of type {}", self.state_type))?,
         ];
+        if self.is_twofold {
+            columns.push(Arc::new(Float64Array::from(vec![rest])));
+        }
         if self.kind == Kind::Average {
             columns.push(Arc::new(UInt64Array::from(vec![count])));
         }
@@ -250,7 +280,7 @@ fn has_state(kind: Kind, graph: &Graph, arg: NodeId, state_type: &ArrowType) -> 
     let data_type = graph.type_of(arg);
     match (kind, state_type) {
         (Kind::Extreme, state) => {
-            data_type.is_integer() && super::expression::type_of(state) == Some(data_type)
+            data_type != Type::Bool && super::expression::type_of(state) == Some(data_type)
         }
         (Kind::RowCount | Kind::Count, state) => *state == ArrowType::UInt64,
         (Kind::IntegerSum, _) => data_type.is_integer(),
@@ -258,6 +288,18 @@ fn has_state(kind: Kind, graph: &Graph, arg: NodeId, state_type: &ArrowType) -> 
         (_, ArrowType::Int64) => data_type.is_signed(),
         (_, ArrowType::UInt64) => data_type.is_integer() && !data_type.is_signed(),
         _ => false,
+    }
+}
+
+/// The bits of the zero that a fold prefers to that with the other sign, which may have been there as well.
+fn unclear_zero(fold: Fold, data_type: Type) -> Option<u64> {
+    if !data_type.is_float() {
+        return None;
+    }
+    match fold {
+        Fold::Min => Some(1 << (data_type.bits() - 1)),
+        Fold::Max => Some(0),
+        Fold::Count | Fold::Sum => None,
     }
 }
 
@@ -275,6 +317,9 @@ fn one(arrow: &ArrowType, bits: Option<u64>) -> Option<ArrayRef> {
         ArrowType::UInt16 => of::<UInt16Type>(bits.map(|b| b as u16)),
         ArrowType::UInt32 => of::<UInt32Type>(bits.map(|b| b as u32)),
         ArrowType::UInt64 => of::<UInt64Type>(bits),
+        ArrowType::Float32 => Arc::new(Float32Array::from_iter([
+            bits.map(|b| f32::from_bits(b as u32))
+        ])),
         ArrowType::Float64 => Arc::new(Float64Array::from_iter([bits.map(f64::from_bits)])),
         _ => return None,
     })

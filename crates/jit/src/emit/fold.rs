@@ -2,6 +2,7 @@
 
 use super::body::Body;
 use super::text::{Text, element, splat, vector};
+use super::twofold::{Twofold, addresses};
 use super::{WIDTH, counts_all};
 use crate::ir::{NodeId, Type};
 use crate::program::{Fold, Output, Program};
@@ -39,8 +40,8 @@ impl Folding {
                 (Some(id), Kind::SumOfFloats, Type::F64)
             }
             Output::Fold(Fold::Sum, id) => (Some(id), Kind::SumOfIntegers, Type::U64),
-            Output::Fold(Fold::Min, id) => (Some(id), Kind::Min, arg_type(id)),
-            Output::Fold(Fold::Max, id) => (Some(id), Kind::Max, arg_type(id)),
+            Output::Fold(Fold::Min, id) => (Some(id), Kind::Min, arg_type(id).ordered()),
+            Output::Fold(Fold::Max, id) => (Some(id), Kind::Max, arg_type(id).ordered()),
         };
         Some(Self {
             place,
@@ -69,29 +70,37 @@ impl Folding {
         vector(self.data_type, self.width())
     }
 
+    /// Type of an accumulator in registers.
+    fn accumulator(&self) -> String {
+        match self.kind {
+            Kind::SumOfFloats => Twofold::pair_type(&self.vector()),
+            _ => self.vector(),
+        }
+    }
+
     fn name(&self, part: usize, of: &str) -> String {
         format!("%acc{}.{part}{of}", self.place)
     }
 
-    /// Where the accumulator of a part begins: in the lanes of this run, if there is one for each part.
-    fn address(&self, part: usize, text: &mut Text) -> String {
-        let (element, place) = (element(self.data_type), self.place);
-        let lane = if self.has_order() {
-            text.add(format!("add nuw i64 %run.lane, {}", part * WIDTH))
-        } else {
-            "0".to_owned()
-        };
-        text.add(format!(
-            "getelementptr inbounds {element}, ptr %out{place}, i64 {lane}"
-        ))
+    /// Where the sums and rests of a part begin: in the lanes of this run.
+    fn addresses(&self, part: usize, text: &mut Text) -> (String, String) {
+        let lane = text.add(format!("add nuw i64 %run.lane, {}", part * WIDTH));
+        addresses(self.place, &lane, text)
     }
 
     /// Reads the accumulators before the loop.
     pub(super) fn load(&self, num_parts: usize, text: &mut Text) {
+        let vector = self.vector();
         for part in 0..self.num_accumulators(num_parts) {
-            let address = self.address(part, text);
-            let load = format!("load {}, ptr {address}, align 8", self.vector());
-            text.set(&self.name(part, ".first"), load);
+            let name = self.name(part, ".first");
+            if self.kind == Kind::SumOfFloats {
+                let lanes = self.addresses(part, text);
+                let pair = Twofold::load(&lanes, &vector, text).pair(&vector, text);
+                text.set(&name, self.renamed(&pair));
+            } else {
+                let place = self.place;
+                text.set(&name, format!("load {vector}, ptr %out{place}, align 8"));
+            }
         }
     }
 
@@ -99,7 +108,8 @@ impl Folding {
     pub(super) fn phis(&self, num_parts: usize, text: &mut Text) {
         for part in 0..self.num_accumulators(num_parts) {
             let (first, next) = (self.name(part, ".first"), self.name(part, ".next"));
-            let phi = format!("phi {} [ {first}, %run ], [ {next}, %loop ]", self.vector());
+            let accumulator = self.accumulator();
+            let phi = format!("phi {accumulator} [ {first}, %run ], [ {next}, %loop ]");
             text.set(&self.name(part, ""), phi);
         }
     }
@@ -128,24 +138,39 @@ impl Folding {
     /// Names the accumulators at the end of a round, as the next one knows them.
     pub(super) fn end_round(&self, current: &[String], text: &mut Text) {
         for (part, value) in current.iter().enumerate() {
-            let vector = self.vector();
-            // An instruction that does nothing gives a value another name.
-            let same = format!("select i1 true, {vector} {value}, {vector} {value}");
-            text.set(&self.name(part, ".next"), same);
+            text.set(&self.name(part, ".next"), self.renamed(value));
         }
+    }
+
+    /// An instruction that does nothing but to give an accumulator another name.
+    fn renamed(&self, value: &str) -> String {
+        let accumulator = self.accumulator();
+        format!("select i1 true, {accumulator} {value}, {accumulator} {value}")
     }
 
     /// Writes the accumulators back after the loop.
     pub(super) fn store(&self, num_parts: usize, text: &mut Text) {
         for part in 0..self.num_accumulators(num_parts) {
-            let address = self.address(part, text);
             let (vector, next) = (self.vector(), self.name(part, ".next"));
-            text.line(&format!("store {vector} {next}, ptr {address}, align 8"));
+            if self.kind == Kind::SumOfFloats {
+                let lanes = self.addresses(part, text);
+                Twofold::of_pair(&next, &vector, text).store(&lanes, &vector, text);
+            } else {
+                let place = self.place;
+                text.line(&format!("store {vector} {next}, ptr %out{place}, align 8"));
+            }
         }
     }
 
     /// Adds one row to its lane in memory.
     pub(super) fn step_in_memory(&self, body: &Body<'_>, text: &mut Text) {
+        if self.kind == Kind::SumOfFloats {
+            let lane = addresses(self.place, "%lane", text);
+            let old = Twofold::load(&lane, "double", text).pair("double", text);
+            let new = self.folded(body, &old, text);
+            Twofold::of_pair(&new, "double", text).store(&lane, "double", text);
+            return;
+        }
         let (element, place) = (element(self.data_type), self.place);
         let lane = if self.kind == Kind::Count {
             "0"
@@ -172,11 +197,14 @@ impl Folding {
         let arg_type = body.program.graph().type_of(arg);
         let vector = vector(self.data_type, body.width);
         let value = body.value(arg);
-        let add = match self.kind {
+        match self.kind {
+            Kind::Min | Kind::Max if arg_type.is_float() => {
+                let key = self.key(body, arg_type, value, text);
+                return self.extreme(body, (&key, old), kept, text);
+            }
             Kind::Min | Kind::Max => return self.extreme(body, (value, old), kept, text),
-            Kind::SumOfFloats => "fadd",
-            _ => "add",
-        };
+            _ => {}
+        }
         // Zero is dropped in before the value gets wider: less to select. It changes no sum: that of
         // floats begins with +0.0 and is never -0.0.
         let value = match kept {
@@ -187,7 +215,36 @@ impl Folding {
             None => value.to_owned(),
         };
         let wide = body.cast(arg_type, self.data_type, &value, text);
-        text.add(format!("{add} {vector} {old}, {wide}"))
+        if self.kind == Kind::SumOfFloats {
+            let sum = Twofold::of_pair(old, &vector, text);
+            return sum.plus(&wide, &vector, text).pair(&vector, text);
+        }
+        text.add(format!("add {vector} {old}, {wide}"))
+    }
+
+    /// The keys of floats, which are compared in their place; of a NaN that of the worst.
+    ///
+    /// Without a sign the bits have the order of the floats; with one it is turned around, which an exclusive or with
+    /// all bits but the sign turns back. Comparisons of floats would need as many instructions to see a NaN, and would
+    /// not tell zeros apart.
+    fn key(&self, body: &Body<'_>, float: Type, value: &str, text: &mut Text) -> String {
+        let (floats, keys) = (
+            vector(float, body.width),
+            vector(self.data_type, body.width),
+        );
+        let sign_bit = u64::from(float.bits() - 1);
+        let greatest = float.mask() >> 1;
+        let worst = match self.kind {
+            Kind::Min => greatest,
+            _ => !greatest,
+        };
+        let constant = |bits| splat(self.data_type, bits, body.width);
+        let bits = text.add(format!("bitcast {floats} {value} to {keys}"));
+        let signs = text.add(format!("ashr {keys} {bits}, {}", constant(sign_bit)));
+        let turned = text.add(format!("and {keys} {signs}, {}", constant(greatest)));
+        let key = text.add(format!("xor {keys} {bits}, {turned}"));
+        let is_nan = text.add(format!("fcmp uno {floats} {value}, {value}"));
+        body.select(self.data_type, &is_nan, (&constant(worst), &key), text)
     }
 
     fn extreme(

@@ -11,7 +11,7 @@
 //!
 //! 1. Nothing is read or written beyond `num_rows`: what is left of 32 rows goes through the second loop.
 //! 2. Vectors are written out and not left to LLVM's vectoriser, because the order of float sums is given
-//!    in lanes ([`basalt_kernels::fold`]). Where there is such a sum, the loop runs twice, by 16 rows: over the
+//!    in lanes ([`basalt_kernels::twofold`]). Where there is such a sum, the loop runs twice, by 16 rows: over the
 //!    first half of the rows, which have the lower half of the lanes, and over the second. Several columns are
 //!    several streams of memory already; two halves at once would gain nothing.
 //! 3. Accumulators are read from the outputs first and written back in the end; the caller fills them
@@ -21,6 +21,7 @@
 mod body;
 mod fold;
 mod text;
+mod twofold;
 
 use crate::column::LANES;
 use crate::ir::NodeId;

@@ -1,4 +1,8 @@
-//! Runs a program over random columns: compiled code gives what the interpreter gives.
+//! Runs a program over random columns: compiled code gives what the interpreter gives, whatever instructions it may
+//! use.
+
+use basalt_adapt::SimdLevel;
+use basalt_kernels::twofold::Twofold;
 
 use super::generate::{Draw, Memory, NUM_COLUMNS};
 use crate::{Column, Compiled, MappedRows, Outcome, Program, Type, interpret};
@@ -34,6 +38,11 @@ fn assert_same(program: &Program, (found, expected): (&[Outcome], &[Outcome]), n
                 let (a, b) = (comparable(data_type, *a), comparable(data_type, *b));
                 assert_eq!(a, b, "{output:?} of {num_rows} rows:\n{program}");
             }
+            (Outcome::Sum(a), Outcome::Sum(b)) => {
+                let bits = |sum: f64| comparable(data_type, sum.to_bits());
+                let of = |sum: Twofold| (bits(sum.sum), bits(sum.rest));
+                assert_eq!(of(*a), of(*b), "{output:?} of {num_rows} rows:\n{program}");
+            }
             (Outcome::Rows(a), Outcome::Rows(b)) => {
                 let (a, b) = (
                     mapped(data_type, a, num_rows),
@@ -48,7 +57,9 @@ fn assert_same(program: &Program, (found, expected): (&[Outcome], &[Outcome]), n
 
 /// Runs one program over columns of several lengths.
 pub(crate) fn check(program: &Program, draw: &mut Draw) {
-    let compiled = Compiled::try_new(program.clone()).unwrap_or_else(|e| panic!("{e}:\n{program}"));
+    let level = draw.of(&SimdLevel::ALL);
+    let compiled = Compiled::try_with_level(program.clone(), level)
+        .unwrap_or_else(|e| panic!("{e}:\n{program}"));
     let short = draw.below(32);
     for num_rows in [0, 1, 31, 32, 33, 64 + short, 200 + 3 * short, 1000] {
         let memory: Vec<Memory> = (0..NUM_COLUMNS)

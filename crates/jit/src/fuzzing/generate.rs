@@ -1,5 +1,6 @@
 //! Makes random programs and columns from a seed, or from the bytes of a fuzzer.
 
+use crate::calendar::{self, DayPart, DayUnit};
 use crate::{BinaryOp, Column, Fold, Graph, NodeId, Output, Program, Type, UnaryOp, Values};
 use basalt_adapt::Random;
 use basalt_kernels::Bitmap;
@@ -88,12 +89,11 @@ pub(super) fn program(draw: &mut Draw) -> Program {
 }
 
 fn output(draw: &mut Draw, graph: &mut Graph, has_filter: bool, depth: usize) -> Output {
-    let integer = draw.of(&Type::OF_COLUMNS[..8]);
     let number = draw.of(&Type::OF_COLUMNS);
     let any = draw.of(&[Type::Bool, number, number]);
     match draw.below(if has_filter { 5 } else { 8 }) {
-        0 => Output::Fold(Fold::Min, node(draw, graph, integer, depth)),
-        1 => Output::Fold(Fold::Max, node(draw, graph, integer, depth)),
+        0 => Output::Fold(Fold::Min, node(draw, graph, number, depth)),
+        1 => Output::Fold(Fold::Max, node(draw, graph, number, depth)),
         2 => Output::Fold(Fold::Count, node(draw, graph, any, depth)),
         3 => Output::Rows,
         4 | 5 => Output::Fold(Fold::Sum, node(draw, graph, number, depth)),
@@ -107,7 +107,11 @@ fn node(draw: &mut Draw, graph: &mut Graph, data_type: Type, depth: usize) -> No
         return leaf(draw, graph, data_type);
     }
     let depth = depth - 1;
-    match draw.below(10) {
+    match draw.below(11) {
+        10 if data_type.is_integer() => {
+            let value = of_calendar(draw, graph, depth);
+            graph.cast(data_type, value)
+        }
         0 => {
             let condition = node(draw, graph, Type::Bool, depth);
             let then = node(draw, graph, data_type, depth);
@@ -123,6 +127,32 @@ fn node(draw: &mut Draw, graph: &mut Graph, data_type: Type, depth: usize) -> No
         3 => unary(draw, graph, data_type, depth),
         _ => binary(draw, graph, data_type, depth),
     }
+}
+
+/// Something of a day or of a second.
+fn of_calendar(draw: &mut Draw, graph: &mut Graph, depth: usize) -> NodeId {
+    let of = draw.of(&[Type::U16, Type::I32, Type::U32]);
+    let arg = node(draw, graph, of, depth);
+    let step = draw.of(&[60, 300, 3_600, 86_400]);
+    let day = match draw.below(4) {
+        0 if of == Type::U32 => return calendar::start_of_seconds(graph, arg, step).unwrap(),
+        1 if of == Type::U32 => return calendar::part_of_seconds(graph, arg, step, 24).unwrap(),
+        _ if of == Type::U32 => calendar::day_of_seconds(graph, arg).unwrap(),
+        _ => arg,
+    };
+    let part = draw.of(&[
+        DayPart::Year,
+        DayPart::Quarter,
+        DayPart::DayOfYear,
+        DayPart::YearMonthDay,
+    ]);
+    let unit = draw.of(&[DayUnit::Year, DayUnit::Month, DayUnit::SundayWeek]);
+    let built = match draw.below(3) {
+        0 => calendar::day_of_week(graph, day),
+        1 => calendar::start_of_day_unit(graph, unit, day),
+        _ => calendar::part_of_day(graph, part, day),
+    };
+    built.unwrap()
 }
 
 fn leaf(draw: &mut Draw, graph: &mut Graph, data_type: Type) -> NodeId {
@@ -162,7 +192,7 @@ fn unary(draw: &mut Draw, graph: &mut Graph, data_type: Type, depth: usize) -> N
 fn binary(draw: &mut Draw, graph: &mut Graph, data_type: Type, depth: usize) -> NodeId {
     use BinaryOp::{
         Add, And, BitAnd, BitOr, BitXor, Divide, Equal, Greater, GreaterOrEqual, IntDiv, Less,
-        LessOrEqual, Modulo, Multiply, NotEqual, Or, Subtract,
+        LessOrEqual, Modulo, Multiply, NotEqual, Or, ShiftLeft, ShiftRight, Subtract,
     };
     let (op, of) = match data_type {
         Type::Bool if draw.below(2) == 0 => (draw.of(&[And, Or]), Type::Bool),
@@ -173,7 +203,8 @@ fn binary(draw: &mut Draw, graph: &mut Graph, data_type: Type, depth: usize) -> 
         t if t.is_float() => (draw.of(&[Add, Subtract, Multiply, Divide]), t),
         t => {
             let ops = [
-                Add, Subtract, Multiply, BitAnd, BitOr, BitXor, IntDiv, Modulo,
+                Add, Subtract, Multiply, BitAnd, BitOr, BitXor, IntDiv, Modulo, ShiftLeft,
+                ShiftRight,
             ];
             (draw.of(&ops), t)
         }

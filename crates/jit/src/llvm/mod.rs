@@ -3,6 +3,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `api.rs` | the functions of the library, loaded at run time |
+//! | `features.rs` | which instructions a level allows |
 //! | `owned.rs` | what must be given back to LLVM, each freed when it is dropped |
 //! | `turn.rs` | one compilation at a time |
 //! | `mod.rs` | the road from text to an address |
@@ -11,11 +12,14 @@
 //! Each piece of code has an LLJIT of its own, so that dropping it frees its memory.
 
 mod api;
+mod features;
 mod owned;
 mod turn;
 
 use std::ffi::CString;
 use std::ptr;
+
+use basalt_adapt::SimdLevel;
 
 use api::{Api, Ref, api};
 use owned::{Buffer, Context, Jit, Machine, Module, Options, checked, message_of};
@@ -29,8 +33,7 @@ const PASSES: &str = "default<O1>";
 pub(crate) struct Code {
     jit: Option<Jit>,
     address: usize,
-    /// Bytes of the object file: about what it takes in memory.
-    pub(crate) size_bytes: usize,
+    size_bytes: usize,
 }
 
 /// What LLVM says about text that it cannot compile, or why there is no LLVM.
@@ -40,6 +43,11 @@ impl Code {
     /// Where the function begins.
     pub(crate) fn address(&self) -> usize {
         self.address
+    }
+
+    /// Bytes of the object file: about what it takes in memory.
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.size_bytes
     }
 }
 
@@ -61,11 +69,11 @@ pub(crate) fn stop() {
     turn::end();
 }
 
-/// Compiles the function `name` of `text`.
-pub(crate) fn compile(text: &str, name: &str) -> Result<Code, Complaint> {
+/// Compiles the function `name` of `text` with the instructions that `level` allows.
+pub(crate) fn compile(text: &str, name: &str, level: SimdLevel) -> Result<Code, Complaint> {
     let _turn = turn::take();
     let api = api()?;
-    let object = Built::of(api, text)?.emit(FileType::Object)?;
+    let object = Built::of(api, text, level)?.emit(FileType::Object)?;
     let size_bytes = object.bytes().len();
     let jit = Jit::new(api)?;
     jit.add(object)?;
@@ -78,10 +86,10 @@ pub(crate) fn compile(text: &str, name: &str) -> Result<Code, Complaint> {
 }
 
 /// The assembly of the functions of `text`.
-pub(crate) fn assembly(text: &str) -> Result<String, Complaint> {
+pub(crate) fn assembly(text: &str, level: SimdLevel) -> Result<String, Complaint> {
     let _turn = turn::take();
     let api = api()?;
-    let buffer = Built::of(api, text)?.emit(FileType::Assembly)?;
+    let buffer = Built::of(api, text, level)?.emit(FileType::Assembly)?;
     Ok(String::from_utf8_lossy(buffer.bytes()).into_owned())
 }
 
@@ -101,10 +109,10 @@ struct Built {
 }
 
 impl Built {
-    fn of(api: &'static Api, text: &str) -> Result<Self, Complaint> {
+    fn of(api: &'static Api, text: &str, level: SimdLevel) -> Result<Self, Complaint> {
         let context = Context::new(api);
         let module = Module::parse(api, &context, text)?;
-        let machine = Machine::of_host(api)?;
+        let machine = Machine::of_host(api, level)?;
         machine.adopt(&module);
         let options = Options::new(api);
         let passes = c_text(PASSES)?;

@@ -6,9 +6,12 @@
 use std::ffi::{CStr, CString};
 use std::ptr;
 
+use basalt_adapt::SimdLevel;
+
 use super::Complaint;
 use super::api::{Api, Message, Ref};
 use super::c_text;
+use super::features::Processor;
 
 /// The text of a message, which is freed.
 pub(super) fn message_of(api: &Api, message: Message) -> String {
@@ -143,10 +146,10 @@ const RELOCATE_ANYWHERE: u32 = 2;
 const MODEL_DEFAULT: u32 = 0;
 
 impl Machine {
-    /// The processor that this runs on.
-    pub(super) fn of_host(api: &'static Api) -> Result<Self, Complaint> {
+    /// The processor that this runs on, with the instructions that `level` allows.
+    pub(super) fn of_host(api: &'static Api, level: SimdLevel) -> Result<Self, Complaint> {
         // SAFETY: (arguments) none. (once) each message is taken over by `message_of`.
-        let [triple, cpu, features] = unsafe {
+        let [triple, name, features] = unsafe {
             [
                 (api.LLVMGetDefaultTargetTriple)(),
                 (api.LLVMGetHostCPUName)(),
@@ -154,14 +157,15 @@ impl Machine {
             ]
         }
         .map(|message| message_of(api, message));
-        let (triple, cpu, features) = (c_text(&triple)?, c_text(&cpu)?, c_text(&features)?);
+        let Processor { name, features } = Processor { name, features }.limited(level);
+        let (triple, name, features) = (c_text(&triple)?, c_text(&name)?, c_text(&features)?);
         let target = target(api, &triple)?;
         // SAFETY: (target) LLVM's own, which lives for ever. (texts) end with 0 and are only read.
         let inner = unsafe {
             (api.LLVMCreateTargetMachine)(
                 target,
                 triple.as_ptr(),
-                cpu.as_ptr(),
+                name.as_ptr(),
                 features.as_ptr(),
                 OPTIMIZE_MOST,
                 RELOCATE_ANYWHERE,

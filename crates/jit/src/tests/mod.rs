@@ -1,6 +1,8 @@
-//! Compares compiled programs with the interpreter, and looks at their code.
+//! Compares compiled programs with the interpreter and with what is known, and looks at their code.
 
 mod agreement;
+mod calendar;
+mod extremes;
 mod vector_code;
 
 /// Whether there is LLVM; says that a test is left out if not.
