@@ -14,8 +14,8 @@ use basalt_kernels::fold::fold_lanes;
 use basalt_kernels::grouped::fold_groups;
 use basalt_types::DataType;
 
-use super::byte_keys::FloatKeys;
 use super::defaults::bug;
+use super::float_sum::{self, Output};
 use super::rows::Rows;
 use super::sum::sum_type;
 use super::values::{
@@ -84,6 +84,11 @@ fn bind(
     output: Output,
 ) -> Result<BoundAggregate> {
     let arrow = call.types[0].physical();
+    match arrow {
+        ArrowType::Float32 => return Ok(float_sum::bind::<Float32Type>(return_type, output)),
+        ArrowType::Float64 => return Ok(float_sum::bind::<Float64Type>(return_type, output)),
+        _ => {}
+    }
     visit_primitive(
         &arrow,
         BindAverage {
@@ -93,12 +98,6 @@ fn bind(
         },
     )
     .ok_or_else(|| call.illegal_type(0))
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Output {
-    Average,
-    SumAndCount,
 }
 
 struct BindAverage {
@@ -116,7 +115,6 @@ impl PrimitiveVisitor for BindAverage {
         let return_type = self.return_type.clone();
         BoundAggregate::new(self.return_type, state_types, move || Average::<T> {
             states: Vec::new(),
-            bytes: FloatKeys::default(),
             sum_arrow: sum_arrow.clone(),
             return_type: return_type.clone(),
             output: self.output,
@@ -138,8 +136,6 @@ struct SumAndCount<S> {
 #[derive(Debug)]
 struct Average<T: Primitive> {
     states: Vec<SumAndCount<SumNative<T>>>,
-    /// Not yet in `states`.
-    bytes: FloatKeys,
     sum_arrow: ArrowType,
     return_type: DataType,
     output: Output,
@@ -155,18 +151,6 @@ impl<T: Primitive> Average<T> {
             };
             self.states.resize(num_groups, empty);
         }
-    }
-
-    /// Takes over what was added by groups that are bytes.
-    fn take_bytes(&mut self) {
-        let mut bytes = std::mem::take(&mut self.bytes);
-        bytes.drain::<SumNative<T>>(|group, sum, count| {
-            self.resize(group + 1);
-            let state = &mut self.states[group];
-            state.sum = state.sum.add_wrapping(sum);
-            state.count += count;
-        });
-        self.bytes = bytes;
     }
 
     fn averages(&self, range: Range<usize>) -> Result<ArrayRef> {
@@ -239,10 +223,6 @@ impl<T: Primitive> Aggregator for Average<T> {
         Ok(())
     }
 
-    fn update_bytes(&mut self, args: &[ArrayRef], keys: &[u8]) -> Result<bool> {
-        Ok(self.bytes.add(keys, column(args, 0)?))
-    }
-
     fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
         self.resize(groups.num_groups);
         let sums = primitive::<<T::Native as Value>::Sum>(column(states, 0)?)?.values();
@@ -256,11 +236,10 @@ impl<T: Primitive> Aggregator for Average<T> {
     }
 
     fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
-        self.take_bytes();
         self.resize(range.end);
         match self.output {
             Output::Average => self.averages(range),
-            Output::SumAndCount => {
+            Output::Sum | Output::SumAndCount => {
                 let columns = self.states(range)?;
                 let ArrowType::Struct(fields) = self.return_type.physical() else {
                     return Err(wrong_array(&columns[0]));
@@ -272,7 +251,6 @@ impl<T: Primitive> Aggregator for Average<T> {
     }
 
     fn states(&mut self, range: Range<usize>) -> Result<Vec<ArrayRef>> {
-        self.take_bytes();
         self.resize(range.end);
         let states = &self.states[range];
         let sums = states.iter().map(|s| s.sum).collect();
@@ -288,7 +266,7 @@ impl<T: Primitive> Aggregator for Average<T> {
     }
 
     fn size_bytes(&self) -> usize {
-        self.states.capacity() * size_of::<SumAndCount<SumNative<T>>>() + self.bytes.size_bytes()
+        self.states.capacity() * size_of::<SumAndCount<SumNative<T>>>()
     }
 }
 

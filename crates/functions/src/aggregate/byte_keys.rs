@@ -3,8 +3,6 @@
 //! `sum` and `avg` feed it when an operator knows their groups as bytes. What it has added so far
 //! stays apart from the function's own states until these are asked for.
 
-use std::any::Any;
-
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
 use arrow::datatypes::{ArrowNativeType, ArrowPrimitiveType, Float32Type, Float64Type};
 use basalt_adapt::{Chooser, Work};
@@ -46,18 +44,12 @@ impl FloatKeys {
         false
     }
 
-    /// Gives the sum, as a function's own type `S` that is `f64`, and the count of each group that
-    /// got something, and forgets them.
-    pub(super) fn drain<S: Copy + 'static>(&mut self, mut f: impl FnMut(usize, S, u64)) {
-        let mut give = |group: usize, sum: f64, count: u64| {
-            if let Some(sum) = (&sum as &dyn Any).downcast_ref::<S>() {
-                f(group, *sum, count);
-            }
-        };
+    /// Gives the sum and the count of each group that got something, and forgets them.
+    pub(super) fn drain(&mut self, mut f: impl FnMut(usize, f64, u64)) {
         match self {
             FloatKeys::Empty => {}
-            FloatKeys::F32(keys) => keys.drain(&mut give),
-            FloatKeys::F64(keys) => keys.drain(&mut give),
+            FloatKeys::F32(keys) => keys.drain(&mut f),
+            FloatKeys::F64(keys) => keys.drain(&mut f),
         }
     }
 

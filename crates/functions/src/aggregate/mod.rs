@@ -15,6 +15,7 @@
 //! | `grouped` | functions whose state is a Rust value a group |
 //! | `row_log` | functions that keep all rows and compute at the end |
 //! | `byte_keys` | floats by groups that are bytes |
+//! | `float_sum` | sums of floats in which the order of the rows does not show |
 //! | `paced` | rows in pieces, so that states are looked at before they are too large |
 //! | `slots`, `byte_arena` | one value of any type a group |
 //! | `byte_order` | the order of strings that begin alike |
@@ -55,6 +56,7 @@ mod defaults;
 mod distinct_set;
 mod extreme;
 mod extreme_bytes;
+mod float_sum;
 mod grouped;
 mod groups;
 mod keyed;

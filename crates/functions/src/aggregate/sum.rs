@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, ArrowPrimitiveType, Float64Array};
-use arrow::datatypes::{ArrowNativeTypeOp, DataType as ArrowType, Float64Type};
+use arrow::datatypes::{ArrowNativeTypeOp, DataType as ArrowType, Float32Type, Float64Type};
 use basalt_error::Result;
 use basalt_kernels::fold::fold_lanes;
 use basalt_kernels::grouped::fold_groups;
 use basalt_types::DataType;
 
-use super::byte_keys::FloatKeys;
+use super::float_sum::{self, Output};
 use super::rows::Rows;
 use super::values::{
     Primitive, PrimitiveVisitor, Value, column, primitive, primitive_array, to_floats,
@@ -63,6 +63,11 @@ fn resolve_sum(call: &AggregateCall<'_>) -> Result<BoundAggregate> {
     call.expect_args(1..=1)?;
     let data_type = &call.types[0];
     let return_type = sum_type(data_type).ok_or_else(|| call.illegal_type(0))?;
+    match data_type.physical() {
+        ArrowType::Float32 => return Ok(float_sum::bind::<Float32Type>(return_type, Output::Sum)),
+        ArrowType::Float64 => return Ok(float_sum::bind::<Float64Type>(return_type, Output::Sum)),
+        _ => {}
+    }
     let bound = visit_primitive(&data_type.physical(), BindSum(return_type))
         .ok_or_else(|| call.illegal_type(0))?;
     Ok(if data_type.is_integer() {
@@ -151,7 +156,6 @@ where
         vec![physical.clone()],
         move || Sum::<T, S, W> {
             sums: Vec::new(),
-            bytes: FloatKeys::default(),
             physical: physical.clone(),
             values: PhantomData,
         },
@@ -161,8 +165,6 @@ where
 /// Sums of `T` in `S`.
 struct Sum<T, S: Primitive, W> {
     sums: Vec<S::Native>,
-    /// Not yet in `sums`.
-    bytes: FloatKeys,
     physical: ArrowType,
     values: PhantomData<fn() -> (T, W)>,
 }
@@ -205,17 +207,6 @@ impl<T, S: Primitive, W> Sum<T, S, W> {
             self.sums.resize(num_groups, S::Native::ZERO);
         }
     }
-
-    /// Takes over what was added by groups that are bytes.
-    fn take_bytes(&mut self) {
-        let sums = &mut self.sums;
-        self.bytes.drain::<S::Native>(|group, sum, _| {
-            if group >= sums.len() {
-                sums.resize(group + 1, S::Native::ZERO);
-            }
-            sums[group] = sums[group].add_wrapping(sum);
-        });
-    }
 }
 
 impl<T, S, W> Aggregator for Sum<T, S, W>
@@ -231,14 +222,6 @@ where
         Ok(())
     }
 
-    fn update_bytes(&mut self, args: &[ArrayRef], keys: &[u8]) -> Result<bool> {
-        // A sum in the type of the values could not take over what is added as Float64.
-        if self.physical != ArrowType::Float64 {
-            return Ok(false);
-        }
-        Ok(self.bytes.add(keys, column(args, 0)?))
-    }
-
     fn merge(&mut self, states: &[ArrayRef], groups: Groups<'_>) -> Result<()> {
         self.resize(groups.num_groups);
         let values = primitive::<S>(column(states, 0)?)?.values();
@@ -247,7 +230,6 @@ where
     }
 
     fn finish(&mut self, range: Range<usize>) -> Result<ArrayRef> {
-        self.take_bytes();
         self.resize(range.end);
         let sums = self.sums[range].to_vec();
         Ok(primitive_array::<S>(sums, None, &self.physical))
@@ -262,8 +244,7 @@ where
     }
 
     fn size_bytes(&self) -> usize {
-        let sums = self.sums.capacity() * size_of::<<S as ArrowPrimitiveType>::Native>();
-        sums + self.bytes.size_bytes()
+        self.sums.capacity() * size_of::<<S as ArrowPrimitiveType>::Native>()
     }
 }
 

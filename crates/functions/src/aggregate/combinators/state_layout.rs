@@ -75,6 +75,9 @@ fn parts_of(name: &str, args: &[DataType], has_params: bool) -> Option<Vec<Part>
     let first = args.first();
     Some(match name {
         "count" => vec![Part::Count],
+        // Of floats there is, beside the sum, what it has rounded away.
+        "sum" if first?.is_float() => vec![float(), Part::Absent],
+        "sumCount" | "avg" if first?.is_float() => vec![float(), Part::Absent, Part::Count],
         "sum" => vec![Part::Number(number(sum_width(first?)?))],
         "sumWithOverflow" => vec![Part::Number(value_of(first?).filter(is_number)?)],
         "sumKahan" => vec![float(), float()],
