@@ -177,10 +177,20 @@ impl Outcome {
         Self::new(Way::Top, num_rows, vec![("Key bits", bits), ("Kept", kept)])
     }
 
-    /// Rows that are merged of so many runs.
-    pub(super) fn merged(num_rows: usize, num_runs: usize) -> Self {
+    /// Rows that are merged of so many runs, in so many ranges of which so many at once.
+    pub(super) fn merged(
+        num_rows: usize,
+        num_runs: usize,
+        (num_ranges, num_ahead): (usize, usize),
+    ) -> Self {
         let runs = figures::quantity(num_runs as u64);
-        Self::new(Way::Merge, num_rows, vec![("Runs", runs)])
+        let num_ranges = figures::quantity(num_ranges as u64);
+        let ranges = format!("{num_ranges}, {num_ahead} at once");
+        Self::new(
+            Way::Merge,
+            num_rows,
+            vec![("Runs", runs), ("Ranges", ranges)],
+        )
     }
 
     fn new(way: Way, num_rows: usize, facts: Vec<(&'static str, String)>) -> Self {

@@ -75,9 +75,9 @@ impl Job {
         }
     }
 
-    /// Notes that `num_rows` rows are merged of so many runs.
-    pub(super) fn note_merge(&self, num_rows: usize, num_runs: usize) {
-        self.notes.note(Outcome::merged(num_rows, num_runs));
+    /// Notes that `num_rows` rows are merged of so many runs, in so many ranges of which so many at once.
+    pub(super) fn note_merge(&self, num_rows: usize, num_runs: usize, ranges: (usize, usize)) {
+        self.notes.note(Outcome::merged(num_rows, num_runs, ranges));
     }
 
     /// Whether to see if rows are in order before anything is made of them.

@@ -34,7 +34,8 @@
 //! | [`sort_exec`] | the operator in a plan |
 //! | [`options`] | what may be forced about a sort |
 //!
-//! Where memory is short, sorted runs go to temporary files.
+//! Where memory is short, sorted runs go to temporary files, are cut by keys, and each range of keys is merged by
+//! a task.
 
 mod account;
 mod bound;

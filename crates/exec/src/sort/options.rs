@@ -82,6 +82,14 @@ impl Strategy {
         }
     }
 
+    /// Whether work is cut however small the pieces are, so that tests have many of them.
+    pub(super) fn is_tiny(self) -> bool {
+        match self {
+            Self::Auto | Self::Top | Self::Comparison => false,
+            Self::Counting | Self::Radix => true,
+        }
+    }
+
     /// Words of a part, of `num_words` that `num_tasks` tasks share.
     pub(super) fn part_words(self, num_words: usize, num_tasks: usize) -> usize {
         let shared = num_words / (4 * num_tasks.max(1));

@@ -13,7 +13,7 @@ use datafusion::physical_expr::PhysicalSortExpr;
 use futures::StreamExt;
 
 use super::direction::{Stretch, stretches};
-use super::external::{Run, Runs, TaskRuns};
+use super::external::{KeyRanges, Runs, Spilled};
 use super::float_key::key_values;
 use super::job::Job;
 use super::layout::{KeyColumn, Layout};
@@ -46,7 +46,7 @@ pub(super) enum Collected {
     /// In memory.
     Rows(Rows),
     /// In files, with memory to merge them.
-    Runs(Vec<Run>, MemoryReservation),
+    Spilled(Spilled, MemoryReservation),
 }
 
 impl Rows {
@@ -58,7 +58,7 @@ impl Rows {
                 let mut collector = Collector::new(&runs.job, share);
                 let runs = runs.clone();
                 SpawnedTask::spawn(async move {
-                    let mut spilled = TaskRuns::default();
+                    let mut spilled = Spilled::default();
                     while let Some(batch) = input.next().await {
                         if collector.push(batch?)? {
                             runs.spill(collector.take()?, &mut spilled).await?;
@@ -78,7 +78,7 @@ impl Rows {
         Ok(Collected::Rows(all))
     }
 
-    async fn spill_rest(tasks: Vec<(Self, TaskRuns)>, runs: &Runs) -> Result<Collected> {
+    async fn spill_rest(tasks: Vec<(Self, Spilled)>, runs: &Runs) -> Result<Collected> {
         let memory = tasks.iter().find_map(|(rows, _)| {
             let shares = rows.shares.lock().unwrap_or_else(PoisonError::into_inner);
             shares.first().map(Share::new_memory)
@@ -88,11 +88,13 @@ impl Rows {
             let runs = runs.clone();
             SpawnedTask::spawn(async move {
                 runs.spill(rows, &mut spilled).await?;
-                Ok(spilled.runs)
+                Ok(spilled)
             })
         });
-        let runs = joined(tasks.collect()).await?.into_iter().flatten();
-        Ok(Collected::Runs(runs.collect(), memory))
+        let mut all = Spilled::default();
+        let of_tasks = joined(tasks.collect()).await?;
+        of_tasks.into_iter().for_each(|spilled| all.append(spilled));
+        Ok(Collected::Spilled(all, memory))
     }
 
     fn new(shares: Vec<Share>) -> Self {
@@ -173,6 +175,14 @@ impl Rows {
     pub(super) fn num_ranked(&self) -> Option<usize> {
         let values = self.ranges.iter().filter_map(|range| range.values.as_ref());
         values.map(|values| values.len()).max()
+    }
+
+    /// What the keys have in common.
+    pub(super) fn key_ranges(&self) -> KeyRanges {
+        KeyRanges {
+            columns: self.columns.clone(),
+            ranges: self.ranges.clone(),
+        }
     }
 
     /// The layout of words that hold keys alone.

@@ -20,7 +20,7 @@ use futures::stream;
 
 use super::Options;
 use super::account::{Clocks, Notes};
-use super::external::Runs;
+use super::external::{RowKeys, Runs};
 use super::float_key::key_column;
 use super::job::Job;
 use super::key_bound::KeyBound;
@@ -283,7 +283,7 @@ impl ExecutionPlan for SortRowsExec {
         let pool = memory::of_operator(context.memory_pool(), &self.metrics);
         let max_bytes = self.options.external_bytes;
         let budget = Budget::new(max_bytes, partitions.len(), &context, &self.metrics);
-        let ordering = self.ordering.clone();
+        let row_keys = Arc::new(RowKeys::try_new(&job.sorts, &job.schema)?);
         let input = |i: usize| {
             let memory = MemoryConsumer::new(format!("SortRowsExec[{i}]"));
             let input = self.input.execute(i, Arc::clone(&context))?;
@@ -298,12 +298,12 @@ impl ExecutionPlan for SortRowsExec {
             }
             let runs = Runs {
                 job,
-                ordering,
+                row_keys,
                 budget,
             };
             match Rows::collect(inputs, &runs).await? {
                 Collected::Rows(rows) => runs.job.run(rows).await,
-                Collected::Runs(spilled, memory) => runs.merge(spilled, memory).await,
+                Collected::Spilled(spilled, memory) => runs.merge(spilled, memory).await,
             }
         };
         let batches = stream::once(run).try_flatten();

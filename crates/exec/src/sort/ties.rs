@@ -40,9 +40,10 @@ struct Key {
 }
 
 impl Key {
-    fn compare(&self, a: usize, b: usize) -> Ordering {
+    /// Compares row `a` with row `b` of the same key of other rows.
+    fn compare(&self, a: usize, other: &Self, b: usize) -> Ordering {
         let nulls_first = self.options.nulls_first;
-        match (self.values.is_null(a), self.values.is_null(b)) {
+        match (self.values.is_null(a), other.values.is_null(b)) {
             (true, true) => return Ordering::Equal,
             (false, false) => {}
             (a_is_null, _) if a_is_null == nulls_first => return Ordering::Less,
@@ -50,19 +51,21 @@ impl Key {
         }
         let order = match self.kind {
             Kind::Bytes => {
-                let values = self.values.as_ref();
-                bytes_at(values, a).cmp(bytes_at(values, b))
+                let (ours, others) = (self.values.as_ref(), other.values.as_ref());
+                bytes_at(ours, a).cmp(bytes_at(others, b))
             }
-            Kind::Narrow | Kind::Wide => {
-                let numbers = self.ordinals.get_or_init(|| ordinals(self.values.as_ref()));
-                numbers[a].cmp(&numbers[b])
-            }
+            Kind::Narrow | Kind::Wide => self.ordinals()[a].cmp(&other.ordinals()[b]),
         };
         if self.options.descending {
             order.reverse()
         } else {
             order
         }
+    }
+
+    fn ordinals(&self) -> &[u128] {
+        let ordinals = || ordinals(self.values.as_ref());
+        self.ordinals.get_or_init(ordinals)
     }
 }
 
@@ -102,15 +105,16 @@ impl Ties {
         order.clear();
         if rows.len() <= COMPARED_ROWS {
             order.extend(rows);
-            order.sort_by(|a, b| self.compare(*a as usize, *b as usize));
+            order.sort_by(|a, b| self.compare(*a as usize, self, *b as usize));
         } else {
             order.extend(self.order_of_many(rows));
         }
     }
 
-    /// Compares two rows by all keys.
-    fn compare(&self, a: usize, b: usize) -> Ordering {
-        let mut orders = self.keys.iter().map(|key| key.compare(a, b));
+    /// Compares row `a` with row `b` of other rows by all keys.
+    pub(super) fn compare(&self, a: usize, other: &Self, b: usize) -> Ordering {
+        let keys = self.keys.iter().zip(&other.keys);
+        let mut orders = keys.map(|(key, other)| key.compare(a, other, b));
         let order = orders.find(|order| order.is_ne());
         order.unwrap_or(Ordering::Equal)
     }
@@ -178,15 +182,10 @@ impl Ties {
         ties: &mut [Tie],
         mut push: impl FnMut(Range<usize>, Option<Next>),
     ) {
-        let Key {
-            values,
-            options,
-            ordinals: numbers,
-            ..
-        } = &self.keys[key];
-        let numbers = numbers.get_or_init(|| ordinals(values.as_ref()));
+        let numbers = self.keys[key].ordinals();
+        let is_descending = self.keys[key].options.descending;
         for tie in ties.iter_mut() {
-            tie.word = directed(numbers[tie.row as usize], options.descending);
+            tie.word = directed(numbers[tie.row as usize], is_descending);
         }
         sort(ties, |range, _| push(range, self.next_key(key + 1)));
     }

@@ -6,6 +6,9 @@ use std::fmt::Debug;
 pub(super) trait Word:
     Copy + Ord + Default + Debug + Send + Sync + std::hash::Hash + 'static
 {
+    /// The largest of all.
+    const MAX: Self;
+
     /// The same value.
     fn to_u128(self) -> u128;
 
@@ -43,6 +46,8 @@ pub(super) trait Word:
 macro_rules! word {
     ($native:ty) => {
         impl Word for $native {
+            const MAX: Self = <$native>::MAX;
+
             fn to_u128(self) -> u128 {
                 u128::from(self)
             }

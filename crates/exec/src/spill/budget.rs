@@ -21,6 +21,9 @@ use crate::temporary::TemporaryFiles;
 /// The metric that counts files.
 const FILES: &str = "spilled_files";
 
+/// Budget of a merge at least, if the query has as much: with less of it runs are merged again and again.
+const LEAST_MERGE_BYTES: usize = 64 << 20;
+
 /// The part of its due that a task writes at least where others have taken the memory: of smaller ones
 /// there would be too many.
 const LEAST_PART: usize = 4;
@@ -92,8 +95,18 @@ impl Budget {
         self.check()
     }
 
+    /// Bytes that tasks may take to merge what is in files, once they hold nothing else.
+    pub(crate) fn merge_bytes(&self) -> usize {
+        let max_bytes = self.max_bytes.unwrap_or(usize::MAX);
+        // Some of it is for batches on their way, and for what was freed and not given back.
+        max_bytes.max(LEAST_MERGE_BYTES).min(room_bytes()) / 2
+    }
+
     /// Checks whether the query may go on, which writes to files what is too much.
-    fn check(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// Why it ends.
+    pub(crate) fn check(&self) -> Result<()> {
         let control = self.control.as_ref();
         control.map_or(Ok(()), |c| c.check_end().map_err(into_plan_error))
     }

@@ -7,6 +7,7 @@ use arrow::array::{
     Int8Array, Int64Array, RecordBatch, UInt8Array, UInt16Array, UInt64Array,
 };
 use arrow::compute::{SortOptions, concat_batches, take_record_batch};
+use arrow::datatypes::SchemaRef;
 use arrow::row::{RowConverter, SortField};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::execution::TaskContext;
@@ -19,6 +20,7 @@ use proptest::prelude::{Strategy as Values, any, prop, prop_assert, prop_assert_
 use basalt_exec::report::{Account, account};
 use basalt_exec::sort::{Limit, Options, SortRowsExec, Strategy};
 
+mod thresholds;
 mod ways;
 
 /// All that may be forced, and memory that is full with every batch.
@@ -180,7 +182,15 @@ fn expected(all: &RecordBatch, keys: &[(usize, bool, bool)]) -> RecordBatch {
 
 /// A sort over partitions of batches.
 fn sort(partitions: &[Vec<RecordBatch>], keys: &[(usize, bool, bool)]) -> SortRowsExec {
-    let schema = batch(&[]).schema();
+    sort_of(batch(&[]).schema(), partitions, keys)
+}
+
+/// The same over rows of any schema.
+fn sort_of(
+    schema: SchemaRef,
+    partitions: &[Vec<RecordBatch>],
+    keys: &[(usize, bool, bool)],
+) -> SortRowsExec {
     let sorts = keys.iter().map(|key| {
         let column = Column::new(schema.field(key.0).name(), key.0);
         PhysicalSortExpr::new(Arc::new(column), options(key))
