@@ -13,7 +13,7 @@ use basalt_exec::interruptible::InterruptibleJoins;
 use basalt_exec::ordered_output::OrderedOutput;
 use basalt_exec::read_once::ReadLeftOnce;
 use basalt_exec::recursion::BoundRecursions;
-use basalt_exec::rule::{CompileExpressions, HelpfulRules, SwapOperators};
+use basalt_exec::rule::{CompileExpressions, HelpfulRules, SwapFilterRows, SwapOperators};
 use basalt_exec::{
     PlanFiles, QueryControl, StreamPlanner, compile, memory, optimizer, report, sort,
 };
@@ -109,6 +109,7 @@ impl Execution {
         if let Some(options) = compile_options(settings, "expression") {
             rules.push(Arc::new(CompileExpressions::new(options)));
         }
+        rules.push(Arc::new(SwapFilterRows));
         let rules = HelpfulRules::new(rules);
         builder = builder.with_physical_optimizer_rules(vec![Arc::new(rules)]);
         if !settings.flag("optimizer") {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use basalt_exec::deal::DealExec;
+use basalt_exec::filter_project::FilterRowsExec;
 use basalt_exec::stream::StreamExec;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::coop::CooperativeExec;
-use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 
 /// The rows that came to the limit at the top of a plan that has run; `None` if there is no limit, or
@@ -17,7 +17,7 @@ pub(crate) fn rows_before_limit(plan: &Arc<dyn ExecutionPlan>) -> Option<u64> {
     let mut node = plan;
     let mut is_below_limit = false;
     loop {
-        let is_limit = node.fetch().is_some() && !node.is::<FilterExec>();
+        let is_limit = node.fetch().is_some() && !node.is::<FilterRowsExec>();
         let step = node.downcast_ref::<StreamExec>();
         let passes_rows = is_limit
             || node.is::<ProjectionExec>()

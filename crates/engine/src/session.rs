@@ -11,6 +11,7 @@ use basalt_analyzer::Analyzer;
 use basalt_analyzer::constants::with_runner;
 use basalt_error::{Error, ErrorCode, Position, Result};
 use basalt_exec::QueryControl;
+use basalt_exec::compile::set_code_limit;
 use basalt_functions::{Context, Interrupt};
 use basalt_parser::Parsed;
 use basalt_parser::ast::{self, ExplainKind, Statement};
@@ -137,8 +138,12 @@ impl Session {
         let parsed = &*statement::identifiers::resolved(parsed, &self.parameters)?;
         SimdLevel::force(SimdLevel::parse_setting(settings.get("simd_level")).unwrap_or(None));
         force_arms(settings.get("force_choice"))?;
-        // The cache is everybody's: what one query sets for itself does not change it.
+        // The caches are everybody's: what one query sets for itself does not change them.
         let own = self.settings.changed();
+        if own.contains_key("compiled_expression_cache_size") {
+            let bytes = self.settings.number("compiled_expression_cache_size");
+            set_code_limit(usize::try_from(bytes).unwrap_or(usize::MAX));
+        }
         if own.contains_key("uncompressed_cache_size") {
             let bytes = block_cache_bytes(&self.settings);
             self.database.blocks.set_capacity(bytes);

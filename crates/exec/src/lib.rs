@@ -9,6 +9,7 @@
 //! | [`scan`] | reading rows: numbers, memory, Parquet, text formats, in parallel by morsels |
 //! | [`stream`] | steps over a stream: ARRAY JOIN, LIMIT BY, WITH TIES, WITH FILL |
 //! | [`predicate`] | the rows for which a condition holds, by kernels |
+//! | [`filter_project`] | the operator that drops the others |
 //! | [`window`] | window functions over sorted rows |
 //! | `handover` | a share of the work for threads that are idle |
 //! | [`group_by`] | grouping rows by any keys, in parallel |
@@ -36,6 +37,7 @@ pub mod codes;
 pub mod compile;
 pub mod control;
 pub mod deal;
+pub mod filter_project;
 pub mod group_by;
 mod handover;
 pub mod interruptible;

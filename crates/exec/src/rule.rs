@@ -20,6 +20,7 @@ use crate::sort;
 
 mod compile_expressions;
 mod extremes;
+mod filter_rows;
 mod filters;
 mod grouping_sets;
 mod helpful;
@@ -32,6 +33,7 @@ mod top_groups;
 mod whole_sorts;
 
 pub use compile_expressions::CompileExpressions;
+pub use filter_rows::SwapFilterRows;
 pub use filters::SwapFilters;
 pub use helpful::HelpfulRules;
 pub use keep_sorts::KeepSorts;

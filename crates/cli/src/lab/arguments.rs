@@ -400,7 +400,7 @@ fn with_report(command: Command) -> Command {
                 .value_name("LEVEL")
                 .help("Widest instructions to use")
                 .default_value("auto")
-                .value_parser(["auto", "scalar", "sse42", "avx2", "avx512"]),
+                .value_parser(["auto", "scalar", "neon", "sse42", "avx2", "avx512"]),
         )
         .arg(
             Arg::new("json")

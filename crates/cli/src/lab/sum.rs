@@ -127,6 +127,7 @@ fn sum_all<S: Send>(
 fn order_text(order: Order) -> &'static str {
     match order {
         Order::Lanes | Order::KahanLanes => "32 lanes",
+        Order::Twofold => "any",
         Order::Rows | Order::Kahan => "row by row",
     }
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use basalt_exec::compile::compiled_facts;
 use basalt_exec::report::{Account, Figures, account, figures, measured, sql_of};
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{ExecutionPlan, displayable};
@@ -17,8 +16,7 @@ use super::names::{Names, shortened};
 const UNSEEN: [&str; 3] = ["InterruptibleExec", "ReadOnceExec", "CooperativeExec"];
 
 /// Operators by the beginning of their names in plans, and what they are called here.
-const NAMES: [(&str, &str); 15] = [
-    ("FilterExec", "Filter"),
+const NAMES: [(&str, &str); 14] = [
     ("FirstKeysExec", "Rows of the first groups"),
     ("ProjectionExec", "Projection"),
     ("HashJoinExec", "Hash join"),
@@ -159,9 +157,6 @@ fn foreign(operator: &Arc<dyn ExecutionPlan>, names: &Names) -> Account {
         facts.push(("Expressions", expressions(projection, names)));
         let outputs = projection.expr().iter();
         facts.extend(outputs.flat_map(|output| compiled_facts(&output.expr)));
-    } else if let Some(filter) = operator.downcast_ref::<FilterExec>() {
-        facts.push(("Condition", names.resolve(&sql_of(filter.predicate()))));
-        facts.extend(compiled_facts(filter.predicate()));
     } else if !about.is_empty() {
         facts.push(("About", about.trim().to_owned()));
     }

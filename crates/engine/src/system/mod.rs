@@ -11,6 +11,7 @@
 //! | [`merges`] | merges that are running |
 //! | [`asynchronous_inserts`] | inserts that wait to be written |
 //! | [`mutations`] | changes of rows |
+//! | [`events`] | what has been counted |
 //! | [`facts`] | settings, formats, types, build options and other lists |
 //! | [`type_families`] | the names of types |
 //! | [`absent`] | what ClickHouse has and Basalt has not: empty tables |
@@ -19,6 +20,7 @@
 pub mod absent;
 pub mod adaptation;
 pub mod asynchronous_inserts;
+pub mod events;
 pub mod facts;
 pub mod functions;
 pub mod information_schema;
@@ -60,6 +62,7 @@ const TABLES: &[(&str, MakeTable)] = &[
     ("databases", objects::databases),
     ("detached_parts", parts::detached_parts),
     ("errors", facts::errors),
+    ("events", events::events),
     ("formats", facts::formats),
     ("functions", functions::functions),
     ("keywords", facts::keywords),

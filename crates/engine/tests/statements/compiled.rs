@@ -22,6 +22,9 @@ fn session() -> Option<Session> {
         "SET min_count_to_compile_expression = 0",
         "CREATE TABLE t (a UInt32, b Int16, x Float64, n Nullable(UInt8), d Date, s String) ENGINE = Memory",
         "INSERT INTO t SELECT number, number, number, number, number, 'x' FROM numbers(100)",
+        "CREATE TABLE times (s DateTime, z DateTime('Asia/Tokyo')) ENGINE = Memory",
+        "INSERT INTO times SELECT number * 12345678, number FROM numbers(100)",
+        "SET session_timezone = 'UTC'",
     ] {
         crate::run(&mut session, sql).expect(sql);
     }
@@ -38,6 +41,11 @@ fn aggregations_of_numbers_are_compiled() {
         "SELECT sum(x), sum(a) FROM t WHERE a > 10",
         "SELECT sumIf(a, n > 5), countIf(b = 3) FROM t WHERE d > '1970-01-09' OR isNull(n)",
         "SELECT sum(if(a % 3 = 1, intDiv(a, 7), abs(b))), sum(toUInt8(a)), sum(a::UInt8) FROM t",
+        "SELECT min(x), max(x * 2), max(toFloat32(a)), minIf(x, b > 5) FROM t",
+        "SELECT sum(bitCount(a)), sum(bitShiftLeft(a, 3)), sum(bitTest(b, 2)), sum(greatest(a, b, n)) FROM t",
+        "SELECT sum(toYear(d)), max(toStartOfMonth(d)), sum(toDayOfWeek(d + 1)), sum(sign(b)) FROM t",
+        "SELECT sum(toHour(s)), max(toStartOfHour(s)), max(toDate(s)), sum(toYYYYMM(s)) FROM times",
+        "SELECT max(toStartOfMinute(z)), max(z + 5) FROM times",
     ] {
         let lines = told(&mut session, sql);
         let is_all = matches!(lines.as_slice(), [line] if line.contains("Compiled: 100 rows") && line.contains("verified"));
@@ -84,6 +92,10 @@ fn other_aggregations_go_on_as_they_did() {
         // It could fail.
         "SELECT sum(intDiv(100, a + 1)) FROM t SETTINGS compile_expressions = 0",
         "SELECT sum(toUInt8(x)) FROM t",
+        "SELECT sum(bitShiftLeft(a, b)) FROM t SETTINGS compile_expressions = 0",
+        "SELECT sum(bitTest(a, a % 8)) FROM t SETTINGS compile_expressions = 0",
+        "SELECT sum(toHour(z)) FROM times SETTINGS compile_expressions = 0",
+        "SELECT max(toMonday(s)) FROM times SETTINGS compile_expressions = 0, session_timezone = 'Asia/Tokyo'",
         "SELECT sum(length(s)) FROM t",
         "SELECT uniqExact(a) FROM t",
         "SELECT count() FROM t",
@@ -115,6 +127,7 @@ fn expressions_of_several_functions_are_compiled() {
             1,
         ),
         ("SELECT n + a * 2 FROM t ORDER BY 1", 1),
+        ("SELECT toYear(d) * 100 + toMonth(d) FROM t", 1),
     ] {
         let lines = told(&mut session, sql);
         let all = lines.iter();
@@ -129,11 +142,20 @@ fn other_expressions_go_on_as_they_did() {
     let Some(mut session) = session() else { return };
     for sql in [
         // One function is one loop already.
-        "SELECT bitNot(a), a FROM t",
+        "SELECT bitNot(a), toYYYYMM(d), a FROM t",
         "SELECT intDiv(100, length(s)) FROM t",
         "SELECT length(s) + 1 FROM t",
         "SELECT a + b * 3 FROM t SETTINGS compile_expressions = 0",
     ] {
         assert_eq!(told(&mut session, sql), [""; 0], "{sql}");
     }
+}
+
+#[test]
+fn compilations_are_counted() {
+    let Some(mut session) = session() else { return };
+    let lines = told(&mut session, "SELECT sum(a * 17 + b * 19) FROM t");
+    assert!(lines.concat().contains("Compiled: 100 rows"), "{lines:?}");
+    let sql = "SELECT min(value) > 0, count() FROM system.events WHERE event IN ('CompileFunction', 'CompileExpressionsMicroseconds', 'CompileExpressionsBytes')";
+    assert_eq!(crate::run(&mut session, sql).expect(sql), "1\t3\n");
 }

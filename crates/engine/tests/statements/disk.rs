@@ -353,14 +353,14 @@ fn few_different_strings_are_grouped_by_numbers() {
     let told = run(&mut session, &explain("few", ""));
     // The scan does what the filter did.
     let is_numbered = told.contains(numbers) && told.contains(column);
-    assert!(is_numbered && !told.contains("FilterExec"), "{told}");
+    assert!(is_numbered && !told.contains("FilterRowsExec"), "{told}");
     for (key, more) in [
         ("many", ""),
         ("few", "SETTINGS group_by_numbered_keys = 'never'"),
     ] {
         let told = run(&mut session, &explain(key, more));
         assert!(
-            !told.contains(numbers) && told.contains("FilterExec"),
+            !told.contains(numbers) && told.contains("FilterRowsExec"),
             "{told}"
         );
     }

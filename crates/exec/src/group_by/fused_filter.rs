@@ -2,17 +2,20 @@
 //!
 //! Functions that skip NULL see the other rows as NULL; what the rest of the functions see is
 //! filtered as usual. Arguments are whole columns, or expressions that can be compiled: others could
-//! fail on rows that the condition keeps away from them. Floats are added up here only if their
-//! arguments are columns, so that the order of additions does not depend on what is compiled.
+//! fail on rows that the condition keeps away from them. Floats are added up or compared here only if
+//! their arguments are columns, so that the order of rows does not depend on what is compiled.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, RecordBatch};
-use arrow::compute::{filter, filter_record_batch, nullif};
+use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow::buffer::BooleanBuffer;
+use arrow::compute::nullif;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
@@ -20,6 +23,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use super::Grouping;
 use super::grouping::AggregateArgs;
 use crate::compile::CompiledTotals;
+use crate::filter_project::Selection;
 use crate::predicate::Predicate;
 
 /// An aggregation over the input of the filter that was below it.
@@ -51,9 +55,7 @@ impl Fused {
         let compiled = compiles
             .then(|| CompiledTotals::of(&grouping.aggregates, Some(condition), &schema))
             .flatten();
-        let is_safe = compiled
-            .as_ref()
-            .is_some_and(|totals| !totals.has_float_sums());
+        let is_safe = compiled.as_ref().is_some_and(|totals| !totals.has_order());
         let predicate = match Predicate::try_new(condition, &schema) {
             Some(predicate) => predicate,
             None if is_safe => Predicate::of_any(condition, &schema)?,
@@ -133,8 +135,7 @@ pub(super) fn pick(
         return Ok(None);
     }
     if grouping.computes() && num_picked.saturating_mul(FEW) < batch.num_rows() {
-        let picked = filter_record_batch(batch, &BooleanArray::new(rows, None))?;
-        let args = grouping.args(&picked)?;
+        let args = grouping.args(&picked_rows(grouping, batch, (rows, num_picked))?)?;
         let num_rows = vec![num_picked; args.len()];
         return Ok(Some(PickedArgs { args, num_rows }));
     }
@@ -142,7 +143,7 @@ pub(super) fn pick(
     let mut num_rows = vec![num_picked; args.len()];
     if num_picked < batch.num_rows() {
         let dropped = BooleanArray::new(!&rows, None);
-        let rows = BooleanArray::new(rows, None);
+        let rows = Selection::new(rows);
         let specs = grouping.aggregates.iter().zip(&mut args);
         for ((spec, args), num_rows) in specs.zip(&mut num_rows) {
             match args.first_mut() {
@@ -157,9 +158,32 @@ pub(super) fn pick(
     Ok(Some(PickedArgs { args, num_rows }))
 }
 
-fn keep(args: &mut [ArrayRef], rows: &BooleanArray) -> Result<()> {
+fn keep(args: &mut [ArrayRef], rows: &Selection) -> Result<()> {
     for arg in args {
-        *arg = filter(arg, rows)?;
+        *arg = rows.kept(arg)?;
     }
     Ok(())
+}
+
+/// The picked rows of those columns that arguments read; in the others, which only the condition reads, any rows.
+fn picked_rows(
+    grouping: &Grouping,
+    batch: &RecordBatch,
+    (rows, num_picked): (BooleanBuffer, usize),
+) -> Result<RecordBatch> {
+    let args = grouping.aggregates.iter().flat_map(|spec| &spec.args);
+    let is_read: HashSet<usize> = args
+        .flat_map(collect_columns)
+        .map(|column| column.index())
+        .collect();
+    let rows = Selection::new(rows);
+    let columns = batch.columns().iter().enumerate();
+    let picked = columns.map(|(place, array)| match is_read.contains(&place) {
+        true => rows.kept(array),
+        false => Ok(array.slice(0, num_picked)),
+    });
+    let options = RecordBatchOptions::new().with_row_count(Some(num_picked));
+    let picked = picked.collect::<Result<_>>()?;
+    let batch = RecordBatch::try_new_with_options(batch.schema(), picked, &options)?;
+    Ok(batch)
 }

@@ -107,8 +107,8 @@ impl Totals {
         if *verifies {
             grouping.for_each_piece(batch, |piece| self.verify_piece(totals, code, piece))?;
             switch.verified();
-        } else if totals.has_float_sums() {
-            // In the same pieces as without code: they are part of the order of additions.
+        } else if totals.has_order() {
+            // In the same pieces as without code: they are part of the order of rows.
             grouping.for_each_piece(batch, |piece| self.run_piece(totals, code, piece))?;
         } else {
             self.run_piece(totals, code, batch)?;

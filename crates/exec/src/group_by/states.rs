@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, UInt32Array, UInt64Array, new_empty_array};
+use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, UInt64Array, new_empty_array};
 use arrow::compute::take;
 use arrow::datatypes::{DataType as ArrowType, Float64Type};
 use basalt_analyzer::into_plan_error;
@@ -110,7 +110,11 @@ impl Exported {
 }
 
 fn is_same(a: &ArrayRef, b: &ArrayRef) -> bool {
-    let floats = |array: &ArrayRef| array.as_primitive_opt::<Float64Type>().map(|f| f.value(0));
+    // What lies below a NULL does not count.
+    let floats = |array: &ArrayRef| {
+        let floats = array.as_primitive_opt::<Float64Type>();
+        floats.filter(|f| f.is_valid(0)).map(|f| f.value(0))
+    };
     match (floats(a), floats(b)) {
         (Some(a), Some(b)) => a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),
         _ => a == b,

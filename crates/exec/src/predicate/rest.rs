@@ -18,7 +18,10 @@ use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::collect_columns;
+use datafusion::physical_expr_common::physical_expr::is_volatile;
 use parking_lot::Mutex;
+
+use super::measured::Seen;
 
 /// Decides whether such a conjunct is evaluated for all rows of a batch.
 pub static FILTER: Choice = Choice::new(
@@ -51,6 +54,7 @@ pub(super) struct Rest {
     columns: Vec<usize>,
     /// Whether it must not see rows that the conjuncts before it have dropped.
     may_fail: bool,
+    is_volatile: bool,
     /// One for each octave that has been met, for all threads.
     choosers: Arc<Mutex<[Option<Chooser>; OCTAVES]>>,
 }
@@ -66,40 +70,75 @@ impl Rest {
         let columns: Vec<usize> = columns.into_iter().collect();
         Ok(Self {
             may_fail: may_fail(&expr),
+            is_volatile: is_volatile(&expr),
             expr: over_columns(lazy(expr)?.data, &columns)?,
             columns,
             choosers: Arc::default(),
         })
     }
 
-    /// Those of `rows` for which it holds as well.
+    /// Whether it may come before others, or be evaluated once more: it cannot fail, and gives the same for the same row.
+    pub(super) fn is_movable(&self) -> bool {
+        !self.may_fail && !self.is_volatile
+    }
+
+    /// Those of `rows` for which it holds as well, and which it has looked at.
     pub(super) fn hold_too(
         &self,
         batch: &RecordBatch,
         rows: BooleanBuffer,
-    ) -> Result<BooleanBuffer> {
+    ) -> Result<(BooleanBuffer, Seen)> {
         let (num_rows, num_left) = (batch.num_rows(), rows.count_set_bits());
-        if num_left == 0 {
-            return Ok(rows);
+        // Numbers of rows count on over the batches.
+        if num_left == 0 && !self.is_volatile {
+            return Ok((rows, Seen::default()));
+        }
+        let (held, is_whole) = self.hold(batch, rows, num_left)?;
+        let seen = Seen {
+            num_rows: if is_whole { num_rows } else { num_left },
+            num_left,
+            is_whole,
+        };
+        Ok((held, seen))
+    }
+
+    /// How many rows of a batch it holds for.
+    pub(super) fn count(&self, batch: &RecordBatch) -> Result<usize> {
+        let all = BooleanBuffer::new_set(batch.num_rows());
+        Ok(self.of_all(batch, all)?.count_set_bits())
+    }
+
+    /// Those of `rows` for which it holds as well, and whether all rows were looked at.
+    fn hold(
+        &self,
+        batch: &RecordBatch,
+        rows: BooleanBuffer,
+        num_left: usize,
+    ) -> Result<(BooleanBuffer, bool)> {
+        let num_rows = batch.num_rows();
+        // Where all rows are left, they are those that are selected.
+        if num_left == num_rows {
+            return Ok((self.of_all(batch, rows)?, true));
+        }
+        // Which rows it gets must not depend on measurements if they make it another one.
+        if self.is_volatile && !self.may_fail {
+            return Ok((self.of_all(batch, rows)?, true));
         }
         if self.may_fail || num_left << OCTAVES <= num_rows {
-            return self.of_selected(batch, rows);
-        }
-        if num_left == num_rows {
-            return self.of_all(batch, rows);
+            return Ok((self.of_selected(batch, rows)?, false));
         }
         let work = Work::rows(num_rows, ROW_BYTES);
         if FILTER.forced().is_none() && work.size_bytes < MIN_MEASURED_BYTES {
-            return match num_left.saturating_mul(FEW) < num_rows {
-                true => self.of_selected(batch, rows),
-                false => self.of_all(batch, rows),
-            };
+            return Ok(match num_left.saturating_mul(FEW) < num_rows {
+                true => (self.of_selected(batch, rows)?, false),
+                false => (self.of_all(batch, rows)?, true),
+            });
         }
         let octave = (num_rows / num_left).ilog2() as usize;
         let turn = self.chooser(octave, |chooser| chooser.begin(work));
         let hold = match turn.arm() {
-            SELECTED => self.of_selected(batch, rows)?,
-            _ => self.of_all(batch, rows)?,
+            SELECTED => (self.of_selected(batch, rows)?, false),
+            _ => (self.of_all(batch, rows)?, true),
         };
         self.chooser(octave, |chooser| chooser.end(turn));
         Ok(hold)

@@ -24,6 +24,7 @@ use datafusion::physical_plan::aggregates::AggregateExec;
 pub use measured::{Figures, measure, measured};
 pub use sql::sql_of;
 
+use crate::filter_project::FilterRowsExec;
 use crate::group_by::{self, GroupByExec};
 use crate::scan::ScanExec;
 use crate::sort::SortRowsExec;
@@ -94,6 +95,8 @@ pub fn account(operator: &dyn ExecutionPlan) -> Option<Account> {
         sort.account()
     } else if let Some(stream) = operator.downcast_ref::<StreamExec>() {
         stream.account()?
+    } else if let Some(filter) = operator.downcast_ref::<FilterRowsExec>() {
+        filter.account()
     } else {
         operator.downcast_ref::<ScanExec>()?.account()
     };

@@ -15,12 +15,6 @@ use crate::group_by::GroupByExec;
 use crate::predicate::PredicateExpr;
 use basalt_analyzer::lazy_logic::made_lazy;
 
-/// Values of all columns in a batch of the rows that pass a filter, at most.
-const BATCH_VALUES: usize = 4 << 20;
-
-/// Rows to which such a batch is not cut, however many columns there are.
-const MIN_BATCH_ROWS: usize = 128;
-
 /// Swaps conditions in a plan in which nothing is arranged any more: what DataFusion knows of a
 /// condition's meaning is lost here.
 #[derive(Debug)]
@@ -50,21 +44,11 @@ fn swap(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>>
         Some(predicate) => Some(predicate),
         None => made_lazy(condition)?,
     };
-    let batch_rows = batch_rows(filter.schema().fields().len(), filter.batch_size());
-    if predicate.is_none() && batch_rows == filter.batch_size() {
+    let Some(predicate) = predicate else {
         return Ok(None);
-    }
-    let predicate = predicate.unwrap_or_else(|| Arc::clone(condition));
-    let filter = FilterExecBuilder::from(filter)
-        .with_predicate(predicate)
-        .with_batch_size(batch_rows);
+    };
+    let filter = FilterExecBuilder::from(filter).with_predicate(predicate);
     Ok(Some(Arc::new(filter.build()?)))
-}
-
-/// Rows of the batches into which a filter gathers the rows that pass. It takes the memory of a whole
-/// batch for every column ahead, so batches of many columns have fewer rows.
-fn batch_rows(num_columns: usize, wanted: usize) -> usize {
-    wanted.min((BATCH_VALUES / num_columns.max(1)).max(MIN_BATCH_ROWS))
 }
 
 /// The projection with sides of AND and OR held back, if there are such.
@@ -106,19 +90,5 @@ impl PhysicalOptimizerRule for SwapFilters {
 
     fn schema_check(&self) -> bool {
         true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::batch_rows;
-
-    #[test]
-    fn batches_of_many_columns_have_fewer_rows() {
-        assert_eq!(batch_rows(0, 65_505), 65_505);
-        assert_eq!(batch_rows(50, 65_505), 65_505);
-        assert_eq!(batch_rows(5000, 65_505), 838);
-        assert_eq!(batch_rows(5000, 3), 3);
-        assert_eq!(batch_rows(1_000_000, 65_505), 128);
     }
 }

@@ -37,6 +37,7 @@ const OF_PLAIN: &[&str] = &[
     "SwapFilters",
     "DealBatches",
     "CompileExpressions",
+    "SwapFilterRows",
 ];
 
 /// Those of them that look for a condition.

@@ -98,6 +98,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Queries with the same expression from which on it is compiled unless it is known that this does not pay; 0 is at once, and the query waits.",
     ),
     setting(
+        "compiled_expression_cache_size",
+        UInt64,
+        "134217728",
+        "Bytes of compiled code and of the texts of what is compiled that are kept for the queries of all sessions, set by SET or on the command line. What was asked for longest ago goes first.",
+    ),
+    setting(
         "jit_verify",
         Bool,
         "0",
@@ -105,7 +111,10 @@ pub(super) const SETTINGS: &[Setting] = &[
     ),
     setting(
         "simd_level",
-        Word("Enum", &["auto", "scalar", "sse42", "avx2", "avx512"]),
+        Word(
+            "Enum",
+            &["auto", "scalar", "neon", "sse42", "avx2", "avx512"],
+        ),
         "auto",
         "The widest instructions that loops may use, as far as the processor has them; for the whole process until its next query.",
     ),

@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
-use arrow::compute::FilterBuilder;
 use arrow::datatypes::SchemaRef;
+use basalt_analyzer::plan_error;
 use basalt_error::{Error, Result};
 use basalt_storage::merge_tree::flat;
 use basalt_storage::{MergeTree, Part};
@@ -23,6 +23,7 @@ use super::shared::Shared;
 use super::stages::{ReadColumn, Stages, passing_of};
 use crate::QueryControl;
 use crate::codes::StringNumbers;
+use crate::filter_project::Selection;
 use crate::scan::late::{Way, says_the_same};
 use crate::scan::{BatchIter, MorselSource, ScanRequest, Stored};
 use crate::sort::KeyBound;
@@ -300,13 +301,11 @@ impl MergeTreeSource {
         mut columns: Columns<'_>,
         passing: Option<&BooleanArray>,
     ) -> Result<RecordBatch> {
-        // The rows are looked for once, not for each column.
-        let picked = passing.map(|passing| FilterBuilder::new(passing).optimize().build());
+        let picked = passing.map(|passing| Selection::new(passing.values().clone()));
         let column = |column: &usize| {
             let mut values = columns.column(*column)?;
             if let Some(picked) = &picked {
-                let passing = picked.filter(&values);
-                values = passing.map_err(|e| Error::bug(e.to_string()))?;
+                values = picked.kept(&values).map_err(plan_error)?;
             }
             let numbers = self
                 .numbered

@@ -12,7 +12,7 @@ use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, new_null_array,
 };
 use arrow::buffer::BooleanBuffer;
-use arrow::compute::{FilterBuilder, prep_null_mask_filter};
+use arrow::compute::prep_null_mask_filter;
 use arrow::datatypes::{DataType, Schema, SchemaRef, UInt16Type};
 use arrow::error::ArrowError;
 use basalt_analyzer::lazy_logic::made_lazy;
@@ -25,6 +25,8 @@ use datafusion::physical_expr::expressions::BinaryExpr;
 use datafusion::physical_expr::split_conjunction;
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion::physical_expr_common::physical_expr::is_volatile;
+
+use crate::filter_project::Selection;
 
 /// Share of rows up to which a stage looks at those alone that are left.
 const FEW_ROWS: f64 = 0.25;
@@ -226,13 +228,9 @@ impl Stage {
         let is_few = is_few(num_left, num_rows);
         let picked = left
             .filter(|_| is_few)
-            .map(|left| FilterBuilder::new(left).optimize().build());
+            .map(|left| Selection::new(left.values().clone()));
         let column = |column: &ArrayRef| match &picked {
-            Some(picked) => flat(
-                &picked
-                    .filter(column)
-                    .map_err(|e| Error::bug(e.to_string()))?,
-            ),
+            Some(picked) => flat(&picked.kept(column).map_err(plan_error)?),
             None => flat(column),
         };
         let columns: Vec<ArrayRef> = columns.iter().map(column).collect::<Result<_>>()?;
@@ -305,10 +303,10 @@ pub(super) fn passing_of(
     let condition = reassign_expr_columns(Arc::clone(condition), &schema).map_err(plan_error)?;
     // A side of AND may fail where the other one does not hold.
     let lazy = made_lazy(&condition).map_err(plan_error)?;
-    let picked = FilterBuilder::new(among).optimize().build();
+    let picked = Selection::new(among.values().clone());
     let column = |column: &usize| {
         let values = group.column(*column)?;
-        flat(&picked.filter(&values).map_err(bug)?)
+        flat(&picked.kept(&values).map_err(plan_error)?)
     };
     let columns = columns.iter().map(column).collect::<Result<_>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(among.true_count()));

@@ -1,0 +1,248 @@
+//! The operator that drops rows.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use datafusion::common::Statistics;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::Result;
+use datafusion::execution::TaskContext;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
+};
+use futures::{StreamExt, stream};
+
+use super::condition::Condition;
+use super::kept_rows::{KeptRows, Sizes};
+use crate::one_input::only_input;
+use crate::report::Account;
+
+/// The rows of `input` for which a condition holds, in their order.
+#[derive(Debug)]
+pub struct FilterRowsExec {
+    /// What it does the work of: who plans knows the same of both.
+    filter: FilterExec,
+    input: Arc<dyn ExecutionPlan>,
+    condition: Condition,
+    /// Where the columns of the result are in the input's.
+    places: Arc<[usize]>,
+    limit: Option<usize>,
+    /// Whether rows of different batches stay apart.
+    keeps_batches: bool,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl FilterRowsExec {
+    /// Does what `filter` does. Plans know the same of it, but no rule finds its condition: it comes last.
+    pub fn of(filter: &FilterExec) -> Self {
+        let input = filter.input();
+        let places = match filter.projection() {
+            Some(places) => places.iter().copied().collect(),
+            None => (0..input.schema().fields().len()).collect(),
+        };
+        Self {
+            filter: filter.clone(),
+            condition: Condition::new(filter.predicate(), &input.schema()),
+            input: Arc::clone(input),
+            places,
+            limit: filter.fetch(),
+            keeps_batches: false,
+            properties: Arc::clone(filter.properties()),
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+
+    /// The same with a batch for each batch of the input that has rows which pass: which rows come together does not
+    /// depend on which thread gets which batches.
+    pub(crate) fn by_batch(&self) -> Self {
+        Self {
+            keeps_batches: true,
+            ..self.over(Arc::clone(&self.input))
+        }
+    }
+
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Self {
+        Self {
+            filter: self.filter.clone(),
+            input,
+            condition: self.condition.clone(),
+            places: Arc::clone(&self.places),
+            limit: self.limit,
+            keeps_batches: self.keeps_batches,
+            properties: Arc::clone(&self.properties),
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+
+    /// What it tells of its last run.
+    pub(crate) fn account(&self) -> Account {
+        Account {
+            name: "Filter".to_owned(),
+            facts: self.condition.facts(),
+            ..Account::default()
+        }
+    }
+}
+
+impl DisplayAs for FilterRowsExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FilterRowsExec: {}", self.condition.expr())?;
+        match self.limit {
+            Some(limit) => write!(f, ", fetch={limit}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl ExecutionPlan for FilterRowsExec {
+    fn name(&self) -> &str {
+        "FilterRowsExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        f(self.condition.expr())
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(self.over(only_input(children)?)))
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        self.filter.child_stats_requests(partition)
+    }
+
+    fn statistics_from_inputs(
+        &self,
+        inputs: &[Arc<Statistics>],
+        args: &StatisticsArgs,
+    ) -> Result<Arc<Statistics>> {
+        self.filter.statistics_from_inputs(inputs, args)
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.limit
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let max_rows = batch_rows(self.places.len(), context.session_config().batch_size());
+        let min_rows = if self.keeps_batches { 1 } else { max_rows / 2 };
+        let sizes = Sizes {
+            min_rows,
+            max_rows,
+            limit: self.limit,
+        };
+        let run = Run {
+            input: self.input.execute(partition, context)?,
+            condition: self.condition.clone(),
+            kept: KeptRows::new(self.schema(), Arc::clone(&self.places), sizes),
+            metrics: BaselineMetrics::new(&self.metrics, partition),
+            is_over: false,
+        };
+        let batches = stream::unfold(run, |mut run| async move {
+            let next = run.next().await.transpose()?;
+            Some((next, run))
+        });
+        let batches = RecordBatchStreamAdapter::new(self.schema(), batches);
+        Ok(Box::pin(batches))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+}
+
+/// Values of all columns in a batch of the rows that pass, at most.
+const BATCH_VALUES: usize = 4 << 20;
+
+/// Rows to which such a batch is not cut, however many columns there are.
+const MIN_BATCH_ROWS: usize = 128;
+
+/// Most rows of a batch of so many columns: rows that wait for others take memory.
+fn batch_rows(num_columns: usize, wanted: usize) -> usize {
+    wanted.min((BATCH_VALUES / num_columns.max(1)).max(MIN_BATCH_ROWS))
+}
+
+/// A partition that is being read.
+struct Run {
+    input: SendableRecordBatchStream,
+    condition: Condition,
+    kept: KeptRows,
+    metrics: BaselineMetrics,
+    is_over: bool,
+}
+
+impl Run {
+    async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if let Some(batch) = self.kept.pop() {
+                self.metrics.record_output(batch.num_rows());
+                return Ok(Some(batch));
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            let batch = match self.kept.is_full() {
+                true => None,
+                false => self.input.next().await.transpose()?,
+            };
+            let _clock = self.metrics.elapsed_compute().timer();
+            match batch {
+                Some(batch) if batch.num_rows() == 0 => {}
+                Some(batch) => self.kept.push(&batch, self.condition.rows(&batch)?)?,
+                None => {
+                    self.kept.complete()?;
+                    self.is_over = true;
+                    // What is below need not run any more.
+                    self.input = empty(self.input.schema());
+                }
+            }
+        }
+    }
+}
+
+fn empty(schema: arrow::datatypes::SchemaRef) -> SendableRecordBatchStream {
+    Box::pin(RecordBatchStreamAdapter::new(schema, stream::empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::batch_rows;
+
+    #[test]
+    fn batches_of_many_columns_have_fewer_rows() {
+        assert_eq!(batch_rows(0, 65_505), 65_505);
+        assert_eq!(batch_rows(50, 65_505), 65_505);
+        assert_eq!(batch_rows(5000, 65_505), 838);
+        assert_eq!(batch_rows(5000, 3), 3);
+        assert_eq!(batch_rows(1_000_000, 65_505), 128);
+    }
+}

@@ -1,0 +1,62 @@
+//! Drops rows by our operator.
+//!
+//! Below an aggregation without keys batches are not put together: sums of floats are rounded batch by batch, and so do
+//! not depend on which thread gets which batches.
+
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::error::Result;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+
+use super::swapped;
+use crate::filter_project::FilterRowsExec;
+use crate::group_by::GroupByExec;
+
+/// Swaps filters in a plan in which all conditions have got their last form.
+#[derive(Debug)]
+pub struct SwapFilterRows;
+
+/// The rows of `input` batch by batch, if they are those of a filter.
+fn by_batch(input: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    if let Some(filter) = input.downcast_ref::<FilterRowsExec>() {
+        return Ok(Some(Arc::new(filter.by_batch())));
+    }
+    let Some(projection) = input.downcast_ref::<ProjectionExec>() else {
+        return Ok(None);
+    };
+    let with = |below| replace_children_if_necessary(Arc::clone(input), vec![below]);
+    by_batch(projection.input())?.map(with).transpose()
+}
+
+impl PhysicalOptimizerRule for SwapFilterRows {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        swapped(plan, |node| {
+            if let Some(filter) = node.downcast_ref::<FilterExec>() {
+                return Ok(Some(Arc::new(FilterRowsExec::of(filter))));
+            }
+            let group_by = node.downcast_ref::<GroupByExec>();
+            let input = group_by.filter(|group_by| group_by.grouping().keys.is_empty());
+            let input = input.and_then(|_| by_batch(node.children().first()?).transpose());
+            let input = input.transpose()?;
+            let with = |input| replace_children_if_necessary(Arc::clone(node), vec![input]);
+            input.map(with).transpose()
+        })
+    }
+
+    fn name(&self) -> &str {
+        "SwapFilterRows"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
