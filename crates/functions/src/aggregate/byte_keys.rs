@@ -1,43 +1,33 @@
 //! Adds floats up by keys of eight bits, with the kernel that is fastest on this data.
 //!
-//! `sum` and `avg` feed it when an operator knows their groups as bytes. What it has added so far
-//! stays apart from the function's own states until these are asked for.
+//! `sum` and `avg` feed it when an operator knows their groups as bytes, and take over what it has added behind each
+//! batch.
 
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
-use arrow::datatypes::{ArrowNativeType, ArrowPrimitiveType, Float32Type, Float64Type};
+use arrow::datatypes::{ArrowNativeType, ArrowPrimitiveType, Float32Type};
 use basalt_adapt::{Chooser, Work};
 use basalt_kernels::Bitmap;
 use basalt_kernels::average::{
     ByteKeyStates, Form, LANES_CHOICE, NUM_KEYS, Rows, SUITABLE_ROWS, Value, form_named,
 };
 
-/// Floats of either width; nothing until the first batch.
+/// Floats of 32 bits; nothing until the first batch.
 #[derive(Debug, Default)]
 pub(super) enum FloatKeys {
     #[default]
     Empty,
-    F32(ByteKeys<f32>),
-    F64(ByteKeys<f64>),
+    F32(Box<ByteKeys<f32>>),
 }
 
 impl FloatKeys {
-    /// Adds the values, of which row `i` belongs to group `keys[i]`; false if these are no floats.
+    /// Adds the values, of which row `i` belongs to group `keys[i]`; false if these are no such floats.
     pub(super) fn add(&mut self, keys: &[u8], values: &ArrayRef) -> bool {
         if let Some(values) = values.as_primitive_opt::<Float32Type>() {
             if let FloatKeys::Empty = self {
-                *self = FloatKeys::F32(ByteKeys::default());
+                *self = FloatKeys::F32(Box::default());
             }
             return match self {
                 FloatKeys::F32(floats) => floats.add(keys, values),
-                _ => false,
-            };
-        }
-        if let Some(values) = values.as_primitive_opt::<Float64Type>() {
-            if let FloatKeys::Empty = self {
-                *self = FloatKeys::F64(ByteKeys::default());
-            }
-            return match self {
-                FloatKeys::F64(floats) => floats.add(keys, values),
                 _ => false,
             };
         }
@@ -49,7 +39,6 @@ impl FloatKeys {
         match self {
             FloatKeys::Empty => {}
             FloatKeys::F32(keys) => keys.drain(&mut f),
-            FloatKeys::F64(keys) => keys.drain(&mut f),
         }
     }
 
