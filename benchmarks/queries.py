@@ -1,7 +1,8 @@
 """Reads the queries of the suites and says which tables they need.
 
 A suite is a file under sql/ with one query a line, in ClickHouse's dialect. A query may begin with a comment that names
-it, and marks it as `large` when its result is too long to compare row by row. `{1_000_000}` is a number of rows at
+it, marks it as `large` when its result is too long to compare row by row, and says how many bytes any engine must read
+(`reads {1_000_000}`) or how many packed words it must sort (`sorts {1_000_000}`). `{1_000_000}` is a number of rows at
 full size, `{1_000_000 - 10}` ten less than the rows there are: both change with the scale.
 """
 
@@ -38,7 +39,7 @@ SUITES = {
     },
 }
 
-HEAD = re.compile(r"/\*\s*(\w+)(,\s*large)?\s*\*/\s*")
+HEAD = re.compile(r"/\*\s*(?P<name>\w+)(?P<large>,\s*large)?(?:,\s*(?P<work>reads|sorts) (?P<amount>\d+))?\s*\*/\s*")
 SCALED = re.compile(r"\{([\d_]+)(?:\s*-\s*(\d+))?\}")
 
 
@@ -49,6 +50,9 @@ class Query:
     name: str
     sql: str
     is_large: bool
+    # What bounds the seconds from below: bytes that are read, words that are sorted.
+    reads: int = 0
+    sorts: int = 0
 
     @property
     def tables(self) -> set[str]:
@@ -72,8 +76,11 @@ def read_suite(suite: str, scale: float) -> list[Query]:
         sql = line.strip().rstrip(";")
         if not sql:
             continue
+        sql = SCALED.sub(number, sql)
         head = HEAD.match(sql)
-        name = head[1] if head else f"q{len(queries) + 1:02}"
-        sql = SCALED.sub(number, sql[head.end() :] if head else sql)
-        queries.append(Query(name, sql, bool(head and head[2])))
+        if not head:
+            queries.append(Query(f"q{len(queries) + 1:02}", sql, False))
+            continue
+        work = {head["work"]: int(head["amount"])} if head["work"] else {}
+        queries.append(Query(head["name"], sql[head.end() :], bool(head["large"]), **work))
     return queries

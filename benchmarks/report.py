@@ -27,9 +27,11 @@ def geometric_mean(values: list[float]) -> float | None:
 
 
 def suite_lines(suite: str, results: dict, engines: list[str]) -> list[str]:
-    """A table with one line a query; `results` is query -> engine -> {seconds, error}, and `check`."""
+    """A table with one line a query; `results` is query -> engine -> {seconds, error}, `check` and `limit`."""
     with_ratios = OURS in engines and len(engines) > 1
+    with_limits = OURS in engines and any("limit" in entries for entries in results.values())
     header = ["query", *engines] + (["to fastest peer", "to chDB", "first", "result"] if with_ratios else [])
+    header += ["of limit"] if with_limits else []
     rows, to_fastest, to_clickhouse, to_first = [], [], [], []
     for query, entries in results.items():
         times = {engine: median(entries.get(engine)) for engine in engines}
@@ -43,8 +45,10 @@ def suite_lines(suite: str, results: dict, engines: list[str]) -> list[str]:
             to_clickhouse += [clickhouse] if clickhouse else []
             to_first += [first] if first else []
             row += [*map(ratio_text, (fastest, clickhouse, first)), entries.get("check", "").split(",")[0]]
+        row += [ratio_text(ratio(times[OURS], entries.get("limit")))] if with_limits else []
         rows.append(row)
-    rows.append(mean_row(results, engines, [to_fastest, to_clickhouse, to_first] if with_ratios else []))
+    means = mean_row(results, engines, [to_fastest, to_clickhouse, to_first] if with_ratios else [])
+    rows.append(means + ([""] if with_limits else []))
     return [f"== {suite}", *align([header, *rows]), *error_lines(results, engines)]
 
 

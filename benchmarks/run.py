@@ -23,6 +23,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # the clone stays as it is
 
 import check
+import limits
 import report
 from peers import ENGINES, load_engine
 from peers.engine import Setting, Timing, first_line
@@ -69,10 +70,15 @@ def main() -> int:
         arguments.binary = str(Path(arguments.binary).resolve())
 
     record = describe_run(arguments)
-    for suite in arguments.suites.split(","):
-        queries = [q for q in read_suite(suite, arguments.rows) if re.search(arguments.queries, f"{suite}.{q.name}")]
+    suites = {suite: chosen_queries(suite, arguments) for suite in arguments.suites.split(",")}
+    machine = limits.measure(arguments.binary, arguments.threads, [query for some in suites.values() for query in some])
+    record["limits"] = machine
+    for suite, queries in suites.items():
         if queries:
             results = run_suite(suite, queries, engines, arguments, record)
+            for query in queries:
+                if limit := limits.seconds(query, machine):
+                    results[query.name]["limit"] = limit
             record["suites"][suite] = results
             print("\n".join(report.suite_lines(suite, results, engines)), flush=True)
             print()
@@ -80,6 +86,11 @@ def main() -> int:
         arguments.out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     checks = [entries.get("check") for results in record["suites"].values() for entries in results.values()]
     return 1 if "DIFFERENT" in checks else 0
+
+
+def chosen_queries(suite: str, arguments: argparse.Namespace) -> list[Query]:
+    queries = read_suite(suite, arguments.rows)
+    return [query for query in queries if re.search(arguments.queries, f"{suite}.{query.name}")]
 
 
 def enter_environment() -> None:

@@ -1,5 +1,5 @@
-/* sum_nullable */ SELECT sum(x) FROM dbl;
-/* avg_u8key */ SELECT passenger_count, avg(total_amount) FROM trips GROUP BY passenger_count;
+/* sum_nullable, reads {812_500_000} */ SELECT sum(x) FROM dbl;
+/* avg_u8key, reads {500_000_000} */ SELECT passenger_count, avg(total_amount) FROM trips GROUP BY passenger_count;
 /* mod345 */ SELECT max(number), sum(number) FROM numbers_mt({300_000_000}) GROUP BY number % 3, number % 4, number % 5 LIMIT 10;
 /* k1e8, large */ SELECT number % 30000000 AS k, count() FROM numbers_mt({30_000_000}) GROUP BY k;
 /* k1e7, large */ SELECT number % 10000000 AS k, count() FROM numbers_mt({80_000_000}) GROUP BY k;
@@ -9,10 +9,10 @@
 /* refererhash */ SELECT RefererHash, count() AS c FROM hits GROUP BY RefererHash ORDER BY c DESC LIMIT 10;
 /* searchphrase */ SELECT SearchPhrase, count() AS c FROM hits GROUP BY SearchPhrase ORDER BY c DESC LIMIT 10;
 /* userid_3agg */ SELECT RegionID, sum(ResolutionWidth), count(), avg(ResolutionWidth), uniqExact(UserID) FROM hits GROUP BY RegionID ORDER BY count() DESC LIMIT 10;
-/* expr */ SELECT max(a + b * c + 5) FROM abc;
-/* multi_agg */ SELECT sum(a), avg(b), count(c) FROM abc;
-/* order_abc */ SELECT * FROM abc ORDER BY a, b, c LIMIT 1 OFFSET {50_000_000 - 10};
+/* expr, reads {1_200_000_000} */ SELECT max(a + b * c + 5) FROM abc;
+/* multi_agg, reads {800_000_000} */ SELECT sum(a), avg(b), count(c) FROM abc;
+/* order_abc, sorts {50_000_000} */ SELECT * FROM abc ORDER BY a, b, c LIMIT 1 OFFSET {50_000_000 - 10};
 /* order_age */ SELECT WatchID FROM hits ORDER BY Age LIMIT 1 OFFSET {50_000_000 - 10};
 /* topn */ SELECT WatchID FROM hits ORDER BY UserID LIMIT 10;
-/* filter_sum */ SELECT sum(ResolutionWidth) FROM hits WHERE Age > 25 AND RegionID < 1000;
+/* filter_sum, reads {400_000_000} */ SELECT sum(ResolutionWidth) FROM hits WHERE Age > 25 AND RegionID < 1000;
 /* like */ SELECT count() FROM hits WHERE SearchPhrase LIKE '%number 7%';

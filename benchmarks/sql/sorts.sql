@@ -4,6 +4,7 @@
 /* few_keys, large */ SELECT WatchID, URL FROM hits ORDER BY Age;
 /* nullable, large */ SELECT x FROM dbl ORDER BY x;
 /* float_desc, large */ SELECT trip_distance FROM trips ORDER BY trip_distance DESC;
+/* nan, large */ SELECT trip_distance FROM trips ORDER BY CASE WHEN trip_id % 100 = 7 THEN CAST('nan' AS DOUBLE) ELSE trip_distance END;
 /* in_order, large */ SELECT trip_id, fare_amount FROM trips ORDER BY trip_id;
 /* reversed, large */ SELECT trip_id, fare_amount FROM trips ORDER BY trip_id DESC;
 /* disorder, large */ SELECT trip_id FROM trips ORDER BY CASE WHEN trip_id % 100 = 7 THEN 0 ELSE trip_id END;

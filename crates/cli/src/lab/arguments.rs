@@ -111,6 +111,17 @@ const SORT_EXAMPLES: &str = "Examples:
   basalt lab sort --keys few --sizes 1M,5M,10M --plot few.svg
   basalt lab sort --limit 100 --strategies top,radix,datafusion --json";
 
+const LIMITS_READING: &str = "How to read the table: rows are numbers of 8 bytes in memory, seconds the median of the rounds
+  write for the first time  by one thread, to memory that nobody has used: the system clears its pages
+  write, read               in order, by all threads: no sum of a column can be faster
+  read in random order      each row says where the next one is: what a look-up outside of all caches waits
+  sort packed keys          60 bits of keys in a word: split by the highest bits, sorted in the caches of the cores";
+
+const LIMITS_EXAMPLES: &str = "Examples:
+  basalt lab limits
+  basalt lab limits --rows 1M                        what fits into the last cache of many processors
+  basalt lab limits --threads 1 --json";
+
 /// The command with its experiments.
 pub(crate) fn command() -> Command {
     Command::new("lab")
@@ -128,6 +139,7 @@ pub(crate) fn command() -> Command {
         .subcommand(group_by())
         .subcommand(lz4())
         .subcommand(sort())
+        .subcommand(limits())
 }
 
 fn average() -> Command {
@@ -311,6 +323,17 @@ fn sort() -> Command {
         .mut_arg("threads", |arg| {
             arg.default_value(None).help("Threads of a query [all]")
         })
+}
+
+fn limits() -> Command {
+    let command = Command::new("limits")
+        .about("What no query can do faster here: reading, writing, sorting of plain memory")
+        .after_help(LIMITS_EXAMPLES)
+        .after_long_help(format!("{LIMITS_READING}\n\n{LIMITS_EXAMPLES}"));
+    with_setup(command, "50000000").mut_arg("threads", |arg| {
+        arg.default_value(None)
+            .help("Threads that share the rows [all]")
+    })
 }
 
 fn text(name: &'static str, value: &'static str, help: &'static str) -> Arg {

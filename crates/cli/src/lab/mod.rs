@@ -6,6 +6,7 @@
 //! | [`average`] | `lab average`: averages by a key of eight bits |
 //! | [`sum`] | `lab sum`: sums of Float64 |
 //! | [`group_by`] | `lab group-by`: strategies of GROUP BY over a table of keys |
+//! | [`limits`] | `lab limits`: what no query can do faster |
 //! | [`lz4`] | `lab lz4`: decompression of the blocks of files |
 //! | [`sort`] | `lab sort`: ways of ORDER BY over a table of keys |
 //! | [`keys`] | distributions of keys of eight bits |
@@ -20,6 +21,7 @@ mod comparison;
 mod contest;
 mod group_by;
 mod keys;
+mod limits;
 mod lz4;
 mod plot;
 mod queries;
@@ -43,6 +45,7 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
         Some(("sum", options)) => sum::run(options),
         Some(("sort", options)) => sort::run(options),
         Some(("group-by", options)) => group_by::run(options),
+        Some(("limits", options)) => limits::run(options),
         Some(("lz4", options)) => lz4::run(options),
         _ => Err(Error::bug("a laboratory without an experiment")),
     }
@@ -63,11 +66,13 @@ fn forced_level(options: &ArgMatches) -> Result<Option<SimdLevel>> {
         .map_or("auto", String::as_str);
     let level = SimdLevel::parse_setting(level)
         .map_err(|e| Error::new(ErrorCode::BAD_ARGUMENTS, e.to_string()))?;
-    if let Some(level) = level.filter(|level| *level > SimdLevel::detected()) {
-        let text = format!(
-            "Take a lower --simd: this processor has {}, not {level}",
-            SimdLevel::detected()
-        );
+    let detected = SimdLevel::detected();
+    // Families of several processors are not parts of each other.
+    let is_missing = |level: SimdLevel| {
+        level > detected || level == SimdLevel::Neon && detected != SimdLevel::Neon
+    };
+    if let Some(level) = level.filter(|level| is_missing(*level)) {
+        let text = format!("Take another --simd: this processor has {detected}, not {level}");
         return Err(Error::new(ErrorCode::BAD_ARGUMENTS, text));
     }
     SimdLevel::force(level);
@@ -99,6 +104,14 @@ impl Setup {
             level: forced_level(options)?,
             is_json: options.get_flag("json"),
         })
+    }
+
+    /// The same with so many threads.
+    fn with_threads(self, num_threads: usize) -> Self {
+        Self {
+            num_threads,
+            ..self
+        }
     }
 
     /// The numbers of rows that `--sizes` asks for; the largest is the number of rows from now on.

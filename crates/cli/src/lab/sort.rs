@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use basalt_adapt::Random;
 use basalt_engine::Session;
-use basalt_error::{Error, Result};
+use basalt_error::{Error, ErrorCode, Result};
 use clap::ArgMatches;
 use indicatif::{HumanCount, ProgressBar};
 
@@ -94,6 +94,10 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
     let mut strategies = queries::competing(all_strategies(), options, BASELINE)?;
     // Without a limit there are no first rows.
     strategies.retain(|name| limit.is_some() || *name != "top");
+    if strategies.is_empty() {
+        let text = "Add --limit: top keeps the first rows only";
+        return Err(Error::new(ErrorCode::BAD_ARGUMENTS, text));
+    }
     let sizes = setup.sizes(options);
     let wanted: Option<Vec<&String>> = options.get_many("keys").map(Iterator::collect);
     let is_wanted = |d: &Distribution| {
