@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use basalt_adapt::Random;
 use basalt_jit::{
-    BinaryOp, Column, Compiled, Fold, Graph, NodeId, Outcome, Output, Program, Type, Values,
+    BinaryOp, Column, Compiled, Fold, Graph, Grouped, NodeId, Outcome, Output, Program, Type,
+    Values,
 };
 
 /// Rows of a call, as of a batch in a query.
@@ -54,6 +55,10 @@ fn main() {
         ("sum(a * b + c)", filtered(false)),
         ("max(a + b * c + 5)", greatest()),
         ("sum(a), avg(b), count()", several()),
+        (
+            "sum(b * c + 1), max(b - a) where a > 5 group by a % 10",
+            by_remainder(),
+        ),
     ] {
         let compiled = Compiled::try_new(program).expect("it compiles");
         println!("  compiled in {:?}", compiled.elapsed());
@@ -112,8 +117,12 @@ fn run(compiled: &Compiled, columns: &[Vec<u32>; 3]) -> u64 {
             })
         });
         for outcome in compiled.run(&batch, end - start).expect("its columns") {
-            if let Outcome::One(value) = outcome {
-                total = total.wrapping_add(value);
+            match outcome {
+                Outcome::One(value) => total = total.wrapping_add(value),
+                Outcome::Groups(values) => {
+                    total = values.into_iter().fold(total, u64::wrapping_add)
+                }
+                _ => {}
             }
         }
     }
@@ -159,6 +168,31 @@ fn greatest() -> Program {
     let sum = binary(BinaryOp::Add, a, product);
     let sum = binary(BinaryOp::Add, sum, five);
     Program::try_new(graph, None, vec![Output::Fold(Fold::Max, sum)]).expect("well typed")
+}
+
+fn by_remainder() -> Program {
+    let mut graph = Graph::default();
+    let columns = columns(&mut graph);
+    let [a, b, c] = columns.map(|(_, wide)| graph.cast(Type::I64, wide));
+    let [one, five, ten] = [1, 5, 10].map(|n| graph.constant(Type::I64, Some(n)));
+    let mut binary = |op, left, right| graph.binary(op, left, right).expect("well typed");
+    let filter = binary(BinaryOp::Greater, a, five);
+    let product = binary(BinaryOp::Multiply, b, c);
+    let sum = binary(BinaryOp::Add, product, one);
+    let difference = binary(BinaryOp::Subtract, b, a);
+    let key = binary(BinaryOp::Modulo, a, ten);
+    let ordinal = graph.cast(Type::U64, key);
+    let outputs = vec![
+        Output::Rows,
+        Output::Fold(Fold::Sum, sum),
+        Output::Fold(Fold::Max, difference),
+    ];
+    let program = Program::try_new(graph, Some(filter), outputs).expect("well typed");
+    let grouped = Grouped {
+        ordinal,
+        num_groups: 10,
+    };
+    program.grouped_by(grouped).expect("few groups")
 }
 
 fn several() -> Program {

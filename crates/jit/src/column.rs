@@ -119,6 +119,8 @@ pub enum Outcome {
     One(u64),
     /// A sum of floats.
     Sum(Twofold),
+    /// The bits of a value for each group, and for the rows without one.
+    Groups(Vec<u64>),
 }
 
 /// A value for each row, as bits.

@@ -8,10 +8,10 @@ use basalt_kernels::Bitmap;
 use basalt_kernels::twofold::{Twofold, join_lanes};
 
 use crate::column::{Column, LANES, MappedRows, Outcome, WrongColumns, check, identity, ordered};
-use crate::emit::{KERNEL, counts_all, emit};
+use crate::emit::{KERNEL, counts_all, emit, num_copies};
 use crate::ir::Type;
 use crate::llvm;
-use crate::program::{Fold, Output, Program};
+use crate::program::{Fold, Grouped, Output, Program};
 
 /// Why a program could not be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +118,8 @@ impl Compiled {
         // SAFETY: (reads) `check` has compared type and length of every column that the program uses with
         //         what `emit` was told, `Inputs` has a bit for each row; the loops read rows below
         //         `num_rows` only, whole vectors in the first 32 * n rows. (writes) a `Room` has a value
-        //         and a bit for each row, or 32 accumulators. (alignment) slices of numbers are aligned to
+        //         and a bit for each row, or 32 accumulators, or some
+        //         for each group and as many more, beyond which no ordinal leads. (alignment) slices of numbers are aligned to
         //         these, which is what the text says; words are to 8. (aliasing) outputs were made above.
         unsafe {
             (self.kernel)(
@@ -250,6 +251,14 @@ impl Room {
             let word = self.words.get(lane * bits / 64).copied().unwrap_or(0);
             word >> (lane * bits % 64) & (u64::MAX >> (64 - bits))
         };
+        if let Some(grouped) = program.grouped() {
+            let num_places = grouped.num_groups + 1;
+            let value = |place: usize| {
+                let copies = (0..num_copies(grouped)).map(|copy| lane(copy * num_places + place));
+                joined(program, output, copies)
+            };
+            return Outcome::Groups((0..num_places).map(value).collect());
+        }
         match output {
             Output::Fold(Fold::Sum, id) if program.graph().type_of(id).is_float() => {
                 let lanes = std::array::from_fn(|i| Twofold {
@@ -258,17 +267,21 @@ impl Room {
                 });
                 Outcome::Sum(join_lanes(lanes))
             }
-            Output::Fold(fold @ (Fold::Min | Fold::Max), id) => {
-                let data_type = program.graph().type_of(id);
-                let best = extreme(fold, data_type, (0..LANES).map(lane));
-                Outcome::One(match ordered_type(program, output) {
-                    Some(float) => ordered(float, best),
-                    None => best,
-                })
-            }
             // The lanes of a count but the first stay 0.
-            _ => Outcome::One((0..LANES).map(lane).fold(0, u64::wrapping_add)),
+            _ => Outcome::One(joined(program, output, (0..LANES).map(lane))),
         }
+    }
+}
+
+/// The value of a fold, of those of its accumulators.
+fn joined(program: &Program, output: Output, lanes: impl Iterator<Item = u64>) -> u64 {
+    let Output::Fold(fold @ (Fold::Min | Fold::Max), id) = output else {
+        return lanes.fold(0, u64::wrapping_add);
+    };
+    let best = extreme(fold, program.graph().type_of(id), lanes);
+    match ordered_type(program, output) {
+        Some(float) => ordered(float, best),
+        None => best,
     }
 }
 
@@ -277,12 +290,18 @@ fn num_words(data_type: Type, num_rows: usize) -> usize {
     (num_rows * data_type.bits() as usize).div_ceil(64)
 }
 
-/// Words of all accumulators of a fold.
+/// Accumulators of a fold.
+fn num_lanes(program: &Program) -> usize {
+    let of_groups = |grouped: Grouped| num_copies(grouped) * (grouped.num_groups + 1);
+    program.grouped().map_or(LANES, of_groups)
+}
+
+/// Words of all accumulators of a fold, at least.
 fn num_lane_words(program: &Program, output: Output) -> usize {
     match output {
         // Sums, and what these have rounded away.
         Output::Fold(Fold::Sum, id) if program.graph().type_of(id).is_float() => 2 * LANES,
-        _ => LANES,
+        _ => num_lanes(program),
     }
 }
 

@@ -7,7 +7,7 @@ use basalt_kernels::twofold::{Twofold, join_lanes};
 
 use crate::column::{Column, LANES, MappedRows, Outcome, Values, WrongColumns, check, identity};
 use crate::ir::{BinaryOp, Graph, Node, NodeId, Type, UnaryOp};
-use crate::program::{Fold, Output, Program};
+use crate::program::{Fold, Grouped, Output, Program};
 
 /// Runs `program` over `num_rows` rows.
 ///
@@ -19,6 +19,9 @@ pub fn interpret(
     num_rows: usize,
 ) -> Result<Vec<Outcome>, WrongColumns> {
     check(program, columns, num_rows)?;
+    if let Some(grouped) = program.grouped() {
+        return Ok(interpret_groups(program, grouped, columns, num_rows));
+    }
     let mut states: Vec<State> = program
         .outputs()
         .iter()
@@ -50,6 +53,39 @@ pub fn interpret(
         .zip(outputs)
         .map(|(s, o)| s.finish(program, *o))
         .collect())
+}
+
+/// As [`interpret`], with folds for each group.
+fn interpret_groups(
+    program: &Program,
+    grouped: Grouped,
+    columns: &[Option<Column<'_>>],
+    num_rows: usize,
+) -> Vec<Outcome> {
+    let first = |output: &Output| vec![identity(program, *output); grouped.num_groups + 1];
+    let mut all: Vec<Vec<u64>> = program.outputs().iter().map(first).collect();
+    let mut row_values = Vec::new();
+    for row in 0..num_rows {
+        evaluate(program.graph(), columns, row, &mut row_values);
+        let value = |id: NodeId| row_values[id.index()];
+        let filter = program.filter();
+        if filter.is_some_and(|filter| value(filter) != Some(1)) {
+            continue;
+        }
+        let most = grouped.num_groups;
+        let ordinal =
+            value(grouped.ordinal).map_or(most, |ordinal| ordinal.min(most as u64) as usize);
+        for (words, output) in all.iter_mut().zip(program.outputs()) {
+            let value = match output {
+                Output::Rows => Some(0),
+                Output::Map(id) | Output::Fold(_, id) => value(*id),
+            };
+            if let Some(bits) = value {
+                words[ordinal] = folded(program, *output, words[ordinal], bits);
+            }
+        }
+    }
+    all.into_iter().map(Outcome::Groups).collect()
 }
 
 /// What an output has so far.

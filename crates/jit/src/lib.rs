@@ -45,4 +45,4 @@ pub use column::{Column, MappedRows, Outcome, Values, WrongColumns};
 pub use compiled::{CompileError, Compiled};
 pub use interpret::interpret;
 pub use ir::{BinaryOp, Graph, IllTyped, Node, NodeId, Type, UnaryOp};
-pub use program::{Fold, Output, Program};
+pub use program::{Fold, Grouped, MAX_GROUPS, Output, Program};

@@ -30,12 +30,25 @@ pub enum Output {
     Rows,
 }
 
+/// Groups of rows, of which each has its own folds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Grouped {
+    /// The number of a row's group, an unsigned integer.
+    pub ordinal: NodeId,
+    /// How many groups there are. Rows whose ordinal is NULL, or not below this, are folded into one more.
+    pub num_groups: usize,
+}
+
+/// Most groups of a program.
+pub const MAX_GROUPS: usize = 1 << 16;
+
 /// What is computed from the rows of some columns.
 #[derive(Clone, Debug)]
 pub struct Program {
     graph: Graph,
     filter: Option<NodeId>,
     outputs: Vec<Output>,
+    grouped: Option<Grouped>,
     columns: Vec<Option<(Type, bool)>>,
     text: String,
 }
@@ -74,9 +87,46 @@ impl Program {
             graph,
             filter,
             outputs,
+            grouped: None,
             columns,
             text,
         })
+    }
+
+    /// The same with folds for each group.
+    ///
+    /// # Errors
+    /// If the ordinal is no unsigned integer, there are more than [`MAX_GROUPS`], or an output is no fold, or one that adds
+    /// floats.
+    pub fn grouped_by(mut self, grouped: Grouped) -> Result<Self, IllTyped> {
+        let ordinal = self.graph.type_of(grouped.ordinal);
+        if !matches!(ordinal, Type::U8 | Type::U16 | Type::U32 | Type::U64) {
+            return ill_typed("a group is an unsigned integer");
+        }
+        if grouped.num_groups > MAX_GROUPS {
+            return ill_typed("too many groups");
+        }
+        for output in &self.outputs {
+            match output {
+                Output::Map(_) => return ill_typed("values of each row beside groups"),
+                Output::Fold(Fold::Sum, arg) if self.graph.type_of(*arg).is_float() => {
+                    return ill_typed("a sum of floats for each group");
+                }
+                _ => {}
+            }
+        }
+        let Grouped {
+            ordinal,
+            num_groups,
+        } = grouped;
+        self.text += &format!("{num_groups} groups n{}\n", ordinal.index());
+        self.grouped = Some(grouped);
+        Ok(self)
+    }
+
+    /// The groups that rows are folded into, if it has some.
+    pub fn grouped(&self) -> Option<Grouped> {
+        self.grouped
     }
 
     /// Its nodes.

@@ -53,6 +53,38 @@ fn aggregations_of_numbers_are_compiled() {
     }
 }
 
+#[test]
+fn aggregations_by_few_small_keys_are_compiled() {
+    let Some(mut session) = session() else { return };
+    for sql in [
+        "SELECT a % 10 AS k, sum(b * 2), max(d) FROM t GROUP BY k",
+        "SELECT b % 10 AS k, count(), min(a + 1), avg(b) FROM t WHERE a > 10 AND s != 'y' GROUP BY k",
+        "SELECT b % 10 AS k, count(), min(a + 1), avg(b) FROM t WHERE a > 10 GROUP BY k",
+        "SELECT n, a % 3 AS k, sum(b) FROM t WHERE b > 3 GROUP BY n, k",
+        "SELECT toDayOfWeek(d) AS k, toMonth(d) AS l, countIf(a > 7) FROM t GROUP BY k, l",
+    ] {
+        let lines = told(&mut session, sql);
+        let is_all = matches!(lines.as_slice(), [line] if line.contains("Compiled: 100 rows") && line.contains("verified"));
+        assert_eq!(is_all, !sql.contains("'y'"), "{sql}: {lines:?}");
+    }
+    for sql in [
+        "SELECT a % 10 AS k, sum(x * 2) FROM t GROUP BY k",
+        "SELECT a % 100000 AS k, sum(b + 1) FROM t GROUP BY k",
+        "SELECT a % 10 AS k, uniqExact(b) FROM t GROUP BY k",
+        "SELECT a % 10 AS k, sum(b + 1) FROM t GROUP BY k SETTINGS group_by_strategy = 'splitting'",
+    ] {
+        let sql = format!(
+            "{sql}{} compile_expressions = 0",
+            if sql.contains("SETTINGS") {
+                ","
+            } else {
+                " SETTINGS"
+            }
+        );
+        assert_eq!(told(&mut session, &sql), [""; 0], "{sql}");
+    }
+}
+
 /// They are too short to measure which way is better.
 #[test]
 fn short_batches_are_compiled_once_there_is_code() {

@@ -1,4 +1,4 @@
-//! Has aggregations without keys and expressions compiled: condition, arguments and folds become one loop over columns, and
+//! Has aggregations, without keys or by few of them, and expressions compiled: condition, arguments and folds become one loop over columns, and
 //! so do the functions of an expression.
 //!
 //! | module | owns |
@@ -10,18 +10,22 @@
 //! | [`signature`] | the types that a function was bound to |
 //! | [`columns`] | Arrow arrays as columns of a program |
 //! | [`rows`] | expressions that give a value for each row |
-//! | [`totals`] | an aggregation as a program, and what that gives as states of the aggregates |
+//! | [`aggregate`] | an aggregate function as outputs of a program, and what they give as its states |
+//! | [`totals`] | an aggregation without keys as a program |
+//! | [`groups`] | one with few small keys |
 //! | [`told`] | what was compiled, for EXPLAIN ANALYZE |
 //! | [`switch`] | when a query goes over to compiled code |
 //!
 //! What does not become a program, because it could fail or because `basalt_jit` has no words for it, stays
 //! as it is. Compiled code gives bit for bit what the aggregators give.
 
+mod aggregate;
 mod bits;
 mod columns;
 mod dates;
 mod expression;
 mod function;
+mod groups;
 mod rows;
 mod signature;
 mod switch;
@@ -29,6 +33,7 @@ mod told;
 mod totals;
 
 pub use basalt_jit::background::stop;
+pub(crate) use groups::{CompiledGroups, FoundGroups};
 pub use rows::EXPRESSION;
 pub(crate) use rows::{Evaluation, condition_with_compiled, with_compiled};
 pub(crate) use switch::Switch;

@@ -31,9 +31,46 @@ const USUAL_NS_PER_BYTE: f64 = 0.1;
 /// How many times what was lost so far is expected to be lost by queries to come.
 const MISSED_TIMES: u32 = 4;
 
-/// Bytes that compiled code has read in all queries, and the nanoseconds for that.
-static COMPILED_BYTES: AtomicU64 = AtomicU64::new(0);
-static COMPILED_NS: AtomicU64 = AtomicU64::new(0);
+/// The same for a row that compiled code adds to its group: most of it waits for the group's accumulators.
+const USUAL_NS_PER_GROUPED_ROW: f64 = 3.0;
+
+/// What compiled code has done in all queries, and the nanoseconds for that.
+#[derive(Debug)]
+struct Rate {
+    amount: AtomicU64,
+    elapsed_ns: AtomicU64,
+    /// Nanoseconds for one before that was measured.
+    usual_ns: f64,
+}
+
+/// Bytes that were read.
+static BYTES: Rate = Rate::new(USUAL_NS_PER_BYTE);
+
+/// Rows that were added to groups.
+static GROUPED_ROWS: Rate = Rate::new(USUAL_NS_PER_GROUPED_ROW);
+
+impl Rate {
+    const fn new(usual_ns: f64) -> Self {
+        Self {
+            amount: AtomicU64::new(0),
+            elapsed_ns: AtomicU64::new(0),
+            usual_ns,
+        }
+    }
+
+    fn add(&self, amount: u64, elapsed_ns: u64) {
+        self.amount.fetch_add(amount, Ordering::Relaxed);
+        self.elapsed_ns.fetch_add(elapsed_ns, Ordering::Relaxed);
+    }
+
+    /// Nanoseconds for one.
+    fn ns(&self) -> f64 {
+        match self.amount.load(Ordering::Relaxed) {
+            0 => self.usual_ns,
+            amount => self.elapsed_ns.load(Ordering::Relaxed) as f64 / amount as f64,
+        }
+    }
+}
 
 /// Rows of a run, and the time that they took.
 #[derive(Debug, Default)]
@@ -66,7 +103,6 @@ pub(crate) struct Switch {
     is_hit: bool,
     /// Whether code may be faster at all.
     may_pay: bool,
-    row_bytes: f64,
     /// About how many rows there are, if that is known.
     num_rows: Option<u64>,
     num_tasks: f64,
@@ -83,12 +119,11 @@ impl Switch {
         num_rows: Option<usize>,
         num_tasks: usize,
     ) -> Self {
-        let row_bytes = program.row_bytes() as f64;
         let (slot, is_hit) = CodeCache::global().slot(program.clone());
         let may_pay = program.computes();
         let is_slower = || {
             slot.other_way_ns()
-                .is_none_or(|ns| ns > compiled_ns(row_bytes))
+                .is_none_or(|ns| ns > compiled_ns(program))
         };
         let will_pay = || {
             let compilation = CodeCache::global().counters().expected_elapsed(program);
@@ -103,7 +138,6 @@ impl Switch {
             slot,
             is_hit,
             may_pay,
-            row_bytes,
             num_rows: num_rows.map(|n| n as u64),
             num_tasks: num_tasks.max(1) as f64,
             usual: Tally::default(),
@@ -126,7 +160,7 @@ impl Switch {
             return;
         }
         let usual_ns = all_ns / all_rows as f64;
-        let saved_ns = usual_ns - compiled_ns(self.row_bytes);
+        let saved_ns = usual_ns - compiled_ns(self.slot.program());
         if saved_ns <= 0.0 {
             return;
         }
@@ -149,10 +183,12 @@ impl Switch {
     /// Rows went through compiled code.
     pub(crate) fn went_compiled_way(&self, num_rows: usize, elapsed: Duration) {
         self.compiled.add(num_rows, elapsed);
-        let bytes = (self.row_bytes * num_rows as f64) as u64;
         let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        COMPILED_BYTES.fetch_add(bytes, Ordering::Relaxed);
-        COMPILED_NS.fetch_add(elapsed_ns, Ordering::Relaxed);
+        let program = self.slot.program();
+        match program.grouped() {
+            Some(_) => GROUPED_ROWS.add(num_rows as u64, elapsed_ns),
+            None => BYTES.add((program.row_bytes() * num_rows) as u64, elapsed_ns),
+        }
     }
 
     /// Both ways were compared.
@@ -172,14 +208,10 @@ impl Switch {
     }
 }
 
-/// What compiled code takes for a row of so many bytes, or would take.
-fn compiled_ns(row_bytes: f64) -> f64 {
-    let bytes = COMPILED_BYTES.load(Ordering::Relaxed) as f64;
-    let elapsed_ns = COMPILED_NS.load(Ordering::Relaxed) as f64;
-    let ns_per_byte = if bytes > 0.0 {
-        elapsed_ns / bytes
-    } else {
-        USUAL_NS_PER_BYTE
-    };
-    ns_per_byte * row_bytes
+/// What compiled code takes for a row, or would take.
+fn compiled_ns(program: &Program) -> f64 {
+    match program.grouped() {
+        Some(_) => GROUPED_ROWS.ns(),
+        None => BYTES.ns() * program.row_bytes() as f64,
+    }
 }

@@ -60,6 +60,9 @@ impl GroupByExec {
     fn plan_facts(&self) -> Vec<(&'static str, String)> {
         let (keys, calls) = self.expressions();
         let mut facts = Vec::new();
+        if let Some(predicate) = &self.predicate {
+            facts.push(("Condition", sql_of(predicate.whole())));
+        }
         if !keys.is_empty() {
             facts.push(("Keys", keys.join(", ")));
             facts.push(("Key shape", self.form.describe()));
@@ -132,9 +135,18 @@ impl GroupByExec {
                 facts.push(("Why", self.why(run)));
             }
         }
+        facts.extend(self.compiled_facts());
         facts.extend(merged(run));
         facts.extend(spilled(metrics));
         facts
+    }
+
+    /// What of the last run was compiled.
+    fn compiled_facts(&self) -> Vec<(&'static str, String)> {
+        let switch = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
+        switch
+            .as_ref()
+            .map_or_else(Vec::new, |switch| switch.told().facts())
     }
 
     fn facts_without_keys(
@@ -142,10 +154,8 @@ impl GroupByExec {
         run: &Observed,
         metrics: &MetricsSet,
     ) -> Vec<(&'static str, String)> {
-        let switch = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
-        let facts = switch.iter().flat_map(|switch| switch.told().facts());
-        let merged = merged(run).into_iter();
-        facts.chain(merged).chain(spilled(metrics)).collect()
+        let facts = self.compiled_facts().into_iter();
+        facts.chain(merged(run)).chain(spilled(metrics)).collect()
     }
 
     /// Whether arrays are wanted for keys that cannot index any.

@@ -35,6 +35,9 @@ impl GroupByExec {
             } else {
                 self.strategy_decision(run)
             });
+            if self.compiled.is_some() {
+                decisions.push(self.code_decision(run));
+            }
         }
         if let Some(merging) = run.merging() {
             let merging_ns = sum(metrics, MERGING_TIME).unwrap_or(0) as u64;
@@ -76,7 +79,7 @@ impl GroupByExec {
         }
     }
 
-    /// How an aggregation without keys goes over the rows.
+    /// How an aggregation without keys, or with few small ones, goes over the rows.
     fn code_decision(&self, run: &Observed) -> Decision {
         let switch = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
         let told = switch.as_ref().map(|switch| switch.told());
@@ -102,7 +105,7 @@ impl GroupByExec {
         };
         Decision {
             name: "aggregate_code",
-            description: "what goes over the rows of an aggregation without keys",
+            description: "what goes over the rows of an aggregation without keys or by few small ones",
             reason: reason.to_owned(),
             is_forced: min_count.is_none() || (min_count == Some(0) && is_compiled),
             arms: vec![

@@ -21,6 +21,7 @@ use super::merged::{Emit, Merged, result_batch};
 use super::spill::Budget;
 use super::states::{Exported, States};
 use super::top::columns_of;
+use crate::compile::FoundGroups;
 
 /// Ordinals that are merged together.
 pub(super) const UNIT: usize = 32 << 10;
@@ -173,6 +174,18 @@ impl Dense {
         };
         self.len = self.len.max(len);
         self.push_ordinals(args).map(|()| true)
+    }
+
+    /// Adds groups whose keys fit the layout.
+    pub(super) fn push_groups(&mut self, found: &FoundGroups) -> Result<()> {
+        self.layout.ordinals(&found.keys, &mut self.ordinals)?;
+        self.mark();
+        let groups = Groups {
+            ids: Some(&self.ordinals),
+            num_groups: self.len,
+            num_rows: found.places.len(),
+        };
+        self.states.merge(&found.states, &found.places, groups)
     }
 
     /// Adds rows of which the ordinals are known.

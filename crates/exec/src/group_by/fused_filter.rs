@@ -11,6 +11,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::nullif;
+use arrow::datatypes::Schema;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
@@ -22,7 +23,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 
 use super::Grouping;
 use super::grouping::AggregateArgs;
-use crate::compile::CompiledTotals;
+use crate::compile::{CompiledGroups, CompiledTotals};
 use crate::filter_project::Selection;
 use crate::predicate::Predicate;
 
@@ -31,7 +32,43 @@ pub(super) struct Fused {
     pub(super) input: Arc<dyn ExecutionPlan>,
     pub(super) grouping: Grouping,
     pub(super) predicate: Predicate,
-    pub(super) compiled: Option<CompiledTotals>,
+    pub(super) compiled: Option<CompiledWhole>,
+}
+
+/// An aggregation that can be compiled as a whole.
+#[derive(Clone, Debug)]
+pub(super) enum CompiledWhole {
+    /// Without keys.
+    Totals(Arc<CompiledTotals>),
+    /// By few small keys.
+    Groups(Arc<CompiledGroups>),
+}
+
+impl CompiledWhole {
+    /// What `grouping` over rows of `schema` is, of which those count for which `condition` holds.
+    pub(super) fn of(
+        grouping: &Grouping,
+        condition: Option<&Arc<dyn PhysicalExpr>>,
+        schema: &Schema,
+    ) -> Option<Self> {
+        let Grouping {
+            keys, aggregates, ..
+        } = grouping;
+        if keys.is_empty() {
+            let totals = CompiledTotals::of(aggregates, condition, schema)?;
+            return Some(Self::Totals(Arc::new(totals)));
+        }
+        let groups = CompiledGroups::of(keys, aggregates, condition, schema)?;
+        Some(Self::Groups(Arc::new(groups)))
+    }
+
+    /// Whether it may see rows whose arguments the usual way would not compute, and in another order.
+    fn is_free(&self) -> bool {
+        match self {
+            Self::Totals(totals) => !totals.has_order(),
+            Self::Groups(_) => true,
+        }
+    }
 }
 
 impl Fused {
@@ -48,14 +85,19 @@ impl Fused {
             return None;
         }
         let mut grouping = grouping.clone();
-        for arg in grouping.aggregates.iter_mut().flat_map(|a| &mut a.args) {
-            *arg = below_filter(arg, projection, filter)?;
+        let args = grouping.aggregates.iter_mut().flat_map(|a| &mut a.args);
+        for expr in args.chain(&mut grouping.keys) {
+            *expr = below_filter(expr, projection, filter)?;
         }
         let (condition, schema) = (filter.predicate(), filter.input().schema());
         let compiled = compiles
-            .then(|| CompiledTotals::of(&grouping.aggregates, Some(condition), &schema))
+            .then(|| CompiledWhole::of(&grouping, Some(condition), &schema))
             .flatten();
-        let is_safe = compiled.as_ref().is_some_and(|totals| !totals.has_order());
+        // With keys, rows are copied all the same where there is no code.
+        if compiled.is_none() && !grouping.keys.is_empty() {
+            return None;
+        }
+        let is_safe = compiled.as_ref().is_some_and(CompiledWhole::is_free);
         let predicate = match Predicate::try_new(condition, &schema) {
             Some(predicate) => predicate,
             None if is_safe => Predicate::of_any(condition, &schema)?,

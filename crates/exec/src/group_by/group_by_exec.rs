@@ -20,13 +20,13 @@ use futures::future::{BoxFuture, Shared};
 
 use super::Grouping;
 use super::bytes_form::RowForm;
-use super::fused_filter::Fused;
+use super::fused_filter::{CompiledWhole, Fused};
 use super::key_form::Form;
 use super::merged::{Emit, Merged};
 use super::observed::Observed;
 use super::options::{Options, Tuning};
 use super::top::{TopGroups, TopOrder};
-use crate::compile::{CompiledTotals, Switch};
+use crate::compile::Switch;
 use crate::handover::hand_over;
 use crate::one_input::only_input;
 use crate::predicate::Predicate;
@@ -48,8 +48,8 @@ pub struct GroupByExec {
     pub(super) grouping: Arc<Grouping>,
     /// Picks rows of the input for aggregation without keys.
     pub(super) predicate: Option<Predicate>,
-    /// What can be compiled of an aggregation without keys.
-    pub(super) compiled: Option<Arc<CompiledTotals>>,
+    /// The whole of it, if that can be compiled.
+    pub(super) compiled: Option<CompiledWhole>,
     pub(super) form: Form,
     pub(super) options: Options,
     pub(super) forced_tuning: Option<Tuning>,
@@ -138,42 +138,49 @@ impl GroupByExec {
     /// # Errors
     /// If the plan is damaged.
     pub fn fused_with_filter(&self) -> Result<Option<Self>> {
-        if !matches!(self.form, Form::NoKeys) || self.predicate.is_some() {
+        if !self.may_be_fused() || self.predicate.is_some() {
             return Ok(None);
         }
         let compiles = self.options.compile.is_some();
         let Some(fused) = Fused::of(&self.grouping, &self.input, compiles) else {
             return Ok(None);
         };
-        let new = Self::try_new(fused.input, Arc::new(fused.grouping), 1)?;
+        let num_partitions = self.properties.partitioning.partition_count();
+        let new = Self::try_new(fused.input, Arc::new(fused.grouping), num_partitions)?;
         Ok(Some(Self {
             predicate: Some(fused.predicate),
-            compiled: fused.compiled.map(Arc::new),
+            compiled: fused.compiled,
             options: self.options,
             forced_tuning: self.forced_tuning,
             ..new
         }))
     }
 
-    /// The same in compiled code as soon as it pays, if it has no keys and can be compiled.
+    /// Whether rows are taken by tasks that may look at a condition first, and be compiled.
+    fn may_be_fused(&self) -> bool {
+        matches!(self.form, Form::NoKeys) || self.options.strategy.is_adaptive()
+    }
+
+    /// The same in compiled code as soon as it pays, if it can be compiled.
     ///
     /// # Errors
     /// If the plan is damaged.
     pub fn with_compiled(&self) -> Result<Option<Self>> {
-        let is_asked = matches!(self.form, Form::NoKeys) && self.options.compile.is_some();
+        let is_asked = self.may_be_fused() && self.options.compile.is_some();
         if !is_asked || self.compiled.is_some() || self.predicate.is_some() {
             return Ok(None);
         }
         let schema = self.input.schema();
-        let Some(compiled) = CompiledTotals::of(&self.grouping.aggregates, None, &schema) else {
+        let Some(compiled) = CompiledWhole::of(&self.grouping, None, &schema) else {
             return Ok(None);
         };
-        let grouping = Arc::clone(&self.grouping);
+        let (input, grouping) = (Arc::clone(&self.input), Arc::clone(&self.grouping));
+        let num_partitions = self.properties.partitioning.partition_count();
         Ok(Some(Self {
-            compiled: Some(Arc::new(compiled)),
+            compiled: Some(compiled),
             options: self.options,
             forced_tuning: self.forced_tuning,
-            ..Self::try_new(Arc::clone(&self.input), grouping, 1)?
+            ..Self::try_new(input, grouping, num_partitions)?
         }))
     }
 

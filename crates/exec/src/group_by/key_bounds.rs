@@ -26,6 +26,25 @@ pub(super) fn key_bounds(keys: &[Arc<dyn PhysicalExpr>], schema: &Schema) -> Opt
     keys.iter().map(|key| bounds_of(key, schema)).collect()
 }
 
+/// Least and greatest value of a key of few values, but for NULL: of a narrow type, or bounded by its expression.
+pub(crate) fn few_values(key: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<(i64, i64)> {
+    if let Some((min, max)) = bounds_of(key, schema) {
+        return Some((i64::try_from(min).ok()?, i64::try_from(max).ok()?));
+    }
+    match key.data_type(schema).ok()? {
+        DataType::UInt8 => return Some((0, u8::MAX.into())),
+        DataType::Int8 => return Some((i8::MIN.into(), i8::MAX.into())),
+        other if other.is_signed_integer() => {}
+        _ => return None,
+    }
+    // What is left has the sign of what was divided.
+    let call = key.downcast_ref::<ScalarFunctionExpr>()?;
+    let function = call.fun().inner().downcast_ref::<FunctionUdf>()?;
+    let divisor = positive(call.args().get(1)?)?;
+    let greatest = i64::try_from(divisor).ok()? - 1;
+    (function.function_name() == "modulo").then_some((-greatest, greatest))
+}
+
 /// Number of different keys that there may be in `bounds`.
 pub(super) fn num_keys(bounds: &[Interval]) -> usize {
     let sizes = bounds.iter().map(|(min, max)| max.wrapping_sub(*min));

@@ -29,6 +29,8 @@
 //! | [`distinct`] | distinct values of all groups |
 //! | [`rows`], [`group_set`] | rows on their way to a table; a table with its states |
 //! | [`strategy`] | how tasks share the work |
+//! | [`keyed`] | rows on their way there, in compiled code where it is faster |
+//! | [`compiling`] | which batches go through compiled code |
 //! | [`local`] | one task's groups, if the strategy is to adapt |
 //! | [`part`] | what one task has in the end |
 //! | [`staging`] | its rows that are only split by hash |
@@ -51,6 +53,7 @@ mod account;
 mod ascending;
 mod bounds;
 mod bytes_form;
+mod compiling;
 mod counts;
 mod decisions;
 mod dense;
@@ -63,6 +66,7 @@ mod fused_filter;
 mod group_set;
 mod key_bounds;
 mod key_form;
+mod keyed;
 mod layout;
 mod local;
 mod merged;
@@ -91,6 +95,8 @@ pub(crate) use decisions::of_datafusion;
 pub(crate) use first_keys::FirstKeys;
 pub use group_by_exec::GroupByExec;
 pub use grouping::{AggregateSpec, Grouping};
+pub(crate) use key_bounds::few_values;
+pub use keyed::AGGREGATE_BY_KEY;
 pub use no_keys::AGGREGATE_ALL;
 pub use options::{Options, Thresholds};
 pub use set_rows::SetRowsExec;

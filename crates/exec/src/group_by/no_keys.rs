@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
-use basalt_adapt::{Choice, Chooser, MIN_MEASURED_BYTES, Turn, Work, WorkUnit};
+use basalt_adapt::{Choice, WorkUnit};
 use basalt_analyzer::into_plan_error;
 use basalt_error::Error;
 use basalt_functions::aggregate::Groups;
@@ -12,13 +12,14 @@ use basalt_jit::Compiled;
 use datafusion::error::Result;
 
 use super::Grouping;
+use super::compiling::{Compiling, Turns};
 use super::distinct::Held;
 use super::fused_filter::pick;
 use super::merged::{Emit, Merged, Whole, result_batch};
 use super::observed::Observed;
 use super::spill::Share;
 use super::states::{Exported, States};
-use crate::compile::{CompiledTotals, Switch};
+use crate::compile::CompiledTotals;
 use crate::predicate::Predicate;
 use crate::report::figures;
 
@@ -38,27 +39,13 @@ pub static AGGREGATE_ALL: Choice = Choice::new(
     &["kernels", "compiled"],
 );
 
-/// The arm of [`AGGREGATE_ALL`] that is not compiled.
-const KERNELS: usize = 0;
-
-/// What the tasks of a query that may go over to compiled code share.
-#[derive(Clone, Debug)]
-pub(super) struct Compiling {
-    pub(super) totals: Arc<CompiledTotals>,
-    pub(super) switch: Arc<Switch>,
-    /// Whether both ways are gone and compared.
-    pub(super) verifies: bool,
-    /// Whether all that can be compiled has to be.
-    pub(super) is_forced: bool,
-}
-
 /// The states of one task.
 pub(super) struct Totals {
     grouping: Arc<Grouping>,
     /// Picks rows; all count if there is none.
     predicate: Option<Predicate>,
-    compiling: Option<Compiling>,
-    chooser: Option<Chooser>,
+    compiling: Option<Compiling<CompiledTotals>>,
+    turns: Turns,
     states: States,
     share: Share,
 }
@@ -71,14 +58,14 @@ impl Totals {
             grouping,
             predicate,
             compiling: None,
-            chooser: None,
+            turns: Turns::new(&AGGREGATE_ALL),
             states,
             share,
         }
     }
 
     /// The same, in compiled code as soon as there is some.
-    pub(super) fn with_compiling(self, compiling: Option<Compiling>) -> Self {
+    pub(super) fn with_compiling(self, compiling: Option<Compiling<CompiledTotals>>) -> Self {
         Self { compiling, ..self }
     }
 
@@ -89,19 +76,18 @@ impl Totals {
             return grouping.for_each_piece(batch, |piece| self.push_piece(piece));
         };
         let Compiling {
-            totals,
+            compiled: totals,
             switch,
             verifies,
             ..
         } = &compiling;
         let started = Instant::now();
-        let code = switch.code();
-        let turn = code.and_then(|_| self.turn(&compiling, batch));
-        let takes_kernels = turn.as_ref().is_some_and(|turn| turn.arm() == KERNELS);
-        let Some(code) = code.filter(|_| !takes_kernels) else {
+        let row_bytes = totals.program().row_bytes();
+        let (code, turn) = self.turns.begin(&compiling, row_bytes, batch);
+        let Some(code) = code else {
             grouping.for_each_piece(batch, |piece| self.push_piece(piece))?;
             switch.went_usual_way(batch.num_rows(), started.elapsed());
-            self.end(turn);
+            self.turns.end(turn);
             return Ok(());
         };
         if *verifies {
@@ -114,29 +100,8 @@ impl Totals {
             self.run_piece(totals, code, batch)?;
         }
         switch.went_compiled_way(batch.num_rows(), started.elapsed());
-        self.end(turn);
+        self.turns.end(turn);
         Ok(())
-    }
-
-    /// Decides which way a batch goes when there is code; none if it must be compiled, or if it is so short
-    /// that measuring would tell nothing.
-    fn turn(&mut self, compiling: &Compiling, batch: &RecordBatch) -> Option<Turn> {
-        let row_bytes = compiling.totals.program().row_bytes();
-        let work = Work::rows(batch.num_rows(), row_bytes);
-        let is_short = work.size_bytes < MIN_MEASURED_BYTES;
-        if compiling.is_forced || compiling.verifies || is_short {
-            return None;
-        }
-        let chooser = self
-            .chooser
-            .get_or_insert_with(|| Chooser::new(&AGGREGATE_ALL));
-        Some(chooser.begin(work))
-    }
-
-    fn end(&mut self, turn: Option<Turn>) {
-        if let (Some(chooser), Some(turn)) = (&mut self.chooser, turn) {
-            chooser.end(turn);
-        }
     }
 
     /// Adds rows by compiled code.

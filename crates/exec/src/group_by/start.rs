@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use basalt_hashtable::{Fold, HashKeys, Word256, Zero};
+use basalt_jit::Program;
 use datafusion::common::internal_err;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
@@ -12,12 +13,14 @@ use datafusion::physical_plan::{ExecutionPlanProperties, SendableRecordBatchStre
 use futures::FutureExt;
 
 use super::bytes_form::{BytesForm, RowForm};
+use super::compiling::Compiling;
+use super::fused_filter::CompiledWhole;
 use super::group_by_exec::{GroupByExec, MergedFuture, Run};
 use super::grouping::PlannedKeys;
 use super::key_bounds::key_bounds;
 use super::key_form::{Form, KeyForm};
 use super::merged::{Merged, consume_all};
-use super::no_keys::{self, Compiling, Totals};
+use super::no_keys::{self, Totals};
 use super::observed::Observed;
 use super::options::Tuning;
 use super::packed_rows::PackedRowForm;
@@ -97,6 +100,12 @@ impl GroupByExec {
         let max_bytes = self.options.external_bytes.map(|b| b.max(least_bytes));
         let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
         let grouping = Arc::new(self.grouping.fresh());
+        let compiling = match &self.compiled {
+            Some(CompiledWhole::Groups(groups)) => {
+                self.compiling(groups, groups.program(), inputs.len())?
+            }
+            _ => None,
+        };
         let job = Job {
             grouping: Arc::clone(&grouping),
             form: Arc::new(form),
@@ -106,6 +115,8 @@ impl GroupByExec {
             inputs,
             observed: Arc::clone(&observed),
             planned,
+            predicate: self.predicate.clone(),
+            compiling,
         };
         let run = strategy::run(self.options.strategy, job);
         let noted = Arc::clone(&observed);
@@ -121,7 +132,12 @@ impl GroupByExec {
     fn start_without_keys(&self, context: &Arc<TaskContext>) -> Result<MergedFuture> {
         let (inputs, observed) = self.inputs(context, Tuning::default())?;
         let grouping = Arc::clone(&self.grouping);
-        let compiling = self.compiling(inputs.len())?;
+        let compiling = match &self.compiled {
+            Some(CompiledWhole::Totals(totals)) => {
+                self.compiling(totals, totals.program(), inputs.len())?
+            }
+            _ => None,
+        };
         let max_bytes = self.options.external_bytes;
         let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
         let pool = memory::of_operator(context.memory_pool(), &self.metrics);
@@ -140,16 +156,21 @@ impl GroupByExec {
     }
 
     /// What the tasks of a new run share if they may go over to compiled code.
-    fn compiling(&self, num_tasks: usize) -> Result<Option<Compiling>> {
-        let (Some(totals), Some(options)) = (&self.compiled, self.options.compile) else {
+    fn compiling<P>(
+        &self,
+        compiled: &Arc<P>,
+        program: &Program,
+        num_tasks: usize,
+    ) -> Result<Option<Compiling<P>>> {
+        let Some(options) = self.options.compile else {
             return Ok(None);
         };
         let num_rows = self.num_input_rows()?;
-        let switch = Arc::new(Switch::new(totals.program(), options, num_rows, num_tasks));
+        let switch = Arc::new(Switch::new(program, options, num_rows, num_tasks));
         let mut last = self.switch.lock().unwrap_or_else(PoisonError::into_inner);
         *last = Some(Arc::clone(&switch));
         Ok(Some(Compiling {
-            totals: Arc::clone(totals),
+            compiled: Arc::clone(compiled),
             switch,
             verifies: options.verifies,
             is_forced: options.min_count == 0,

@@ -71,14 +71,14 @@ pub(crate) enum Exported {
 }
 
 impl Exported {
-    /// The number of rows of one group.
-    pub(crate) fn count(num_rows: u64) -> Self {
-        Self::Counts(Counts::of(vec![num_rows]))
+    /// The number of rows of each group.
+    pub(crate) fn counts(num_rows: Vec<u64>) -> Self {
+        Self::Counts(Counts::of(num_rows))
     }
 
-    /// The sum of one group.
-    pub(crate) fn sum(word: u64) -> Self {
-        Self::Sums(vec![word])
+    /// The sum of each group.
+    pub(crate) fn sums(words: Vec<u64>) -> Self {
+        Self::Sums(words)
     }
 
     /// Whether both are the same for the first group; all NaNs are.

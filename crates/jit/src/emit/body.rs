@@ -48,6 +48,11 @@ impl<'a> Body<'a> {
         &self.operands[id.index()].value
     }
 
+    /// Rows in which a node is not NULL; `None` if it never is.
+    pub(super) fn valid(&self, id: NodeId) -> Option<&str> {
+        self.operands[id.index()].valid.as_deref()
+    }
+
     /// Rows that pass the filter and have a value of the node; `None` if all do.
     pub(super) fn kept(&self, id: Option<NodeId>, text: &mut Text) -> Option<String> {
         let valid = id.and_then(|id| self.operands[id.index()].valid.clone());

@@ -162,21 +162,24 @@ impl Folding {
         }
     }
 
-    /// Adds one row to its lane in memory.
-    pub(super) fn step_in_memory(&self, body: &Body<'_>, text: &mut Text) {
+    /// The lane of the last rows, which are looked at one by one.
+    pub(super) fn lane(&self) -> &'static str {
+        match self.kind {
+            Kind::Count => "0",
+            _ => "%lane",
+        }
+    }
+
+    /// Adds one row to a lane in memory.
+    pub(super) fn step_in_memory(&self, body: &Body<'_>, lane: &str, text: &mut Text) {
         if self.kind == Kind::SumOfFloats {
-            let lane = addresses(self.place, "%lane", text);
+            let lane = addresses(self.place, lane, text);
             let old = Twofold::load(&lane, "double", text).pair("double", text);
             let new = self.folded(body, &old, text);
             Twofold::of_pair(&new, "double", text).store(&lane, "double", text);
             return;
         }
         let (element, place) = (element(self.data_type), self.place);
-        let lane = if self.kind == Kind::Count {
-            "0"
-        } else {
-            "%lane"
-        };
         let address = text.add(format!(
             "getelementptr inbounds {element}, ptr %out{place}, i64 {lane}"
         ));

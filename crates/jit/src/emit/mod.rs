@@ -16,10 +16,12 @@
 //!    several streams of memory already; two halves at once would gain nothing.
 //! 3. Accumulators are read from the outputs first and written back in the end; the caller fills them
 //!    with what a fold begins with, and joins the lanes afterwards. Other folds may use fewer lanes.
-//! 4. The accumulator of a count is one number; where every row counts there is none.
+//! 4. Programs with groups have another loop ([`grouped`]).
+//! 5. The accumulator of a count is one number; where every row counts there is none.
 
 mod body;
 mod fold;
+mod grouped;
 mod text;
 mod twofold;
 
@@ -28,6 +30,7 @@ use crate::ir::NodeId;
 use crate::program::{Fold, Output, Program};
 use body::Body;
 use fold::Folding;
+pub(crate) use grouped::num_copies;
 use text::Text;
 
 /// Name of the function.
@@ -70,6 +73,7 @@ impl Rounds {
 pub(crate) fn counts_all(program: &Program, output: Output) -> bool {
     let is_dense = |id: NodeId| !program.graph().is_nullable(id);
     program.filter().is_none()
+        && program.grouped().is_none()
         && match output {
             Output::Rows => true,
             Output::Fold(Fold::Count, id) => is_dense(id),
@@ -89,6 +93,10 @@ pub(crate) fn emit(program: &Program) -> String {
     text.open(format!("define void @{KERNEL}(ptr noalias %columns, i64 %num_rows, ptr noalias %outputs) nounwind {{"));
     text.label("entry");
     load_addresses(program, &mut text);
+    if let Some(grouped) = program.grouped() {
+        grouped::emit(program, grouped, &foldings, &mut text);
+        return text.finish();
+    }
     let rounds = Rounds::of(&foldings);
     text.set("%num_rounds", format!("udiv i64 %num_rows, {LANES}"));
     text.set("%num_whole", format!("mul nuw i64 %num_rounds, {LANES}"));
@@ -185,7 +193,7 @@ fn emit_rest(program: &Program, foldings: &[Folding], text: &mut Text) {
     text.set("%lane", "sub nuw i64 %last.row, %num_whole");
     let body = Body::emit(program, text, 1, "%last.row");
     for folding in foldings {
-        folding.step_in_memory(&body, text);
+        folding.step_in_memory(&body, folding.lane(), text);
     }
     body.store_outputs(text);
     text.set("%last.next", "add nuw i64 %last.row, 1");

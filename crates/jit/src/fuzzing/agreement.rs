@@ -43,6 +43,12 @@ fn assert_same(program: &Program, (found, expected): (&[Outcome], &[Outcome]), n
                 let of = |sum: Twofold| (bits(sum.sum), bits(sum.rest));
                 assert_eq!(of(*a), of(*b), "{output:?} of {num_rows} rows:\n{program}");
             }
+            (Outcome::Groups(a), Outcome::Groups(b)) => {
+                let of = |bits: &u64| comparable(data_type, *bits);
+                let (a, b): (Vec<u64>, Vec<u64>) =
+                    (a.iter().map(of).collect(), b.iter().map(of).collect());
+                assert_eq!(a, b, "{output:?} of {num_rows} rows:\n{program}");
+            }
             (Outcome::Rows(a), Outcome::Rows(b)) => {
                 let (a, b) = (
                     mapped(data_type, a, num_rows),

@@ -1,7 +1,9 @@
 //! Makes random programs and columns from a seed, or from the bytes of a fuzzer.
 
 use crate::calendar::{self, DayPart, DayUnit};
-use crate::{BinaryOp, Column, Fold, Graph, NodeId, Output, Program, Type, UnaryOp, Values};
+use crate::{
+    BinaryOp, Column, Fold, Graph, Grouped, NodeId, Output, Program, Type, UnaryOp, Values,
+};
 use basalt_adapt::Random;
 use basalt_kernels::Bitmap;
 
@@ -85,7 +87,17 @@ pub(super) fn program(draw: &mut Draw) -> Program {
     for _ in 0..1 + draw.below(4) {
         outputs.push(output(draw, &mut graph, has_filter, depth));
     }
-    Program::try_new(graph, filter, outputs).unwrap()
+    let ordinal = draw.of(&[Type::U8, Type::U16, Type::U32, Type::U64]);
+    let grouped = Grouped {
+        ordinal: node(draw, &mut graph, ordinal, depth),
+        num_groups: draw.below(300),
+    };
+    let program = Program::try_new(graph, filter, outputs).unwrap();
+    if draw.below(3) > 0 {
+        return program;
+    }
+    // Not all programs may have groups.
+    program.clone().grouped_by(grouped).unwrap_or(program)
 }
 
 fn output(draw: &mut Draw, graph: &mut Graph, has_filter: bool, depth: usize) -> Output {

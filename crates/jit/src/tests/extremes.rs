@@ -34,7 +34,7 @@ fn extremes(values: &[f64]) -> [u64; 2] {
     }
     [0, 1].map(|place| match outcomes[place] {
         Outcome::One(bits) => bits,
-        Outcome::Rows(_) | Outcome::Sum(_) => panic!("a fold gives one value"),
+        Outcome::Rows(_) | Outcome::Sum(_) | Outcome::Groups(_) => panic!("a fold gives one value"),
     })
 }
 

@@ -25,14 +25,18 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Grouping;
+use super::compiling::Compiling;
 use super::grouping::PlannedKeys;
 use super::key_form::KeyForm;
+use super::keyed::Keyed;
 use super::local::Local;
 use super::merged::{Merged, consume_all, merge};
 use super::observed::Observed;
 use super::options::Tuning;
 use super::rows::Rows;
 use super::spill::Budget;
+use crate::compile::CompiledGroups;
+use crate::predicate::Predicate;
 
 /// How tasks share the work of grouping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,6 +86,11 @@ impl Strategy {
         all.find(|(n, _)| *n == name).map(|(_, strategy)| *strategy)
     }
 
+    /// Whether each task has groups of its own from its first row on, and adapts.
+    pub(super) fn is_adaptive(self) -> bool {
+        matches!(self, Self::Auto | Self::Dense)
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         let mut all = Self::ALL.iter();
@@ -102,6 +111,10 @@ pub(super) struct Job<F: KeyForm> {
     pub(super) observed: Arc<Observed>,
     /// What is known of the keys.
     pub(super) planned: Option<PlannedKeys>,
+    /// Which rows count, where tasks have their own tables; all if there is none.
+    pub(super) predicate: Option<Predicate>,
+    /// What may be compiled of such tasks.
+    pub(super) compiling: Option<Compiling<CompiledGroups>>,
 }
 
 impl<F: KeyForm> Job<F> {
@@ -170,15 +183,19 @@ async fn adaptive<F: KeyForm>(job: Job<F>) -> Result<Arc<dyn Merged>> {
         memory,
         observed,
         planned,
+        predicate,
+        compiling,
     } = job;
     let local = |(i, memory)| {
         let share = budget.share(memory);
         let local = Local::try_new(Arc::clone(&grouping), Arc::clone(&form), tuning, share)?;
         let local = local.with_planned_keys(planned.as_ref());
-        Ok(local.with_notes(observed.task(i)))
+        let local = local.with_notes(observed.task(i));
+        Ok(Keyed::new(local, predicate.clone(), compiling.clone()))
     };
-    let locals = memory.into_iter().enumerate().map(local);
-    let locals = locals.collect::<Result<Vec<Local<F>>>>()?;
-    let locals = consume_all(inputs, locals, Local::push).await?;
+    let tasks = memory.into_iter().enumerate().map(local);
+    let tasks = tasks.collect::<Result<Vec<Keyed<F>>>>()?;
+    let tasks = consume_all(inputs, tasks, Keyed::push).await?;
+    let locals = tasks.into_iter().map(Keyed::into_local).collect();
     merge((grouping, form), tuning, locals, &observed).await
 }

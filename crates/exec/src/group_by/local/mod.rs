@@ -1,4 +1,8 @@
 //! Groups the rows of one input partition; stops where grouping early does not pay.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`in_arrays`] | groups whose keys index arrays |
 
 use std::sync::{Arc, Mutex};
 
@@ -7,8 +11,7 @@ use datafusion::error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
 use super::Grouping;
-use super::bounds::bounds;
-use super::dense::{Dense, UNIT};
+use super::dense::Dense;
 use super::group_set::GroupSet;
 use super::grouping::{AggregateArgs, PlannedKeys};
 use super::key_form::KeyForm;
@@ -19,6 +22,8 @@ use super::rows::{Rows, SplitRows};
 use super::spill::{Share, Spiller};
 use super::staging::Staging;
 use super::states::States;
+
+mod in_arrays;
 
 /// Ordinals whose groups go to a file together: enough for blocks of some size.
 const SPILLED_ORDINALS: usize = 256 << 10;
@@ -240,65 +245,6 @@ impl<F: KeyForm> Local<F> {
         self.spiller.spill_rows(&staged.rows, bits)?;
         drop(staged.rows);
         self.share.keep(self.size_bytes())
-    }
-
-    /// Adds rows whose keys index arrays; false if they cannot.
-    fn push_dense(&mut self, columns: &[ArrayRef], args: &AggregateArgs) -> Result<bool> {
-        let max_len = self.tuning.max_dense_len(self.num_rows_ahead);
-        let max_len = self.max_dense_len(max_len);
-        if let Some(dense) = &mut self.dense
-            && dense.push_if_fits(columns, args, max_len)?
-        {
-            return Ok(true);
-        }
-        let fits = match bounds(columns) {
-            None => false,
-            Some(bounds) => {
-                if self.dense.is_none() {
-                    self.dense = Dense::try_new(&self.grouping, columns, &bounds, max_len);
-                }
-                match &mut self.dense {
-                    Some(dense) => dense.fit(&bounds, max_len)?,
-                    None => false,
-                }
-            }
-        };
-        let most_groups = self.most_groups_to_move();
-        match &mut self.dense {
-            Some(dense) if fits => dense.push(columns, args)?,
-            Some(dense) if dense.len() > most_groups => self.spill()?,
-            _ => self.leave_dense()?,
-        }
-        Ok(fits)
-    }
-
-    /// Most groups for which a table has memory besides the arrays that they are in.
-    fn most_groups_to_move(&self) -> usize {
-        (self.share.room_bytes() / GROUP_BYTES).max(UNIT)
-    }
-
-    /// Most ordinals for which there are arrays or memory, up to `max_len`.
-    fn max_dense_len(&self, max_len: usize) -> usize {
-        let Some(ordinal_bytes) = self.ordinal_bytes else {
-            return max_len;
-        };
-        // Arrays are as long as the next power of two, and while they grow there are the old ones as well.
-        let most_bytes = self.share.room_bytes().min(self.share.due_bytes());
-        let most = (most_bytes / ordinal_bytes).max(UNIT);
-        let there_are = self.dense.as_ref().map_or(0, Dense::len);
-        max_len.min((1 << most.ilog2()).max(there_are.next_power_of_two()))
-    }
-
-    /// Moves all groups into the table.
-    pub(super) fn leave_dense(&mut self) -> Result<()> {
-        self.may_be_dense = false;
-        let Some(mut dense) = self.dense.take() else {
-            return Ok(());
-        };
-        dense.take_groups(UNIT, |columns, exported, rows| {
-            let keys = self.form.encode(columns.to_vec())?;
-            self.groups.merge_keys(&keys, exported, rows)
-        })
     }
 
     fn push_rows(&mut self, columns: Vec<ArrayRef>, args: AggregateArgs) -> Result<()> {
