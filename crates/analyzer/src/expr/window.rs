@@ -84,19 +84,19 @@ impl Resolver<'_> {
             let setting = "allow_suspicious_types_in_group_by";
             self.analyzer.check_key(&key.data_type, setting)?;
         }
-        let partition_by: Vec<Expr> = partition_by.into_iter().map(|t| t.expr).collect();
+        let partition_by = partition_by.into_iter();
+        let partition_by = partition_by.map(|t| float_key(t.expr, &t.data_type.physical()));
+        let partition_by: Vec<Expr> = partition_by.collect();
         let (mut order_by, mut keys): (Vec<SortExpr>, Vec<Typed>) = (Vec::new(), Vec::new());
         for item in &spec.order_by {
             let key = self.resolve(&item.expr)?;
-            let sorts = sort_keys(&key, item, self)?;
-            order_by.extend(sorts.into_iter().map(|sort| SortExpr {
-                expr: if key.data_type.is_float() && sort.expr == key.expr {
-                    float_key(sort.expr)
-                } else {
-                    sort.expr
-                },
-                ..sort
-            }));
+            let mut sorts = sort_keys(&key, item, self)?;
+            // What comes before the key itself says where NaN stand.
+            if let Some(last) = sorts.last_mut() {
+                let expr = std::mem::take(&mut last.expr);
+                last.expr = float_key(expr, &key.data_type.physical());
+            }
+            order_by.extend(sorts);
             keys.push(key);
         }
         let frame = self.frame(spec, &keys)?;

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, AsArray};
+use datafusion::arrow::array::{
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, ListArray, PrimitiveArray, StructArray,
+};
 use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type};
 use datafusion::common::internal_err;
 use datafusion::error::Result;
@@ -19,20 +21,22 @@ use crate::udf::any_arguments;
 /// A column of the plan as a key of an order.
 pub(crate) fn order_key(name: &str, plan: &LogicalPlan) -> Expr {
     let field = plan.schema().field_with_unqualified_name(name);
-    if field.is_ok_and(|f| f.data_type().is_floating()) {
-        float_key(column(name))
-    } else {
-        column(name)
+    match field {
+        Ok(field) => float_key(column(name), field.data_type()),
+        Err(_) => column(name),
     }
 }
 
-/// The key that a float is sorted by.
-pub(crate) fn float_key(expr: Expr) -> Expr {
+/// The key that values of a type are sorted by, if it has floats; else the values themselves.
+pub(crate) fn float_key(expr: Expr, data_type: &DataType) -> Expr {
+    if !FloatOrder::changes(data_type) {
+        return expr;
+    }
     let udf = Arc::new(ScalarUDF::new_from_impl(FloatOrder::new()));
     Expr::ScalarFunction(ScalarFunction::new_udf(udf, vec![expr]))
 }
 
-/// Gives the floats that stand for those which ClickHouse sorts as equals.
+/// Gives the values that stand for those which ClickHouse sorts as equals.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct FloatOrder {
     signature: Signature,
@@ -45,36 +49,67 @@ impl FloatOrder {
         }
     }
 
-    /// The keys of floats.
+    /// Whether values of a type may have others that are sorted as equals: floats, and what has some inside.
+    pub fn changes(data_type: &DataType) -> bool {
+        match data_type {
+            DataType::List(field) => Self::changes(field.data_type()),
+            DataType::Struct(fields) => fields.iter().any(|f| Self::changes(f.data_type())),
+            other => other.is_floating(),
+        }
+    }
+
+    /// The keys of values of any type.
     ///
     /// # Errors
-    /// For an array of another type.
+    /// For a damaged array.
     pub fn keys(array: &ArrayRef) -> Result<ArrayRef> {
-        if let Some(floats) = array.as_primitive_opt::<Float64Type>() {
-            return Ok(Arc::new(floats.unary::<_, Float64Type>(float64_key)));
+        Self::keys_with_nan(array, false)
+    }
+
+    /// The same with a NaN whose bits are those of the least float if `nan_first`, else those of the greatest.
+    ///
+    /// # Errors
+    /// For a damaged array.
+    pub fn keys_with_nan(array: &ArrayRef, nan_first: bool) -> Result<ArrayRef> {
+        if !Self::changes(array.data_type()) {
+            return Ok(Arc::clone(array));
         }
-        match array.as_primitive_opt::<Float32Type>() {
-            Some(floats) => Ok(Arc::new(floats.unary::<_, Float32Type>(float32_key))),
-            None => internal_err!("the order of floats for {}", array.data_type()),
-        }
+        Ok(match array.data_type() {
+            DataType::Float64 => {
+                let nan = if nan_first { -f64::NAN } else { f64::NAN };
+                // Adding zero makes one zero of both.
+                unary::<Float64Type>(array, |v| if v.is_nan() { nan } else { v + 0.0 })
+            }
+            DataType::Float32 => {
+                let nan = if nan_first { -f32::NAN } else { f32::NAN };
+                unary::<Float32Type>(array, |v| if v.is_nan() { nan } else { v + 0.0 })
+            }
+            DataType::List(field) => {
+                let list = array.as_list::<i32>();
+                let values = Self::keys_with_nan(list.values(), nan_first)?;
+                let (offsets, nulls) = (list.offsets().clone(), list.nulls().cloned());
+                let field = Arc::clone(field);
+                Arc::new(ListArray::try_new(field, offsets, values, nulls)?)
+            }
+            DataType::Struct(fields) => {
+                let tuple = array.as_struct();
+                let columns = tuple.columns().iter();
+                let columns = columns.map(|column| Self::keys_with_nan(column, nan_first));
+                Arc::new(StructArray::try_new_with_length(
+                    fields.clone(),
+                    columns.collect::<Result<_>>()?,
+                    tuple.nulls().cloned(),
+                    tuple.len(),
+                )?)
+            }
+            other => return internal_err!("the order of floats for {other}"),
+        })
     }
 }
 
-/// Adding zero makes one zero of both.
-fn float64_key(value: f64) -> f64 {
-    if value.is_nan() {
-        f64::NAN
-    } else {
-        value + 0.0
-    }
-}
-
-fn float32_key(value: f32) -> f32 {
-    if value.is_nan() {
-        f32::NAN
-    } else {
-        value + 0.0
-    }
+fn unary<T: ArrowPrimitiveType>(array: &ArrayRef, f: impl Fn(T::Native) -> T::Native) -> ArrayRef {
+    let values: &PrimitiveArray<T> = array.as_primitive();
+    Arc::new(values.unary::<_, T>(f))
 }
 
 impl ScalarUDFImpl for FloatOrder {

@@ -31,6 +31,7 @@
 //! | [`windows`] | the steps of window functions |
 //! | [`order_by`] | ORDER BY, LIMIT, LIMIT BY, DISTINCT |
 //! | [`float_order`] | what floats are sorted by |
+//! | [`uuid_order`] | the same for UUIDs inside of arrays and tuples |
 //! | [`with_fill`] | ORDER BY … WITH FILL |
 //! | [`set_operations`] | UNION, EXCEPT, INTERSECT |
 //! | [`defaults`] | the expressions of DEFAULT, MATERIALIZED and ALIAS columns |
@@ -68,6 +69,7 @@ mod table_function;
 pub mod totals;
 mod tuple_keys;
 mod using;
+mod uuid_order;
 mod windows;
 pub mod with_fill;
 

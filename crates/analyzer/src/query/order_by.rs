@@ -11,6 +11,7 @@ use super::float_order::order_key;
 use super::items::Item;
 use super::limit::RowBounds;
 use super::select::Clauses;
+use super::uuid_order::uuid_key;
 use super::{Analyzer, Outer, OutputColumn};
 use crate::expr::{Resolver, literal};
 use crate::plan::{
@@ -44,10 +45,11 @@ pub(crate) fn sort_keys(
         let is_nan = resolver.call_by_name("isNaN", vec![key.clone()])?;
         keys.push(sort(is_nan.expr, !nulls_first));
     }
-    let expr = if *key.data_type.base() == DataType::Uuid {
-        halves_exchanged(key, resolver)?
-    } else {
-        key.expr.clone()
+    let has_uuids = |data_type: &DataType| data_type.has(&|t| *t == DataType::Uuid);
+    let expr = match key.data_type.base() {
+        DataType::Uuid => halves_exchanged(key, resolver)?,
+        nested if has_uuids(nested) => uuid_key(key.expr.clone(), &key.data_type),
+        _ => key.expr.clone(),
     };
     keys.push(sort(expr, !item.descending));
     Ok(keys)

@@ -16,7 +16,7 @@ use super::swapped;
 ///
 /// DataFusion's top-N drops rows that are not less than the last of those that it keeps; it compares by Arrow's
 /// comparison, for which NULLs inside of a key are less than values, and sorts by Arrow's rows, for which they
-/// are greater. Neither our sort nor our top-N has such keys.
+/// are greater. Ours has neither fault.
 #[derive(Debug)]
 pub struct WholeSorts;
 

@@ -3,6 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use basalt_analyzer::FloatOrder;
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr, ScalarFunctionExpr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::metrics::{
     ExecutionPlanMetricsSet, MetricBuilder, MetricValue, MetricsSet, Time,
@@ -18,7 +20,7 @@ use super::rows::Rows;
 use super::sort_exec::SortRowsExec;
 use crate::memory::PEAK_MEMORY;
 use crate::report::clock::Listener;
-use crate::report::{Account, DecidedArm, Decision, figures};
+use crate::report::{Account, DecidedArm, Decision, figures, sql_of};
 use crate::spill::spilled;
 
 /// Names of metrics: time with the input's rows, and time of packing and splitting words.
@@ -162,8 +164,11 @@ impl Outcome {
     ) -> Self {
         let tied = tied(layout);
         let (key, place) = (layout.key_bits(), layout.place_bits());
-        let bits =
-            format!("{key} bits of keys and {place} of places in words of {word_bits}{tied}");
+        let low = match layout.is_carrying() {
+            true => "other columns",
+            false => "places",
+        };
+        let bits = format!("{key} bits of keys and {place} of {low} in words of {word_bits}{tied}");
         let parts = figures::quantity(num_parts as u64);
         let mut facts = vec![("Key bits", bits), ("Parts", parts)];
         facts.extend(ranked(rows));
@@ -269,7 +274,7 @@ impl SortRowsExec {
     /// What it did in its last run.
     pub(crate) fn account(&self) -> Account {
         let metrics = self.metrics().unwrap_or_default();
-        let mut facts = vec![("Order", self.ordering().to_string())];
+        let mut facts = vec![("Order", order_text(self.ordering()))];
         let limit = self.limit();
         if limit.skip > 0 || limit.fetch.is_some() {
             let fetch = limit.fetch.map_or("all".to_owned(), |f| f.to_string());
@@ -327,6 +332,24 @@ impl Outcome {
             arms: Way::ALL.into_iter().map(arm).collect(),
         }
     }
+}
+
+/// The order as users wrote it: keys that only say where NaN stand are left out, and those of floats are the floats.
+fn order_text(ordering: &LexOrdering) -> String {
+    let of_key = |sort: &PhysicalSortExpr| {
+        let call = sort.expr.downcast_ref::<ScalarFunctionExpr>();
+        let of_float = call.filter(|call| call.fun().inner().is::<FloatOrder>());
+        let float = of_float.and_then(|call| call.args().first());
+        (sql_of(float.unwrap_or(&sort.expr)), float.is_some())
+    };
+    let keys: Vec<(String, bool)> = ordering.iter().map(of_key).collect();
+    let is_shown = |place: &usize| match keys.get(place + 1) {
+        Some((float, true)) => keys[*place].0 != format!("isNaN({float})"),
+        _ => true,
+    };
+    let places = (0..keys.len()).filter(is_shown);
+    let shown = places.map(|place| format!("{} {}", keys[place].0, ordering[place].options));
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 fn stages(metrics: &MetricsSet) -> Vec<(&'static str, Duration)> {

@@ -50,7 +50,7 @@ impl Emitter {
                 radix::sort(&mut words, self.layout.place_bits());
             }
             Strategy::Radix => radix::sort_by_counting(&mut words, self.layout.place_bits()),
-            Strategy::Comparison => words.sort_unstable(),
+            Strategy::Comparison => radix::compare(&mut words, self.layout.place_bits()),
         }
         if !self.layout.is_exact {
             self.order_ties(&mut words)?;
@@ -76,7 +76,11 @@ impl Emitter {
         let readable: Vec<_> = self
             .key_columns
             .iter()
-            .map(|key| self.layout.readable((*key)?))
+            .enumerate()
+            .map(|(column, key)| {
+                let key = key.and_then(|key| self.layout.readable(key));
+                key.or_else(|| self.layout.carried(column))
+            })
             .collect();
         let places = if readable.iter().all(Option::is_some) {
             Vec::new()

@@ -11,6 +11,8 @@ use datafusion::error::Result;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr, ScalarFunctionExpr};
 
+use super::nested_key;
+
 /// Values that are looked at without a branch.
 const GROUP_VALUES: usize = 256;
 
@@ -27,24 +29,27 @@ fn float_column(expr: &dyn PhysicalExpr) -> Option<&Column> {
 
 /// The values of a key, and whether they are other ones than those of the column it stands for.
 pub(super) fn key_values(sort: &PhysicalSortExpr, batch: &RecordBatch) -> Result<(ArrayRef, bool)> {
-    match float_column(sort.expr.as_ref()) {
-        Some(column) => {
-            let column = batch.column(column.index());
-            Ok(if has_changed_keys(column.as_ref()) {
-                (FloatOrder::keys(column)?, true)
-            } else {
-                (ArrayRef::clone(column), false)
-            })
-        }
-        None => {
-            let values = sort.expr.evaluate(batch)?.into_array(batch.num_rows())?;
-            Ok((values, false))
-        }
+    let column = float_column(sort.expr.as_ref()).map(|column| batch.column(column.index()));
+    let values = match column {
+        Some(column) => ArrayRef::clone(column),
+        None => sort.expr.evaluate(batch)?.into_array(batch.num_rows())?,
+    };
+    if let Some(bytes) = nested_key::bytes_of(&values, sort.options)? {
+        return Ok((bytes, true));
     }
+    Ok(if column.is_some() && has_changed_keys(values.as_ref()) {
+        (FloatOrder::keys(&values)?, true)
+    } else {
+        (values, false)
+    })
 }
 
-/// Whether some float is not its own key: a negative zero, or a NaN of other bits than the usual.
+/// Whether some float is not its own key: a negative zero, or a NaN of other bits than the usual; of what has floats
+/// inside, nobody has looked.
 pub(crate) fn has_changed_keys(array: &dyn Array) -> bool {
+    if array.data_type().is_nested() {
+        return FloatOrder::changes(array.data_type());
+    }
     if let Some(floats) = array.as_primitive_opt::<Float64Type>() {
         let is_changed = |v: f64| {
             let bits = v.to_bits();

@@ -21,6 +21,12 @@ use super::direction::{Direction, Stretch, most_stretches};
 use super::reversed::reversed;
 use super::rows::Rows;
 
+/// Pieces from which on they must not be short: finding where one ends takes longer than to sort a few rows.
+const MIN_PIECES: usize = 32;
+
+/// Rows of a piece on average, at least.
+const MIN_PIECE_ROWS: usize = 512;
+
 /// A stretch of a batch's rows that are in order, or in the opposite one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ordered {
@@ -107,13 +113,15 @@ pub(super) fn ordered(rows: &Rows, keeps_ties: bool) -> Result<Option<Vec<Ordere
     let keys = Keys::new(rows)?;
     let mut open = keys.open(stretches.collect())?;
     let most = most_stretches(rows.num_rows()) + open.len();
-    let mut found = Vec::new();
+    let (mut found, mut num_placed) = (Vec::new(), 0);
     while let Some(Reverse(first)) = open.pop() {
         let num_rows = match open.peek() {
             Some(Reverse(next)) => keys.num_before(&first, next, keeps_ties)?,
             None => first.ordered.num_rows(),
         };
-        if found.len() == most {
+        num_placed += num_rows;
+        let are_short = found.len() >= MIN_PIECES && num_placed < found.len() * MIN_PIECE_ROWS;
+        if found.len() == most || are_short {
             return Ok(None);
         }
         if num_rows < first.ordered.num_rows() {

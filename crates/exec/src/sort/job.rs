@@ -14,6 +14,7 @@ use futures::{StreamExt, TryStreamExt};
 
 use super::Strategy;
 use super::account::{Clocks, Notes, Outcome, Way};
+use super::carried::with_carried;
 use super::codes::Codes;
 use super::counted_rows::{CountedRows, Shape};
 use super::counting::Counted;
@@ -22,7 +23,7 @@ use super::in_order::ordered;
 use super::key_bound::KeyBound;
 use super::key_counts::KeyCounts;
 use super::layout::Layout;
-use super::nearly::Nearly;
+use super::nearly::{Nearly, may_be_nearly};
 use super::options::MAX_COUNTED_BITS;
 use super::parts::{Cut, packed_words, parts};
 use super::ranks::with_ranks;
@@ -31,6 +32,9 @@ use super::sort_exec::Limit;
 use super::top::{TopRows, TopSpec};
 use super::word::Word;
 use super::words::Part;
+
+/// One of so many rows is wanted, where it pays to carry columns of all.
+const CARRIED_PART: usize = 4;
 
 /// Batches in the order of the result.
 pub(super) type Batches = BoxStream<'static, Result<RecordBatch>>;
@@ -122,7 +126,7 @@ impl Job {
         if let Some(codes) = Codes::of(&rows, self.cut, clock).await? {
             return self.run_counting(rows, codes).await;
         }
-        let layout = rows.layout(is_readable);
+        let layout = self.with_carried(&rows, rows.layout(is_readable)).await?;
         let word_bits = layout.key_bits() + layout.place_bits();
         if word_bits <= u32::BITS {
             self.run_words::<u32>(rows, layout).await
@@ -131,6 +135,25 @@ impl Job {
         } else {
             self.run_words::<u128>(rows, layout).await
         }
+    }
+
+    /// The layout, with columns that are no keys if words have room for all of them and most rows are wanted.
+    async fn with_carried(&self, rows: &Arc<Rows>, layout: Layout) -> Result<Layout> {
+        let others = self.key_columns.iter().enumerate();
+        let others = others.filter(|(_, key)| key.and_then(|key| layout.readable(key)).is_none());
+        let others: Vec<usize> = others.map(|(column, _)| column).collect();
+        let num_wanted = self.limit.wanted(0..rows.num_rows()).len();
+        if !layout.is_exact
+            || layout.place_bits() == 0
+            || others.is_empty()
+            || num_wanted < rows.num_rows() / CARRIED_PART
+            || self.looks_for_order() && may_be_nearly(rows, &layout)
+        {
+            return Ok(layout);
+        }
+        let clock = &self.clocks.splitting;
+        let carrying = with_carried(rows, &layout, &others, self.cut, clock).await?;
+        Ok(carrying.unwrap_or(layout))
     }
 
     /// The batches of the result, of which the first `num_rows` rows of all inputs are part.
@@ -207,6 +230,7 @@ impl Job {
         let words = Arc::new(packed_words::<W>(&rows, &layout, self.cut, clock).await?);
         if self.looks_for_order()
             && layout.is_exact
+            && !layout.is_carrying()
             && let Some(nearly) = Nearly::of(&words, self.cut, clock).await?
         {
             self.notes.note(Outcome::nearly((&rows, &layout), &nearly));

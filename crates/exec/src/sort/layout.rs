@@ -23,6 +23,7 @@ use arrow::datatypes::DataType;
 
 use super::ordinal::Kind;
 use super::range::Range;
+use super::step::ExactDivisor;
 
 /// Bits of the widest word.
 const MAX_BITS: u32 = 128;
@@ -68,6 +69,12 @@ pub(super) struct Field {
     pub(super) dropped_bits: u32,
     /// The smallest and the largest ordinal.
     pub(super) ordinals: (u128, u128),
+    /// What differences of ordinals are divided by.
+    pub(super) step: ExactDivisor,
+    /// Ordinals that no value has: where they begin to be left out, and how many they are, a multiple of the step.
+    pub(super) gap: Gap,
+    /// Whether one more value, that which is apart, comes after the others.
+    pub(super) has_apart: bool,
     /// Bytes that are left out where a string begins with them.
     pub(super) skipped: Arc<[u8]>,
     /// Bits that tell whether a string is before, among or after those that begin with these bytes; 0
@@ -86,10 +93,66 @@ pub(super) struct Field {
     pub(super) values: Option<ArrayRef>,
 }
 
+/// Ordinals between zero and the least float above it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Gap {
+    /// Ordinals above this one are moved down.
+    after: u64,
+    len: u64,
+}
+
+impl Gap {
+    /// The gap of values that are on both sides of it.
+    fn of(range: &Range) -> Self {
+        let step = range.step.divisor().get();
+        let (Some((zero, above)), Some((min, _))) = (range.above_zero, range.ordinals) else {
+            return Self::default();
+        };
+        if min > u128::from(zero) {
+            return Self::default();
+        }
+        Self {
+            after: zero,
+            len: (above - zero).div_ceil(step).saturating_sub(1) * step,
+        }
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// The place of an ordinal without the gap.
+    #[inline(always)]
+    pub(super) fn close(self, ordinal: u64) -> u64 {
+        if ordinal > self.after {
+            ordinal - self.len
+        } else {
+            ordinal
+        }
+    }
+
+    /// The ordinal of a place that [`Gap::close`] gave.
+    #[inline(always)]
+    pub(super) fn open(self, place: u64) -> u64 {
+        if place > self.after {
+            place + self.len
+        } else {
+            place
+        }
+    }
+}
+
 impl Field {
     /// Bits of the value and of its NULL.
     pub(super) fn total_bits(&self) -> u32 {
         self.bits + u32::from(self.has_null_bit)
+    }
+
+    /// Steps from the smallest to the largest ordinal.
+    pub(super) fn num_steps(&self) -> u128 {
+        let gap = u128::from(self.gap.len);
+        (self.ordinals.1 - self.ordinals.0 - gap) / u128::from(self.step.get())
     }
 
     fn is_whole(&self) -> bool {
@@ -122,6 +185,9 @@ pub(super) struct Layout {
     pub(super) batch_bits: u32,
     /// Bits of a row's number in its batch.
     pub(super) row_bits: u32,
+    /// Columns that are no keys, which stand below these instead of the row's place; the key of each is the number
+    /// of its column.
+    pub(super) carried: Vec<Field>,
 }
 
 impl Layout {
@@ -134,6 +200,7 @@ impl Layout {
             is_exact: true,
             batch_bits,
             row_bits,
+            carried: Vec::new(),
         };
         let mut room = MAX_BITS.saturating_sub(layout.place_bits());
         for (i, (key, range)) in keys.iter().enumerate() {
@@ -171,24 +238,63 @@ impl Layout {
         self.fields.iter().map(Field::total_bits).sum()
     }
 
-    /// Bits below the keys that tell a row's place.
+    /// The same with other columns in the place of the row's place.
+    pub(super) fn carrying(&self, carried: Vec<Field>) -> Self {
+        Self {
+            batch_bits: 0,
+            row_bits: 0,
+            carried,
+            ..self.clone()
+        }
+    }
+
+    /// Whether words have columns that are no keys.
+    pub(super) fn is_carrying(&self) -> bool {
+        !self.carried.is_empty()
+    }
+
+    /// Bits below the keys, which do not order rows: their places, or columns.
     pub(super) fn place_bits(&self) -> u32 {
-        self.batch_bits + self.row_bits
+        let carried = self.carried.iter().map(Field::total_bits);
+        self.batch_bits + self.row_bits + carried.sum::<u32>()
     }
 
     /// Where the value of a key column begins, if the word has all of it and it can be read back.
     pub(super) fn readable(&self, key: usize) -> Option<(&Field, u32)> {
-        let mut shift = self.key_bits() + self.place_bits();
-        for field in &self.fields {
-            shift -= field.total_bits();
-            if field.key == key {
-                let is_readable =
-                    field.kind != Kind::Bytes && !field.is_changed && field.is_whole();
-                return is_readable.then_some((field, shift));
-            }
-        }
-        None
+        let found = find(&self.fields, key, self.place_bits())?;
+        let Field {
+            kind, is_changed, ..
+        } = found.0;
+        let is_readable = *kind != Kind::Bytes && !is_changed && found.0.is_whole();
+        is_readable.then_some(found)
     }
+
+    /// Where the value of a carried column begins.
+    pub(super) fn carried(&self, column: usize) -> Option<(&Field, u32)> {
+        find(&self.carried, column, 0)
+    }
+}
+
+/// The field of a key and where it begins, in fields that end at bit `end`.
+fn find(fields: &[Field], key: usize, end: u32) -> Option<(&Field, u32)> {
+    let mut shift = end;
+    for field in fields.iter().rev() {
+        if field.key == key {
+            return Some((field, shift));
+        }
+        shift += field.total_bits();
+    }
+    None
+}
+
+/// The field of a column with all of its values, if there is room.
+pub(super) fn whole_field(
+    key: usize,
+    column: KeyColumn,
+    range: &Range,
+    room: u32,
+) -> Option<Field> {
+    field(key, column, range, room).filter(Field::is_whole)
 }
 
 fn field(key: usize, column: KeyColumn, range: &Range, room: u32) -> Option<Field> {
@@ -206,6 +312,9 @@ fn field(key: usize, column: KeyColumn, range: &Range, room: u32) -> Option<Fiel
         bits: 0,
         dropped_bits: 0,
         ordinals,
+        step: range.step.divisor(),
+        gap: Gap::of(range),
+        has_apart: range.has_apart,
         skipped: Arc::default(),
         class_bits: 0,
         num_bytes: 0,
@@ -217,7 +326,8 @@ fn field(key: usize, column: KeyColumn, range: &Range, room: u32) -> Option<Fiel
     if column.kind == Kind::Bytes {
         take_bytes(&mut field, range, room);
     } else {
-        let bits = u128::BITS - (ordinals.1 - ordinals.0).leading_zeros();
+        let most = field.num_steps() + u128::from(field.has_apart);
+        let bits = u128::BITS - most.leading_zeros();
         field.bits = bits.min(room);
         field.dropped_bits = bits - field.bits;
     }

@@ -9,12 +9,15 @@
 //! |---|---|
 //! | [`ordinal`] | values as unsigned integers in their order |
 //! | [`range`] | what the values of a key have in common |
+//! | [`step`] | what all differences of values are multiples of |
 //! | [`layout`] | which bits of a word hold what |
 //! | [`word`], [`pack`] | words of 64 or 128 bits, made of rows and read back |
+//! | [`carried`] | narrow columns in words, so that no row is looked up |
 //! | [`radix`] | splitting and sorting words |
 //! | [`words`] | words of all tasks, and what they are split into |
 //! | [`rows`] | the input in memory |
 //! | [`float_key`] | keys that stand for floats |
+//! | [`nested_key`] | arrays, tuples and the like as bytes in their order |
 //! | [`direction`], [`in_order`], [`reversed`] | rows that are in order already |
 //! | [`ranks`] | strings as numbers in their order |
 //! | [`key_counts`] | rows that are nothing but their keys: counted |
@@ -39,6 +42,7 @@
 
 mod account;
 mod bound;
+mod carried;
 mod codes;
 mod counted_rows;
 mod counting;
@@ -53,6 +57,7 @@ mod key_bound;
 mod key_counts;
 mod layout;
 mod nearly;
+mod nested_key;
 mod options;
 mod ordinal;
 mod pack;
@@ -63,6 +68,7 @@ mod ranks;
 mod reversed;
 mod rows;
 mod sort_exec;
+mod step;
 mod text_bound;
 mod ties;
 mod top;

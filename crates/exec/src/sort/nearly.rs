@@ -20,9 +20,11 @@ use datafusion::common::runtime::SpawnedTask;
 use datafusion::error::Result;
 use datafusion::physical_plan::metrics::Time;
 
+use super::layout::Layout;
+use super::pack::pack;
 use super::parts::Cut;
 use super::radix;
-use super::rows::joined;
+use super::rows::{Rows, joined};
 use super::word::Word;
 use super::words::Part;
 use crate::report::clock::timed;
@@ -38,6 +40,10 @@ const MIN_STRETCH_WORDS: usize = 2048;
 
 /// Words of a stretch that are not worth a part of their own.
 const MIN_PIECE_WORDS: usize = 64;
+
+/// Pieces from which on they must be worth a part on average: stretches that overlap give one of a word or two for
+/// each of their words.
+const MIN_PIECES: usize = 256;
 
 /// Pieces of the sample that tells whether a look at all words is worth it, and words of each.
 const SAMPLED_PIECES: usize = 32;
@@ -120,23 +126,49 @@ impl<W: Word> Nearly<W> {
     }
 }
 
-/// Whether words of a sample fall more often than they rise; none if they do both.
-fn step_sample<W: Word>(words: &[W]) -> Option<bool> {
-    let len = words.len().min(PIECE_WORDS);
+/// Whether a sample of all rows looks as if few were out of order.
+pub(super) fn may_be_nearly(rows: &Rows, layout: &Layout) -> bool {
+    let stride = rows.batches.len().div_ceil(SAMPLED_PIECES).max(1);
     let (mut rises, mut falls) = (0, 0);
-    for piece in 0..SAMPLED_PIECES {
-        let start = (words.len() - len) * piece / SAMPLED_PIECES;
-        for pair in words[start..start + len].windows(2) {
-            falls += usize::from(pair[1] < pair[0]);
-            rises += usize::from(pair[1] >= pair[0]);
-        }
+    for batch in (0..rows.batches.len()).step_by(stride) {
+        let len = rows.batches[batch].num_rows().min(PIECE_WORDS);
+        let keys: Vec<_> = rows.keys[batch]
+            .iter()
+            .map(|key| key.slice(0, len))
+            .collect();
+        let mut words = vec![0u128; len];
+        pack(layout, &keys, 0, &mut words);
+        count_steps(&words, &mut rises, &mut falls);
     }
+    direction(rises, falls).is_some()
+}
+
+fn count_steps<W: Word>(words: &[W], rises: &mut usize, falls: &mut usize) {
+    for pair in words.windows(2) {
+        *falls += usize::from(pair[1] < pair[0]);
+        *rises += usize::from(pair[1] >= pair[0]);
+    }
+}
+
+/// Whether words fall more often than they rise; none if they do both.
+fn direction(rises: usize, falls: usize) -> Option<bool> {
     let few = (rises + falls) / (FEW / 2);
     if falls <= few {
         Some(false)
     } else {
         (rises <= few).then_some(true)
     }
+}
+
+/// Whether words of a sample fall more often than they rise; none if they do both.
+fn step_sample<W: Word>(words: &[W]) -> Option<bool> {
+    let len = words.len().min(PIECE_WORDS);
+    let (mut rises, mut falls) = (0, 0);
+    for piece in 0..SAMPLED_PIECES {
+        let start = (words.len() - len) * piece / SAMPLED_PIECES;
+        count_steps(&words[start..start + len], &mut rises, &mut falls);
+    }
+    direction(rises, falls)
 }
 
 impl<W: Word> Separated<W> {
@@ -247,7 +279,7 @@ fn followed<W: Word>(tasks: &[Separated<W>], taken: &mut Vec<W>) -> Option<Vec<S
         stretches.map(open).collect()
     };
     let mut open: BinaryHeap<_> = tasks.iter().enumerate().flat_map(of_task).collect();
-    let mut found = Vec::new();
+    let (mut found, mut num_pieces, mut num_placed) = (Vec::new(), 0, 0);
     while let Some(Reverse((_, task, start, end))) = open.pop() {
         let words = &tasks[task].kept[start..end];
         // The first word is not above that of the next stretch.
@@ -267,7 +299,10 @@ fn followed<W: Word>(tasks: &[Separated<W>], taken: &mut Vec<W>) -> Option<Vec<S
         } else {
             found.push((task, start..middle));
         }
-        if found.len() > most || taken.len() > most_taken {
+        num_pieces += 1;
+        num_placed += num_before;
+        let are_short = num_pieces >= MIN_PIECES && num_placed < num_pieces * MIN_PIECE_WORDS;
+        if found.len() > most || taken.len() > most_taken || are_short {
             return None;
         }
     }

@@ -8,6 +8,12 @@ use arrow::datatypes::{
 
 /// A type whose values are at most 64 bits wide.
 pub(super) trait Ordinal: ArrowPrimitiveType {
+    /// The place of a value far from all others: the NaN that stands for all of them.
+    const APART: Option<u64> = None;
+
+    /// The place of zero among floats: those next to it are far from it, though few values are there.
+    const ZERO: Option<u64> = None;
+
     /// The value's place among all values of the type.
     fn ordinal(value: Self::Native) -> u64;
 
@@ -51,6 +57,9 @@ ordinal!(
 
 // Floats are ordered as `total_cmp` does: -NaN, -inf … -0, 0 … inf, NaN.
 impl Ordinal for Float64Type {
+    const APART: Option<u64> = Some(f64::NAN.to_bits() ^ SIGN);
+    const ZERO: Option<u64> = Some(SIGN);
+
     #[inline(always)]
     fn ordinal(value: f64) -> u64 {
         let bits = value.to_bits() as i64;
@@ -65,6 +74,9 @@ impl Ordinal for Float64Type {
 }
 
 impl Ordinal for Float32Type {
+    const APART: Option<u64> = Some((f32::NAN.to_bits() ^ (1 << 31)) as u64);
+    const ZERO: Option<u64> = Some(1 << 31);
+
     #[inline(always)]
     fn ordinal(value: f32) -> u64 {
         let bits = value.to_bits() as i32;

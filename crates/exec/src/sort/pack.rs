@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, Decimal128Array, FixedSizeBinaryArray, PrimitiveArray,
+    Array, ArrayRef, AsArray, Decimal128Array, FixedSizeBinaryArray, PrimitiveArray, RecordBatch,
 };
 use arrow::buffer::{Buffer, NullBuffer, ScalarBuffer};
 use arrow::compute::take;
@@ -23,12 +23,19 @@ pub(super) fn pack<W: Word>(layout: &Layout, keys: &[ArrayRef], batch: usize, wo
     for field in &layout.fields {
         push_field(field, keys[field.key].as_ref(), words);
     }
-    let place_bits = layout.place_bits();
+    let place_bits = layout.batch_bits + layout.row_bits;
     if place_bits > 0 {
         let first = (batch as u64) << layout.row_bits;
         for (row, word) in words.iter_mut().enumerate() {
             *word = word.push(place_bits, first | row as u64);
         }
+    }
+}
+
+/// Adds what words carry of the columns of a batch.
+pub(super) fn pack_carried<W: Word>(layout: &Layout, batch: &RecordBatch, words: &mut [W]) {
+    for field in &layout.carried {
+        push_field(field, batch.column(field.key).as_ref(), words);
     }
 }
 
@@ -119,10 +126,33 @@ impl<W: Word> NarrowVisitor for PushNarrow<'_, W> {
         let array: &PrimitiveArray<T> = self.array.as_primitive();
         let (min, max) = self.field.ordinals;
         let (min, max) = (min as u64, max as u64);
-        if self.field.options.descending {
-            self.push(array, |value| max.wrapping_sub(T::ordinal(value)));
-        } else {
-            self.push(array, |value| T::ordinal(value).wrapping_sub(min));
+        let step = self.field.step;
+        let rises = !self.field.options.descending;
+        let Field { gap, has_apart, .. } = *self.field;
+        if has_apart || !gap.is_empty() {
+            let apart = T::APART.filter(|_| has_apart);
+            // Behind all others in rising order, before them in the other one.
+            let (before, after) = (u64::from(has_apart), self.field.num_steps() as u64 + 1);
+            let last = gap.close(max);
+            return self.push(array, |value| {
+                let ordinal = T::ordinal(value);
+                match (Some(ordinal) == apart, rises) {
+                    (true, true) => after,
+                    (true, false) => 0,
+                    (false, true) => step.divide(gap.close(ordinal).wrapping_sub(min)),
+                    (false, false) => step.divide(last.wrapping_sub(gap.close(ordinal))) + before,
+                }
+            });
+        }
+        match (rises, step.get()) {
+            (true, 1) => self.push(array, |value| T::ordinal(value).wrapping_sub(min)),
+            (false, 1) => self.push(array, |value| max.wrapping_sub(T::ordinal(value))),
+            (true, _) => self.push(array, |value| {
+                step.divide(T::ordinal(value).wrapping_sub(min))
+            }),
+            (false, _) => self.push(array, |value| {
+                step.divide(max.wrapping_sub(T::ordinal(value)))
+            }),
         }
     }
 }
@@ -213,14 +243,33 @@ impl<W: Word> NarrowVisitor for ReadNarrow<'_, W> {
         let (min, max) = self.field.ordinals;
         let (min, max) = (min as u64, max as u64);
         let mask = low_bits(self.field.bits) as u64;
-        let fields = self
-            .words
-            .iter()
-            .map(|word| word.low_u64(self.shift) & mask);
-        let values: ScalarBuffer<T::Native> = if self.field.options.descending {
-            fields.map(|f| T::value(max.wrapping_sub(f))).collect()
+        let step = self.field.step.get();
+        let fields = self.words.iter();
+        let fields = fields.map(|word| word.low_u64(self.shift) & mask);
+        let is_descending = self.field.options.descending;
+        let Field { gap, has_apart, .. } = *self.field;
+        let values: ScalarBuffer<T::Native> = if has_apart || !gap.is_empty() {
+            let apart = T::APART.filter(|_| has_apart);
+            let place_apart = match is_descending {
+                true => 0,
+                false => self.field.num_steps() as u64 + 1,
+            };
+            let (before, last) = (u64::from(has_apart), gap.close(max));
+            let ordinal = |field: u64| match (apart, is_descending) {
+                (Some(apart), _) if field == place_apart => apart,
+                (_, true) => {
+                    let steps = field.wrapping_sub(before);
+                    gap.open(last.wrapping_sub(steps.wrapping_mul(step)))
+                }
+                (_, false) => gap.open(min.wrapping_add(field.wrapping_mul(step))),
+            };
+            fields.map(|field| T::value(ordinal(field))).collect()
+        } else if is_descending {
+            let values = fields.map(|f| T::value(max.wrapping_sub(f.wrapping_mul(step))));
+            values.collect()
         } else {
-            fields.map(|f| T::value(min.wrapping_add(f))).collect()
+            let values = fields.map(|f| T::value(min.wrapping_add(f.wrapping_mul(step))));
+            values.collect()
         };
         Arc::new(PrimitiveArray::<T>::new(values, self.nulls))
     }

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 
 use super::Strategy;
 use super::layout::Layout;
-use super::pack::pack;
+use super::pack::{pack, pack_carried};
 use super::radix::{Buckets, Splitter};
 use super::rows::{Rows, joined};
 use super::word::Word;
@@ -67,8 +67,8 @@ pub(super) async fn parts<W: Word>(
     let num_rows = words.iter().map(Vec::len).sum();
     let target = Target {
         part_words: cut.strategy.part_words(num_rows, cut.num_tasks),
-        // Rows whose words have the same keys are told apart by the task that sorts them.
-        kept_bits: if layout.is_exact {
+        // Rows whose words have the same keys are told apart by the task that sorts them, or stay as they are.
+        kept_bits: if layout.is_exact && !layout.is_carrying() {
             0
         } else {
             layout.place_bits()
@@ -105,6 +105,7 @@ fn packed<W: Word>(rows: &Rows, layout: &Layout, batches: Range<usize>) -> Vec<W
         let (words, after) = std::mem::take(&mut rest).split_at_mut(num_rows);
         rest = after;
         pack(layout, &rows.keys[batch], batch, words);
+        pack_carried(layout, &rows.batches[batch], words);
     }
     words
 }

@@ -138,24 +138,29 @@ fn scatter_staged<W: Word>(words: &[W], splitter: &Splitter<W>, next: &mut [usiz
     out
 }
 
-/// Sorts words whose lowest `order_bits` bits already rise among words that are else equal.
-pub(super) fn sort<W: Word>(words: &mut Vec<W>, order_bits: u32) {
+/// Sorts words by what is above their lowest `low_bits` bits; equal ones stay in their order.
+pub(super) fn sort<W: Word>(words: &mut Vec<W>, low_bits: u32) {
     if words.len() < COMPARED_WORDS {
-        words.sort_unstable();
+        compare(words, low_bits);
     } else {
-        sort_by_counting(words, order_bits);
+        sort_by_counting(words, low_bits);
     }
 }
 
+/// As [`sort`], without counting.
+pub(super) fn compare<W: Word>(words: &mut [W], low_bits: u32) {
+    words.sort_by_key(|word| word.shifted(low_bits));
+}
+
 /// As [`sort`], however few words there are.
-pub(super) fn sort_by_counting<W: Word>(words: &mut Vec<W>, order_bits: u32) {
+pub(super) fn sort_by_counting<W: Word>(words: &mut Vec<W>, low_bits: u32) {
     let Some(first) = words.first().copied() else {
         return;
     };
     let varying = words
         .iter()
         .fold(W::default(), |varying, w| varying.or(w.xor(first)));
-    let low = varying.trailing_zeros().max(order_bits);
+    let low = varying.trailing_zeros().max(low_bits);
     let high = varying.bit_length();
     if low >= high {
         return;

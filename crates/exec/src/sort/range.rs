@@ -5,6 +5,7 @@ use arrow::datatypes::{DataType, UInt32Type};
 use basalt_kernels::widest::{Loop, widest};
 
 use super::ordinal::{Kind, NarrowVisitor, Ordinal, for_each_bytes, for_each_wide, visit_narrow};
+use super::step::Step;
 
 /// Longest common beginning that is looked for.
 const MAX_PREFIX_BYTES: usize = 256;
@@ -25,6 +26,12 @@ pub(super) struct Range {
     pub(super) has_nulls: bool,
     /// The smallest and the largest ordinal, if there is a value.
     pub(super) ordinals: Option<(u128, u128)>,
+    /// Whether there is a value apart from these ([`Ordinal::APART`]).
+    pub(super) has_apart: bool,
+    /// Zero and the least ordinal above it, if these are of floats and there is one.
+    pub(super) above_zero: Option<(u64, u64)>,
+    /// What differences of ordinals of at most 64 bits are multiples of.
+    pub(super) step: Step,
     /// What all byte strings begin with, if there is one.
     pub(super) prefix: Option<Vec<u8>>,
     /// What some of them begin with.
@@ -50,6 +57,7 @@ impl Range {
         Self {
             has_nulls,
             ordinals,
+            step: Step::one(),
             max_len: usize::MAX,
             ..Self::default()
         }
@@ -61,7 +69,15 @@ impl Range {
         let is_valid = |i: usize| array.nulls().is_none_or(|nulls| nulls.is_valid(i));
         match kind {
             Kind::Narrow => {
-                let ordinals = visit_narrow(array.data_type(), MinMax(array)).flatten();
+                let found = visit_narrow(array.data_type(), MinMax(array)).unwrap_or_default();
+                let Found {
+                    ordinals,
+                    has_apart,
+                    above_zero,
+                } = found;
+                self.has_apart |= has_apart;
+                self.include_above_zero(above_zero);
+                let _: Option<()> = visit_narrow(array.data_type(), Steps(array, &mut self.step));
                 self.include_ordinals(ordinals.map(|(min, max)| (min.into(), max.into())));
             }
             Kind::Wide => {
@@ -93,14 +109,18 @@ impl Range {
         let last = Array::len(&values).saturating_sub(1) as u64;
         let ordinal = |place: u64| u128::from(UInt32Type::ordinal(place as u32));
         self.ordinals = Some((ordinal(0), ordinal(last)));
+        self.step = Step::one();
         self.values = Some(values);
     }
 
     /// Widens the range to another.
     pub(super) fn merge(&mut self, other: &Self) {
         self.has_nulls |= other.has_nulls;
+        self.has_apart |= other.has_apart;
+        self.include_above_zero(other.above_zero);
         self.is_changed |= other.is_changed;
         self.include_ordinals(other.ordinals);
+        self.step.merge(&other.step);
         if let Some(prefix) = &other.prefix {
             self.include_bytes(prefix);
             self.max_len = self.max_len.max(other.max_len);
@@ -138,6 +158,13 @@ impl Range {
         }
     }
 
+    fn include_above_zero(&mut self, other: Option<(u64, u64)>) {
+        self.above_zero = match (self.above_zero, other) {
+            (Some((zero, a)), Some((_, b))) => Some((zero, a.min(b))),
+            (one, None) | (None, one) => one,
+        };
+    }
+
     fn include_ordinals(&mut self, other: Option<(u128, u128)>) {
         self.ordinals = match (self.ordinals, other) {
             (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
@@ -173,26 +200,127 @@ impl NarrowVisitor for AllValues {
     }
 }
 
-/// The smallest and the largest ordinal of an array.
+/// What the values of an array are between.
+#[derive(Debug, Default)]
+struct Found {
+    ordinals: Option<(u64, u64)>,
+    has_apart: bool,
+    above_zero: Option<(u64, u64)>,
+}
+
+/// Finds that.
 struct MinMax<'a>(&'a dyn Array);
 
 impl NarrowVisitor for MinMax<'_> {
-    type Output = Option<(u64, u64)>;
+    type Output = Found;
 
-    fn visit<T: Ordinal>(self) -> Self::Output {
+    fn visit<T: Ordinal>(self) -> Found {
         let array: &PrimitiveArray<T> = self.0.as_primitive();
-        if array.null_count() == array.len() {
-            return None;
-        }
-        Some(if array.null_count() == 0 {
-            widest(MinMaxOfValues {
-                values: array.values(),
-                ordinal: T::ordinal,
+        let (ordinal, values) = (T::ordinal, array.values());
+        let is_some = |(min, max): &(u64, u64)| min <= max;
+        let (Some(apart), Some(zero)) = (T::APART, T::ZERO) else {
+            let range = if array.null_count() == 0 {
+                widest(MinMaxOfValues { values, ordinal })
+            } else {
+                let ordinals = array.iter().flatten().map(ordinal);
+                ordinals.fold(NO_ORDINALS, widen)
+            };
+            return Found {
+                ordinals: Some(range).filter(is_some),
+                ..Found::default()
+            };
+        };
+        let floats = Floats::new(apart, zero);
+        let floats = if array.null_count() == 0 {
+            widest(AllFloats {
+                values,
+                ordinal,
+                floats,
             })
         } else {
+            let ordinals = array.iter().flatten().map(ordinal);
+            ordinals.fold(floats, Floats::with)
+        };
+        Found {
+            ordinals: Some(floats.range).filter(is_some),
+            has_apart: floats.has_apart,
+            above_zero: (floats.above_zero < u64::MAX).then_some((zero, floats.above_zero)),
+        }
+    }
+}
+
+/// What is found of floats.
+#[derive(Clone, Copy)]
+struct Floats {
+    apart: u64,
+    zero: u64,
+    range: (u64, u64),
+    has_apart: bool,
+    /// The least ordinal above that of zero.
+    above_zero: u64,
+}
+
+impl Floats {
+    fn new(apart: u64, zero: u64) -> Self {
+        Self {
+            apart,
+            zero,
+            range: NO_ORDINALS,
+            has_apart: false,
+            above_zero: u64::MAX,
+        }
+    }
+
+    #[inline(always)]
+    fn with(self, ordinal: u64) -> Self {
+        let is_apart = ordinal == self.apart;
+        // What is apart widens nothing.
+        let (low, high) = if is_apart {
+            NO_ORDINALS
+        } else {
+            (ordinal, ordinal)
+        };
+        let above = if low > self.zero { low } else { u64::MAX };
+        Self {
+            range: (self.range.0.min(low), self.range.1.max(high)),
+            has_apart: self.has_apart | is_apart,
+            above_zero: self.above_zero.min(above),
+            ..self
+        }
+    }
+}
+
+struct AllFloats<'a, V, F> {
+    values: &'a [V],
+    ordinal: F,
+    floats: Floats,
+}
+
+impl<V: Copy, F: Fn(V) -> u64> Loop for AllFloats<'_, V, F> {
+    type Output = Floats;
+
+    #[inline(always)]
+    fn run(self) -> Floats {
+        let ordinals = self.values.iter().map(|value| (self.ordinal)(*value));
+        ordinals.fold(self.floats, Floats::with)
+    }
+}
+
+/// Takes the values of an array for their step.
+struct Steps<'a>(&'a dyn Array, &'a mut Step);
+
+impl NarrowVisitor for Steps<'_> {
+    type Output = ();
+
+    fn visit<T: Ordinal>(self) {
+        let Self(array, step) = self;
+        let array: &PrimitiveArray<T> = array.as_primitive();
+        if array.null_count() == 0 {
+            step.include(array.values(), T::ordinal);
+        } else {
             let ordinals = array.iter().flatten().map(T::ordinal);
-            ordinals.fold(NO_ORDINALS, widen)
-        })
+            ordinals.for_each(|ordinal| step.include_one(ordinal));
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use super::external::{RowKeys, Runs};
 use super::float_key::key_column;
 use super::job::Job;
 use super::key_bound::KeyBound;
-use super::ordinal::Kind;
+use super::nested_key;
 use super::parts::Cut;
 use super::rows::{Collected, Rows};
 use crate::memory;
@@ -65,7 +65,7 @@ impl SortRowsExec {
         let schema = input.schema();
         let is_key = |sort: &PhysicalSortExpr| {
             let data_type = sort.expr.data_type(&schema);
-            data_type.is_ok_and(|t| Kind::of(&t).is_some())
+            data_type.is_ok_and(|t| nested_key::supports(&t))
         };
         !input.boundedness().is_unbounded() && ordering.iter().all(is_key)
     }

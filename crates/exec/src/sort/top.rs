@@ -24,6 +24,7 @@ use super::bound::{SharedBound, lower, rows_below};
 use super::float_key::key_values;
 use super::key_bound::KeyBound;
 use super::layout::{KeyColumn, Layout};
+use super::nested_key::seen_type;
 use super::pack::pack;
 use super::range::Range;
 use crate::memory::batch_bytes;
@@ -78,7 +79,7 @@ impl TopSpec {
         let mut fields = Vec::new();
         let mut keys = Vec::new();
         for sort in sorts.iter() {
-            let data_type = sort.expr.data_type(schema)?;
+            let data_type = seen_type(sort.expr.data_type(schema)?);
             let kind = KeyColumn::new(&data_type, sort.options);
             keys.push((
                 kind,

@@ -12,6 +12,7 @@ use datafusion::physical_expr::PhysicalSortExpr;
 use crate::memory::batch_bytes;
 use crate::sort::float_key::key_values;
 use crate::sort::layout::{KeyColumn, Layout};
+use crate::sort::nested_key::seen_type;
 use crate::sort::range::Range;
 use crate::spill::SpillFile;
 
@@ -118,7 +119,7 @@ impl RowKeys {
         schema: &Schema,
     ) -> Result<Self> {
         let field = |sort: &PhysicalSortExpr| {
-            let data_type = sort.expr.data_type(schema)?;
+            let data_type = seen_type(sort.expr.data_type(schema)?);
             Ok(SortField::new_with_options(data_type, sort.options))
         };
         let fields = sorts.iter().map(field).collect::<Result<_>>()?;

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryViewArray, Decimal128Array, FixedSizeBinaryArray, Float32Array, Float64Array,
-    Int8Array, Int64Array, RecordBatch, UInt8Array, UInt16Array, UInt64Array,
+    Array, ArrayRef, BinaryViewArray, Decimal128Array, Decimal256Array, FixedSizeBinaryArray,
+    Float32Array, Float64Array, Int8Array, Int64Array, ListArray, RecordBatch, StructArray,
+    UInt8Array, UInt16Array, UInt64Array,
 };
 use arrow::compute::{SortOptions, concat_batches, take_record_batch};
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Field, Int32Type, SchemaRef, i256};
 use arrow::row::{RowConverter, SortField};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::execution::TaskContext;
@@ -108,6 +109,32 @@ fn fixed(rows: &[Row], size: i32) -> ArrayRef {
     Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(values, size).unwrap())
 }
 
+/// Arrays that begin with the same, end early, and have NULLs.
+fn list(rows: &[Row]) -> ArrayRef {
+    let values = |n: u16| (0..n % 4).map(move |i| (n % 7 > i).then(|| i32::from(n % 3)));
+    let lists = rows.iter().map(|r| r.1.map(values));
+    Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists))
+}
+
+fn tuple(rows: &[Row]) -> ArrayRef {
+    let first: UInt8Array = rows.iter().map(|r| r.0).collect();
+    let first: ArrayRef = Arc::new(first);
+    let columns = [("1", first), ("2", strings(rows, text))];
+    let fields = columns.iter().map(|(name, column)| {
+        let data_type = column.data_type().clone();
+        Field::new(*name, data_type, true)
+    });
+    let fields = fields.collect();
+    let columns = columns.into_iter().map(|(_, column)| column).collect();
+    Arc::new(StructArray::try_new_with_length(fields, columns, None, rows.len()).unwrap())
+}
+
+fn wide(rows: &[Row]) -> ArrayRef {
+    let values = rows.iter().map(|r| r.2.map(i256::from));
+    let values = values.collect::<Decimal256Array>();
+    Arc::new(values.with_precision_and_scale(76, 5).unwrap())
+}
+
 fn batch(rows: &[Row]) -> RecordBatch {
     let decimals = rows.iter().map(|r| r.2.map(|n| i128::from(n) << 50));
     let decimals = decimals.collect::<Decimal128Array>();
@@ -136,6 +163,9 @@ fn batch(rows: &[Row]) -> RecordBatch {
         ("text", strings(rows, text)),
         ("payload", Arc::new(payload)),
         ("url", strings(rows, url)),
+        ("list", list(rows)),
+        ("tuple", tuple(rows)),
+        ("wide", wide(rows)),
     ];
     let columns = columns
         .into_iter()
@@ -155,7 +185,7 @@ fn rows(max: usize) -> impl Values<Value = Vec<Row>> {
 
 /// Columns to sort by, each with its direction and the place of NULLs.
 fn keys() -> impl Values<Value = Vec<(usize, bool, bool)>> {
-    prop::collection::vec((0usize..14, any::<bool>(), any::<bool>()), 1..5)
+    prop::collection::vec((0usize..17, any::<bool>(), any::<bool>()), 1..5)
 }
 
 fn options(key: &(usize, bool, bool)) -> SortOptions {
