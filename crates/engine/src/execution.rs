@@ -32,6 +32,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::database::Database;
+use crate::joins;
 use crate::memory::KeptRows;
 use crate::observation::Observation;
 use crate::rows_before_limit::rows_before_limit;
@@ -96,7 +97,8 @@ impl Execution {
             .with_runtime_env(runtime.map_err(plan_error)?)
             .with_session_id(String::new())
             .with_analyzer_rules(Vec::new());
-        let mut rules = SwapOperators::rules(group_by, sort_options(settings));
+        let mut rules =
+            SwapOperators::rules(group_by, sort_options(settings), joins::algorithm(settings));
         rules.push(Arc::new(InterruptibleJoins::new(Arc::clone(control))));
         rules.push(Arc::new(ReadLeftOnce));
         let max_rounds = settings.number("max_recursive_cte_evaluation_depth");
@@ -136,12 +138,10 @@ impl Execution {
         let planner =
             DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(StreamPlanner)]);
         let mut state = self.state.as_ref().clone();
+        let optimizer = &mut state.config_mut().options_mut().optimizer;
         // Dealing batches out to threads in turn mixes them up.
-        state
-            .config_mut()
-            .options_mut()
-            .optimizer
-            .enable_round_robin_repartition = !self.control.keeps_order();
+        optimizer.enable_round_robin_repartition = !self.control.keeps_order();
+        optimizer.enable_join_dynamic_filter_pushdown = joins::have_bounds(plan);
         let planned = planner.create_physical_plan(plan, &state);
         self.database.runtime.block_on(planned).map_err(plan_error)
     }

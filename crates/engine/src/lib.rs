@@ -12,6 +12,7 @@
 //! | [`on_disk`] | what all tables with folders of their own have in common |
 //! | `machine` | the memory that the process may have |
 //! | `insert_queue` | small inserts that are written together |
+//! | `joins` | how joins of a query run |
 //! | [`session`] | [`Session::run`]: a statement from its text to its output |
 //! | [`settings`] | the table of settings and a session's values |
 //! | [`environment`] | what the analyzer asks the engine for |
@@ -36,6 +37,7 @@ pub mod definitions;
 pub mod environment;
 pub mod execution;
 mod insert_queue;
+mod joins;
 mod machine;
 pub mod memory;
 pub mod merge_tree;

@@ -21,7 +21,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{
-    CrossJoinExec, HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder,
+    CrossJoinExec, HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder, SortMergeJoinExec,
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
@@ -116,7 +116,10 @@ impl PhysicalOptimizerRule for InterruptibleJoins {
 }
 
 fn is_join(node: &Arc<dyn ExecutionPlan>) -> bool {
-    node.is::<HashJoinExec>() || node.is::<NestedLoopJoinExec>() || node.is::<CrossJoinExec>()
+    node.is::<HashJoinExec>()
+        || node.is::<SortMergeJoinExec>()
+        || node.is::<NestedLoopJoinExec>()
+        || node.is::<CrossJoinExec>()
 }
 
 /// Rows of a short batch.

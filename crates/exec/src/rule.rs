@@ -25,6 +25,7 @@ mod filters;
 mod grouping_sets;
 mod helpful;
 mod keep_sorts;
+mod merge_joins;
 mod number_keys;
 mod row_counts;
 mod sorts;
@@ -38,6 +39,7 @@ pub use filters::SwapFilters;
 pub use helpful::HelpfulRules;
 pub use keep_sorts::KeepSorts;
 pub(crate) use keep_sorts::{follows_rows, follows_sort, keeps_order};
+pub use merge_joins::{Joins, MergeJoins};
 pub use number_keys::NumberKeys;
 pub use sorts::SwapSorts;
 pub use top_bounds::BoundScans;
@@ -64,10 +66,12 @@ impl SwapOperators {
         Self { group_by }
     }
 
-    /// DataFusion's rules with ours at their places; `sort` says how rows are sorted.
+    /// DataFusion's rules with ours at their places; `sort` says how rows are sorted, `joins` how they find those
+    /// of another table.
     pub fn rules(
         group_by: Option<Options>,
         sort: Option<sort::Options>,
+        joins: Joins,
     ) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
         let mut rules = PhysicalOptimizer::new().rules;
         rules.retain(|rule| rule.name() != STATISTICS_RULE);
@@ -75,6 +79,9 @@ impl SwapOperators {
         if let Some(place) = place {
             rules.insert(place, Arc::new(Self::new(group_by)));
             rules.insert(place + 1, Arc::new(KeepSorts));
+            if joins == Joins::Merge {
+                rules.insert(place, Arc::new(MergeJoins));
+            }
         }
         if let Some(options) = sort {
             let place = rules.iter().position(|r| r.name() == LAST_RULE);

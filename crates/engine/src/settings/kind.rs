@@ -19,6 +19,8 @@ pub enum Kind {
     Ratio,
     /// One of a list of words; ClickHouse's name of the kind stands before them.
     Word(&'static str, &'static [&'static str]),
+    /// One or more of a list of words, separated by commas; ClickHouse's name of the kind stands before them.
+    Words(&'static str, &'static [&'static str]),
     /// A list `choice=arm, choice=arm` of what is not to be decided by measuring.
     Arms,
     /// Any text.
@@ -83,6 +85,10 @@ impl Kind {
                     Err(bad(code, &what))
                 }
             },
+            Self::Words(_, words) => some_of(words, text).ok_or_else(|| {
+                let what = format!("some of {}", words.join(", "));
+                bad(ErrorCode::UNKNOWN_JOIN, &what)
+            }),
             Self::Arms => arms::check(text).map(|()| text.to_owned()),
             Self::Text => Ok(text.to_owned()),
         }
@@ -96,7 +102,7 @@ impl Kind {
             Self::Bool => "Bool",
             Self::Seconds => "Seconds",
             Self::Ratio => "Double",
-            Self::Word(kind, _) => kind,
+            Self::Word(kind, _) | Self::Words(kind, _) => kind,
             Self::Arms | Self::Text => "String",
         }
     }
@@ -107,6 +113,20 @@ pub(super) const OVERFLOW_MODE: &str = "OverflowMode";
 
 /// Whose microseconds still fit a signed number of 64 bits.
 const MAX_SECONDS: f64 = 9.2e12;
+
+/// Each of the words of a list once, in its order; none if it has others.
+fn some_of(words: &[&str], text: &str) -> Option<String> {
+    let mut given: Vec<&str> = Vec::new();
+    for word in text.split(',').map(str::trim).filter(|w| !w.is_empty()) {
+        if !words.contains(&word) {
+            return None;
+        }
+        if !given.contains(&word) {
+            given.push(word);
+        }
+    }
+    Some(given.join(","))
+}
 
 fn parse_size(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -2,6 +2,8 @@
 
 mod arms;
 mod kind;
+#[cfg(test)]
+mod page;
 mod table;
 
 use std::collections::BTreeMap;

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::joins::SortMergeJoinExec;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
@@ -28,6 +30,21 @@ impl SwapSorts {
     /// A rule whose sorts work as `options` say.
     pub fn new(options: Options) -> Self {
         Self { options }
+    }
+
+    /// The same, with a part of the memory for each of the sorts that hold rows at the same time: both sides of joins that
+    /// merge them.
+    fn shared_by_joins(&self, plan: &Arc<dyn ExecutionPlan>) -> Result<Self> {
+        let mut num_sides = 0;
+        plan.apply(|node| {
+            num_sides += 2 * usize::from(node.is::<SortMergeJoinExec>());
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        let part = |bytes: usize| (bytes / num_sides.max(1)).max(1);
+        Ok(Self::new(Options {
+            external_bytes: self.options.external_bytes.map(part),
+            ..self.options
+        }))
     }
 
     /// Our operator for the one at `node`, whose inputs may be ours already.
@@ -179,7 +196,8 @@ impl PhysicalOptimizerRule for SwapSorts {
         plan: Arc<dyn ExecutionPlan>,
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        swapped(plan, |node| self.swap(node))
+        let ours = self.shared_by_joins(&plan)?;
+        swapped(plan, |node| ours.swap(node))
     }
 
     fn name(&self) -> &str {

@@ -18,7 +18,7 @@ use datafusion::physical_plan::{ExecutionPlan, displayable};
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col};
 
 use basalt_exec::group_by::{Options, Strategy};
-use basalt_exec::rule::{HelpfulRules, SwapOperators};
+use basalt_exec::rule::{HelpfulRules, Joins, SwapOperators};
 use basalt_exec::sort;
 
 fn options(strategy: Strategy) -> Options {
@@ -33,7 +33,11 @@ fn session(strategy: Option<Strategy>) -> SessionContext {
 }
 
 fn sorting_session(strategy: Option<Strategy>, sort: Option<sort::Options>) -> SessionContext {
-    session_of(SwapOperators::rules(strategy.map(options), sort))
+    session_of(SwapOperators::rules(
+        strategy.map(options),
+        sort,
+        Joins::Hash,
+    ))
 }
 
 fn session_of(rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>>) -> SessionContext {
@@ -249,7 +253,13 @@ async fn sorts_can_be_left_to_datafusion() {
 
 /// The plans of rows of `table` behind all rules, and behind those that help.
 async fn plans(rows: impl Fn(DataFrame) -> DataFrame, num_partitions: u64) -> [String; 2] {
-    let rules = || SwapOperators::rules(Some(Options::default()), Some(sort::Options::default()));
+    let rules = || {
+        SwapOperators::rules(
+            Some(Options::default()),
+            Some(sort::Options::default()),
+            Joins::Hash,
+        )
+    };
     let all = session_of(rules());
     let helpful = session_of(vec![Arc::new(HelpfulRules::new(rules()))]);
     let of = async |session| plan(&rows(table(&session, num_partitions))).await;
@@ -343,7 +353,11 @@ impl PhysicalOptimizerRule for Asked {
 #[tokio::test]
 async fn plans_of_one_select_are_spared_rules_about_others() {
     let asked = Arc::new(Asked::default());
-    let mut rules = SwapOperators::rules(Some(Options::default()), Some(sort::Options::default()));
+    let mut rules = SwapOperators::rules(
+        Some(Options::default()),
+        Some(sort::Options::default()),
+        Joins::Hash,
+    );
     rules.push(Arc::clone(&asked) as _);
     let session = session_of(vec![Arc::new(HelpfulRules::new(rules))]);
     let num_asked = || asked.0.load(std::sync::atomic::Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use basalt_exec::codes::NumberedKeys;
 
 use super::{Setting, setting};
-use crate::settings::kind::Kind::{Arms, Bool, NonZeroUInt64, UInt64, Word};
+use crate::settings::kind::Kind::{Arms, Bool, NonZeroUInt64, UInt64, Word, Words};
 
 pub(super) const SETTINGS: &[Setting] = &[
     setting(
@@ -74,10 +74,31 @@ pub(super) const SETTINGS: &[Setting] = &[
         "How ORDER BY puts rows in order: auto decides by the rows, counting counts keys of few bits, radix counts digits, comparison compares packed keys. top keeps the best rows only wherever there is a limit. datafusion is the operator of that library.",
     ),
     setting(
+        "join_algorithm",
+        Words(
+            "JoinAlgorithm",
+            &[
+                "full_sorting_merge",
+                "grace_hash",
+                "parallel_hash",
+                "direct",
+                "prefer_partial_merge",
+                "ie_join",
+                "hash",
+                "partial_merge",
+                "parallel_full_sorting_merge",
+                "auto",
+                "default",
+            ],
+        ),
+        "direct,parallel_hash,hash,ie_join",
+        "How rows of a JOIN find each other; the first that Basalt has decides: hash, parallel_hash, auto and default fill a hash table, grace_hash and all with merge in their names sort both sides, which may go to temporary files, where keys are integers, strings, decimals or dates and an outer join has no condition beside them.",
+    ),
+    setting(
         "compile_aggregate_expressions",
         Bool,
         "1",
-        "Compile aggregations without GROUP BY, with their condition and expressions, to machine code where it pays and LLVM's library is there.",
+        "Compile aggregations without GROUP BY or by few small integers, with their condition and expressions, to machine code where it pays and LLVM's library is there.",
     ),
     setting(
         "min_count_to_compile_aggregate_expression",

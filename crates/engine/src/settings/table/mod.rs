@@ -12,17 +12,18 @@ use basalt_functions::SettingKind;
 
 use super::kind::Kind;
 
-const AREAS: &[&[Setting]] = &[
-    execution::SETTINGS,
-    limits::SETTINGS,
-    dialect::SETTINGS,
-    storage::SETTINGS,
-    ignored::SETTINGS,
+/// Areas of settings with what they are about.
+pub(super) const AREAS: &[(&str, &[Setting])] = &[
+    ("How queries run", execution::SETTINGS),
+    ("What a query may use", limits::SETTINGS),
+    ("What queries mean", dialect::SETTINGS),
+    ("Tables", storage::SETTINGS),
+    ("Accepted without effect", ignored::SETTINGS),
 ];
 
 /// Every setting, but those of formats.
 pub fn declared() -> impl Iterator<Item = &'static Setting> + Clone {
-    AREAS.iter().copied().flatten()
+    AREAS.iter().flat_map(|(_, settings)| *settings)
 }
 
 /// The setting of that name.
@@ -37,7 +38,7 @@ pub fn kind_of_values(name: &str) -> Option<SettingKind> {
         Kind::Bool => SettingKind::Flag,
         Kind::UInt64 | Kind::NonZeroUInt64 => SettingKind::Integer,
         Kind::Seconds | Kind::Ratio => SettingKind::Number,
-        Kind::Word(..) | Kind::Arms | Kind::Text => SettingKind::Text,
+        Kind::Word(..) | Kind::Words(..) | Kind::Arms | Kind::Text => SettingKind::Text,
     };
     Some(kind)
 }
