@@ -111,7 +111,7 @@ const SORT_EXAMPLES: &str = "Examples:
   basalt lab sort --keys few --sizes 1M,5M,10M --plot few.svg
   basalt lab sort --limit 100 --strategies top,radix,datafusion --json";
 
-const LIMITS_READING: &str = "How to read the table: rows are numbers of 8 bytes in memory, seconds the median of the rounds
+const LIMITS_READING: &str = "How to read the table: rows are numbers of 8 bytes in memory, seconds those of the fastest round
   write for the first time  by one thread, to memory that nobody has used: the system clears its pages
   write, read               in order, by all threads: no sum of a column can be faster
   read in random order      each row says where the next one is: what a look-up outside of all caches waits

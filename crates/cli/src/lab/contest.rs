@@ -89,7 +89,7 @@ pub(super) fn compete<R: PartialEq + Clone>(
         .collect())
 }
 
-pub(super) fn median(mut seconds: Vec<f64>) -> f64 {
+fn median(mut seconds: Vec<f64>) -> f64 {
     seconds.sort_by(f64::total_cmp);
     seconds.get(seconds.len() / 2).copied().unwrap_or(f64::NAN)
 }
