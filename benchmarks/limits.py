@@ -1,4 +1,4 @@
-"""Measures what the machine can do at most, in the same run as the queries, with `basalt lab limits`."""
+"""Measures how fast plain memory is read and sorted, in the same run as the queries, with `basalt lab limits`."""
 
 import json
 import subprocess

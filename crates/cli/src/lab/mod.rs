@@ -6,7 +6,7 @@
 //! | [`average`] | `lab average`: averages by a key of eight bits |
 //! | [`sum`] | `lab sum`: sums of Float64 |
 //! | [`group_by`] | `lab group-by`: strategies of GROUP BY over a table of keys |
-//! | [`limits`] | `lab limits`: what no query can do faster |
+//! | [`limits`] | `lab limits`: how fast plain memory is |
 //! | [`lz4`] | `lab lz4`: decompression of the blocks of files |
 //! | [`sort`] | `lab sort`: ways of ORDER BY over a table of keys |
 //! | [`keys`] | distributions of keys of eight bits |

@@ -1,4 +1,4 @@
-//! Runs `basalt lab limits`: what no query can do faster on this machine.
+//! Runs `basalt lab limits`: how fast plain memory is read, written and sorted on this machine.
 //!
 //! | module | owns |
 //! |---|---|
