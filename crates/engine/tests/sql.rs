@@ -33,9 +33,15 @@ fn configurations_of_group_by() {
     check_under(&harness::group_by_product());
 }
 
+#[expect(
+    clippy::print_stdout,
+    reason = "where the time goes is worth seeing, and cargo shows it on demand"
+)]
 fn check_under(configurations: &[Configuration]) {
     let pending = Outcome::pending();
     let outcomes = run_all(configurations);
+    let names = Vec::from_iter(configurations.iter().map(|config| config.name.as_str()));
+    println!("{}", Outcome::dearest(&outcomes, &names));
     let news: String = configurations
         .iter()
         .zip(outcomes)

@@ -4,12 +4,13 @@ use basalt_adapt::Choice;
 use basalt_error::{Error, ErrorCode, Result};
 
 /// What queries decide by measuring, for who wants to decide it for them.
-static CHOICES: [&Choice; 6] = [
+static CHOICES: [&Choice; 7] = [
     &basalt_codec::lz4::CHOICE,
     &basalt_kernels::average::LANES_CHOICE,
     &basalt_exec::group_by::AGGREGATE_ALL,
     &basalt_exec::group_by::AGGREGATE_BY_KEY,
     &basalt_exec::FILTER,
+    &basalt_exec::filter_project::PROJECTION,
     &basalt_exec::compile::EXPRESSION,
 ];
 

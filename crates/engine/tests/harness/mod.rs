@@ -2,7 +2,7 @@
 
 mod product;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -82,11 +82,12 @@ pub(crate) struct Outcome {
     num_passed: usize,
     /// Place of the record (`area/file.slt:line`) and what was different.
     failures: Vec<(String, String)>,
-    /// Of all its files, added up over the threads.
-    time: Duration,
-    /// The file that took longest.
-    slowest: (Duration, String),
+    /// What each file took, by name.
+    times: BTreeMap<String, Duration>,
 }
+
+/// How many files [`Outcome::dearest`] names.
+const NUM_DEAREST: usize = 20;
 
 const PENDING: &str = "sql/PENDING.txt";
 
@@ -135,13 +136,12 @@ impl Outcome {
         reason = "what a run passed is worth seeing, and cargo shows it on demand"
     )]
     pub(crate) fn news(&self, name: &str, pending: &BTreeSet<String>) -> String {
+        let time: Duration = self.times.values().sum();
         println!(
-            "{name}: {} records passed, {} did not, {:.1} s ({} {:.1} s)",
+            "{name}: {} records passed, {} did not, {:.1} s",
             self.num_passed,
             self.failures.len(),
-            self.time.as_secs_f64(),
-            self.slowest.1,
-            self.slowest.0.as_secs_f64()
+            time.as_secs_f64(),
         );
         let new = self
             .failures
@@ -154,6 +154,26 @@ impl Outcome {
             return report;
         }
         format!("under {name}:\n{report}")
+    }
+
+    /// The files that took longest in all `outcomes` together, and in which of them most of that
+    /// (`names`, in their order); a line each.
+    pub(crate) fn dearest(outcomes: &[Self], names: &[&str]) -> String {
+        let mut files: BTreeMap<&str, (Duration, (Duration, &str))> = BTreeMap::new();
+        for (outcome, name) in outcomes.iter().zip(names) {
+            for (file, time) in &outcome.times {
+                let (all, most) = files.entry(file).or_default();
+                *all += *time;
+                *most = (*most).max((*time, name));
+            }
+        }
+        let mut files: Vec<_> = files.into_iter().collect();
+        files.sort_by_key(|(_, (all, _))| std::cmp::Reverse(*all));
+        let line = |(file, (all, (time, name))): &(&str, (Duration, (Duration, &str)))| {
+            let (all, time) = (all.as_secs_f64(), time.as_secs_f64());
+            format!("{all:6.1} s {file} ({time:.1} s of it in {name})\n")
+        };
+        files.iter().take(NUM_DEAREST).map(line).collect()
     }
 }
 
@@ -223,11 +243,9 @@ pub(crate) fn run_all(configurations: &[Configuration]) -> Vec<Outcome> {
             let mut all = outcomes.lock().expect("outcomes");
             all[i].num_passed += of_file.num_passed;
             all[i].failures.extend(of_file.failures);
-            let elapsed = begin.elapsed();
-            all[i].time += elapsed;
-            let name = file.file_name().expect("name").to_string_lossy();
-            let slowest = (elapsed, name.into_owned());
-            all[i].slowest = slowest.max(std::mem::take(&mut all[i].slowest));
+            let name = file.strip_prefix(root().join("sql")).unwrap_or(file);
+            let name = name.to_string_lossy().into_owned();
+            all[i].times.insert(name, begin.elapsed());
         }
     };
     std::thread::scope(|scope| {

@@ -69,13 +69,24 @@ fn sorts_leave_no_temporary_files() {
         format!("SELECT number {rows} LIMIT 10 OFFSET 100000 {limit}"),
         // More rows than any processor sorts in that time.
         format!("SELECT number {many} {limit}, max_execution_time = 0.3"),
-        // DataFusion's operator.
         format!("SELECT number {list} SETTINGS max_memory_usage = 40000000, max_threads = 1"),
     ];
     let statements = statements.each_ref().map(String::as_str);
     let (ended_well, num_files) = left_behind("sorts", &statements);
     assert_eq!(ended_well, [true, false, true, false, true]);
     assert_eq!(num_files, 0);
+}
+
+/// Rows that no more memory is given for go to files, and sorting them asks for none.
+#[test]
+fn sorts_do_with_little_memory() {
+    for megabytes in [9, 11, 20] {
+        let sql = format!(
+            "SELECT number, toString(number) FROM numbers(1000000) ORDER BY sipHash64(number) FORMAT Null \
+             SETTINGS max_memory_usage = {megabytes}000000, max_threads = 2"
+        );
+        run_alone(&sql).expect("sorted in files");
+    }
 }
 
 #[test]

@@ -106,6 +106,11 @@ pub(crate) fn with_compiled(
     Ok(changed.transformed.then_some(changed.data))
 }
 
+/// Whether the expression over rows of `schema` is one of numbers that gives a value for any row, and costs little.
+pub(crate) fn cannot_fail(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
+    expr.is::<CompiledExpr>() || translated(&mut Graph::default(), expr, schema).is_some()
+}
+
 impl CompiledExpr {
     /// The expression over rows of `schema`; none if programs cannot say it, or if that is not worth it.
     fn try_new(

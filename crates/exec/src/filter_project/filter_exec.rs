@@ -11,6 +11,7 @@ use datafusion::execution::TaskContext;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -20,6 +21,7 @@ use futures::{StreamExt, stream};
 
 use super::condition::Condition;
 use super::kept_rows::{KeptRows, Sizes};
+use super::projected_rows::{ProjectedRows, Projection};
 use crate::one_input::only_input;
 use crate::report::Account;
 
@@ -35,6 +37,8 @@ pub struct FilterRowsExec {
     limit: Option<usize>,
     /// Whether rows of different batches stay apart.
     keeps_batches: bool,
+    /// What is computed of the rows; none gives them as they are.
+    projection: Option<Projection>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
@@ -54,6 +58,7 @@ impl FilterRowsExec {
             places,
             limit: filter.fetch(),
             keeps_batches: false,
+            projection: None,
             properties: Arc::clone(filter.properties()),
             metrics: ExecutionPlanMetricsSet::new(),
         }
@@ -68,6 +73,20 @@ impl FilterRowsExec {
         }
     }
 
+    /// Does what `above`, which reads this operator, does, too; none if it must come behind.
+    pub(crate) fn with_projection(&self, above: &ProjectionExec) -> Option<Self> {
+        if self.limit.is_some() || self.projection.is_some() {
+            return None;
+        }
+        let schemas = (above.schema(), &*self.schema());
+        let projection = Projection::try_new(above.expr(), schemas, &self.condition)?;
+        Some(Self {
+            projection: Some(projection),
+            properties: Arc::clone(above.properties()),
+            ..self.over(Arc::clone(&self.input))
+        })
+    }
+
     fn over(&self, input: Arc<dyn ExecutionPlan>) -> Self {
         Self {
             filter: self.filter.clone(),
@@ -76,6 +95,7 @@ impl FilterRowsExec {
             places: Arc::clone(&self.places),
             limit: self.limit,
             keeps_batches: self.keeps_batches,
+            projection: self.projection.clone(),
             properties: Arc::clone(&self.properties),
             metrics: ExecutionPlanMetricsSet::new(),
         }
@@ -83,17 +103,26 @@ impl FilterRowsExec {
 
     /// What it tells of its last run.
     pub(crate) fn account(&self) -> Account {
-        Account {
+        let mut account = Account {
             name: "Filter".to_owned(),
             facts: self.condition.facts(),
             ..Account::default()
+        };
+        if let Some(projection) = &self.projection {
+            account.name = "Filter and projection".to_owned();
+            account.facts.extend(projection.facts());
+            account.outputs = projection.outputs();
         }
+        account
     }
 }
 
 impl DisplayAs for FilterRowsExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "FilterRowsExec: {}", self.condition.expr())?;
+        if let Some(projection) = &self.projection {
+            write!(f, ", expr={projection}")?;
+        }
         match self.limit {
             Some(limit) => write!(f, ", fetch={limit}"),
             None => Ok(()),
@@ -141,7 +170,10 @@ impl ExecutionPlan for FilterRowsExec {
         inputs: &[Arc<Statistics>],
         args: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
-        self.filter.statistics_from_inputs(inputs, args)
+        match self.projection {
+            Some(_) => Ok(Arc::new(Statistics::new_unknown(&self.schema()))),
+            None => self.filter.statistics_from_inputs(inputs, args),
+        }
     }
 
     fn fetch(&self) -> Option<usize> {
@@ -154,16 +186,23 @@ impl ExecutionPlan for FilterRowsExec {
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
         let max_rows = batch_rows(self.places.len(), context.session_config().batch_size());
-        let min_rows = if self.keeps_batches { 1 } else { max_rows / 2 };
         let sizes = Sizes {
-            min_rows,
+            min_rows: max_rows / 2,
             max_rows,
             limit: self.limit,
         };
+        let places = Arc::clone(&self.places);
+        let kept = KeptRows::new(self.filter.schema(), places, sizes);
         let run = Run {
             input: self.input.execute(partition, context)?,
             condition: self.condition.clone(),
-            kept: KeptRows::new(self.schema(), Arc::clone(&self.places), sizes),
+            output: match &self.projection {
+                Some(projection) => {
+                    Output::Values(ProjectedRows::new(projection.clone(), kept, sizes))
+                }
+                None => Output::Rows(kept),
+            },
+            keeps_batches: self.keeps_batches,
             metrics: BaselineMetrics::new(&self.metrics, partition),
             is_over: false,
         };
@@ -191,11 +230,47 @@ fn batch_rows(num_columns: usize, wanted: usize) -> usize {
     wanted.min((BATCH_VALUES / num_columns.max(1)).max(MIN_BATCH_ROWS))
 }
 
+/// What comes out.
+enum Output {
+    /// The rows that pass.
+    Rows(KeptRows),
+    /// What is computed of them.
+    Values(ProjectedRows),
+}
+
+impl Output {
+    fn push(&mut self, batch: &RecordBatch, condition: &Condition) -> Result<()> {
+        match self {
+            Self::Rows(rows) => rows.push(batch, condition.rows(batch)?),
+            Self::Values(values) => values.push(batch, condition),
+        }
+    }
+
+    fn complete(&mut self) -> Result<()> {
+        match self {
+            Self::Rows(rows) => rows.complete(),
+            Self::Values(values) => values.complete(),
+        }
+    }
+
+    fn pop(&mut self) -> Option<RecordBatch> {
+        match self {
+            Self::Rows(rows) => rows.pop(),
+            Self::Values(values) => values.pop(),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        matches!(self, Self::Rows(rows) if rows.is_full())
+    }
+}
+
 /// A partition that is being read.
 struct Run {
     input: SendableRecordBatchStream,
     condition: Condition,
-    kept: KeptRows,
+    output: Output,
+    keeps_batches: bool,
     metrics: BaselineMetrics,
     is_over: bool,
 }
@@ -203,23 +278,28 @@ struct Run {
 impl Run {
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
-            if let Some(batch) = self.kept.pop() {
+            if let Some(batch) = self.output.pop() {
                 self.metrics.record_output(batch.num_rows());
                 return Ok(Some(batch));
             }
             if self.is_over {
                 return Ok(None);
             }
-            let batch = match self.kept.is_full() {
+            let batch = match self.output.is_full() {
                 true => None,
                 false => self.input.next().await.transpose()?,
             };
             let _clock = self.metrics.elapsed_compute().timer();
             match batch {
                 Some(batch) if batch.num_rows() == 0 => {}
-                Some(batch) => self.kept.push(&batch, self.condition.rows(&batch)?)?,
+                Some(batch) => {
+                    self.output.push(&batch, &self.condition)?;
+                    if self.keeps_batches {
+                        self.output.complete()?;
+                    }
+                }
                 None => {
-                    self.kept.complete()?;
+                    self.output.complete()?;
                     self.is_over = true;
                     // What is below need not run any more.
                     self.input = empty(self.input.schema());

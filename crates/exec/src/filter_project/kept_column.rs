@@ -84,12 +84,17 @@ fn fixed_column(data_type: &DataType) -> Option<Box<dyn KeptColumn>> {
     })
 }
 
+/// Places behind the last value that a kernel may write to.
+const ROOM_ROWS: usize = 64;
+
 /// Values of a fixed width.
 struct Fixed<T> {
     data_type: DataType,
     values: Vec<T>,
     /// Which rows have a value, once some have none.
     valid: Option<BooleanBufferBuilder>,
+    /// Rows of the largest column so far: the next one will have about as many.
+    most_rows: usize,
 }
 
 impl<T> Fixed<T> {
@@ -98,6 +103,7 @@ impl<T> Fixed<T> {
             data_type: data_type.clone(),
             values: Vec::new(),
             valid: None,
+            most_rows: 0,
         }
     }
 }
@@ -111,6 +117,9 @@ impl<T: ArrowNativeType> KeptColumn for Fixed<T> {
         let values = values.filter(|values| values.len() == bits.len());
         let values =
             values.ok_or_else(|| internal_datafusion_err!("a column of another length"))?;
+        if num_before == 0 {
+            self.values.reserve(self.most_rows);
+        }
         append_selected(values, bits, &mut self.values);
         let num_more = self.values.len() - num_before;
         match array.nulls().filter(|nulls| nulls.null_count() > 0) {
@@ -131,6 +140,7 @@ impl<T: ArrowNativeType> KeptColumn for Fixed<T> {
 
     fn finish(&mut self) -> Result<ArrayRef> {
         let values = std::mem::take(&mut self.values);
+        self.most_rows = self.most_rows.max(values.len() + ROOM_ROWS);
         let valid = self.valid.take().map(|mut bits| bits.finish());
         let data = ArrayData::builder(self.data_type.clone())
             .len(values.len())

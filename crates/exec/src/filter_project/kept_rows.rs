@@ -49,6 +49,11 @@ impl KeptRows {
         }
     }
 
+    /// Where the columns of the result are in the input's.
+    pub(super) fn places(&self) -> &[usize] {
+        &self.places
+    }
+
     /// Whether no more rows are wanted.
     pub(super) fn is_full(&self) -> bool {
         self.num_wanted == 0

@@ -13,11 +13,14 @@
 //! | [`condition`] | which rows of a batch pass |
 //! | [`kept_rows`] | batches of the rows that passed |
 //! | [`kept_column`] | one of their columns |
+//! | [`projected_rows`] | values of expressions for these rows, evaluated before or behind the condition |
 
 mod condition;
 mod filter_exec;
 mod kept_column;
 mod kept_rows;
+mod projected_rows;
 
 pub use filter_exec::FilterRowsExec;
 pub(crate) use kept_column::Selection;
+pub use projected_rows::PROJECTION;

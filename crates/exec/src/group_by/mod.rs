@@ -14,6 +14,7 @@
 //! | [`grouping`] | what to compute: keys and aggregates as expressions |
 //! | [`options`] | what settings may force |
 //! | [`key_form`] | what a form of key does, and which one fits which types |
+//! | [`key_numbers`] | numbers for keys of any form, for other operators |
 //! | [`word_form`] | keys packed into a word |
 //! | [`bytes_form`] | a string, or a row of any types as bytes |
 //! | [`string_keys`] | such strings on their way to a table |
@@ -66,6 +67,7 @@ mod fused_filter;
 mod group_set;
 mod key_bounds;
 mod key_form;
+mod key_numbers;
 mod keyed;
 mod layout;
 mod local;
@@ -96,6 +98,7 @@ pub(crate) use first_keys::FirstKeys;
 pub use group_by_exec::GroupByExec;
 pub use grouping::{AggregateSpec, Grouping};
 pub(crate) use key_bounds::few_values;
+pub(crate) use key_numbers::{KeyNumbers, NOT_FOUND};
 pub use keyed::AGGREGATE_BY_KEY;
 pub use no_keys::AGGREGATE_ALL;
 pub use options::{Options, Thresholds};

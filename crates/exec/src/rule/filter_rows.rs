@@ -1,4 +1,4 @@
-//! Drops rows by our operator.
+//! Drops rows by our operator, which computes what is computed of the others, too.
 //!
 //! Below an aggregation without keys batches are not put together: sums of floats are rounded batch by batch, and so do
 //! not depend on which thread gets which batches.
@@ -42,6 +42,11 @@ impl PhysicalOptimizerRule for SwapFilterRows {
         swapped(plan, |node| {
             if let Some(filter) = node.downcast_ref::<FilterExec>() {
                 return Ok(Some(Arc::new(FilterRowsExec::of(filter))));
+            }
+            if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
+                let filter = projection.input().downcast_ref::<FilterRowsExec>();
+                let both = filter.and_then(|filter| filter.with_projection(projection));
+                return Ok(both.map(|both| Arc::new(both) as _));
             }
             let group_by = node.downcast_ref::<GroupByExec>();
             let input = group_by.filter(|group_by| group_by.grouping().keys.is_empty());

@@ -53,6 +53,10 @@ pub(super) fn stretches(
     columns: &[KeyColumn],
     keeps_ties: bool,
 ) -> Result<Vec<Stretch>> {
+    let last = keys.len().saturating_sub(1);
+    let num_alike = keys.iter().take(last).take_while(|key| is_one_value(key));
+    let num_alike = num_alike.count();
+    let (keys, columns) = (&keys[num_alike..], &columns[num_alike..]);
     let (Some(first), Some(column)) = (keys.first(), columns.first()) else {
         return Ok(Vec::new());
     };
@@ -80,6 +84,28 @@ pub(super) fn stretches(
     };
     let steps = |rows: Range<usize>| rows.map(compare).fold(Steps::default(), Steps::with);
     Ok(search(first.len(), keeps_ties, steps).stretches)
+}
+
+/// Whether a key tells no rows apart: all of them have the same number.
+fn is_one_value(key: &ArrayRef) -> bool {
+    key.null_count() == 0 && visit_narrow(key.data_type(), OneValue(key.as_ref())) == Some(true)
+}
+
+struct OneValue<'a>(&'a dyn Array);
+
+impl NarrowVisitor for OneValue<'_> {
+    type Output = bool;
+
+    fn visit<T: Ordinal>(self) -> bool {
+        let values = self.0.as_primitive::<T>().values();
+        let Some(first) = values.first().map(|value| T::ordinal(*value)) else {
+            return true;
+        };
+        values.chunks(GROUP_ROWS).all(|group| {
+            let differing = group.iter().map(|value| T::ordinal(*value) ^ first);
+            differing.fold(0, |all, bits| all | bits) == 0
+        })
+    }
 }
 
 /// What a search has found.
@@ -342,6 +368,13 @@ mod tests {
         check(&turned(["b", "a", "z", "x"]), true, Some(Falling));
         check(&turned(["b", "b", "z", "x"]), true, None);
         check(&turned(["b", "b", "z", "x"]), false, Some(Falling));
+        // One that is the same everywhere decides nothing.
+        let same = || (integers([7, 7, 7, 7]), true);
+        let below = |values: [i32; 4]| [same(), same(), (integers(values), false)];
+        check(&below([1, 2, 3, 4]), true, Some(Rising));
+        check(&below([4, 3, 2, 1]), true, Some(Falling));
+        check(&below([4, 3, 4, 1]), true, None);
+        check(&[same()], true, Some(Rising));
     }
 
     #[test]

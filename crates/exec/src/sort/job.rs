@@ -124,7 +124,11 @@ impl Job {
             return Ok(self.run_key_counts(&rows, counts));
         }
         if let Some(codes) = Codes::of(&rows, self.cut, clock).await? {
-            return self.run_counting(rows, codes).await;
+            let shape = self.shape(&codes);
+            let num_wanted = self.limit.wanted(0..rows.num_rows()).len();
+            if rows.try_reserve(shape.row_bytes() * num_wanted) {
+                return self.run_counting(rows, codes, shape).await;
+            }
         }
         let layout = self.with_carried(&rows, rows.layout(is_readable)).await?;
         let word_bits = layout.key_bits() + layout.place_bits();
@@ -196,15 +200,18 @@ impl Job {
         })
     }
 
-    async fn run_counting(self, rows: Arc<Rows>, codes: Codes) -> Result<Batches> {
+    /// What is written of a row whose keys are these codes.
+    fn shape(&self, codes: &Codes) -> Shape {
+        Shape::new(&self.schema, |column| {
+            let key = self.key_columns.get(column).copied().flatten();
+            key.is_some_and(|key| codes.readable(key).is_some())
+        })
+    }
+
+    async fn run_counting(self, rows: Arc<Rows>, codes: Codes, shape: Shape) -> Result<Batches> {
         let clock = self.clocks.splitting.clone();
         let num_rows = rows.num_rows();
         let wanted = self.limit.wanted(0..num_rows);
-        let shape = Shape::new(&self.schema, |column| {
-            let key = self.key_columns.get(column).copied().flatten();
-            key.is_some_and(|key| codes.readable(key).is_some())
-        });
-        rows.reserve(shape.row_bytes() * wanted.len())?;
         self.notes.note(Outcome::counting(&rows, &codes));
         let codes = Arc::new(codes);
         let counted = Counted::of(&rows, &codes, self.cut, &clock).await?;
@@ -223,8 +230,7 @@ impl Job {
     }
 
     async fn run_words<W: Word>(self, rows: Arc<Rows>, layout: Layout) -> Result<Batches> {
-        // Words as they are packed, and as they are split.
-        rows.reserve(2 * size_of::<W>() * rows.num_rows())?;
+        // Words as they are packed, and as they are split, were counted with the rows.
         let layout = Arc::new(layout);
         let clock = &self.clocks.splitting;
         let words = Arc::new(packed_words::<W>(&rows, &layout, self.cut, clock).await?);

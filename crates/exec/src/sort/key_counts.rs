@@ -24,6 +24,7 @@ use super::dictionary::seems_worth_it;
 use super::layout::Layout;
 use super::pack::{pack, unpack};
 use super::parts::{Cut, batches_of_tasks};
+use super::repeated::repeated;
 use super::rows::{Rows, joined};
 use crate::report::clock::timed;
 
@@ -35,6 +36,9 @@ const MAX_FOUND: usize = 1 << 16;
 
 /// Of so many rows of a sample, one may have a key that no other row of it has.
 const FEW: usize = 2;
+
+/// Rows of a key, on average, from which on its value is read from the word once and written as often.
+const MIN_RUN_ROWS: usize = 4;
 
 /// Most rows of a batch of the result.
 const MAX_BATCH_ROWS: usize = 65_505;
@@ -157,22 +161,36 @@ impl KeyCounts {
         range: Range<usize>,
         (schema, key_columns): (&SchemaRef, &[Option<usize>]),
     ) -> Result<RecordBatch> {
-        let mut words = Vec::with_capacity(range.len());
+        let (mut words, mut lens) = (Vec::new(), Vec::new());
+        let mut end = range.start;
         let mut word = self.ends.partition_point(|end| *end <= range.start);
-        while words.len() < range.len() {
-            let end = self.ends[word].min(range.end) - range.start;
-            words.resize(end, self.words[word]);
+        while end < range.end {
+            let start = end;
+            end = self.ends[word].min(range.end);
+            words.push(self.words[word]);
+            lens.push(end - start);
             word += 1;
         }
+        let is_worth_it = words.len() * MIN_RUN_ROWS <= range.len();
+        if !is_worth_it {
+            let mut all = Vec::with_capacity(range.len());
+            for (word, len) in words.iter().zip(&lens) {
+                all.resize(all.len() + len, *word);
+            }
+            words = all;
+        }
         let column = |(i, key): (usize, &Option<usize>)| -> Result<ArrayRef> {
-            let place = key.and_then(|key| self.layout.readable(key));
-            match place {
-                Some(place) => unpack(&words, place, schema.field(i).data_type()),
-                None => internal_err!("a column that is no key"),
+            let Some(place) = key.and_then(|key| self.layout.readable(key)) else {
+                return internal_err!("a column that is no key");
+            };
+            let values = unpack(&words, place, schema.field(i).data_type())?;
+            match is_worth_it {
+                true => repeated(&values, &lens),
+                false => Ok(values),
             }
         };
         let columns = key_columns.iter().enumerate().map(column);
-        let options = RecordBatchOptions::new().with_row_count(Some(words.len()));
+        let options = RecordBatchOptions::new().with_row_count(Some(range.len()));
         Ok(RecordBatch::try_new_with_options(
             Arc::clone(schema),
             columns.collect::<Result<_>>()?,

@@ -126,7 +126,7 @@ impl Gap {
     #[inline(always)]
     pub(super) fn close(self, ordinal: u64) -> u64 {
         if ordinal > self.after {
-            ordinal - self.len
+            ordinal.wrapping_sub(self.len)
         } else {
             ordinal
         }
@@ -136,7 +136,7 @@ impl Gap {
     #[inline(always)]
     pub(super) fn open(self, place: u64) -> u64 {
         if place > self.after {
-            place + self.len
+            place.wrapping_add(self.len)
         } else {
             place
         }

@@ -21,6 +21,7 @@
 //! | [`direction`], [`in_order`], [`reversed`] | rows that are in order already |
 //! | [`ranks`] | strings as numbers in their order |
 //! | [`key_counts`] | rows that are nothing but their keys: counted |
+//! | [`repeated`] | values that are written as often as they occur |
 //! | [`nearly`] | words that are in order but for a few |
 //! | [`job`] | one run: the choice of the way, and the way |
 //! | [`top`], [`bound`] | the first rows without the others |
@@ -65,6 +66,7 @@ mod parts;
 mod radix;
 mod range;
 mod ranks;
+mod repeated;
 mod reversed;
 mod rows;
 mod sort_exec;

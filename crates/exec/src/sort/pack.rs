@@ -8,6 +8,7 @@ use arrow::array::{
 use arrow::buffer::{Buffer, NullBuffer, ScalarBuffer};
 use arrow::compute::take;
 use arrow::datatypes::{DataType, UInt32Type};
+use basalt_kernels::widest::{Loop, widest};
 use datafusion::common::internal_err;
 use datafusion::error::Result;
 
@@ -40,6 +41,9 @@ pub(super) fn pack_carried<W: Word>(layout: &Layout, batch: &RecordBatch, words:
 }
 
 fn push_field<W: Word>(field: &Field, array: &dyn Array, words: &mut [W]) {
+    if field.total_bits() == 0 {
+        return;
+    }
     if field.has_null_bit {
         let nulls_first = field.options.nulls_first;
         for (i, word) in words.iter_mut().enumerate() {
@@ -129,28 +133,35 @@ impl<W: Word> NarrowVisitor for PushNarrow<'_, W> {
         let step = self.field.step;
         let rises = !self.field.options.descending;
         let Field { gap, has_apart, .. } = *self.field;
+        // Closures have copies of what they need: looked up in each round, it would keep the loop from becoming vector code.
         if has_apart || !gap.is_empty() {
-            let apart = T::APART.filter(|_| has_apart);
-            // Behind all others in rising order, before them in the other one.
-            let (before, after) = (u64::from(has_apart), self.field.num_steps() as u64 + 1);
+            let rising = move |ordinal: u64| step.divide(gap.close(ordinal).wrapping_sub(min));
             let last = gap.close(max);
-            return self.push(array, |value| {
-                let ordinal = T::ordinal(value);
-                match (Some(ordinal) == apart, rises) {
-                    (true, true) => after,
-                    (true, false) => 0,
-                    (false, true) => step.divide(gap.close(ordinal).wrapping_sub(min)),
-                    (false, false) => step.divide(last.wrapping_sub(gap.close(ordinal))) + before,
-                }
-            });
+            let falling = move |ordinal: u64| step.divide(last.wrapping_sub(gap.close(ordinal)));
+            // Behind all others in rising order, before them in the other one.
+            let after = self.field.num_steps() as u64 + 1;
+            return match (T::APART.filter(|_| has_apart), rises) {
+                (None, true) => self.push(array, move |value| rising(T::ordinal(value))),
+                (None, false) => self.push(array, move |value| falling(T::ordinal(value))),
+                (Some(apart), true) => self.push(array, move |value| {
+                    let ordinal = T::ordinal(value);
+                    let place = rising(ordinal);
+                    if ordinal == apart { after } else { place }
+                }),
+                (Some(apart), false) => self.push(array, move |value| {
+                    let ordinal = T::ordinal(value);
+                    let place = falling(ordinal).wrapping_add(1);
+                    if ordinal == apart { 0 } else { place }
+                }),
+            };
         }
         match (rises, step.get()) {
-            (true, 1) => self.push(array, |value| T::ordinal(value).wrapping_sub(min)),
-            (false, 1) => self.push(array, |value| max.wrapping_sub(T::ordinal(value))),
-            (true, _) => self.push(array, |value| {
+            (true, 1) => self.push(array, move |value| T::ordinal(value).wrapping_sub(min)),
+            (false, 1) => self.push(array, move |value| max.wrapping_sub(T::ordinal(value))),
+            (true, _) => self.push(array, move |value| {
                 step.divide(T::ordinal(value).wrapping_sub(min))
             }),
-            (false, _) => self.push(array, |value| {
+            (false, _) => self.push(array, move |value| {
                 step.divide(max.wrapping_sub(T::ordinal(value)))
             }),
         }
@@ -160,13 +171,42 @@ impl<W: Word> NarrowVisitor for PushNarrow<'_, W> {
 impl<W: Word> PushNarrow<'_, W> {
     fn push<T: Ordinal>(self, array: &PrimitiveArray<T>, ordinal: impl Fn(T::Native) -> u64) {
         let (bits, dropped) = (self.field.bits, self.field.dropped_bits);
-        let shifted = |value| u64::checked_shr(ordinal(value), dropped).unwrap_or(0);
-        let rows = self.words.iter_mut().zip(array.values());
         match array.nulls().filter(|n| n.null_count() > 0) {
-            None => rows.for_each(|(word, value)| *word = word.push(bits, shifted(*value))),
-            Some(nulls) => rows.zip(nulls).for_each(|((word, value), is_valid)| {
-                *word = word.push(bits, if is_valid { shifted(*value) } else { 0 });
+            None => widest(PushOrdinals {
+                words: self.words,
+                values: array.values(),
+                ordinal,
+                bits,
+                dropped,
             }),
+            Some(nulls) => {
+                let shifted = |value| u64::checked_shr(ordinal(value), dropped).unwrap_or(0);
+                let rows = self.words.iter_mut().zip(array.values());
+                rows.zip(nulls).for_each(|((word, value), is_valid)| {
+                    *word = word.push(bits, if is_valid { shifted(*value) } else { 0 });
+                });
+            }
+        }
+    }
+}
+
+/// Pushes the ordinals of values, none of which is NULL.
+struct PushOrdinals<'a, W, V, F> {
+    words: &'a mut [W],
+    values: &'a [V],
+    ordinal: F,
+    bits: u32,
+    dropped: u32,
+}
+
+impl<W: Word, V: Copy, F: Fn(V) -> u64> Loop for PushOrdinals<'_, W, V, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (word, value) in self.words.iter_mut().zip(self.values) {
+            let ordinal = (self.ordinal)(*value).checked_shr(self.dropped);
+            *word = word.push(self.bits, ordinal.unwrap_or(0));
         }
     }
 }
@@ -242,35 +282,70 @@ impl<W: Word> NarrowVisitor for ReadNarrow<'_, W> {
     fn visit<T: Ordinal>(self) -> ArrayRef {
         let (min, max) = self.field.ordinals;
         let (min, max) = (min as u64, max as u64);
-        let mask = low_bits(self.field.bits) as u64;
         let step = self.field.step.get();
-        let fields = self.words.iter();
-        let fields = fields.map(|word| word.low_u64(self.shift) & mask);
         let is_descending = self.field.options.descending;
         let Field { gap, has_apart, .. } = *self.field;
-        let values: ScalarBuffer<T::Native> = if has_apart || !gap.is_empty() {
+        let values: Vec<T::Native> = if has_apart || !gap.is_empty() {
             let apart = T::APART.filter(|_| has_apart);
             let place_apart = match is_descending {
                 true => 0,
                 false => self.field.num_steps() as u64 + 1,
             };
             let (before, last) = (u64::from(has_apart), gap.close(max));
-            let ordinal = |field: u64| match (apart, is_descending) {
-                (Some(apart), _) if field == place_apart => apart,
-                (_, true) => {
-                    let steps = field.wrapping_sub(before);
-                    gap.open(last.wrapping_sub(steps.wrapping_mul(step)))
-                }
-                (_, false) => gap.open(min.wrapping_add(field.wrapping_mul(step))),
+            let rising = move |field: u64| gap.open(min.wrapping_add(field.wrapping_mul(step)));
+            let falling = move |field: u64| {
+                let steps = field.wrapping_sub(before);
+                gap.open(last.wrapping_sub(steps.wrapping_mul(step)))
             };
-            fields.map(|field| T::value(ordinal(field))).collect()
+            // What is apart has its ordinal whatever stands at its place.
+            let (apart, place_apart) = match apart {
+                Some(apart) => (apart, place_apart),
+                None => (0, u64::MAX),
+            };
+            let or_apart = move |field: u64, ordinal: u64| {
+                T::value(if field == place_apart { apart } else { ordinal })
+            };
+            match is_descending {
+                true => self.values(move |field| or_apart(field, falling(field))),
+                false => self.values(move |field| or_apart(field, rising(field))),
+            }
         } else if is_descending {
-            let values = fields.map(|f| T::value(max.wrapping_sub(f.wrapping_mul(step))));
-            values.collect()
+            self.values(move |field| T::value(max.wrapping_sub(field.wrapping_mul(step))))
         } else {
-            let values = fields.map(|f| T::value(min.wrapping_add(f.wrapping_mul(step))));
-            values.collect()
+            self.values(move |field| T::value(min.wrapping_add(field.wrapping_mul(step))))
         };
-        Arc::new(PrimitiveArray::<T>::new(values, self.nulls))
+        Arc::new(PrimitiveArray::<T>::new(values.into(), self.nulls))
+    }
+}
+
+impl<W: Word> ReadNarrow<'_, W> {
+    /// What `value` makes of the fields of all words.
+    fn values<V: Copy + Default>(&self, value: impl Fn(u64) -> V) -> Vec<V> {
+        widest(ReadFields {
+            words: self.words,
+            shift: self.shift,
+            mask: low_bits(self.field.bits) as u64,
+            value,
+        })
+    }
+}
+
+struct ReadFields<'a, W, F> {
+    words: &'a [W],
+    shift: u32,
+    mask: u64,
+    value: F,
+}
+
+impl<W: Word, V: Copy + Default, F: Fn(u64) -> V> Loop for ReadFields<'_, W, F> {
+    type Output = Vec<V>;
+
+    #[inline(always)]
+    fn run(self) -> Vec<V> {
+        let mut values = vec![V::default(); self.words.len()];
+        for (value, word) in values.iter_mut().zip(self.words) {
+            *value = (self.value)(word.low_u64(self.shift) & self.mask);
+        }
+        values
     }
 }

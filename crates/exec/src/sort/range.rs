@@ -231,16 +231,24 @@ impl NarrowVisitor for MinMax<'_> {
             };
         };
         let floats = Floats::new(apart, zero);
-        let floats = if array.null_count() == 0 {
-            widest(AllFloats {
+        let in_one_pass = (array.null_count() == 0).then(|| {
+            let (range, above_zero) = widest(FloatsOfValues {
                 values,
                 ordinal,
-                floats,
-            })
-        } else {
+                zero,
+            });
+            Floats {
+                range,
+                above_zero,
+                ..floats
+            }
+        });
+        // What is apart is greater than most and shows as the maximum.
+        let floats = in_one_pass.filter(|found| found.range.1 < apart);
+        let floats = floats.unwrap_or_else(|| {
             let ordinals = array.iter().flatten().map(ordinal);
-            ordinals.fold(floats, Floats::with)
-        };
+            ordinals.fold(Floats::new(apart, zero), Floats::with)
+        });
         Found {
             ordinals: Some(floats.range).filter(is_some),
             has_apart: floats.has_apart,
@@ -290,19 +298,27 @@ impl Floats {
     }
 }
 
-struct AllFloats<'a, V, F> {
+/// Finds the range of all values, and the least above zero.
+struct FloatsOfValues<'a, V, F> {
     values: &'a [V],
     ordinal: F,
-    floats: Floats,
+    zero: u64,
 }
 
-impl<V: Copy, F: Fn(V) -> u64> Loop for AllFloats<'_, V, F> {
-    type Output = Floats;
+impl<V: Copy, F: Fn(V) -> u64> Loop for FloatsOfValues<'_, V, F> {
+    type Output = ((u64, u64), u64);
 
     #[inline(always)]
-    fn run(self) -> Floats {
-        let ordinals = self.values.iter().map(|value| (self.ordinal)(*value));
-        ordinals.fold(self.floats, Floats::with)
+    fn run(self) -> Self::Output {
+        let first = self.zero + 1;
+        let (mut range, mut above) = (NO_ORDINALS, u64::MAX);
+        for value in self.values {
+            let ordinal = (self.ordinal)(*value);
+            range = widen(range, ordinal);
+            // Those up to zero wrap around and are farther than all others.
+            above = above.min(ordinal.wrapping_sub(first));
+        }
+        (range, above.saturating_add(first))
     }
 }
 

@@ -150,13 +150,12 @@ impl Rows {
         self.size_bytes
     }
 
-    /// Counts memory for what is made of the rows, as far as it is not counted for their words already.
-    pub(super) fn reserve(&self, size_bytes: usize) -> Result<()> {
+    /// Counts memory for what is made of the rows, as far as it is not counted for their words already; false if there
+    /// is not as much.
+    pub(super) fn try_reserve(&self, size_bytes: usize) -> bool {
         let counted = WORD_BYTES * self.num_rows();
-        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
-        shares.first_mut().map_or(Ok(()), |share| {
-            share.keep_more(size_bytes.saturating_sub(counted))
-        })
+        // Rows that go to a file since the pool gave no more are not all counted: asking again would be refused.
+        size_bytes <= counted || self.try_keep_more(size_bytes - counted)
     }
 
     /// Counts memory that is held besides, if there is as much; true if so.

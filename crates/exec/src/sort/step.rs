@@ -49,10 +49,12 @@ impl Step {
             values,
             ordinal,
             anchor,
-            divisor: self.divisor(),
+            divisor: match self.divisor {
+                0 => ExactDivisor::ZERO,
+                _ => self.divisor(),
+            },
         };
-        // Of different values, a sample does not say that all are the same.
-        if self.divisor == 1 || (self.divisor > 1 && widest(all)) {
+        if self.divisor == 1 || widest(all) {
             return;
         }
         for value in values {
@@ -126,6 +128,14 @@ pub(super) struct ExactDivisor {
 }
 
 impl ExactDivisor {
+    /// Of which 0 is the only multiple.
+    const ZERO: Self = Self {
+        divisor: 0,
+        inverse: 1,
+        shift: 0,
+        most: 0,
+    };
+
     /// For a number that is not 0.
     pub(super) fn new(divisor: u64) -> Self {
         let divisor = divisor.max(1);

@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use ahash::RandomState;
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use arrow::row::{RowConverter, Rows, SortField};
 use basalt_error::Result;
-use hashbrown::HashMap;
-use hashbrown::hash_map::EntryRef;
 
 use super::{bug, positions};
 
@@ -39,47 +36,5 @@ impl KeyRows {
     /// Bytes for each row of such keys.
     pub(super) fn convert(&self, keys: &[ArrayRef]) -> Result<Rows> {
         self.converter.convert_columns(keys).map_err(bug)
-    }
-}
-
-/// A number for each key, and how much memory that takes.
-pub(super) struct KeyNumbers {
-    numbers: HashMap<Box<[u8]>, u64, RandomState>,
-    /// Bytes of the keys on the heap.
-    key_bytes: usize,
-}
-
-impl KeyNumbers {
-    pub(super) fn new() -> Self {
-        Self {
-            numbers: HashMap::with_hasher(RandomState::new()),
-            key_bytes: 0,
-        }
-    }
-
-    /// The number of a key; `first` if it has none yet.
-    pub(super) fn get_or_insert(&mut self, key: &[u8], first: u64) -> &mut u64 {
-        /// What an allocation takes beside its bytes, about.
-        const ALLOCATION_BYTES: usize = 16;
-        match self.numbers.entry_ref(key) {
-            EntryRef::Occupied(entry) => entry.into_mut(),
-            EntryRef::Vacant(entry) => {
-                self.key_bytes += key.len() + ALLOCATION_BYTES;
-                entry.insert_with_key(Box::from(key), first)
-            }
-        }
-    }
-
-    pub(super) fn contains(&self, key: &[u8]) -> bool {
-        self.numbers.contains_key(key)
-    }
-
-    /// How many keys there are.
-    pub(super) fn len(&self) -> usize {
-        self.numbers.len()
-    }
-
-    pub(super) fn size_bytes(&self) -> usize {
-        self.key_bytes + self.numbers.allocation_size()
     }
 }

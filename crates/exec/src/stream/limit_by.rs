@@ -3,18 +3,18 @@
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::SchemaRef;
-use basalt_error::{Error, Result};
+use basalt_error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
-use super::key_rows::{KeyNumbers, KeyRows};
+use super::key_groups::KeyGroups;
 use super::{Step, bug};
 use crate::memory;
 
 /// The step of LIMIT BY.
 pub(super) struct LimitByStep {
-    keys: KeyRows,
-    /// Rows of each key so far.
-    seen: KeyNumbers,
+    keys: KeyGroups,
+    /// Rows of each key so far, up to the last that is wanted.
+    num_rows: Vec<u64>,
     offset: u64,
     end: u64,
     memory: MemoryReservation,
@@ -28,8 +28,8 @@ impl LimitByStep {
         memory: MemoryReservation,
     ) -> Result<Self> {
         Ok(Self {
-            keys: KeyRows::try_new(input, keys)?,
-            seen: KeyNumbers::new(),
+            keys: KeyGroups::try_new(input, keys)?,
+            num_rows: Vec::new(),
             offset,
             end: offset.saturating_add(limit),
             memory,
@@ -40,19 +40,22 @@ impl LimitByStep {
 impl Step for LimitByStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
         let mut kept: Vec<u32> = Vec::new();
-        let keys = self.keys.arrays(&batch);
-        if keys.is_empty() {
-            return Err(Error::bug("LIMIT BY without keys"));
-        }
-        let rows = self.keys.convert(&keys)?;
-        for (idx, row) in rows.iter().enumerate() {
-            let count = self.seen.get_or_insert(row.as_ref(), 0);
-            if (self.offset..self.end).contains(count) {
-                kept.push(u32::try_from(idx).map_err(|_| Error::bug("batch of 2^32 rows"))?);
+        let groups = self.keys.intern(&batch)?;
+        for (row, group) in (0..).zip(groups) {
+            let group = *group as usize;
+            if group >= self.num_rows.len() {
+                self.num_rows.resize(group + 1, 0);
             }
-            *count += 1;
+            let num_rows = &mut self.num_rows[group];
+            if *num_rows < self.end {
+                if *num_rows >= self.offset {
+                    kept.push(row);
+                }
+                *num_rows += 1;
+            }
         }
-        memory::resize(&self.memory, self.seen.size_bytes())?;
+        let counts_bytes = size_of_val(self.num_rows.as_slice());
+        memory::resize(&self.memory, self.keys.size_bytes() + counts_bytes)?;
         if kept.len() == batch.num_rows() {
             return Ok(batch);
         }

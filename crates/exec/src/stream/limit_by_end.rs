@@ -6,19 +6,17 @@ use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::SchemaRef;
 use basalt_analyzer::plan::RowBound;
-use basalt_error::{Error, Result};
+use basalt_error::Result;
 use datafusion::execution::memory_pool::MemoryReservation;
 
-use super::key_rows::{KeyNumbers, KeyRows};
+use super::key_groups::KeyGroups;
 use super::{Step, bug};
 use crate::memory;
 
 /// The step of such a LIMIT BY.
 pub(super) struct LimitByEndStep {
     schema: SchemaRef,
-    keys: KeyRows,
-    /// Number of each key's group.
-    groups: KeyNumbers,
+    keys: KeyGroups,
     /// Rows of each group so far.
     num_rows: Vec<u64>,
     /// The batches, and for each row its group and its place in there.
@@ -38,8 +36,7 @@ impl LimitByEndStep {
     ) -> Result<Self> {
         Ok(Self {
             schema: Arc::clone(input),
-            keys: KeyRows::try_new(input, keys)?,
-            groups: KeyNumbers::new(),
+            keys: KeyGroups::try_new(input, keys)?,
             num_rows: Vec::new(),
             batches: Vec::new(),
             offset: offset.clone(),
@@ -52,23 +49,17 @@ impl LimitByEndStep {
 
 impl Step for LimitByEndStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
-        let keys = self.keys.arrays(&batch);
-        if keys.is_empty() {
-            return Err(Error::bug("LIMIT BY without keys"));
-        }
-        let rows = self.keys.convert(&keys)?;
         let mut places = Vec::with_capacity(batch.num_rows());
-        for row in &rows {
-            let new = self.num_rows.len();
-            let group = *self.groups.get_or_insert(row.as_ref(), new as u64) as usize;
-            if group == new {
-                self.num_rows.push(0);
+        for group in self.keys.intern(&batch)? {
+            let group = *group as usize;
+            if group >= self.num_rows.len() {
+                self.num_rows.resize(group + 1, 0);
             }
             places.push((group, self.num_rows[group]));
             self.num_rows[group] += 1;
         }
         self.batch_bytes += memory::batch_bytes(&batch) + size_of_val(places.as_slice());
-        let groups_bytes = self.groups.size_bytes() + size_of_val(self.num_rows.as_slice());
+        let groups_bytes = self.keys.size_bytes() + size_of_val(self.num_rows.as_slice());
         memory::resize(&self.memory, self.batch_bytes + groups_bytes)?;
         self.batches.push((batch, places));
         Ok(RecordBatch::new_empty(Arc::clone(&self.schema)))
