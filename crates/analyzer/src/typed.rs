@@ -265,14 +265,45 @@ fn shared_error(e: &datafusion::error::DataFusionError) -> Option<Error> {
 
 /// DataFusion tells behind ` with ` what its pool and the operator hold: nothing that helps a user.
 fn out_of_memory(message: &str) -> Error {
+    /// What DataFusion's join calls the rows of its right side.
+    const JOINED: &str = "HashJoinInput";
     let what = message.split(" with ").next().unwrap_or(message);
+    // Operators number their tasks.
+    let what = what.trim_end_matches(|c: char| c == '[' || c == ']' || c.is_ascii_digit());
+    let hint = match what.ends_with(JOINED) {
+        true => {
+            "Raise max_memory_usage, or set join_algorithm = 'grace_hash', which goes on in files"
+        }
+        false => "Raise max_memory_usage",
+    };
+    let what = what.replace(JOINED, "the right side of a JOIN");
     Error::new(
         ErrorCode::MEMORY_LIMIT_EXCEEDED,
-        format!("Raise max_memory_usage: memory limit exceeded: {what}"),
+        format!("{hint}: memory limit exceeded: {what}"),
     )
 }
 
 /// Our error on its way through DataFusion.
 pub fn into_plan_error(e: Error) -> datafusion::error::DataFusionError {
     datafusion::error::DataFusionError::External(Box::new(e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::out_of_memory;
+
+    #[test]
+    fn memory_is_told_in_the_words_of_sql() {
+        let told = |name: &str| {
+            let pool = format!("Failed to allocate additional 4.0 MB for {name} with 3.0 MB");
+            out_of_memory(&pool).to_string()
+        };
+        assert!(told("ORDER BY").contains(
+            "Raise max_memory_usage: memory limit exceeded: Failed to allocate additional 4.0 MB for ORDER BY"
+        ));
+        let join = told("HashJoinInput[12]");
+        assert!(join.contains("join_algorithm = 'grace_hash'"), "{join}");
+        assert!(join.contains("for the right side of a JOIN"), "{join}");
+        assert!(!join.contains('['), "{join}");
+    }
 }

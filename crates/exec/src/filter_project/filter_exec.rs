@@ -75,11 +75,16 @@ impl FilterRowsExec {
 
     /// Does what `above`, which reads this operator, does, too; none if it must come behind.
     pub(crate) fn with_projection(&self, above: &ProjectionExec) -> Option<Self> {
-        if self.limit.is_some() || self.projection.is_some() {
+        if self.limit.is_some() {
             return None;
         }
-        let schemas = (above.schema(), &*self.schema());
-        let projection = Projection::try_new(above.expr(), schemas, &self.condition)?;
+        let projection = match &self.projection {
+            Some(below) => below.followed_by(above.expr(), above.schema())?,
+            None => {
+                let schemas = (above.schema(), &*self.schema());
+                Projection::try_new(above.expr(), schemas, &self.condition)?
+            }
+        };
         Some(Self {
             projection: Some(projection),
             properties: Arc::clone(above.properties()),

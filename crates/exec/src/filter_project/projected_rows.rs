@@ -43,54 +43,28 @@ const PIECE_ROWS: usize = 8192;
 /// What is computed of the rows that pass, and what was learnt of it.
 #[derive(Clone, Debug)]
 pub(super) struct Projection {
-    exprs: Arc<[ProjectionExpr]>,
-    schema: SchemaRef,
+    /// Each over the columns that the one before gives.
+    stages: Vec<Stage>,
     /// Bytes of the values that a row has in the columns that are read, about.
     row_bytes: usize,
     chooser: Arc<Mutex<Option<Chooser>>>,
 }
 
-impl Projection {
-    /// `exprs` over rows of `kept` for which `condition` holds; none if it may matter for which rows they are
-    /// evaluated, or if they compute nothing.
-    pub(super) fn try_new(
-        exprs: &[ProjectionExpr],
-        (schema, kept): (SchemaRef, &Schema),
-        condition: &Condition,
-    ) -> Option<Self> {
-        let is_column = |p: &ProjectionExpr| p.expr.is::<Column>();
-        let is_free = |p: &ProjectionExpr| is_column(p) || cannot_fail(&p.expr, kept);
-        let computes = !exprs.iter().all(is_column);
-        (computes && exprs.iter().all(is_free) && !is_volatile(condition.expr())).then(|| Self {
+/// Expressions, and the columns that they give.
+#[derive(Clone, Debug)]
+struct Stage {
+    exprs: Arc<[ProjectionExpr]>,
+    schema: SchemaRef,
+}
+
+impl Stage {
+    /// `exprs` over rows of `input`; none if it may matter for which rows they are evaluated.
+    fn try_new(exprs: &[ProjectionExpr], schema: SchemaRef, input: &Schema) -> Option<Self> {
+        let is_free = |p: &ProjectionExpr| p.expr.is::<Column>() || cannot_fail(&p.expr, input);
+        exprs.iter().all(is_free).then(|| Self {
             exprs: exprs.into(),
             schema,
-            row_bytes: size_of::<u64>() * kept.fields().len().max(1),
-            chooser: Arc::default(),
         })
-    }
-
-    /// Columns and what is computed for them, as people write it.
-    pub(super) fn outputs(&self) -> Vec<(String, String)> {
-        let output = |p: &ProjectionExpr| (p.alias.clone(), sql_of(&p.expr));
-        self.exprs.iter().map(output).collect()
-    }
-
-    /// What EXPLAIN ANALYZE shows of it.
-    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
-        let texts: Vec<String> = self.exprs.iter().map(|p| sql_of(&p.expr)).collect();
-        let mut facts = vec![("Expressions", texts.join(", "))];
-        facts.extend(self.exprs.iter().flat_map(|p| compiled_facts(&p.expr)));
-        let chooser = self.chooser.lock();
-        let of_arm = |(arm, name): (usize, &&str)| {
-            let ns = chooser.as_ref()?.mean_ns(arm)?;
-            Some(format!("{name} rows {}", figures::ns_per_row(ns)))
-        };
-        let arms = PROJECTION.arms().iter().enumerate().filter_map(of_arm);
-        let measured: Vec<String> = arms.collect();
-        if !measured.is_empty() {
-            facts.push(("Evaluated for", measured.join(", ")));
-        }
-        facts
     }
 
     /// The values for the rows of `batch`.
@@ -106,9 +80,85 @@ impl Projection {
     }
 }
 
+impl Projection {
+    /// `exprs` over rows of `kept` for which `condition` holds; none if it may matter for which rows they are
+    /// evaluated, or if they compute nothing.
+    pub(super) fn try_new(
+        exprs: &[ProjectionExpr],
+        (schema, kept): (SchemaRef, &Schema),
+        condition: &Condition,
+    ) -> Option<Self> {
+        let computes = !exprs.iter().all(|p| p.expr.is::<Column>());
+        if !computes || is_volatile(condition.expr()) {
+            return None;
+        }
+        Some(Self {
+            stages: vec![Stage::try_new(exprs, schema, kept)?],
+            row_bytes: size_of::<u64>() * kept.fields().len().max(1),
+            chooser: Arc::default(),
+        })
+    }
+
+    /// The same with `exprs` over what it gives; none if these must be evaluated behind it.
+    pub(super) fn followed_by(&self, exprs: &[ProjectionExpr], schema: SchemaRef) -> Option<Self> {
+        let next = Stage::try_new(exprs, schema, &self.schema())?;
+        let stages = self.stages.iter().cloned().chain([next]);
+        Some(Self {
+            stages: stages.collect(),
+            row_bytes: self.row_bytes,
+            chooser: Arc::default(),
+        })
+    }
+
+    /// The columns that it gives.
+    fn schema(&self) -> SchemaRef {
+        let last = self.stages.last();
+        last.map_or_else(|| Arc::new(Schema::empty()), |s| Arc::clone(&s.schema))
+    }
+
+    fn exprs(&self) -> impl Iterator<Item = &ProjectionExpr> {
+        self.stages.iter().flat_map(|stage| stage.exprs.iter())
+    }
+
+    /// Columns and what is computed for them, as people write it.
+    pub(super) fn outputs(&self) -> Vec<(String, String)> {
+        let output = |p: &ProjectionExpr| (p.alias.clone(), sql_of(&p.expr));
+        self.exprs().map(output).collect()
+    }
+
+    /// What EXPLAIN ANALYZE shows of it.
+    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
+        let last = self.stages.last().into_iter();
+        let texts: Vec<String> = last
+            .flat_map(|stage| stage.exprs.iter())
+            .map(|p| sql_of(&p.expr))
+            .collect();
+        let mut facts = vec![("Expressions", texts.join(", "))];
+        facts.extend(self.exprs().flat_map(|p| compiled_facts(&p.expr)));
+        let chooser = self.chooser.lock();
+        let of_arm = |(arm, name): (usize, &&str)| {
+            let ns = chooser.as_ref()?.mean_ns(arm)?;
+            Some(format!("{name} rows {}", figures::ns_per_row(ns)))
+        };
+        let arms = PROJECTION.arms().iter().enumerate().filter_map(of_arm);
+        let measured: Vec<String> = arms.collect();
+        if !measured.is_empty() {
+            facts.push(("Evaluated for", measured.join(", ")));
+        }
+        facts
+    }
+
+    /// The values for the rows of `batch`.
+    fn of(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        self.stages
+            .iter()
+            .try_fold(batch, |rows, stage| stage.of(&rows))
+    }
+}
+
 impl fmt::Display for Projection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let texts: Vec<String> = self.exprs.iter().map(ToString::to_string).collect();
+        let texts: Vec<String> = self.exprs().map(ToString::to_string).collect();
         write!(f, "[{}]", texts.join(", "))
     }
 }
@@ -126,7 +176,7 @@ pub(super) struct ProjectedRows {
 impl ProjectedRows {
     /// No rows yet; `selected` takes those that pass.
     pub(super) fn new(projection: Projection, selected: KeptRows, sizes: Sizes) -> Self {
-        let schema = Arc::clone(&projection.schema);
+        let schema = projection.schema();
         let places = (0..schema.fields().len()).collect();
         Self {
             values: KeptRows::new(schema, places, sizes),
@@ -168,7 +218,7 @@ impl ProjectedRows {
             let num_rows = PIECE_ROWS.min(num_rows - start);
             let rows = condition.rows(&batch.slice(start, num_rows))?;
             if rows.count_set_bits() > 0 {
-                let values = self.projection.of(&kept.slice(start, num_rows))?;
+                let values = self.projection.of(kept.slice(start, num_rows))?;
                 self.values.push(&values, rows)?;
             }
         }
@@ -178,7 +228,7 @@ impl ProjectedRows {
     /// Computes the values for rows that were collected.
     fn compute_selected(&mut self) -> Result<()> {
         while let Some(batch) = self.selected.pop() {
-            self.complete.push_back(self.projection.of(&batch)?);
+            self.complete.push_back(self.projection.of(batch)?);
         }
         Ok(())
     }
@@ -254,23 +304,34 @@ mod tests {
     /// `large`, and whether `small` is NULL, of a result whose columns stand the other way round.
     fn exprs() -> Vec<ProjectionExpr> {
         let is_null = IsNullExpr::new(Arc::new(Column::new("small", 1)));
-        let expr = |expr: Arc<dyn PhysicalExpr>, alias: &str| ProjectionExpr {
-            expr,
-            alias: alias.to_owned(),
-        };
         vec![
-            expr(Arc::new(Column::new("large", 0)), "n"),
-            expr(Arc::new(is_null), "is_null"),
+            projected(Arc::new(Column::new("large", 0)), "n"),
+            projected(Arc::new(is_null), "is_null"),
         ]
+    }
+
+    /// These the other way round.
+    fn turned() -> Vec<ProjectionExpr> {
+        vec![
+            projected(Arc::new(Column::new("is_null", 1)), "is_null"),
+            projected(Arc::new(Column::new("n", 0)), "n"),
+        ]
+    }
+
+    fn projected(expr: Arc<dyn PhysicalExpr>, alias: &str) -> ProjectionExpr {
+        let alias = alias.to_owned();
+        ProjectionExpr { expr, alias }
     }
 
     fn values(chooser: Chooser, condition: &Condition, sizes: Sizes) -> Vec<RecordBatch> {
         let kept = Arc::new(input_schema().project(&[1, 0]).unwrap());
-        let schema = Arc::new(Schema::new(vec![
+        let schema: SchemaRef = Arc::new(Schema::new(vec![
             Field::new("n", DataType::Int64, false),
             Field::new("is_null", DataType::Boolean, false),
         ]));
-        let projection = Projection::try_new(&exprs(), (schema, &kept), condition).unwrap();
+        let turned_schema = Arc::new(schema.project(&[1, 0]).unwrap());
+        let first = Projection::try_new(&exprs(), (schema, &kept), condition).unwrap();
+        let projection = first.followed_by(&turned(), turned_schema).unwrap();
         *projection.chooser.lock() = Some(chooser);
         let selected = KeptRows::new(kept, [1, 0].into(), sizes);
         let mut values = ProjectedRows::new(projection, selected, sizes);
@@ -319,9 +380,9 @@ mod tests {
                         continue;
                     };
                     let found = concat_batches(&first.schema(), &found).unwrap();
-                    let numbers = found.column(0).as_primitive::<Int64Type>();
+                    let numbers = found.column(1).as_primitive::<Int64Type>();
                     assert_eq!(numbers.values(), &expected[..]);
-                    let is_null = found.column(1).as_boolean();
+                    let is_null = found.column(0).as_boolean();
                     let expected = expected.iter().map(|n| n % 3 == 0);
                     assert!(is_null.iter().flatten().eq(expected));
                 }

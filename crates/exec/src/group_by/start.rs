@@ -95,7 +95,7 @@ impl GroupByExec {
         let planned = self.planned_keys(tuning)?;
         let (inputs, observed) = self.inputs(context, tuning)?;
         let pool = memory::of_operator(context.memory_pool(), &self.metrics);
-        let memory = |i: usize| consumer(i).register(&pool);
+        let memory = |_| consumer().register(&pool);
         let least_bytes = tuning.spilled_bytes * inputs.len();
         let max_bytes = self.options.external_bytes.map(|b| b.max(least_bytes));
         let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
@@ -141,8 +141,8 @@ impl GroupByExec {
         let max_bytes = self.options.external_bytes;
         let budget = Budget::new(max_bytes, inputs.len(), context, &self.metrics);
         let pool = memory::of_operator(context.memory_pool(), &self.metrics);
-        let totals = |i: usize| {
-            let memory = consumer(i).register(&pool);
+        let totals = |_| {
+            let memory = consumer().register(&pool);
             let predicate = self.predicate.clone();
             Totals::new(Arc::clone(&grouping), predicate, budget.share(memory))
                 .with_compiling(compiling.clone())
@@ -229,8 +229,8 @@ impl GroupByExec {
     }
 }
 
-fn consumer(partition: usize) -> MemoryConsumer {
-    MemoryConsumer::new(format!("GroupByExec[{partition}]"))
+fn consumer() -> MemoryConsumer {
+    MemoryConsumer::new("GROUP BY")
 }
 
 fn shared(merged: impl Future<Output = Result<Arc<dyn Merged>>> + Send + 'static) -> MergedFuture {

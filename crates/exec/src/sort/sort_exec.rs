@@ -285,7 +285,7 @@ impl ExecutionPlan for SortRowsExec {
         let budget = Budget::new(max_bytes, partitions.len(), &context, &self.metrics);
         let row_keys = Arc::new(RowKeys::try_new(&job.sorts, &job.schema)?);
         let input = |i: usize| {
-            let memory = MemoryConsumer::new(format!("SortRowsExec[{i}]"));
+            let memory = MemoryConsumer::new("ORDER BY");
             let input = self.input.execute(i, Arc::clone(&context))?;
             let share = budget.share(memory.register(&pool));
             Ok((Consumed::stream(input, &clocks), share))
