@@ -24,6 +24,7 @@ mod filter_rows;
 mod filters;
 mod grouping_sets;
 mod helpful;
+mod hold_projections;
 mod keep_sorts;
 mod merge_joins;
 mod number_keys;
@@ -37,6 +38,7 @@ pub use compile_expressions::CompileExpressions;
 pub use filter_rows::SwapFilterRows;
 pub use filters::SwapFilters;
 pub use helpful::HelpfulRules;
+use hold_projections::{HoldProjections, MOVES_PROJECTIONS};
 pub use keep_sorts::KeepSorts;
 pub(crate) use keep_sorts::{follows_rows, follows_sort, keeps_order};
 pub use merge_joins::{Joins, MergeJoins};
@@ -75,6 +77,11 @@ impl SwapOperators {
     ) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
         let mut rules = PhysicalOptimizer::new().rules;
         rules.retain(|rule| rule.name() != STATISTICS_RULE);
+        for rule in &mut rules {
+            if rule.name() == MOVES_PROJECTIONS {
+                *rule = Arc::new(HoldProjections(Arc::clone(rule)));
+            }
+        }
         let place = rules.iter().position(|r| r.name() == DISTRIBUTION_RULE);
         if let Some(place) = place {
             rules.insert(place, Arc::new(Self::new(group_by)));
