@@ -1,4 +1,5 @@
-//! Keeps DataFusion from computing expressions for rows that a condition drops, or a LIMIT leaves out.
+//! Keeps DataFusion from computing expressions for rows that a condition drops. A sort of first rows is kept from it as well
+//! where it is seen here; what a SELECT computes is below its own ORDER BY from the beginning.
 //!
 //! It moves a projection that has fewer columns than its input below a filter or a sort, whatever the projection
 //! computes. Then a division fails for rows that its condition has ruled out, `rowNumberInAllBlocks()` numbers
