@@ -80,6 +80,10 @@ impl Execution {
         if let Some(group_by) = group_by {
             config = config.with_extension(Arc::new(group_by));
         }
+        let sort = sort_options(settings);
+        if let Some(sort) = sort {
+            config = config.with_extension(Arc::new(sort));
+        }
         let pool: Arc<dyn MemoryPool> = match settings.number("max_memory_usage") {
             0 => Arc::new(UnboundedMemoryPool::default()),
             limit => Arc::new(GreedyMemoryPool::new(
@@ -97,8 +101,7 @@ impl Execution {
             .with_runtime_env(runtime.map_err(plan_error)?)
             .with_session_id(String::new())
             .with_analyzer_rules(Vec::new());
-        let mut rules =
-            SwapOperators::rules(group_by, sort_options(settings), joins::algorithm(settings));
+        let mut rules = SwapOperators::rules(group_by, sort, joins::algorithm(settings));
         rules.push(Arc::new(InterruptibleJoins::new(Arc::clone(control))));
         rules.push(Arc::new(ReadLeftOnce));
         let max_rounds = settings.number("max_recursive_cte_evaluation_depth");

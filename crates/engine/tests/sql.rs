@@ -33,6 +33,12 @@ fn configurations_of_group_by() {
     check_under(&harness::group_by_product());
 }
 
+/// The answers of ORDER BY neither.
+#[test]
+fn configurations_of_order_by() {
+    check_under(&harness::sort_product());
+}
+
 #[expect(
     clippy::print_stdout,
     reason = "where the time goes is worth seeing, and cargo shows it on demand"

@@ -29,6 +29,7 @@
 //! | [`totals`] | WITH TOTALS |
 //! | [`limit`] | numbers of rows in LIMIT and OFFSET |
 //! | [`windows`] | the steps of window functions |
+//! | [`late_items`] | what a SELECT computes behind its ORDER BY |
 //! | [`order_by`] | ORDER BY, LIMIT, LIMIT BY, DISTINCT |
 //! | [`float_order`] | what floats are sorted by |
 //! | [`uuid_order`] | the same for UUIDs inside of arrays and tuples |
@@ -55,6 +56,7 @@ pub mod insert;
 pub mod items;
 pub mod join;
 mod join_keys;
+mod late_items;
 mod limit;
 mod named_table;
 pub mod order_by;

@@ -1,6 +1,6 @@
 //! Plans DISTINCT, ORDER BY, LIMIT BY and LIMIT, and the final projection.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, Distinct, OrderBy};
@@ -9,6 +9,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
 
 use super::float_order::order_key;
 use super::items::Item;
+use super::late_items::{Computed, LateItems};
 use super::limit::RowBounds;
 use super::select::Clauses;
 use super::uuid_order::uuid_key;
@@ -134,77 +135,55 @@ impl Analyzer<'_> {
         (select, outer): (&ast::Select, &Outer),
         clauses: Clauses,
     ) -> Result<(LogicalPlan, Vec<OutputColumn>)> {
-        let mut computed = Computed {
-            analyzer: self,
-            exprs: Vec::new(),
-            known: HashMap::new(),
-        };
-        let items: Vec<String> = clauses
-            .items
-            .iter()
-            .map(|i| {
-                let copies = udf::copies(&i.typed.expr);
-                computed.name(copies.as_ref().unwrap_or(&i.typed.expr), &i.name)
-            })
-            .collect();
-        let mut order_by = Vec::new();
-        for sort in &clauses.order_by {
-            let name = computed.name(&sort.expr, "order");
-            order_by.push((
-                name,
-                SortExpr {
-                    expr: Expr::default(),
-                    ..sort.clone()
-                },
-            ));
+        let mut computed = Computed::new(self);
+        let names = Names::of(&clauses, &mut computed);
+        let items = &names.items;
+        let only_items = computed.are_all_in(items);
+        let num_sorted = clauses.bounds.num_sorted(select);
+        let mut late = None;
+        if !names.order_by.is_empty() && select.distinct == Distinct::None {
+            late = computed.split_late(&names.of_keys(), num_sorted.is_some())?;
         }
-        let limit_by: Vec<String> = clauses
-            .limit_by
-            .iter()
-            .map(|e| computed.name(e, "limit_by"))
-            .collect();
-        let domain: Vec<String> = clauses
-            .domain
-            .iter()
-            .map(|e| computed.name(e, "domain"))
-            .collect();
-        let shown: HashSet<&String> = items.iter().collect();
-        let only_items = computed.exprs.iter().all(|(_, name)| shown.contains(name));
         let mut plan = computed.project(plan)?;
         plan = match &select.distinct {
             Distinct::None => plan,
             Distinct::All if only_items => self.at_most(distinct(plan)?, RowLimit::Distinct)?,
-            Distinct::All => first_of_each(plan, &items)?,
+            Distinct::All => first_of_each(plan, items)?,
         };
-        let names: Vec<String> = order_by.iter().map(|(name, _)| name.clone()).collect();
-        if !order_by.is_empty() {
+        if !names.order_by.is_empty() {
             let mut as_sorted = items.clone();
             if select.distinct == Distinct::All {
-                (plan, as_sorted) = keys_as_sorted(plan, &items, &names)?;
+                (plan, as_sorted) = keys_as_sorted(plan, items, &names.order_by)?;
             }
-            plan = self.sorted(plan, order_by, clauses.bounds.num_sorted(select))?;
-            if as_sorted != items {
+            let sorts = (names.order_by.iter()).zip(&clauses.order_by);
+            plan = self.sorted(plan, sorts, num_sorted)?;
+            if as_sorted != *items {
                 plan = first_of_each(plan, &as_sorted)?;
             }
-            let shown = shown_scope(&clauses.items, &items);
-            plan = self.with_fill(plan, (select, outer), &names, (&shown, &clauses.fills))?;
+            if num_sorted.is_none() || is_filled(select) {
+                plan = LateItems::project(late.take(), plan)?;
+            }
+            let shown = shown_scope(&clauses.items, items);
+            let fills = (&shown, clauses.fills.as_slice());
+            plan = self.with_fill(plan, (select, outer), &names.order_by, fills)?;
         }
-        plan = self.limits(plan, select, (names, limit_by, domain), clauses.bounds)?;
-        self.final_projection(plan, clauses.items, items)
+        plan = self.limits(plan, select, &names, clauses.bounds)?;
+        plan = LateItems::project(late, plan)?;
+        self.final_projection(plan, clauses.items, names.items)
     }
 
     /// The rows in order, of which as many are kept as a number says.
-    fn sorted(
+    fn sorted<'s>(
         &self,
         mut plan: LogicalPlan,
-        order_by: Vec<(String, SortExpr)>,
+        order_by: impl Iterator<Item = (&'s String, &'s SortExpr)>,
         num_sorted: Option<u64>,
     ) -> Result<LogicalPlan> {
         let (below, above) = around_sort(self.size_limit(RowLimit::Sort), num_sorted);
         plan = limited_to(plan, below)?;
-        let sorts = order_by.into_iter().map(|(name, s)| SortExpr {
-            expr: order_key(&name, &plan),
-            ..s
+        let sorts = order_by.map(|(name, s)| SortExpr {
+            expr: order_key(name, &plan),
+            ..*s
         });
         let sorts: Vec<_> = sorts.collect();
         let kept = above.and(num_sorted);
@@ -241,17 +220,17 @@ impl Analyzer<'_> {
         &self,
         mut plan: LogicalPlan,
         select: &ast::Select,
-        (order_keys, mut limit_by_keys, domain): (Vec<String>, Vec<String>, Vec<String>),
+        names: &Names,
         bounds: RowBounds,
     ) -> Result<LogicalPlan> {
-        limit_by_keys.extend(domain.iter().cloned());
-        plan = limited_by(plan, bounds.limit_by, limit_by_keys)?;
+        let limit_by = names.limit_by.iter().chain(&names.domain).cloned();
+        plan = limited_by(plan, bounds.limit_by, limit_by.collect())?;
         let offset = bounds.offset.unwrap_or(RowBound::Rows(0));
         let (limit, offset) = match (bounds.limit, offset) {
             (None, RowBound::Rows(offset)) => (None, offset),
             (Some(RowBound::Rows(limit)), RowBound::Rows(offset)) => (Some(limit), offset),
             (limit, offset) => {
-                if select.with_ties || !domain.is_empty() {
+                if select.with_ties || !names.domain.is_empty() {
                     return Err(Error::not_implemented(
                         "A negative or fractional LIMIT with ties or in a correlated subquery",
                     ));
@@ -264,10 +243,10 @@ impl Analyzer<'_> {
         if limit.is_none() && offset == 0 {
             return Ok(plan);
         }
-        if !domain.is_empty() {
+        if !names.domain.is_empty() {
             // The query stands for many: each has its own limit.
             let operator = StreamOperator::LimitBy {
-                keys: domain,
+                keys: names.domain.clone(),
                 offset: RowBound::Rows(offset),
                 limit: RowBound::Rows(limit.unwrap_or(u64::MAX)),
             };
@@ -275,14 +254,14 @@ impl Analyzer<'_> {
         }
         if select.with_ties {
             let limit = limit.ok_or_else(|| Error::bug("WITH TIES without LIMIT"))?;
-            if order_keys.is_empty() {
+            if names.order_by.is_empty() {
                 return Err(Error::new(
                     ErrorCode::WITH_TIES_WITHOUT_ORDER_BY,
                     "Add ORDER BY: LIMIT WITH TIES needs it to know what is equal",
                 ));
             }
             let operator = StreamOperator::LimitWithTies {
-                keys: order_keys,
+                keys: names.order_by.clone(),
                 offset,
                 limit,
             };
@@ -340,6 +319,50 @@ fn limited_by(
     stream_node(plan, operator).map_err(plan_error)
 }
 
+/// The names of the columns that the last steps of a SELECT work with.
+struct Names {
+    items: Vec<String>,
+    /// The keys that rows are sorted by.
+    order_by: Vec<String>,
+    limit_by: Vec<String>,
+    domain: Vec<String>,
+}
+
+impl Names {
+    /// Has the expressions of the clauses computed.
+    fn of(clauses: &Clauses, computed: &mut Computed<'_>) -> Self {
+        let items = clauses.items.iter().map(|i| {
+            let copies = udf::copies(&i.typed.expr);
+            computed.name(copies.as_ref().unwrap_or(&i.typed.expr), &i.name)
+        });
+        let items = items.collect();
+        let order_by = clauses.order_by.iter().map(|s| &s.expr);
+        let mut named = |exprs: &mut dyn Iterator<Item = &Expr>, hint| {
+            exprs.map(|e| computed.name(e, hint)).collect()
+        };
+        Self {
+            items,
+            order_by: named(&mut order_by.into_iter(), "order"),
+            limit_by: named(&mut clauses.limit_by.iter(), "limit_by"),
+            domain: named(&mut clauses.domain.iter(), "domain"),
+        }
+    }
+
+    /// Those that steps behind the sort need.
+    fn of_keys(&self) -> HashSet<&String> {
+        let keys = self.order_by.iter().chain(&self.limit_by);
+        keys.chain(&self.domain).collect()
+    }
+}
+
+/// Whether ORDER BY fills gaps.
+fn is_filled(select: &ast::Select) -> bool {
+    match &select.order_by {
+        Some(OrderBy::Items { items, .. }) => items.iter().any(|i| i.with_fill.is_some()),
+        _ => false,
+    }
+}
+
 /// The select list's columns by the names that they show under.
 fn shown_scope(items: &[Item], names: &[String]) -> Scope {
     let column = |(item, name): (&Item, &String)| ScopeColumn {
@@ -354,36 +377,6 @@ fn shown_scope(items: &[Item], names: &[String]) -> Scope {
     };
     Scope {
         columns: items.iter().zip(names).map(column).collect(),
-    }
-}
-
-/// The expressions that are computed before sorting, each once, with their names.
-struct Computed<'a> {
-    analyzer: &'a Analyzer<'a>,
-    exprs: Vec<(Expr, String)>,
-    known: HashMap<Expr, usize>,
-}
-
-impl Computed<'_> {
-    fn name(&mut self, expr: &Expr, hint: &str) -> String {
-        if let Some((_, name)) = self.known.get(expr).and_then(|i| self.exprs.get(*i)) {
-            return name.clone();
-        }
-        let name = match expr {
-            Expr::Column(c) => c.name.clone(),
-            _ => self.analyzer.fresh(hint),
-        };
-        self.known.insert(expr.clone(), self.exprs.len());
-        self.exprs.push((expr.clone(), name.clone()));
-        name
-    }
-
-    fn project(self, plan: LogicalPlan) -> Result<LogicalPlan> {
-        let exprs = self.exprs.into_iter().map(|(expr, name)| match expr {
-            Expr::Column(_) => expr,
-            other => other.alias(name),
-        });
-        project(plan, exprs.collect())
     }
 }
 

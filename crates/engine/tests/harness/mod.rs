@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use basalt_engine::{Database, Io, Session};
 use sqllogictest::{DefaultColumnType, QueryExpect, Record, SortMode, StatementExpect};
 
-pub(crate) use product::group_by_product;
+pub(crate) use product::{group_by_product, sort_product};
 
 /// Settings under which tests run: a file of `tests/configs`, or what a test makes.
 pub(crate) struct Configuration {

@@ -1,6 +1,7 @@
-//! Every way of grouping under everything that makes it hard, all with all.
+//! Every way of grouping, and every way of sorting, under everything that makes it hard, all with all.
 
 use basalt_exec::group_by::Strategy;
+use basalt_exec::sort;
 
 use super::{Configuration, texts};
 
@@ -29,6 +30,38 @@ pub(crate) fn group_by_product() -> Vec<Configuration> {
     }
     all.retain(|config| config.name.contains(&wanted));
     all
+}
+
+/// Every way of sorting with and without files, with blocks of a handful of rows.
+pub(crate) fn sort_product() -> Vec<Configuration> {
+    let wanted = std::env::var("CONFIG").unwrap_or_default();
+    let mut all = Vec::new();
+    for strategy in sort::Strategy::ALL {
+        for spills_from in SPILLS_FROM {
+            all.push(sort_configuration(strategy.name(), spills_from));
+        }
+    }
+    all.retain(|config| config.name.contains(&wanted));
+    all
+}
+
+fn sort_configuration(strategy: &str, spills_from: &str) -> Configuration {
+    let settings = [
+        ("sort_strategy", strategy),
+        ("max_bytes_before_external_sort", spills_from),
+        ("max_bytes_ratio_before_external_sort", "0"),
+        ("max_threads", "3"),
+        ("max_block_size", "5"),
+    ];
+    Configuration {
+        name: format!("{strategy}, files from byte {spills_from}"),
+        only: texts(Some("ORDER BY".to_owned())),
+        except: texts(Some("many_rows".to_owned())),
+        folder: Some("sql/order_by/".to_owned()),
+        settings: settings
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec(),
+    }
 }
 
 fn configuration(strategy: &str, hash: &str, spills_from: &str, threads: &str) -> Configuration {

@@ -12,7 +12,7 @@ use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use super::bounds::Interval;
 use super::options::Thresholds;
-use super::row_order::{follows_sort, shows_order};
+use super::row_order::{follows_sort, looks_back, shows_order};
 use super::top::TopGroups;
 
 /// An aggregate function with its arguments.
@@ -70,12 +70,12 @@ impl Grouping {
 
     /// Whether a result follows the order of the rows.
     pub(super) fn follows_order(&self) -> bool {
-        self.aggregates.iter().any(|a| shows_order(&a.bound.name))
+        self.aggregates.iter().any(|a| shows_order(&a.bound.name)) || self.looks_back()
     }
 
     /// Whether a result follows the order of rows that are sorted.
     pub(super) fn follows_sort(&self) -> bool {
-        self.aggregates.iter().any(|a| follows_sort(&a.bound.name))
+        self.aggregates.iter().any(|a| follows_sort(&a.bound.name)) || self.looks_back()
     }
 
     /// Gives the rows of a batch to `f`, some at a time if anything is computed from them: what is
@@ -111,6 +111,10 @@ impl Grouping {
     }
 
     /// Whether a key or an argument may tell how many rows are computed together, as `blockSize()` does.
+    fn looks_back(&self) -> bool {
+        self.exprs().any(looks_back)
+    }
+
     fn sees_blocks(&self) -> bool {
         self.exprs().any(is_volatile)
     }

@@ -6,13 +6,11 @@
 
 use std::sync::Arc;
 
-use basalt_analyzer::plan::{StreamOperator, is_of_rows_before};
+use basalt_analyzer::plan::StreamOperator;
 use basalt_analyzer::udaf::AggregateUdf;
-use basalt_analyzer::udf::FunctionUdf;
 use datafusion::common::config::ConfigOptions;
 use datafusion::error::Result;
 use datafusion::physical_expr::window::WindowExpr;
-use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
@@ -23,7 +21,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 
 use super::swapped;
-use crate::group_by::row_order;
+use crate::group_by::row_order::{self, looks_back};
 use crate::group_by::{FirstKeys, GroupByExec, SetRowsExec};
 use crate::one_input::ReadExec;
 use crate::stream::StreamExec;
@@ -73,10 +71,14 @@ pub(crate) fn follows_sort(node: &Arc<dyn ExecutionPlan>) -> bool {
     let Some(foreign) = node.downcast_ref::<AggregateExec>() else {
         return false;
     };
-    foreign.aggr_expr().iter().any(|expr| {
-        let udf = expr.fun().inner().downcast_ref::<AggregateUdf>();
-        udf.is_some_and(|udf| row_order::follows_sort(&udf.bound().name))
-    })
+    let mut keys = foreign.group_expr().expr().iter();
+    let mut calls = foreign.aggr_expr().iter();
+    keys.any(|(key, _)| looks_back(key))
+        || calls.any(|call| {
+            let udf = call.fun().inner().downcast_ref::<AggregateUdf>();
+            udf.is_some_and(|udf| row_order::follows_sort(&udf.bound().name))
+                || call.expressions().iter().any(looks_back)
+        })
 }
 
 /// Whether it is DataFusion's window over rows as they come, which pairs the rows of PASTE JOIN.
@@ -98,14 +100,6 @@ pub(crate) fn follows_rows(node: &Arc<dyn ExecutionPlan>) -> bool {
         Some(group_by) => group_by.follows_order(),
         None => !node.is::<AggregateExec>() && follows_sort(node),
     }
-}
-
-/// Whether the expression depends on the rows that came before.
-fn looks_back(expr: &Arc<dyn PhysicalExpr>) -> bool {
-    let call = expr.downcast_ref::<ScalarFunctionExpr>();
-    let function = call.and_then(|call| call.fun().inner().downcast_ref::<FunctionUdf>());
-    let is_one = function.is_some_and(|f| is_of_rows_before(f.function_name()));
-    is_one || expr.children().into_iter().any(looks_back)
 }
 
 /// The plan with a step above the sort that the rows of its input come from, if they do.

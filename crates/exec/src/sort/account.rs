@@ -1,5 +1,6 @@
 //! Notes what a sort does while it runs, and tells it.
 
+use std::cmp::Reverse;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +27,9 @@ use crate::spill::spilled;
 /// Names of metrics: time with the input's rows, and time of packing and splitting words.
 const READING_TIME: &str = "reading_time";
 const SPLITTING_TIME: &str = "splitting_time";
+
+/// What is told of strings that have become numbers.
+const RANKED: &str = "Keys as ranks";
 
 /// A way to put rows in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +87,10 @@ impl Way {
     /// Whether the strategy asks for it; what rows do not allow is done in another way.
     fn is_forced(self, strategy: Strategy) -> bool {
         match strategy {
-            Strategy::Auto => false,
+            // Ranks are no way of their own.
+            Strategy::Auto | Strategy::Ranks => false,
+            Strategy::InOrder => self == Self::InOrder,
+            Strategy::NearlyInOrder => self == Self::NearlyInOrder,
             Strategy::Top => self == Self::Top,
             Strategy::Counting => self == Self::Counting,
             Strategy::Radix => self == Self::Radix,
@@ -94,7 +101,7 @@ impl Way {
 
 /// What all partitions of a sort note.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Notes(Arc<Mutex<Option<Outcome>>>);
+pub(super) struct Notes(Arc<Mutex<Vec<Outcome>>>);
 
 /// How the rows were put in order.
 #[derive(Clone, Debug)]
@@ -214,7 +221,7 @@ fn ranked(rows: &Rows) -> Option<(&'static str, String)> {
         "{} different strings",
         figures::quantity(num_strings as u64)
     );
-    Some(("Keys as ranks", strings))
+    Some((RANKED, strings))
 }
 
 fn tied(layout: &Layout) -> &'static str {
@@ -226,16 +233,18 @@ fn tied(layout: &Layout) -> &'static str {
 }
 
 impl Notes {
-    /// Notes what was done.
+    /// Notes what was done with one partition.
     pub(super) fn note(&self, outcome: Outcome) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(outcome);
     }
 
-    fn outcome(&self) -> Option<Outcome> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+    /// What was done with each partition, the one of most rows first.
+    fn outcomes(&self) -> Vec<Outcome> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = all.clone();
+        all.sort_by_key(|outcome| Reverse(outcome.num_rows));
+        all
     }
 }
 
@@ -287,50 +296,73 @@ impl SortRowsExec {
             facts,
             ..Account::default()
         };
-        let Some(outcome) = self.notes.outcome() else {
+        let outcomes = self.notes.outcomes();
+        let Some(outcome) = outcomes.first() else {
             return account;
         };
         let own = metrics.elapsed_compute().unwrap_or(0);
-        let rows = figures::counted(outcome.num_rows as u64, "row");
-        let ns = own as f64 / outcome.num_rows.max(1) as f64;
+        let num_rows: usize = outcomes.iter().map(|outcome| outcome.num_rows).sum();
+        let rows = figures::counted(num_rows as u64, "row");
+        let ns = own as f64 / num_rows.max(1) as f64;
         account.summary = format!(
             "{}, {rows}, {}",
             outcome.way.name(),
             figures::ns_per_row(ns)
         );
+        if outcomes.len() > 1 {
+            let partitions = figures::quantity(outcomes.len() as u64);
+            let largest = figures::counted(outcome.num_rows as u64, "row");
+            let partitions = format!("{partitions}; what follows is of the largest, {largest}");
+            account.facts.push(("Partitions", partitions));
+        }
         account.facts.extend(outcome.facts.iter().cloned());
         account.facts.extend(spilled(&metrics));
         let elapsed = Duration::from_nanos(own as u64);
-        account.decisions = vec![outcome.decision(self.options.strategy, elapsed)];
+        account.decisions = vec![decision(&outcomes, self.options.strategy, elapsed)];
         account
     }
 }
 
 impl Outcome {
-    fn decision(&self, strategy: Strategy, elapsed: Duration) -> Decision {
-        let is_forced = self.way.is_forced(strategy);
-        let reason = if is_forced {
-            "the setting sort_strategy"
-        } else {
-            self.way.reason()
+    /// Why the rows were put in order in this way, and whether because it was asked for.
+    fn reason(&self, strategy: Strategy) -> (String, bool) {
+        let is_ranked = self.facts.iter().any(|(name, _)| *name == RANKED);
+        let is_forced = self.way.is_forced(strategy) || strategy == Strategy::Ranks && is_ranked;
+        let reason = match strategy {
+            _ if is_forced => "the setting sort_strategy".to_owned(),
+            Strategy::Auto => self.way.reason().to_owned(),
+            _ if self.way == Way::Merge => self.way.reason().to_owned(),
+            other => format!(
+                "the query or its rows do not allow sort_strategy = '{}'",
+                other.name()
+            ),
         };
-        let arm = |way: Way| {
-            let is_chosen = way == self.way;
-            DecidedArm {
-                name: way.name(),
-                is_chosen,
-                num_rows: if is_chosen { self.num_rows as u64 } else { 0 },
-                elapsed: is_chosen.then_some(elapsed),
-                changed_at_rows: None,
-            }
-        };
-        Decision {
-            name: "sort_way",
-            description: "how rows are put in order",
-            reason: reason.to_owned(),
-            is_forced,
-            arms: Way::ALL.into_iter().map(arm).collect(),
+        (reason, is_forced)
+    }
+}
+
+/// What was decided of all partitions, of which the first one has most rows.
+fn decision(outcomes: &[Outcome], strategy: Strategy, elapsed: Duration) -> Decision {
+    let chosen = outcomes.first();
+    let reason = chosen.map(|outcome| outcome.reason(strategy));
+    let (reason, is_forced) = reason.unwrap_or_default();
+    let arm = |way: Way| {
+        let is_chosen = chosen.is_some_and(|outcome| outcome.way == way);
+        let same = outcomes.iter().filter(|outcome| outcome.way == way);
+        DecidedArm {
+            name: way.name(),
+            is_chosen,
+            num_rows: same.map(|outcome| outcome.num_rows as u64).sum(),
+            elapsed: is_chosen.then_some(elapsed),
+            changed_at_rows: None,
         }
+    };
+    Decision {
+        name: "sort_way",
+        description: "how rows are put in order",
+        reason,
+        is_forced,
+        arms: Way::ALL.into_iter().map(arm).collect(),
     }
 }
 

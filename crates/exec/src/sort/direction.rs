@@ -17,6 +17,7 @@ use basalt_kernels::widest::{Loop, widest};
 use datafusion::error::Result;
 
 use super::layout::KeyColumn;
+use super::options::Strategy;
 use super::ordinal::{Kind, NarrowVisitor, Ordinal, visit_narrow};
 
 /// Neighbours that are compared before a look at what was found.
@@ -25,9 +26,16 @@ const GROUP_ROWS: usize = 512;
 /// Rows that stretches have at least, on average: shorter ones cost more than they save.
 const MIN_STRETCH_ROWS: usize = 2048;
 
-/// Most stretches of so many rows that are worth it.
-pub(super) fn most_stretches(num_rows: usize) -> usize {
-    num_rows / MIN_STRETCH_ROWS + 4
+/// Stretches of a batch that are taken apart where that is asked for, however short they are.
+const ASKED_STRETCHES: usize = 4096;
+
+/// Most stretches of so many rows that are taken apart.
+pub(super) fn most_stretches(num_rows: usize, strategy: Strategy) -> usize {
+    let worth_it = num_rows / MIN_STRETCH_ROWS + 4;
+    match strategy {
+        Strategy::InOrder => worth_it.max(ASKED_STRETCHES),
+        _ => worth_it,
+    }
 }
 
 /// How rows follow each other.
@@ -51,7 +59,7 @@ pub(super) struct Stretch {
 pub(super) fn stretches(
     keys: &[ArrayRef],
     columns: &[KeyColumn],
-    keeps_ties: bool,
+    (strategy, keeps_ties): (Strategy, bool),
 ) -> Result<Vec<Stretch>> {
     let last = keys.len().saturating_sub(1);
     let num_alike = keys.iter().take(last).take_while(|key| is_one_value(key));
@@ -66,6 +74,7 @@ pub(super) fn stretches(
             key: first.as_ref(),
             is_descending: column.options.descending,
             keeps_ties: keeps_ties && !has_more_keys,
+            strategy,
         };
         if let Some(found) = visit_narrow(first.data_type(), search) {
             let is_open = has_more_keys && found.has_ties;
@@ -83,7 +92,8 @@ pub(super) fn stretches(
         order.unwrap_or(Ordering::Equal)
     };
     let steps = |rows: Range<usize>| rows.map(compare).fold(Steps::default(), Steps::with);
-    Ok(search(first.len(), keeps_ties, steps).stretches)
+    let most = most_stretches(first.len(), strategy);
+    Ok(search((first.len(), most), keeps_ties, steps).stretches)
 }
 
 /// Whether a key tells no rows apart: all of them have the same number.
@@ -116,9 +126,13 @@ struct Found {
     has_ties: bool,
 }
 
-/// Finds the stretches of so many rows; `steps` tells what is between some rows and the one after each.
-fn search(num_rows: usize, keeps_ties: bool, steps: impl Fn(Range<usize>) -> Steps) -> Found {
-    let most = most_stretches(num_rows);
+/// Finds the stretches of so many rows, if there are not more than so many; `steps` tells what is between some rows and
+/// the one after each.
+fn search(
+    (num_rows, most): (usize, usize),
+    keeps_ties: bool,
+    steps: impl Fn(Range<usize>) -> Steps,
+) -> Found {
     let mut found = Found::default();
     let mut start = 0;
     while start < num_rows {
@@ -223,6 +237,7 @@ struct OfOneKey<'a> {
     key: &'a dyn Array,
     is_descending: bool,
     keeps_ties: bool,
+    strategy: Strategy,
 }
 
 impl NarrowVisitor for OfOneKey<'_> {
@@ -238,7 +253,8 @@ impl NarrowVisitor for OfOneKey<'_> {
             });
             found.directed(self.is_descending)
         };
-        search(values.len(), self.keeps_ties, steps)
+        let most = most_stretches(values.len(), self.strategy);
+        search((values.len(), most), self.keeps_ties, steps)
     }
 }
 
@@ -272,7 +288,7 @@ mod tests {
     use arrow::array::{ArrayRef, BinaryViewArray, Float64Array, Int32Array};
     use arrow::compute::SortOptions;
 
-    use super::{Direction, Stretch, stretches};
+    use super::{Direction, Strategy, Stretch, stretches};
     use crate::sort::layout::KeyColumn;
 
     fn check(keys: &[(ArrayRef, bool)], keeps_ties: bool, expected: Option<Direction>) {
@@ -285,7 +301,7 @@ mod tests {
         };
         let columns: Vec<KeyColumn> = keys.iter().map(column).collect();
         let keys: Vec<ArrayRef> = keys.iter().map(|(key, _)| Arc::clone(key)).collect();
-        let found = stretches(&keys, &columns, keeps_ties).unwrap();
+        let found = stretches(&keys, &columns, (Strategy::Auto, keeps_ties)).unwrap();
         let direction = match found.as_slice() {
             [] => Some(Direction::Rising),
             [all] => Some(all.direction),
@@ -298,7 +314,7 @@ mod tests {
     fn ends(values: impl IntoIterator<Item = i32>) -> Vec<isize> {
         let key = integers(values);
         let columns = [KeyColumn::new(key.data_type(), SortOptions::default())];
-        let found = stretches(&[key], &columns, true).unwrap();
+        let found = stretches(&[key], &columns, (Strategy::Auto, true)).unwrap();
         let mut start = 0;
         let end = |stretch: &Stretch| {
             assert_eq!(stretch.rows.start, start);

@@ -46,11 +46,9 @@ impl Emitter {
         let mut words = part.words();
         match self.strategy {
             _ if part.is_sorted() => {}
-            Strategy::Auto | Strategy::Top | Strategy::Counting => {
-                radix::sort(&mut words, self.layout.place_bits());
-            }
             Strategy::Radix => radix::sort_by_counting(&mut words, self.layout.place_bits()),
             Strategy::Comparison => radix::compare(&mut words, self.layout.place_bits()),
+            _ => radix::sort(&mut words, self.layout.place_bits()),
         }
         if !self.layout.is_exact {
             self.order_ties(&mut words)?;

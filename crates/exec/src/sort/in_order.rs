@@ -18,6 +18,7 @@ use arrow::row::{OwnedRow, RowConverter, SortField};
 use datafusion::error::Result;
 
 use super::direction::{Direction, Stretch, most_stretches};
+use super::options::Strategy;
 use super::reversed::reversed;
 use super::rows::Rows;
 
@@ -26,6 +27,9 @@ const MIN_PIECES: usize = 32;
 
 /// Rows of a piece on average, at least.
 const MIN_PIECE_ROWS: usize = 512;
+
+/// Pieces that are found where that is asked for, however short they are.
+const ASKED_PIECES: usize = 1 << 16;
 
 /// A stretch of a batch's rows that are in order, or in the opposite one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +99,10 @@ impl Ordered {
 
 /// All rows in the order of the result, if every batch has stretches and these are to be cut into few
 /// pieces. With `keeps_ties`, rows of the same keys must not change places.
-pub(super) fn ordered(rows: &Rows, keeps_ties: bool) -> Result<Option<Vec<Ordered>>> {
+pub(super) fn ordered(
+    rows: &Rows,
+    (strategy, keeps_ties): (Strategy, bool),
+) -> Result<Option<Vec<Ordered>>> {
     if rows.batches.is_empty() {
         return Ok(Some(Vec::new()));
     }
@@ -112,7 +119,9 @@ pub(super) fn ordered(rows: &Rows, keeps_ties: bool) -> Result<Option<Vec<Ordere
     let stretches = rows.stretches.iter().enumerate().flat_map(of_batch);
     let keys = Keys::new(rows)?;
     let mut open = keys.open(stretches.collect())?;
-    let most = most_stretches(rows.num_rows()) + open.len();
+    let is_forced = strategy == Strategy::InOrder;
+    let asked = if is_forced { ASKED_PIECES } else { 0 };
+    let most = asked.max(most_stretches(rows.num_rows(), strategy) + open.len());
     let (mut found, mut num_placed) = (Vec::new(), 0);
     while let Some(Reverse(first)) = open.pop() {
         let num_rows = match open.peek() {
@@ -121,7 +130,7 @@ pub(super) fn ordered(rows: &Rows, keeps_ties: bool) -> Result<Option<Vec<Ordere
         };
         num_placed += num_rows;
         let are_short = found.len() >= MIN_PIECES && num_placed < found.len() * MIN_PIECE_ROWS;
-        if found.len() == most || are_short {
+        if found.len() == most || are_short && !is_forced {
             return Ok(None);
         }
         if num_rows < first.ordered.num_rows() {

@@ -2,13 +2,16 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::error::Result;
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_expr::PhysicalSortExpr;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 
@@ -38,6 +41,14 @@ const CARRIED_PART: usize = 4;
 
 /// Batches in the order of the result.
 pub(super) type Batches = BoxStream<'static, Result<RecordBatch>>;
+
+/// What became of a search for the first rows.
+pub(super) enum Top {
+    /// They are found.
+    Rows(Batches),
+    /// There is no memory for so many.
+    TooMuch(Vec<Input>),
+}
 
 /// What a run needs to know.
 #[derive(Clone)]
@@ -84,9 +95,9 @@ impl Job {
         self.notes.note(Outcome::merged(num_rows, num_runs, ranges));
     }
 
-    /// Whether to see if rows are in order before anything is made of them.
-    pub(super) fn looks_for_order(&self) -> bool {
-        self.cut.strategy == Strategy::Auto
+    /// Whether rows may be put in order in this way.
+    pub(super) fn may_be(&self, strategy: Strategy) -> bool {
+        self.cut.strategy.may_be(strategy)
     }
 
     /// Whether rows of the same keys can be told apart, if keys stand for the columns' own values.
@@ -96,14 +107,15 @@ impl Job {
 
     /// The batches of the result.
     pub(super) async fn run(self, rows: Rows) -> Result<Batches> {
-        if let Some(found) = ordered(&rows, self.keeps_ties() || rows.is_changed())? {
+        let keeps_ties = self.keeps_ties() || rows.is_changed();
+        if let Some(found) = ordered(&rows, (self.cut.strategy, keeps_ties))? {
             self.notes.note(Outcome::in_order(&rows, &found));
             let parts = found.into_iter().map(Part::<u64>::Ordered).collect();
             let layout = Arc::new(rows.layout_of_keys());
             return self.emit_parts(Arc::new(rows), layout, parts);
         }
         let clock = &self.clocks.splitting;
-        let rows = if self.looks_for_order() && !self.is_run {
+        let rows = if self.may_be(Strategy::Ranks) && !self.is_run {
             with_ranks(rows, self.cut, clock).await?
         } else {
             rows
@@ -117,7 +129,7 @@ impl Job {
         let keys = Arc::new(rows.layout_of_keys());
         let has_few_bits = keys.key_bits() <= MAX_COUNTED_BITS;
         let may_be_counted = !has_few_bits && keys.is_exact && is_readable(&keys);
-        if self.looks_for_order()
+        if self.may_be(Strategy::Counting)
             && may_be_counted
             && let Some(counts) = KeyCounts::of(&rows, &keys, self.cut, clock).await?
         {
@@ -151,7 +163,8 @@ impl Job {
             || layout.place_bits() == 0
             || others.is_empty()
             || num_wanted < rows.num_rows() / CARRIED_PART
-            || self.looks_for_order() && may_be_nearly(rows, &layout)
+            || self.cut.strategy == Strategy::NearlyInOrder
+            || self.cut.strategy == Strategy::Auto && may_be_nearly(rows, &layout)
         {
             return Ok(layout);
         }
@@ -160,22 +173,34 @@ impl Job {
         Ok(carrying.unwrap_or(layout))
     }
 
-    /// The batches of the result, of which the first `num_rows` rows of all inputs are part.
-    pub(super) async fn run_top(self, inputs: Vec<Input>, num_rows: usize) -> Result<Batches> {
+    /// The batches of the result, of which the first `num_rows` rows of all inputs are part; inputs with what is left of
+    /// their rows if memory is too short to keep so many.
+    pub(super) async fn run_top(&self, inputs: Vec<Input>, num_rows: usize) -> Result<Top> {
         let sorts = Arc::clone(&self.sorts);
         let spec = TopSpec::try_new(sorts, &self.schema, num_rows, self.limit.with_ties)?;
         let spec = Arc::new(spec.with_key_bound(self.key_bound.clone()));
+        let is_full = Arc::new(AtomicBool::new(false));
         let mut tasks = Vec::new();
         for (mut input, share) in inputs {
-            let mut top = TopRows::new(&spec, share.into_memory())?;
+            let mut top = TopRows::new(&spec, share)?;
+            let is_full = Arc::clone(&is_full);
             tasks.push(SpawnedTask::spawn(async move {
-                while let Some(batch) = input.next().await {
-                    top.push(batch?)?;
+                while !is_full.load(Ordering::Relaxed)
+                    && let Some(batch) = input.next().await
+                {
+                    if top.push(batch?)? {
+                        is_full.store(true, Ordering::Relaxed);
+                    }
                 }
-                Ok(top)
+                Ok((top, input))
             }));
         }
-        let tops = joined(tasks).await?;
+        let tasks = joined(tasks).await?;
+        if is_full.load(Ordering::Relaxed) {
+            let rest = tasks.into_iter().map(|(top, input)| with_kept(top, input));
+            return rest.collect::<Result<_>>().map(Top::TooMuch);
+        }
+        let tops: Vec<TopRows> = tasks.into_iter().map(|(top, _)| top).collect();
         let num_seen = tops.iter().map(TopRows::num_seen).sum();
         let num_kept = tops.iter().map(TopRows::num_kept).sum();
         self.notes
@@ -187,7 +212,8 @@ impl Job {
         for batch in &batches {
             self.metrics.record_output(batch.num_rows());
         }
-        Ok(stream::iter(batches.into_iter().map(Ok)).boxed())
+        let batches = stream::iter(batches.into_iter().map(Ok));
+        Ok(Top::Rows(batches.boxed()))
     }
 
     fn run_key_counts(self, rows: &Rows, counts: KeyCounts) -> Batches {
@@ -234,7 +260,7 @@ impl Job {
         let layout = Arc::new(layout);
         let clock = &self.clocks.splitting;
         let words = Arc::new(packed_words::<W>(&rows, &layout, self.cut, clock).await?);
-        if self.looks_for_order()
+        if self.may_be(Strategy::NearlyInOrder)
             && layout.is_exact
             && !layout.is_carrying()
             && let Some(nearly) = Nearly::of(&words, self.cut, clock).await?
@@ -246,7 +272,7 @@ impl Job {
         let parts = parts::<W>(words, keys, self.cut, clock).await?;
         let way = match self.cut.strategy {
             Strategy::Comparison => Way::Comparison,
-            Strategy::Auto | Strategy::Top | Strategy::Radix | Strategy::Counting => Way::Radix,
+            _ => Way::Radix,
         };
         let word_bits = 8 * size_of::<W>();
         let outcome = Outcome::parts(way, (&rows, &layout), (parts.len(), word_bits));
@@ -286,6 +312,14 @@ impl Job {
             move |(part, range)| emitter.emit(&part, range),
         ))
     }
+}
+
+/// The rows that were kept of an input, and then those that nobody has looked at.
+fn with_kept(top: TopRows, rest: SendableRecordBatchStream) -> Result<Input> {
+    let (kept, share) = top.into_rows()?;
+    let schema = rest.schema();
+    let rows = stream::iter(kept.map(Ok)).chain(rest);
+    Ok((Box::pin(RecordBatchStreamAdapter::new(schema, rows)), share))
 }
 
 /// What `emit` makes of each piece of work, in their order; tasks are a few pieces ahead of the reader.

@@ -22,6 +22,7 @@ use datafusion::physical_plan::metrics::Time;
 
 use super::dictionary::seems_worth_it;
 use super::layout::Layout;
+use super::options::Strategy;
 use super::pack::{pack, unpack};
 use super::parts::{Cut, batches_of_tasks};
 use super::repeated::repeated;
@@ -66,7 +67,8 @@ impl KeyCounts {
             return Ok(None);
         }
         let is_dense = bits <= MAX_DENSE_BITS && 1 << bits <= num_rows;
-        if !is_dense && !seems_worth_it(rows, layout, (MAX_FOUND, FEW)) {
+        let is_forced = cut.strategy == Strategy::Counting;
+        if !is_dense && !is_forced && !seems_worth_it(rows, layout, (MAX_FOUND, FEW)) {
             return Ok(None);
         }
         let has_too_many = Arc::new(AtomicBool::new(false));

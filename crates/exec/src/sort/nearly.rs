@@ -21,6 +21,7 @@ use datafusion::error::Result;
 use datafusion::physical_plan::metrics::Time;
 
 use super::layout::Layout;
+use super::options::Strategy;
 use super::pack::pack;
 use super::parts::Cut;
 use super::radix;
@@ -44,6 +45,9 @@ const MIN_PIECE_WORDS: usize = 64;
 /// Pieces from which on they must be worth a part on average: stretches that overlap give one of a word or two for
 /// each of their words.
 const MIN_PIECES: usize = 256;
+
+/// Pieces that are merged where that is asked for, however short they are.
+const ASKED_PIECES: usize = 1 << 20;
 
 /// Pieces of the sample that tells whether a look at all words is worth it, and words of each.
 const SAMPLED_PIECES: usize = 32;
@@ -85,12 +89,13 @@ impl<W: Word> Nearly<W> {
         cut: Cut,
         clock: &Time,
     ) -> Result<Option<Self>> {
-        if !words.iter().all(|words| step_sample(words).is_some()) {
+        let is_forced = cut.strategy == Strategy::NearlyInOrder;
+        if !is_forced && !words.iter().all(|words| step_sample(words).is_some()) {
             return Ok(None);
         }
         let tasks = (0..words.len()).map(|task| {
             let words = Arc::clone(words);
-            let separate = async move { Ok(Separated::of(&words[task])) };
+            let separate = async move { Ok(Separated::of(&words[task], is_forced)) };
             SpawnedTask::spawn(timed(clock.clone(), separate))
         });
         let tasks = joined(tasks.collect()).await?;
@@ -100,13 +105,16 @@ impl<W: Word> Nearly<W> {
         let num_words: usize = words.iter().map(Vec::len).sum();
         let part_words = cut.strategy.part_words(num_words, cut.num_tasks);
         let _timer = clock.timer();
-        Ok(Self::merged(tasks, part_words))
+        Ok(Self::merged(tasks, (part_words, is_forced)))
     }
 
-    fn merged(mut tasks: Vec<Separated<W>>, part_words: usize) -> Option<Self> {
+    fn merged(
+        mut tasks: Vec<Separated<W>>,
+        (part_words, is_forced): (usize, bool),
+    ) -> Option<Self> {
         let taken = tasks.iter_mut().map(|task| std::mem::take(&mut task.taken));
         let mut taken = taken.collect::<Vec<_>>().concat();
-        let stretches = followed(&tasks, &mut taken)?;
+        let stretches = followed(&tasks, &mut taken, is_forced)?;
         radix::sort(&mut taken, 0);
         let num_stretches = stretches.len();
         let num_taken = taken.len();
@@ -172,17 +180,18 @@ fn step_sample<W: Word>(words: &[W]) -> Option<bool> {
 }
 
 impl<W: Word> Separated<W> {
-    /// Separates words; none if there are too many to take or if stretches are too short.
-    fn of(words: &[W]) -> Option<Self> {
+    /// Separates words; none if there are too many to take or if stretches are too short, unless it is forced.
+    fn of(words: &[W], is_forced: bool) -> Option<Self> {
         let words_of_task = words.iter().copied();
-        if step_sample(words)? {
-            Self::of_rising(words_of_task.rev())
+        let falls = step_sample(words).or(is_forced.then_some(false))?;
+        if falls {
+            Self::of_rising(words_of_task.rev(), is_forced)
         } else {
-            Self::of_rising(words_of_task)
+            Self::of_rising(words_of_task, is_forced)
         }
     }
 
-    fn of_rising(words: impl ExactSizeIterator<Item = W>) -> Option<Self> {
+    fn of_rising(words: impl ExactSizeIterator<Item = W>, is_forced: bool) -> Option<Self> {
         let most_taken = words.len() / FEW + PATIENCE;
         let most_stretches = words.len() / MIN_STRETCH_WORDS + 2;
         let mut separated = Self {
@@ -204,7 +213,9 @@ impl<W: Word> Separated<W> {
                 separated.start_again();
                 num_in_a_row = 0;
             }
-            if separated.taken.len() > most_taken || separated.starts.len() > most_stretches {
+            let is_much =
+                separated.taken.len() > most_taken || separated.starts.len() > most_stretches;
+            if is_much && !is_forced {
                 return None;
             }
             last = separated.kept.last().copied().unwrap_or_default();
@@ -266,8 +277,12 @@ impl<W: Word> Separated<W> {
 /// A stretch of one of the tasks.
 type Stretch = (usize, Range<usize>);
 
-/// Pieces of all stretches in their order, if there are few; the shortest ones are taken.
-fn followed<W: Word>(tasks: &[Separated<W>], taken: &mut Vec<W>) -> Option<Vec<Stretch>> {
+/// Pieces of all stretches in their order, if there are few or it is forced; the shortest ones are taken.
+fn followed<W: Word>(
+    tasks: &[Separated<W>],
+    taken: &mut Vec<W>,
+    is_forced: bool,
+) -> Option<Vec<Stretch>> {
     let num_kept: usize = tasks.iter().map(|task| task.kept.len()).sum();
     let most = num_kept / MIN_STRETCH_WORDS + tasks.iter().map(|t| t.starts.len()).sum::<usize>();
     let most_taken = taken.len() + num_kept / FEW + MIN_PIECE_WORDS;
@@ -302,7 +317,8 @@ fn followed<W: Word>(tasks: &[Separated<W>], taken: &mut Vec<W>) -> Option<Vec<S
         num_pieces += 1;
         num_placed += num_before;
         let are_short = num_pieces >= MIN_PIECES && num_placed < num_pieces * MIN_PIECE_WORDS;
-        if found.len() > most || taken.len() > most_taken || are_short {
+        let is_much = found.len() > most || taken.len() > most_taken || are_short;
+        if is_much && !(is_forced && num_pieces < ASKED_PIECES) {
             return None;
         }
     }
@@ -404,9 +420,10 @@ mod tests {
     use super::{Nearly, Separated, num_below};
 
     /// The words of all parts; none if words are not nearly in order.
-    fn sorted(tasks: &[Vec<u64>], part_words: usize) -> Option<Vec<u64>> {
-        let tasks = tasks.iter().map(|words| Separated::of(words));
-        let nearly = Nearly::merged(tasks.collect::<Option<Vec<_>>>()?, part_words)?;
+    fn sorted(tasks: &[Vec<u64>], part_words: usize, is_forced: bool) -> Option<Vec<u64>> {
+        let tasks = tasks.iter().map(|words| Separated::of(words, is_forced));
+        let tasks = tasks.collect::<Option<Vec<_>>>()?;
+        let nearly = Nearly::merged(tasks, (part_words, is_forced))?;
         assert!(
             nearly
                 .parts
@@ -420,7 +437,7 @@ mod tests {
         let mut expected = tasks.concat();
         expected.sort_unstable();
         for part_words in [7, 100, 1 << 20] {
-            assert!(sorted(tasks, part_words).as_ref() == Some(&expected));
+            assert!(sorted(tasks, part_words, false).as_ref() == Some(&expected));
         }
     }
 
@@ -464,10 +481,16 @@ mod tests {
     #[test]
     fn words_of_no_order() {
         let random = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        assert!(sorted(&[(0..10_000).map(random).collect()], 100).is_none());
+        let words: Vec<u64> = (0..10_000).map(random).collect();
+        assert!(sorted(std::slice::from_ref(&words), 100, false).is_none());
+        let mut expected = words.clone();
+        expected.sort_unstable();
+        assert!(sorted(&[words], 100, true) == Some(expected));
         // Each task is in order, but their words take turns.
         let every_other = |first: u64| (first..20_000).step_by(2).collect();
-        assert!(sorted(&[every_other(0), every_other(1)], 100).is_none());
+        let tasks = [every_other(0), every_other(1)];
+        assert!(sorted(&tasks, 100, false).is_none());
+        assert!(sorted(&tasks, 100, true) == Some((0..20_000).collect()));
     }
 
     proptest! {
@@ -486,7 +509,9 @@ mod tests {
             }
             let mut expected = words.clone();
             expected.sort_unstable();
-            let sorted = sorted(&[words], part_words);
+            let forced = sorted(std::slice::from_ref(&words), part_words, true);
+            prop_assert_eq!(forced.as_ref(), Some(&expected));
+            let sorted = sorted(&[words], part_words, false);
             prop_assert!(sorted.is_some() || others.len() > 60);
             if let Some(sorted) = sorted {
                 prop_assert_eq!(sorted, expected);

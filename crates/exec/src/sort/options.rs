@@ -21,6 +21,12 @@ pub enum Strategy {
     /// As the rows suggest.
     #[default]
     Auto,
+    /// By taking apart stretches in which rows are in order, also short ones.
+    InOrder,
+    /// By taking out words that are out of order, also many.
+    NearlyInOrder,
+    /// By counting digits, where strings are their ranks, however rarely they repeat.
+    Ranks,
     /// By keeping the best rows only, where there is a limit, however large.
     Top,
     /// By counting keys, where these are few bits.
@@ -41,22 +47,32 @@ pub struct Options {
 }
 
 impl Strategy {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Auto,
+        Self::InOrder,
+        Self::NearlyInOrder,
+        Self::Ranks,
+        Self::Top,
+        Self::Counting,
+        Self::Radix,
+        Self::Comparison,
+    ];
+
     /// The strategy that a setting calls so; none for DataFusion's operator.
     pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "auto" => Some(Self::Auto),
-            "top" => Some(Self::Top),
-            "counting" => Some(Self::Counting),
-            "radix" => Some(Self::Radix),
-            "comparison" => Some(Self::Comparison),
-            _ => None,
-        }
+        Self::ALL
+            .into_iter()
+            .find(|strategy| strategy.name() == name)
     }
 
     /// What the setting calls it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
+            Self::InOrder => "in_order",
+            Self::NearlyInOrder => "nearly_in_order",
+            Self::Ranks => "ranks",
             Self::Top => "top",
             Self::Counting => "counting",
             Self::Radix => "radix",
@@ -69,36 +85,41 @@ impl Strategy {
         match self {
             Self::Auto => num_rows <= MAX_TOP_ROWS,
             Self::Top => true,
-            Self::Counting | Self::Radix | Self::Comparison => false,
+            Self::InOrder
+            | Self::NearlyInOrder
+            | Self::Ranks
+            | Self::Counting
+            | Self::Radix
+            | Self::Comparison => false,
         }
+    }
+
+    /// Whether it is this one that may be taken: it is asked for, or nothing is.
+    pub(super) fn may_be(self, other: Self) -> bool {
+        self == other || self == Self::Auto
     }
 
     /// Rows below which a batch of the input is joined with the next: each batch costs something
     /// for every part.
     pub(super) fn min_batch_rows(self) -> usize {
-        match self {
-            Self::Auto | Self::Top | Self::Comparison => 4096,
-            Self::Counting | Self::Radix => 64,
-        }
+        if self.is_tiny() { 64 } else { 4096 }
     }
 
     /// Whether work is cut however small the pieces are, so that tests have many of them.
     pub(super) fn is_tiny(self) -> bool {
         match self {
             Self::Auto | Self::Top | Self::Comparison => false,
-            Self::Counting | Self::Radix => true,
+            Self::InOrder | Self::NearlyInOrder | Self::Ranks | Self::Counting | Self::Radix => {
+                true
+            }
         }
     }
 
     /// Words of a part, of `num_words` that `num_tasks` tasks share.
     pub(super) fn part_words(self, num_words: usize, num_tasks: usize) -> usize {
         let shared = num_words / (4 * num_tasks.max(1));
-        match self {
-            Self::Auto | Self::Top | Self::Comparison => {
-                shared.clamp(MIN_PART_WORDS, MAX_PART_WORDS)
-            }
-            Self::Counting | Self::Radix => shared.clamp(1, MAX_PART_WORDS),
-        }
+        let fewest = if self.is_tiny() { 1 } else { MIN_PART_WORDS };
+        shared.clamp(fewest, MAX_PART_WORDS)
     }
 
     /// Most bits of keys that are counted, if each task has so many rows; none if keys are not.
@@ -108,7 +129,12 @@ impl Strategy {
                 .checked_ilog2()
                 .map(|bits| bits.min(MAX_COUNTED_BITS)),
             Self::Counting => Some(MAX_COUNTED_BITS),
-            Self::Top | Self::Radix | Self::Comparison => None,
+            Self::InOrder
+            | Self::NearlyInOrder
+            | Self::Ranks
+            | Self::Top
+            | Self::Radix
+            | Self::Comparison => None,
         }
     }
 }

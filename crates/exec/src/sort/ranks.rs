@@ -21,6 +21,7 @@ use datafusion::common::runtime::SpawnedTask;
 use datafusion::error::Result;
 use datafusion::physical_plan::metrics::Time;
 
+use super::options::Strategy;
 use super::ordinal::Kind;
 use super::parts::{Cut, batches_of_tasks};
 use super::rows::{Rows, joined};
@@ -51,7 +52,8 @@ struct Ranked {
 /// Puts ranks in the place of keys that are strings, where these repeat; `clock` gets the time of all
 /// tasks.
 pub(super) async fn with_ranks(mut rows: Rows, cut: Cut, clock: &Time) -> Result<Rows> {
-    if rows.num_rows() < MIN_ROWS {
+    let is_forced = cut.strategy == Strategy::Ranks;
+    if rows.num_rows() < MIN_ROWS && !is_forced {
         return Ok(rows);
     }
     for key in 0..rows.columns.len() {
@@ -61,12 +63,12 @@ pub(super) async fn with_ranks(mut rows: Rows, cut: Cut, clock: &Time) -> Result
         let Some(arrays) = arrays.collect::<Option<Vec<_>>>() else {
             continue;
         };
-        if column.kind != Kind::Bytes || !seems_worth_it(&arrays) {
+        if column.kind != Kind::Bytes || !is_forced && !seems_worth_it(&arrays) {
             continue;
         }
         let arrays: Arc<[BinaryViewArray]> = arrays.into();
         let tasks = batches_of_tasks(&rows, cut.num_tasks);
-        let Some(ranked) = ranked(&arrays, tasks, cut.num_tasks, clock).await? else {
+        let Some(ranked) = ranked(&arrays, tasks, cut, clock).await? else {
             continue;
         };
         if !rows.try_keep_more(ranked.strings.get_array_memory_size()) {
@@ -131,7 +133,11 @@ struct Found {
 
 impl Found {
     /// The different strings of some arrays; none once a task has met that they hardly repeat.
-    fn of(arrays: &[BinaryViewArray], is_vain: &AtomicBool) -> Result<Option<Self>> {
+    fn of(
+        arrays: &[BinaryViewArray],
+        is_vain: &AtomicBool,
+        is_forced: bool,
+    ) -> Result<Option<Self>> {
         let mut table: BytesTable = BytesTable::default();
         let mut all = Vec::new();
         let mut num_rows = 0;
@@ -140,7 +146,8 @@ impl Found {
             let is_full = intern(&mut table, array, &mut groups).is_err();
             num_rows += array.len();
             all.push(groups);
-            if is_full || num_rows > MIN_ROWS && table.len() > num_rows / 8 * 7 {
+            let are_many = num_rows > MIN_ROWS && table.len() > num_rows / 8 * 7;
+            if is_full || are_many && !is_forced {
                 is_vain.store(true, Ordering::Relaxed);
             }
             if is_vain.load(Ordering::Relaxed) {
@@ -161,13 +168,14 @@ impl Found {
 async fn ranked(
     arrays: &Arc<[BinaryViewArray]>,
     batches: Vec<Range<usize>>,
-    num_tasks: usize,
+    cut: Cut,
     clock: &Time,
 ) -> Result<Option<Ranked>> {
+    let is_forced = cut.strategy == Strategy::Ranks;
     let is_vain = Arc::new(AtomicBool::new(false));
     let tasks = batches.iter().cloned().map(|batches| {
         let (arrays, is_vain) = (Arc::clone(arrays), Arc::clone(&is_vain));
-        let find = async move { Found::of(&arrays[batches], &is_vain) };
+        let find = async move { Found::of(&arrays[batches], &is_vain, is_forced) };
         SpawnedTask::spawn(timed(clock.clone(), find))
     });
     let found = joined(tasks.collect()).await?;
@@ -176,7 +184,7 @@ async fn ranked(
     };
     let strings: Vec<&dyn Array> = found.iter().map(|f| f.strings.as_ref()).collect();
     let strings = concat(&strings)?;
-    let sorted = Sorted::of(&strings, num_tasks, clock).await?;
+    let sorted = Sorted::of(&strings, cut.num_tasks, clock).await?;
     let rank_of = Arc::new(sorted.rank_of);
     let mut first = 0;
     let mut tasks = Vec::new();
@@ -339,6 +347,13 @@ mod tests {
     use super::{ranked, seems_worth_it};
 
     /// Arrays of strings that begin alike; `distinct` different ones and NULLs.
+    fn cut(strategy: Strategy, num_tasks: usize) -> Cut {
+        Cut {
+            strategy,
+            num_tasks,
+        }
+    }
+
     fn arrays(distinct: u32) -> Vec<BinaryViewArray> {
         let string = |i: u32| {
             let n = i.wrapping_mul(2_654_435_761) % distinct;
@@ -362,7 +377,7 @@ mod tests {
             expected.dedup();
             for ends in [&[0, 6][..], &[0, 1, 5, 6]] {
                 let batches = ends.windows(2).map(|ends| ends[0]..ends[1]).collect();
-                let found = ranked(&arrays, batches, 3, &Time::new())
+                let found = ranked(&arrays, batches, cut(Strategy::Auto, 3), &Time::new())
                     .await
                     .unwrap()
                     .unwrap();
@@ -390,11 +405,9 @@ mod tests {
         };
         let arrays: Arc<[BinaryViewArray]> = vec![strings(0), strings(9_000)].into();
         assert!(!seems_worth_it(&arrays));
-        assert!(
-            ranked(&arrays, vec![0..1, 1..2], 2, &Time::new())
-                .await
-                .unwrap()
-                .is_none()
-        );
+        for (strategy, is_ranked) in [(Strategy::Auto, false), (Strategy::Ranks, true)] {
+            let found = ranked(&arrays, vec![0..1, 1..2], cut(strategy, 2), &Time::new());
+            assert_eq!(found.await.unwrap().is_some(), is_ranked);
+        }
     }
 }

@@ -17,8 +17,9 @@ use super::external::{KeyRanges, Runs, Spilled};
 use super::float_key::key_values;
 use super::job::Job;
 use super::layout::{KeyColumn, Layout};
+use super::options::Strategy;
 use super::range::Range;
-use crate::memory::batch_bytes;
+use crate::memory::{array_bytes, batch_bytes};
 use crate::spill::Share;
 
 /// An input, and the memory that its task holds.
@@ -212,6 +213,7 @@ struct Collector {
     min_batch_rows: usize,
     /// Whether rows of the same keys must not change places; none if nobody asks for the order of batches.
     order: Option<bool>,
+    strategy: Strategy,
     /// Small batches that are still to be joined.
     small: Vec<RecordBatch>,
     num_small_rows: usize,
@@ -224,7 +226,8 @@ impl Collector {
             sorts: Arc::clone(&job.sorts),
             rows: Rows::new(Vec::new()),
             min_batch_rows: job.cut.strategy.min_batch_rows(),
-            order: job.looks_for_order().then(|| job.keeps_ties()),
+            order: job.may_be(Strategy::InOrder).then(|| job.keeps_ties()),
+            strategy: job.cut.strategy,
             small: Vec::new(),
             num_small_rows: 0,
             share,
@@ -246,33 +249,35 @@ impl Collector {
         }
         let size_bytes = batch_bytes(&batch);
         self.rows.size_bytes += size_bytes;
-        let is_full = self
+        let mut is_full = self
             .share
             .grow(size_bytes + WORD_BYTES * batch.num_rows())?;
         if batch.num_rows() >= self.min_batch_rows {
-            self.flush()?;
-            self.add(batch)?;
+            is_full |= self.flush()?;
+            is_full |= self.add(batch)?;
             return Ok(is_full);
         }
         self.num_small_rows += batch.num_rows();
         self.small.push(batch);
         if self.num_small_rows >= self.min_batch_rows {
-            self.flush()?;
+            is_full |= self.flush()?;
         }
         Ok(is_full)
     }
 
-    fn flush(&mut self) -> Result<()> {
+    /// Joins small batches; true if the memory is full.
+    fn flush(&mut self) -> Result<bool> {
         let small = std::mem::take(&mut self.small);
         self.num_small_rows = 0;
         match small.as_slice() {
-            [] => Ok(()),
+            [] => Ok(false),
             [one] => self.add(one.clone()),
             [first, ..] => self.add(concat_batches(&first.schema(), &small)?),
         }
     }
 
-    fn add(&mut self, batch: RecordBatch) -> Result<()> {
+    /// Adds a batch, which is counted, and its keys; true if the memory is full.
+    fn add(&mut self, batch: RecordBatch) -> Result<bool> {
         let evaluated = self.sorts.iter().map(|sort| key_values(sort, &batch));
         let (keys, is_changed): (Vec<ArrayRef>, Vec<bool>) =
             evaluated.collect::<Result<Vec<_>>>()?.into_iter().unzip();
@@ -286,7 +291,8 @@ impl Collector {
         let stretches = match self.order {
             Some(keeps_ties) => {
                 let keeps_ties = keeps_ties || is_changed.contains(&true);
-                stretches(&keys, &self.rows.columns, keeps_ties)?
+                let how = (self.strategy, keeps_ties);
+                stretches(&keys, &self.rows.columns, how)?
             }
             None => Vec::new(),
         };
@@ -295,10 +301,16 @@ impl Collector {
             range.include(column.kind, key.as_ref());
             range.is_changed |= is_changed;
         }
+        let is_column = |key: &ArrayRef| batch.columns().iter().any(|c| Arc::ptr_eq(c, key));
+        let computed = keys.iter().filter(|key| !is_column(key));
+        let computed_bytes: usize = computed.map(|key| array_bytes(key.as_ref())).sum();
         self.rows.stretches.push(stretches);
         self.rows.batches.push(batch);
         self.rows.keys.push(keys);
-        Ok(())
+        match computed_bytes {
+            0 => Ok(false),
+            bytes => self.share.grow(bytes),
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use super::Options;
 use super::account::{Clocks, Notes};
 use super::external::{RowKeys, Runs};
 use super::float_key::key_column;
-use super::job::Job;
+use super::job::{Job, Top};
 use super::key_bound::KeyBound;
 use super::nested_key;
 use super::parts::Cut;
@@ -183,11 +183,6 @@ impl SortRowsExec {
             })
         };
         let schema = self.input.schema();
-        let num_tasks = if self.is_partitioned {
-            1
-        } else {
-            context.session_config().target_partitions()
-        };
         Job {
             key_columns: (0..schema.fields().len()).map(key_of).collect(),
             schema,
@@ -195,7 +190,8 @@ impl SortRowsExec {
             key_bound: self.key_bound.clone(),
             cut: Cut {
                 strategy: self.options.strategy,
-                num_tasks,
+                // Of a partition, too: one may have most of the rows.
+                num_tasks: context.session_config().target_partitions(),
             },
             max_batch_rows: context.session_config().batch_size().max(1),
             metrics: BaselineMetrics::new(&self.metrics, partition),
@@ -281,7 +277,13 @@ impl ExecutionPlan for SortRowsExec {
         let job = self.job(partition, &context);
         let clocks = Arc::new(job.clocks.clone());
         let pool = memory::of_operator(context.memory_pool(), &self.metrics);
-        let max_bytes = self.options.external_bytes;
+        // All partitions may be sorted at once.
+        let num_at_once = match self.is_partitioned {
+            true => self.input.output_partitioning().partition_count(),
+            false => 1,
+        };
+        let part = |bytes: usize| (bytes / num_at_once.max(1)).max(1);
+        let max_bytes = self.options.external_bytes.map(part);
         let budget = Budget::new(max_bytes, partitions.len(), &context, &self.metrics);
         let row_keys = Arc::new(RowKeys::try_new(&job.sorts, &job.schema)?);
         let input = |i: usize| {
@@ -293,9 +295,13 @@ impl ExecutionPlan for SortRowsExec {
         let inputs = partitions.map(input).collect::<Result<Vec<_>>>()?;
         let num_top_rows = self.num_top_rows();
         let run = async move {
-            if let Some(num_rows) = num_top_rows {
-                return job.run_top(inputs, num_rows).await;
-            }
+            let inputs = match num_top_rows {
+                None => inputs,
+                Some(num_rows) => match job.run_top(inputs, num_rows).await? {
+                    Top::Rows(batches) => return Ok(batches),
+                    Top::TooMuch(inputs) => inputs,
+                },
+            };
             let runs = Runs {
                 job,
                 row_keys,

@@ -6,7 +6,8 @@
 //!
 //! Every task keeps the words of its best rows and the batches they are in; other columns are read at the
 //! end, for the rows that remain. The bound is shared: what one task has found spares the others work.
-//! Where keys do not fit into words, rows of equal words are told apart by arrow's row format.
+//! Where keys do not fit into words, rows of equal words are told apart by arrow's row format. A task that has no
+//! memory for its best rows says so; a sort that goes to files takes over what it has kept.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -17,7 +18,6 @@ use arrow::datatypes::Schema;
 use arrow::row::{RowConverter, Rows, SortField};
 use basalt_profile::room_bytes;
 use datafusion::error::Result;
-use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::physical_expr::PhysicalSortExpr;
 
 use super::bound::{SharedBound, lower, rows_below};
@@ -28,7 +28,7 @@ use super::nested_key::seen_type;
 use super::pack::pack;
 use super::range::Range;
 use crate::memory::batch_bytes;
-use crate::spill::compacted;
+use crate::spill::{Share, compacted};
 
 /// Candidates beyond twice the wanted ones before they are looked through.
 const SPARE_CANDIDATES: usize = 256;
@@ -154,12 +154,16 @@ pub(super) struct TopRows {
     bound: Option<u128>,
     /// Rows looked at.
     num_seen: usize,
-    memory: MemoryReservation,
+    /// Memory of the batches and keys that are kept.
+    kept_bytes: usize,
+    share: Share,
+    /// Whether the memory that is held is too much.
+    is_full: bool,
 }
 
 impl TopRows {
     /// No rows yet.
-    pub(super) fn new(spec: &Arc<TopSpec>, memory: MemoryReservation) -> Result<Self> {
+    pub(super) fn new(spec: &Arc<TopSpec>, share: Share) -> Result<Self> {
         Ok(Self {
             spec: Arc::clone(spec),
             converter: RowConverter::new(spec.fields.clone())?,
@@ -168,7 +172,9 @@ impl TopRows {
             max_candidates: most_candidates(spec.num_rows),
             bound: None,
             num_seen: 0,
-            memory,
+            kept_bytes: 0,
+            share,
+            is_full: false,
         })
     }
 
@@ -182,12 +188,16 @@ impl TopRows {
         self.candidates.len()
     }
 
-    /// Looks at the rows of a batch.
-    pub(super) fn push(&mut self, batch: RecordBatch) -> Result<()> {
+    /// Looks at the rows of a batch; true if the memory is full.
+    pub(super) fn push(&mut self, batch: RecordBatch) -> Result<bool> {
         self.num_seen += batch.num_rows();
-        if self.spec.num_rows == 0 {
-            return Ok(());
+        if self.spec.num_rows > 0 {
+            self.look_at_parts(batch)?;
         }
+        Ok(self.is_full)
+    }
+
+    fn look_at_parts(&mut self, batch: RecordBatch) -> Result<()> {
         // The first few rows give a bound, which spares the others most of the work.
         let num_first = self.max_candidates;
         if batch.num_rows() > num_first && self.lowest_bound().is_none() {
@@ -257,14 +267,28 @@ impl TopRows {
             return Ok(());
         }
         let keys = self.rows_of_candidates(keys, num_before)?;
-        let is_held = self.memory.try_grow(batch_bytes(&batch)).is_ok();
-        self.kept.push(Kept { batch, keys });
-        let is_much = self.memory.size() > MIN_KEPT_BYTES.min(room_bytes() / KEPT_PART);
-        if !is_held || is_much && self.has_few_candidates() {
+        self.keep(Kept { batch, keys });
+        let is_much = self.kept_bytes > MIN_KEPT_BYTES.min(room_bytes() / KEPT_PART);
+        // Whoever may not go to files gets an error if less is too much as well.
+        let is_too_much = self.is_too_much().unwrap_or(true);
+        if is_too_much || is_much && self.has_few_candidates() {
             self.drop_others();
             self.copy_out()?;
+            self.is_full = self.is_too_much()?;
         }
         Ok(())
+    }
+
+    fn keep(&mut self, kept: Kept) {
+        let keys_bytes = kept.keys.as_ref().map_or(0, Rows::size);
+        self.kept_bytes += batch_bytes(&kept.batch) + keys_bytes;
+        self.kept.push(kept);
+    }
+
+    /// Counts what is held; true if it is too much.
+    fn is_too_much(&mut self) -> Result<bool> {
+        let candidates_bytes = self.candidates.capacity() * size_of::<Candidate>();
+        self.share.hold(self.kept_bytes + candidates_bytes)
     }
 
     /// Whether most rows of the batches that are kept are no candidates.
@@ -348,9 +372,20 @@ impl TopRows {
         for (row, candidate) in (0..).zip(&mut self.candidates) {
             (candidate.batch, candidate.row, candidate.key) = (0, row, row);
         }
-        self.memory.try_resize(batch_bytes(&batch))?;
-        self.kept.push(Kept { batch, keys });
+        self.kept_bytes = 0;
+        self.keep(Kept { batch, keys });
         Ok(())
+    }
+
+    /// All rows that may be wanted, in the order in which they came, and the memory of the task, which holds nothing any
+    /// more.
+    pub(super) fn into_rows(mut self) -> Result<(Option<RecordBatch>, Share)> {
+        if !self.candidates.is_empty() {
+            self.copy_out()?;
+        }
+        let rows = self.kept.pop().map(|kept| kept.batch);
+        self.share.hold(0)?;
+        Ok((rows, self.share))
     }
 
     /// The wanted rows of all tasks in order, those of earlier tasks first among equal ones, without the

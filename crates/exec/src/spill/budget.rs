@@ -216,6 +216,11 @@ impl Share {
         self.memory.try_resize(num_bytes)
     }
 
+    /// Holds `num_bytes` less from now on.
+    pub(crate) fn let_go(&mut self, num_bytes: usize) -> Result<()> {
+        self.keep(self.held_bytes.saturating_sub(num_bytes))
+    }
+
     /// Tells the budget; gives what all tasks hold.
     fn set(&mut self, num_bytes: usize) -> usize {
         let all = &self.budget.held_bytes;

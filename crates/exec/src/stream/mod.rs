@@ -12,6 +12,7 @@
 //! | [`asof_join`] | ASOF JOIN |
 //! | [`fill_cursor`] | the values that WITH FILL inserts |
 //! | [`interpolate`] | INTERPOLATE of WITH FILL |
+//! | [`kept`] | rows until they are asked for, in files if need be |
 //! | [`key_groups`] | numbers of keys |
 //! | [`key_rows`] | bytes of keys, to compare rows by |
 //! | `keys_at_most` | limits of the groups of a GROUP BY |
@@ -29,6 +30,7 @@ mod at_most;
 mod cells;
 mod fill_cursor;
 mod interpolate;
+mod kept;
 mod key_groups;
 mod key_rows;
 mod keys_at_most;

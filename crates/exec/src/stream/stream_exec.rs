@@ -39,7 +39,7 @@ use crate::one_input::only_input;
 use crate::report::Account;
 use crate::spill::{Budget, spilled};
 use crate::window::WindowStep;
-use crate::{QueryControl, group_by};
+use crate::{QueryControl, group_by, sort};
 
 /// Most rows of a batch that leaves a step.
 pub(super) const MAX_BATCH_ROWS: usize = 65_505;
@@ -124,8 +124,9 @@ impl StreamExec {
 
     /// What a step tells that may go on in files.
     pub(crate) fn account(&self) -> Option<Account> {
-        let is_shared = matches!(self.operator, StreamOperator::Shared(_));
-        is_shared.then(|| Account {
+        use StreamOperator::{LimitRows, Shared};
+        let has_files = matches!(self.operator, Shared(_) | LimitRows { .. });
+        has_files.then(|| Account {
             name: self.operator.name().to_owned(),
             facts: spilled(&self.metrics.clone_inner()).into_iter().collect(),
             ..Account::default()
@@ -196,6 +197,8 @@ impl StreamExec {
     fn keeping_step(&self, context: &TaskContext) -> basalt_error::Result<Box<dyn Step>> {
         let input = self.input.schema();
         let memory = MemoryConsumer::new(self.operator.name()).register(context.memory_pool());
+        let config = context.session_config();
+        let budget = |max_bytes| Budget::new(max_bytes, 1, context, &self.metrics);
         Ok(match &self.operator {
             StreamOperator::KeysAtMost { keys, limit } => {
                 Box::new(KeysAtMostStep::try_new(&input, keys, *limit, memory)?)
@@ -213,19 +216,18 @@ impl StreamExec {
             },
             StreamOperator::LimitRows { offset, limit } => {
                 let bounds = (offset.clone(), limit.clone());
-                Box::new(LimitRowsStep::new(input, bounds, memory))
+                let sorting = config.get_extension::<sort::Options>();
+                let share = budget(sorting.and_then(|o| o.external_bytes)).share(memory);
+                Box::new(LimitRowsStep::new(input, bounds, share))
             }
             StreamOperator::Window(window) => {
                 let window = window.clone();
                 Box::new(WindowStep::new(input, self.schema(), window, memory))
             }
             StreamOperator::Shared(rows) => {
-                let grouping = context
-                    .session_config()
-                    .get_extension::<group_by::Options>();
-                let max_bytes = grouping.and_then(|options| options.external_bytes);
-                let budget = Budget::new(max_bytes, 1, context, &self.metrics);
-                Box::new(SharedStep::new(input, rows.clone(), budget.share(memory)))
+                let grouping = config.get_extension::<group_by::Options>();
+                let share = budget(grouping.and_then(|o| o.external_bytes)).share(memory);
+                Box::new(SharedStep::new(input, rows.clone(), share))
             }
             _ => Box::new(Unchanged),
         })

@@ -26,15 +26,8 @@ mod ways;
 
 /// All that may be forced, and memory that is full with every batch.
 fn all_options() -> Vec<Options> {
-    let strategies = [
-        Strategy::Auto,
-        Strategy::Top,
-        Strategy::Counting,
-        Strategy::Radix,
-        Strategy::Comparison,
-    ];
     let external_bytes = [None, Some(1)];
-    let options = strategies.into_iter().flat_map(|strategy| {
+    let options = Strategy::ALL.into_iter().flat_map(|strategy| {
         external_bytes.map(|external_bytes| Options {
             strategy,
             external_bytes,

@@ -21,14 +21,6 @@ const THRESHOLDS: [usize; 6] = [384, 2048, 4096, 8192, 32_768, 65_536];
 /// Rows up to which each direction and place of NULLs is tried with each threshold; above, they take turns.
 const ALL_WAYS_ROWS: usize = 3000;
 
-const STRATEGIES: [Strategy; 5] = [
-    Strategy::Auto,
-    Strategy::Top,
-    Strategy::Counting,
-    Strategy::Radix,
-    Strategy::Comparison,
-];
-
 fn random(row: usize) -> u64 {
     let mixed = (row as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
@@ -110,7 +102,7 @@ fn check(all: &RecordBatch, columns: &[usize], way: usize, limit: Limit) {
     let expected = expected(&all, &keys).slice(0, end);
     // One batch as large as the threshold, and several.
     let num_inputs = 1 + way % 2;
-    for strategy in STRATEGIES {
+    for strategy in Strategy::ALL {
         let options = Options {
             strategy,
             external_bytes: None,
