@@ -6,7 +6,7 @@
 
 mod harness;
 
-use harness::{Configuration, Outcome, run_all};
+use harness::{Configuration, Outcome, run_all, run_alone};
 
 #[global_allocator]
 static ALLOCATOR: basalt_profile::Counting<std::alloc::System> =
@@ -24,7 +24,11 @@ fn defaults() {
 /// What must hold by default must hold under hostile settings.
 #[test]
 fn configurations() {
-    check_under(&harness::configurations());
+    let (of_process, others): (Vec<_>, Vec<_>) = harness::configurations()
+        .into_iter()
+        .partition(Configuration::is_of_process);
+    check_under(&others);
+    of_process.iter().for_each(check_alone);
 }
 
 /// The answers of GROUP BY depend on nothing that may be forced about it.
@@ -44,13 +48,19 @@ fn configurations_of_order_by() {
     reason = "where the time goes is worth seeing, and cargo shows it on demand"
 )]
 fn check_under(configurations: &[Configuration]) {
-    let pending = Outcome::pending();
     let outcomes = run_all(configurations);
     let names = Vec::from_iter(configurations.iter().map(|config| config.name.as_str()));
     println!("{}", Outcome::dearest(&outcomes, &names));
-    let news: String = configurations
-        .iter()
-        .zip(outcomes)
+    check(configurations.iter().zip(outcomes));
+}
+
+fn check_alone(configuration: &Configuration) {
+    check([(configuration, run_alone(configuration))].into_iter());
+}
+
+fn check<'c>(outcomes: impl Iterator<Item = (&'c Configuration, Outcome)>) {
+    let pending = Outcome::pending();
+    let news: String = outcomes
         .map(|(config, outcome)| outcome.news(&config.name, &pending))
         .collect();
     assert!(news.is_empty(), "{news}");

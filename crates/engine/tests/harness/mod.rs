@@ -4,7 +4,7 @@ mod product;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use basalt_engine::{Database, Io, Session};
@@ -198,6 +198,12 @@ impl Configuration {
             && self.wants_text(&std::fs::read_to_string(path).expect("SQL test"))
     }
 
+    /// Whether it sets something for all sessions of the process.
+    pub(crate) fn is_of_process(&self) -> bool {
+        let mut names = self.settings.iter().map(|(name, _)| name.as_str());
+        names.any(|name| OF_PROCESS.contains(&name))
+    }
+
     fn wants_text(&self, text: &str) -> bool {
         let text = text.to_uppercase();
         self.only.is_empty() || self.only.iter().any(|only| text.contains(only))
@@ -213,9 +219,26 @@ impl Configuration {
     }
 }
 
+/// Settings that hold for all sessions of the process.
+const OF_PROCESS: &[&str] = &["simd_level", "force_choice"];
+
+/// Held by all runs at once, or by one that sets what holds for all.
+static PROCESS: RwLock<()> = RwLock::new(());
+
 /// Runs the files that each configuration wants, with its settings at the start of each; the
 /// outcomes in the order of the configurations.
 pub(crate) fn run_all(configurations: &[Configuration]) -> Vec<Outcome> {
+    let _with_others = PROCESS.read();
+    run_files(configurations)
+}
+
+/// The same for one configuration, while nothing else runs.
+pub(crate) fn run_alone(configuration: &Configuration) -> Outcome {
+    let _alone = PROCESS.write();
+    run_files(std::slice::from_ref(configuration)).remove(0)
+}
+
+fn run_files(configurations: &[Configuration]) -> Vec<Outcome> {
     let pattern = root().join("sql/**/*.slt");
     let wanted = std::env::var("SLT").unwrap_or_default();
     let files: Vec<PathBuf> = glob::glob(&pattern.to_string_lossy())
