@@ -64,3 +64,81 @@ fn options_that_mean_nothing_are_explained() {
         assert!(err.contains(said), "{err}");
     }
 }
+
+/// Every kernel of `lab kernels`.
+const KERNELS: [&str; 20] = [
+    "sum",
+    "sum_null",
+    "twofold",
+    "twofold_null",
+    "min",
+    "max_null",
+    "count_ones",
+    "grouped_sum",
+    "grouped_count",
+    "count_codes",
+    "seen",
+    "compare",
+    "filter",
+    "filter_rows",
+    "append",
+    "quotient",
+    "remainder",
+    "order",
+    "gather",
+    "radix_sort",
+];
+
+fn kernels(args: &[&str]) -> (i32, String, String) {
+    basalt(&[&["lab", "kernels", "--rounds", "1"], args].concat())
+}
+
+#[test]
+fn every_kernel_gives_the_same_at_every_level() {
+    // A single row, less than a batch, and more than one with a few rows behind whole words.
+    let sizes = ["1", "1000", "70001"];
+    let (code, out, err) = kernels(&["--sizes", &sizes.join(",")]);
+    assert_eq!(code, 0, "{err}");
+    let first_words = out
+        .lines()
+        .filter_map(|line| line.split_whitespace().next());
+    let first_words: Vec<&str> = first_words.collect();
+    for word in KERNELS.iter().chain(&["kernel"]) {
+        let count = first_words.iter().filter(|first| *first == word).count();
+        assert_eq!(count, sizes.len(), "{word} in\n{out}");
+    }
+    let head = out.lines().find(|line| line.starts_with("  kernel"));
+    let words: Vec<&str> = head.expect("a head").split_whitespace().collect();
+    assert_eq!(words[1], "scalar", "{out}");
+    // Nothing is missing in the line of a kernel: it has a time for each level.
+    let sum = out.lines().find(|line| line.starts_with("  sum "));
+    let times = sum.expect("a line").split_whitespace().skip(1);
+    let num_times = times.take_while(|word| word.parse::<f64>().is_ok()).count();
+    assert_eq!(
+        num_times,
+        words.len() - "kernel fastest factor GB/s".split(' ').count()
+    );
+}
+
+#[test]
+fn kernels_are_chosen_by_parts_of_their_names() {
+    let few = ["--rows", "1000", "--simd", "scalar"];
+    let (code, out, err) = kernels(&[&["filter", "quot", "--json"], &few[..]].concat());
+    assert_eq!(code, 0, "{err}");
+    for (name, is_wanted) in [
+        ("filter", true),
+        ("filter_rows", true),
+        ("quotient", true),
+        ("sum", false),
+    ] {
+        let line = format!("\"kernel\": \"{name}\"");
+        assert_eq!(out.contains(&line), is_wanted, "{name} in {out}");
+    }
+    assert!(out.contains("\"level\": \"scalar\"") && !out.contains("\"level\": \"avx2\""));
+    let (code, _, err) = kernels(&["sum", "nosuch"]);
+    assert_eq!(code, 36, "{err}");
+    assert!(
+        err.contains("Use one of sum, sum_null") && err.contains("'nosuch'"),
+        "{err}"
+    );
+}

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Command};
 use crate::lab::group_by::all_strategies;
 use crate::lab::group_by::keys::{Distribution as KeyDistribution, KeyType};
 use crate::lab::keys::Distribution;
-use crate::lab::sort;
+use crate::lab::{kernels, sort};
 
 const READING: &str = "How to read the table:
   form     a way to write the loop; all of them compute the same thing
@@ -111,6 +111,25 @@ const SORT_EXAMPLES: &str = "Examples:
   basalt lab sort --keys few --sizes 1M,5M,10M --plot few.svg
   basalt lab sort --limit 100 --strategies top,radix,datafusion --json";
 
+const KERNELS_READING: &str = "How to read the table: nanoseconds that a kernel takes for a row, median of the rounds
+  scalar, ...  the level: the widest instructions that the kernel may use, as the setting simd_level has them
+  fastest      the narrowest level that takes at most 3 % longer than the fastest one
+  factor       how many times faster than `scalar` that is
+  GB/s         gigabytes of its input that it goes over a second
+
+At each level a kernel runs the widest form that it has there. None has one of its own for SSE4.2 or NEON: these
+columns are the form of `scalar` once more, and tell how much of a difference is noise. So are all columns of
+count_codes, order and gather, which have one form, and nearly all of radix_sort, of which only the first step has more.
+
+Levels take turns in random order, and medians count. Every level must give the result of `scalar`, to the last
+bit, before it is timed. How averages by a key are computed is an experiment of its own: basalt lab average.";
+
+const KERNELS_EXAMPLES: &str = "Examples:
+  basalt lab kernels                                 rows that stay in the cache
+  basalt lab kernels sum filter                      those with one of these in their names
+  basalt lab kernels --sizes 64Ki,16Mi               in the cache, and beyond it
+  basalt lab kernels --simd avx2 --rounds 51 --json";
+
 const LIMITS_READING: &str = "How to read the table: rows are numbers of 8 bytes in memory, seconds those of the fastest round
   write for the first time  by one thread, to memory that nobody has used: the system clears its pages
   write, read               in order, by all threads. Tables lie in larger pages, which are read up to a quarter faster
@@ -139,6 +158,7 @@ pub(crate) fn command() -> Command {
         .subcommand(group_by())
         .subcommand(lz4())
         .subcommand(sort())
+        .subcommand(kernels())
         .subcommand(limits())
 }
 
@@ -325,6 +345,27 @@ fn sort() -> Command {
         })
 }
 
+fn kernels() -> Command {
+    let command = Command::new("kernels")
+        .about("Every kernel at every level of instructions: scalar, SSE4.2, AVX2, AVX-512")
+        .after_help(KERNELS_EXAMPLES)
+        .after_long_help(format!(
+            "{KERNELS_READING}\n\n{}\n\n{KERNELS_EXAMPLES}",
+            kernels::explained()
+        ))
+        .arg(
+            Arg::new("names")
+                .value_name("NAME")
+                .help("Names of kernels, or parts of them [all]")
+                .num_args(1..)
+                .value_parser(NonEmptyStringValueParser::new()),
+        )
+        .arg(rows("65536"))
+        .arg(sizes())
+        .arg(rounds().default_value("15"));
+    with_report(command)
+}
+
 fn limits() -> Command {
     let command = Command::new("limits")
         .about("How fast plain memory is read, written and sorted: a yardstick for queries")
@@ -363,6 +404,12 @@ fn sizes() -> Arg {
         .conflicts_with("rows")
 }
 
+fn rows(default: &'static str) -> Arg {
+    text("rows", "N", "Number of rows, as 5000000 or 5M")
+        .default_value(default)
+        .value_parser(row_count)
+}
+
 /// A number of rows that memory could hold, written as the numbers of settings.
 fn row_count(text: &str) -> Result<u64, &'static str> {
     const MOST: u64 = 1 << 40;
@@ -395,15 +442,8 @@ fn number(name: &'static str, help: &'static str, default: &'static str, most: u
 
 /// Options of experiments over rows.
 fn with_setup(command: Command, num_rows: &'static str) -> Command {
-    let command = command
-        .arg(
-            text("rows", "N", "Number of rows, as 5000000 or 5M")
-                .default_value(num_rows)
-                .value_parser(row_count),
-        )
-        .arg(rounds())
-        .arg(number("threads", "Threads that share the rows", "1", 1024));
-    with_report(command)
+    let threads = number("threads", "Threads that share the rows", "1", 1024);
+    with_report(command.arg(rows(num_rows)).arg(rounds()).arg(threads))
 }
 
 /// Options of all experiments.

@@ -9,6 +9,7 @@
 //! | [`limits`] | `lab limits`: how fast plain memory is |
 //! | [`lz4`] | `lab lz4`: decompression of the blocks of files |
 //! | [`sort`] | `lab sort`: ways of ORDER BY over a table of keys |
+//! | [`kernels`] | `lab kernels`: every loop at every level of instructions |
 //! | [`keys`] | distributions of keys of eight bits |
 //! | [`contest`] | rounds in random order, medians, and the check that all results agree |
 //! | [`report`] | the table, as text and as JSON |
@@ -20,6 +21,7 @@ mod average;
 mod comparison;
 mod contest;
 mod group_by;
+mod kernels;
 mod keys;
 mod limits;
 mod lz4;
@@ -44,6 +46,7 @@ pub(crate) fn run(options: &ArgMatches) -> Result<()> {
         Some(("average", options)) => average::run(options),
         Some(("sum", options)) => sum::run(options),
         Some(("sort", options)) => sort::run(options),
+        Some(("kernels", options)) => kernels::run(options),
         Some(("group-by", options)) => group_by::run(options),
         Some(("limits", options)) => limits::run(options),
         Some(("lz4", options)) => lz4::run(options),
@@ -66,17 +69,20 @@ fn forced_level(options: &ArgMatches) -> Result<Option<SimdLevel>> {
         .map_or("auto", String::as_str);
     let level = SimdLevel::parse_setting(level)
         .map_err(|e| Error::new(ErrorCode::BAD_ARGUMENTS, e.to_string()))?;
-    let detected = SimdLevel::detected();
-    // Families of several processors are not parts of each other.
-    let is_missing = |level: SimdLevel| {
-        level > detected || level == SimdLevel::Neon && detected != SimdLevel::Neon
-    };
-    if let Some(level) = level.filter(|level| is_missing(*level)) {
+    if let Some(level) = level.filter(|level| !is_available(*level)) {
+        let detected = SimdLevel::detected();
         let text = format!("Take another --simd: this processor has {detected}, not {level}");
         return Err(Error::new(ErrorCode::BAD_ARGUMENTS, text));
     }
     SimdLevel::force(level);
     Ok(level)
+}
+
+/// Whether this processor has the level.
+fn is_available(level: SimdLevel) -> bool {
+    let detected = SimdLevel::detected();
+    // Families of several processors are not parts of each other.
+    level <= detected && (level != SimdLevel::Neon || detected == SimdLevel::Neon)
 }
 
 /// What experiments over rows have in common.
@@ -170,9 +176,10 @@ impl Setup {
 
 fn sizes(options: &ArgMatches, num_rows: u64) -> Vec<u64> {
     let Some(given) = options.get_many::<u64>("sizes") else {
-        let steps = match options.get_one::<String>("plot") {
-            Some(_) => PLOT_SIZES,
-            None => 1,
+        // Not every experiment has plots.
+        let steps = match options.try_get_one::<String>("plot") {
+            Ok(Some(_)) => PLOT_SIZES,
+            _ => 1,
         };
         let size = |step: u64| (u128::from(num_rows) * u128::from(step) / u128::from(steps)) as u64;
         return (1..=steps).map(size).filter(|size| *size > 0).collect();
