@@ -203,6 +203,7 @@ mod tests {
     use super::{Twofold, join_lanes, sum};
     use crate::Bitmap;
     use crate::fold::{NUM_LANES, lane_of};
+    use crate::level::at_every_level;
 
     /// What the sum is defined as.
     fn by_lanes(values: &[f64], valid: impl Fn(usize) -> bool) -> Twofold {
@@ -226,6 +227,10 @@ mod tests {
 
     #[test]
     fn rows_go_to_their_lanes() {
+        at_every_level(|_| check_lanes());
+    }
+
+    fn check_lanes() {
         let mut values = noise(400);
         let bytes: Vec<u8> = (0..60_u32)
             .map(|i| if i < 30 { (i * 91 % 251) as u8 } else { 255 })
