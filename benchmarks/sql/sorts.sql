@@ -1,6 +1,7 @@
 /* phrases, large */ SELECT SearchPhrase FROM hits ORDER BY SearchPhrase;
 /* urls, large */ SELECT URL FROM hits ORDER BY URL;
 /* two_keys_desc, large */ SELECT WatchID, RegionID FROM hits ORDER BY RegionID DESC, UserID;
+/* string_and_number_desc, large */ SELECT WatchID FROM hits ORDER BY SearchPhrase DESC, UserID DESC;
 /* few_keys, large */ SELECT WatchID, URL FROM hits ORDER BY Age;
 /* nullable, large */ SELECT x FROM dbl ORDER BY x;
 /* float_desc, large */ SELECT trip_distance FROM trips ORDER BY trip_distance DESC;
@@ -8,6 +9,7 @@
 /* in_order, large */ SELECT trip_id, fare_amount FROM trips ORDER BY trip_id;
 /* reversed, large */ SELECT trip_id, fare_amount FROM trips ORDER BY trip_id DESC;
 /* disorder, large */ SELECT trip_id FROM trips ORDER BY CASE WHEN trip_id % 100 = 7 THEN 0 ELSE trip_id END;
+/* scattered, large */ SELECT trip_id FROM trips ORDER BY CASE WHEN trip_id % 97 = 7 THEN CAST(trip_id AS BIGINT) * 7919 % 50000000 ELSE CAST(trip_id AS BIGINT) END;
 /* limit_million, large */ SELECT UserID, WatchID FROM hits ORDER BY UserID LIMIT 1000000;
 /* ten_columns, large */ SELECT WatchID, UserID, RegionID, OS, UserAgent, ClientIP, CounterID, EventTime, Title, URL FROM hits ORDER BY ClientIP, WatchID;
 /* time_and_u8, large */ SELECT trip_id FROM trips ORDER BY pickup_datetime, passenger_count;

@@ -35,3 +35,17 @@ fn one_sort_serves_all_threads_and_the_offset_below_renamed_columns() {
         assert!(expected.is_none_or(|expected| rows == expected), "{rows}");
     }
 }
+
+#[test]
+fn windows_and_merge_joins_are_sorted_by_the_same_operator() {
+    let table = "CREATE TABLE t ENGINE = Memory AS \
+                 SELECT number AS id, toUInt8(number % 50) AS age FROM numbers(1000)";
+    for sql in [
+        "SELECT sum(id) OVER (PARTITION BY age ORDER BY id DESC) FROM t",
+        "SELECT a.id FROM t AS a JOIN t AS b ON a.id = b.id SETTINGS join_algorithm = 'full_sorting_merge'",
+    ] {
+        let plan = last_output(&[table, &format!("EXPLAIN PIPELINE {sql}")]);
+        let is_ours = plan.contains("SortRowsExec") && !plan.contains("SortExec");
+        assert!(is_ours, "{plan}");
+    }
+}
