@@ -24,6 +24,7 @@ use super::array_join::ArrayJoinStep;
 use super::array_join_lists::{kept_columns, with_constant_lists};
 use super::asof_join::AsofJoinStep;
 use super::at_most::AtMostStep;
+use super::kept::Kept;
 use super::keys_at_most::KeysAtMostStep;
 use super::limit_by::LimitByStep;
 use super::limit_by_end::LimitByEndStep;
@@ -32,7 +33,7 @@ use super::limit_with_ties::LimitWithTiesStep;
 use super::rows_of_operator::{
     is_limit, keeps_order, order_of, output_schema, window_distribution, window_ordering,
 };
-use super::shared::{Kept, KeptStep, SharedStep};
+use super::shared::{KeptStep, SharedStep};
 use super::state::State;
 use super::with_fill::{Filling, WithFillStep};
 use crate::one_input::only_input;
