@@ -78,6 +78,7 @@ impl<'a> Computed<'a> {
         self.known = (self.exprs.iter().enumerate())
             .map(|(i, (expr, _))| (expr.clone(), i))
             .collect();
+        let given: HashSet<String> = self.exprs.iter().map(|(_, name)| name.clone()).collect();
         let mut outputs: HashMap<String, Expr> = HashMap::with_capacity(late.len());
         for (expr, name) in late {
             let expr = replace(expr, |e| {
@@ -85,7 +86,9 @@ impl<'a> Computed<'a> {
                 Some(column(name))
             })?;
             for read in columns_of(&expr)? {
-                self.name(&Expr::Column(read), "");
+                if !given.contains(&read.name) {
+                    self.name(&Expr::Column(read), "");
+                }
             }
             outputs.insert(name.clone(), expr.alias(name));
         }

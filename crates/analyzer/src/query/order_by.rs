@@ -348,10 +348,9 @@ impl Names {
         }
     }
 
-    /// Those that steps behind the sort need.
+    /// Those that must be there before what can wait is computed.
     fn of_keys(&self) -> HashSet<&String> {
-        let keys = self.order_by.iter().chain(&self.limit_by);
-        keys.chain(&self.domain).collect()
+        self.order_by.iter().chain(&self.domain).collect()
     }
 }
 
