@@ -344,7 +344,7 @@ mod tests {
     use arrow::datatypes::UInt32Type;
     use datafusion::physical_plan::metrics::Time;
 
-    use super::{ranked, seems_worth_it};
+    use super::{Cut, Strategy, ranked, seems_worth_it};
 
     /// Arrays of strings that begin alike; `distinct` different ones and NULLs.
     fn cut(strategy: Strategy, num_tasks: usize) -> Cut {
