@@ -1,5 +1,4 @@
-//! Keeps DataFusion from computing expressions for rows that a condition drops. A sort of first rows is kept from it as well
-//! where it is seen here; what a SELECT computes is below its own ORDER BY from the beginning.
+//! Keeps DataFusion from computing expressions for rows that a condition or a sort of first rows drops.
 //!
 //! It moves a projection that has fewer columns than its input below a filter or a sort, whatever the projection
 //! computes. Then a division fails for rows that its condition has ruled out, `rowNumberInAllBlocks()` numbers
@@ -85,7 +84,9 @@ fn computes(node: &Arc<dyn ExecutionPlan>) -> Option<&ProjectionExec> {
 fn held(plan: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let passes = plan.is::<CoalescePartitionsExec>()
         || plan.is::<RepartitionExec>()
-        || plan.is::<SortPreservingMergeExec>();
+        || plan.is::<SortPreservingMergeExec>()
+        // The rule makes one of two projections.
+        || plan.is::<ProjectionExec>();
     let takes_first = (passes || plan.is::<SortExec>()) && plan.fetch().is_some();
     if takes_first || plan.is::<FilterExec>() {
         return Ok(Some(Arc::new(ReadExec::new(Arc::clone(plan), Held))));
