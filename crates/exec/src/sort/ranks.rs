@@ -405,8 +405,9 @@ mod tests {
         };
         let arrays: Arc<[BinaryViewArray]> = vec![strings(0), strings(9_000)].into();
         assert!(!seems_worth_it(&arrays));
+        let clock = Time::new();
         for (strategy, is_ranked) in [(Strategy::Auto, false), (Strategy::Ranks, true)] {
-            let found = ranked(&arrays, vec![0..1, 1..2], cut(strategy, 2), &Time::new());
+            let found = ranked(&arrays, vec![0..1, 1..2], cut(strategy, 2), &clock);
             assert_eq!(found.await.unwrap().is_some(), is_ranked);
         }
     }
