@@ -1,14 +1,20 @@
 //! Compares the operator with a stable sort of rows in arrow's row format.
+//!
+//! | module | what its tests vary |
+//! |---|---|
+//! | [`columns`] | types of the columns, for all tests |
+//! | [`types`] | the same for many rows, and keys of these |
+//! | [`many_rows`] | parts, threads and buckets |
+//! | [`thresholds`] | numbers of rows, around each where something changes |
+//! | [`borders`] | other numbers of that kind: ties, different keys, stretches |
+//! | [`runs`] | runs in files |
+//! | [`ways`] | the order in which rows come |
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use arrow::array::{
-    Array, ArrayRef, BinaryViewArray, Decimal128Array, Decimal256Array, FixedSizeBinaryArray,
-    Float32Array, Float64Array, Int8Array, Int64Array, ListArray, RecordBatch, StructArray,
-    UInt8Array, UInt16Array, UInt64Array,
-};
+use arrow::array::{Array, ArrayRef, RecordBatch, UInt64Array};
 use arrow::compute::{SortOptions, concat_batches, take_record_batch};
-use arrow::datatypes::{Field, Int32Type, SchemaRef, i256};
+use arrow::datatypes::SchemaRef;
 use arrow::row::{RowConverter, SortField};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::execution::TaskContext;
@@ -16,154 +22,47 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::{ExecutionPlan, collect};
 use datafusion::prelude::SessionConfig;
-use proptest::prelude::{Strategy as Values, any, prop, prop_assert, prop_assert_eq, proptest};
+use proptest::prelude::{
+    ProptestConfig, Strategy as Values, any, prop, prop_assert, prop_assert_eq, proptest,
+};
+use tokio::runtime::{Builder, Runtime};
 
 use basalt_exec::report::{Account, account};
 use basalt_exec::sort::{Limit, Options, SortRowsExec, Strategy};
 
+use columns::{INTEGERS, NUM_COLUMNS, Row, batch};
+
+mod borders;
+mod columns;
+mod many_rows;
+mod runs;
 mod thresholds;
+mod types;
 mod ways;
 
+/// A column to sort by, whether it falls, and whether NULLs come first.
+type Key = (usize, bool, bool);
+
+/// Runs all sorts: thousands of small ones would spend their time with threads of their own.
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(2).build().unwrap()
+});
+
 /// All that may be forced, and memory that is full with every batch.
-fn all_options() -> Vec<Options> {
+fn all_options() -> impl Iterator<Item = Options> {
     let external_bytes = [None, Some(1)];
-    let options = Strategy::ALL.into_iter().flat_map(|strategy| {
+    Strategy::ALL.into_iter().flat_map(move |strategy| {
         external_bytes.map(|external_bytes| Options {
             strategy,
             external_bytes,
         })
-    });
-    options.collect()
+    })
 }
 
-/// A row as numbers, from which columns of all types are made.
-type Row = (Option<u8>, Option<u16>, Option<i64>, u64);
-
-const FLOATS: [f64; 8] = [
-    f64::NAN,
-    f64::INFINITY,
-    f64::NEG_INFINITY,
-    0.0,
-    -0.0,
-    1.5,
-    -2.5,
-    f64::MIN_POSITIVE,
-];
-
-fn float(n: u16) -> f64 {
-    match FLOATS.get(usize::from(n % 16)) {
-        Some(float) => *float,
-        None => f64::from(n) - 300.0,
-    }
-}
-
-fn short(n: u16) -> Vec<u8> {
-    [b"", b"a".as_slice(), b"a\0", b"b", b"\xff\xff"][usize::from(n % 5)].to_vec()
-}
-
-/// Strings that differ late, and by a zero byte.
-fn text(n: u16) -> Vec<u8> {
-    match n % 4 {
-        0 => b"https://".to_vec(),
-        1 => format!("https://a.example/{n}").into_bytes(),
-        2 => format!("https://a.example/{}\0", n - 1).into_bytes(),
-        _ => format!("https://b{n}").into_bytes(),
-    }
-}
-
-/// Most begin with the same for long, some with something else.
-fn url(n: u16) -> Vec<u8> {
-    match n % 16 {
-        0 => Vec::new(),
-        1 => b"ftp://old.example/".to_vec(),
-        2 => b"https://www.example.com/a/long/".to_vec(),
-        _ => format!(
-            "https://www.example.com/a/long/path/{}/and/on/{}",
-            n % 7,
-            n / 16
-        )
-        .into_bytes(),
-    }
-}
-
-fn strings(rows: &[Row], value: fn(u16) -> Vec<u8>) -> ArrayRef {
-    let values = rows.iter().map(|r| r.1.map(value));
-    Arc::new(values.collect::<BinaryViewArray>())
-}
-
-fn fixed(rows: &[Row], size: i32) -> ArrayRef {
-    let wide = |n: &i64| {
-        let mut bytes = vec![0; size as usize];
-        bytes[..8].copy_from_slice(&n.to_be_bytes());
-        bytes[size as usize - 1] = 7;
-        bytes
-    };
-    let values = rows.iter().map(|r| r.2.as_ref().map(wide));
-    Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(values, size).unwrap())
-}
-
-/// Arrays that begin with the same, end early, and have NULLs.
-fn list(rows: &[Row]) -> ArrayRef {
-    let values = |n: u16| (0..n % 4).map(move |i| (n % 7 > i).then(|| i32::from(n % 3)));
-    let lists = rows.iter().map(|r| r.1.map(values));
-    Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists))
-}
-
-fn tuple(rows: &[Row]) -> ArrayRef {
-    let first: UInt8Array = rows.iter().map(|r| r.0).collect();
-    let first: ArrayRef = Arc::new(first);
-    let columns = [("1", first), ("2", strings(rows, text))];
-    let fields = columns.iter().map(|(name, column)| {
-        let data_type = column.data_type().clone();
-        Field::new(*name, data_type, true)
-    });
-    let fields = fields.collect();
-    let columns = columns.into_iter().map(|(_, column)| column).collect();
-    Arc::new(StructArray::try_new_with_length(fields, columns, None, rows.len()).unwrap())
-}
-
-fn wide(rows: &[Row]) -> ArrayRef {
-    let values = rows.iter().map(|r| r.2.map(i256::from));
-    let values = values.collect::<Decimal256Array>();
-    Arc::new(values.with_precision_and_scale(76, 5).unwrap())
-}
-
-fn batch(rows: &[Row]) -> RecordBatch {
-    let decimals = rows.iter().map(|r| r.2.map(|n| i128::from(n) << 50));
-    let decimals = decimals.collect::<Decimal128Array>();
-    let u8s: UInt8Array = rows.iter().map(|r| r.0).collect();
-    let u16s: UInt16Array = rows.iter().map(|r| r.1).collect();
-    let i64s: Int64Array = rows.iter().map(|r| r.2).collect();
-    let i8s: Int8Array = rows.iter().map(|r| r.0.map(|n| n as i8)).collect();
-    let f64s: Float64Array = rows.iter().map(|r| r.1.map(float)).collect();
-    let f32s: Float32Array = rows.iter().map(|r| r.1.map(|n| float(n) as f32)).collect();
-    let payload: UInt64Array = rows.iter().map(|r| r.3).collect();
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("u8", Arc::new(u8s)),
-        ("u16", Arc::new(u16s)),
-        ("i64", Arc::new(i64s)),
-        ("i8", Arc::new(i8s)),
-        ("f64", Arc::new(f64s)),
-        ("f32", Arc::new(f32s)),
-        (
-            "decimal",
-            Arc::new(decimals.with_precision_and_scale(38, 5).unwrap()),
-        ),
-        ("uuid", fixed(rows, 16)),
-        ("fixed", fixed(rows, 20)),
-        ("nine", fixed(rows, 9)),
-        ("short", strings(rows, short)),
-        ("text", strings(rows, text)),
-        ("payload", Arc::new(payload)),
-        ("url", strings(rows, url)),
-        ("list", list(rows)),
-        ("tuple", tuple(rows)),
-        ("wide", wide(rows)),
-    ];
-    let columns = columns
-        .into_iter()
-        .map(|(name, column)| (name, column, true));
-    RecordBatch::try_from_iter_with_nullable(columns).unwrap()
+/// The same for many rows of no order: where these are taken apart, each is a task, and a block of a file.
+fn options_of_many() -> impl Iterator<Item = Options> {
+    all_options().filter(|options| options.strategy != Strategy::InOrder)
 }
 
 fn rows(max: usize) -> impl Values<Value = Vec<Row>> {
@@ -176,21 +75,50 @@ fn rows(max: usize) -> impl Values<Value = Vec<Row>> {
     prop::collection::vec(row, 0..max)
 }
 
-/// Columns to sort by, each with its direction and the place of NULLs.
-fn keys() -> impl Values<Value = Vec<(usize, bool, bool)>> {
-    prop::collection::vec((0usize..17, any::<bool>(), any::<bool>()), 1..5)
+/// Rows whose numbers are the least, the largest or in the middle, so that many are the same.
+fn extreme_rows(max: usize) -> impl Values<Value = Vec<Row>> {
+    let (least, most) = (i64::MIN, i64::MAX);
+    let numbers = [least, least + 1, -1 << 32, -1, 0, 1, 1 << 32, most];
+    let number = prop::option::weighted(0.9, prop::sample::select(numbers.to_vec()));
+    let row = (number, any::<u64>()).prop_map(|(number, last)| {
+        let (small, middle) = (number.map(|n| n as u8), number.map(|n| n as u16));
+        (small, middle, number, last)
+    });
+    prop::collection::vec(row, 0..max)
 }
 
-fn options(key: &(usize, bool, bool)) -> SortOptions {
+/// Columns to sort by.
+fn keys() -> impl Values<Value = Vec<Key>> {
+    prop::collection::vec((0..NUM_COLUMNS, any::<bool>(), any::<bool>()), 1..5)
+}
+
+/// Columns that are in the result whether or not they are keys: none, narrow ones that words carry, and others.
+fn others() -> impl Values<Value = Vec<usize>> {
+    prop::sample::subsequence(vec![0usize, 5, 8, 12, 13, 14], 0..=6)
+}
+
+/// The columns of keys, and `others`; the places of keys among them.
+fn projected(all: &RecordBatch, keys: &[Key], others: &[usize]) -> (RecordBatch, Vec<Key>) {
+    let mut columns: Vec<usize> = keys.iter().map(|key| key.0).collect();
+    columns.extend(others);
+    columns.sort_unstable();
+    columns.dedup();
+    let place = |column: usize| columns.partition_point(|before| *before < column);
+    let keys = keys.iter().map(|key| (place(key.0), key.1, key.2));
+    (all.project(&columns).unwrap(), keys.collect())
+}
+
+fn options(key: &Key) -> SortOptions {
     SortOptions {
         descending: key.1,
         nulls_first: key.2,
     }
 }
 
-fn expected(all: &RecordBatch, keys: &[(usize, bool, bool)]) -> RecordBatch {
+/// The rows in order.
+fn expected(all: &RecordBatch, keys: &[Key]) -> RecordBatch {
     let columns: Vec<ArrayRef> = keys.iter().map(|k| Arc::clone(all.column(k.0))).collect();
-    let field = |(key, column): (&(usize, bool, bool), &ArrayRef)| {
+    let field = |(key, column): (&Key, &ArrayRef)| {
         SortField::new_with_options(column.data_type().clone(), options(key))
     };
     let fields = keys.iter().zip(&columns).map(field).collect();
@@ -203,17 +131,43 @@ fn expected(all: &RecordBatch, keys: &[(usize, bool, bool)]) -> RecordBatch {
     take_record_batch(all, &UInt64Array::from(order)).unwrap()
 }
 
+/// How many rows from the one at `end` on have the keys of the row before it.
+fn num_tied(ordered: &RecordBatch, keys: &[Key], end: usize) -> usize {
+    let places: Vec<usize> = keys.iter().map(|key| key.0).collect();
+    let keys = ordered.project(&places).unwrap();
+    let Some(last) = end.checked_sub(1).map(|last| keys.slice(last, 1)) else {
+        return 0;
+    };
+    let is_tied = |row: &usize| keys.slice(*row, 1) == last;
+    (end..keys.num_rows()).take_while(is_tied).count()
+}
+
+/// Whether `sorted` is what a limit leaves of rows in order. With ties, any rows may be behind those that are wanted,
+/// as long as they are in order.
+fn is_limited(sorted: &RecordBatch, ordered: &RecordBatch, keys: &[Key], limit: Limit) -> bool {
+    let num_rows = ordered.num_rows();
+    let end = |fetch: usize| num_rows.min(limit.skip + fetch);
+    let mut end = limit.fetch.map_or(num_rows, end);
+    if limit.with_ties {
+        end += num_tied(ordered, keys, end);
+    }
+    let num_wanted = end.saturating_sub(limit.skip);
+    let wanted = ordered.slice(end - num_wanted, num_wanted);
+    if !limit.with_ties || sorted.num_rows() <= num_wanted {
+        return *sorted == wanted;
+    }
+    let rest = sorted.slice(num_wanted, sorted.num_rows() - num_wanted);
+    let is_rest = || rest == ordered.slice(end, rest.num_rows()) || rest == expected(&rest, keys);
+    sorted.slice(0, num_wanted) == wanted && is_rest()
+}
+
 /// A sort over partitions of batches.
-fn sort(partitions: &[Vec<RecordBatch>], keys: &[(usize, bool, bool)]) -> SortRowsExec {
+fn sort(partitions: &[Vec<RecordBatch>], keys: &[Key]) -> SortRowsExec {
     sort_of(batch(&[]).schema(), partitions, keys)
 }
 
 /// The same over rows of any schema.
-fn sort_of(
-    schema: SchemaRef,
-    partitions: &[Vec<RecordBatch>],
-    keys: &[(usize, bool, bool)],
-) -> SortRowsExec {
+fn sort_of(schema: SchemaRef, partitions: &[Vec<RecordBatch>], keys: &[Key]) -> SortRowsExec {
     let sorts = keys.iter().map(|key| {
         let column = Column::new(schema.field(key.0).name(), key.0);
         PhysicalSortExpr::new(Arc::new(column), options(key))
@@ -240,12 +194,8 @@ fn run(sort: SortRowsExec, context: Arc<TaskContext>) -> RecordBatch {
 
 /// What the operator tells of the run, and its rows.
 fn run_and_tell(sort: SortRowsExec, context: Arc<TaskContext>) -> (Account, RecordBatch) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .build()
-        .unwrap();
     let sort: Arc<dyn ExecutionPlan> = Arc::new(sort);
-    let batches = runtime
+    let batches = RUNTIME
         .block_on(collect(Arc::clone(&sort), context))
         .unwrap();
     let rows = concat_batches(&sort.schema(), &batches).unwrap();
@@ -273,6 +223,11 @@ fn partitions(all: &RecordBatch, num: usize, batch_rows: usize) -> Vec<Vec<Recor
         .collect()
 }
 
+/// Each threshold, one less and one more.
+fn around(thresholds: &[usize]) -> impl Iterator<Item = usize> {
+    thresholds.iter().flat_map(|t| [t - 1, *t, t + 1])
+}
+
 /// Rows of a simple generator, `distinct` different keys.
 fn many(num: u64, distinct: u64) -> Vec<Row> {
     let row = |i: u64| {
@@ -294,14 +249,15 @@ proptest! {
     fn as_a_stable_sort(
         rows in rows(300),
         keys in keys(),
+        others in others(),
         inputs in 1usize..4,
         threads in 1usize..9,
     ) {
-        let all = batch(&rows);
+        let (all, keys) = projected(&batch(&rows), &keys, &others);
         let expected = expected(&all, &keys);
         for options in all_options() {
             let input = partitions(&all, inputs, 7 * threads);
-            let sort = sort(&input, &keys).with_options(options);
+            let sort = sort_of(all.schema(), &input, &keys).with_options(options);
             prop_assert_eq!(&run(sort, context(threads, 50)), &expected, "{:?}", options);
         }
     }
@@ -310,145 +266,58 @@ proptest! {
     fn some_of_the_rows(
         rows in rows(200),
         keys in keys(),
+        others in others(),
         skip in 0usize..220,
         fetch in prop::option::of(0usize..220),
     ) {
-        let all = batch(&rows);
-        let end = fetch.map_or(all.num_rows(), |f| all.num_rows().min(skip + f));
-        let start = skip.min(end);
-        let expected = expected(&all, &keys).slice(start, end - start);
+        let (all, keys) = projected(&batch(&rows), &keys, &others);
+        let expected = expected(&all, &keys);
+        let limit = Limit { skip, fetch, with_ties: false };
         for options in all_options() {
-            let sort = sort(&partitions(&all, 2, 30), &keys).with_options(options);
-            let sort = sort.with_limit(Limit {
-                skip,
-                fetch,
-                with_ties: false,
-            });
-            prop_assert_eq!(&run(sort, context(3, 9)), &expected, "{:?}", options);
+            let sort = sort_of(all.schema(), &partitions(&all, 2, 30), &keys);
+            let sorted = run(sort.with_options(options).with_limit(limit), context(3, 9));
+            prop_assert!(is_limited(&sorted, &expected, &keys, limit), "{:?}", options);
+        }
+    }
+
+    #[test]
+    fn rows_as_good_as_the_last(
+        rows in rows(200),
+        keys in keys(),
+        others in others(),
+        (skip, fetch) in (0usize..20, 1usize..220),
+        inputs in 1usize..4,
+    ) {
+        let (all, keys) = projected(&batch(&rows), &keys, &others);
+        let expected = expected(&all, &keys);
+        let limit = Limit { skip, fetch: Some(fetch), with_ties: true };
+        for options in all_options() {
+            let sort = sort_of(all.schema(), &partitions(&all, inputs, 30), &keys);
+            let sorted = run(sort.with_options(options).with_limit(limit), context(3, 9));
+            prop_assert!(is_limited(&sorted, &expected, &keys, limit), "{:?}", options);
         }
     }
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
-    fn rows_as_good_as_the_last(
-        rows in rows(200),
-        keys in keys(),
-        fetch in 1usize..220,
-        inputs in 1usize..4,
+    fn integers_of_all_widths(
+        rows in extreme_rows(250),
+        columns in prop::sample::subsequence(INTEGERS.to_vec(), 1..5).prop_shuffle(),
+        directions in any::<u64>(),
+        has_others in any::<bool>(),
     ) {
-        let all = batch(&rows);
-        let (expected, keys_of) = (expected(&all, &keys), |batch: &RecordBatch| {
-            let places: Vec<usize> = keys.iter().map(|key| key.0).collect();
-            batch.project(&places).unwrap()
-        });
-        let last = fetch.min(all.num_rows()).checked_sub(1);
-        let is_tied = |row: &usize| {
-            last.is_some_and(|last| keys_of(&expected.slice(*row, 1)) == keys_of(&expected.slice(last, 1)))
-        };
-        let num_first = last.map_or(0, |last| last + 1);
-        let num_tied = (num_first..all.num_rows()).take_while(is_tied).count();
+        let is_set = |bit: usize| (directions >> bit) & 1 == 1;
+        let keys = columns.iter().enumerate();
+        let keys: Vec<Key> = keys.map(|(i, column)| (*column, is_set(i), is_set(8 + i))).collect();
+        let others: &[usize] = if has_others { &[12, 13] } else { &[] };
+        let (all, keys) = projected(&batch(&rows), &keys, others);
+        let expected = expected(&all, &keys);
         for options in all_options() {
-            let limit = Limit { skip: 0, fetch: Some(fetch), with_ties: true };
-            let sort = sort(&partitions(&all, inputs, 30), &keys).with_options(options).with_limit(limit);
-            let sorted = run(sort, context(3, 9));
-            prop_assert!(sorted.num_rows() >= num_first + num_tied, "{:?}", options);
-            prop_assert_eq!(&sorted, &expected.slice(0, sorted.num_rows()), "{:?}", options);
+            let sort = sort_of(all.schema(), &partitions(&all, 2, 60), &keys).with_options(options);
+            prop_assert_eq!(&run(sort, context(2, 20)), &expected, "{:?}", options);
         }
-    }
-}
-
-#[test]
-fn the_best_of_many_rows() {
-    for distinct in [3, 100_000] {
-        let all = batch(&many(300_000, distinct));
-        for keys in [
-            vec![(2, true, false)],
-            vec![(1, false, true), (11, true, false)],
-        ] {
-            let expected = expected(&all, &keys);
-            for (skip, fetch) in [(0, 1), (5, 4_000), (20_000, 30_000)] {
-                let limit = Limit {
-                    skip,
-                    fetch: Some(fetch),
-                    with_ties: false,
-                };
-                let sort = sort(&partitions(&all, 3, 5000), &keys).with_limit(limit);
-                let sorted = run(sort, context(2, 4000));
-                assert!(
-                    sorted == expected.slice(skip, fetch),
-                    "{distinct} {keys:?} {fetch}"
-                );
-            }
-        }
-    }
-}
-
-#[test]
-fn only_keys_are_read_back_from_words() {
-    for distinct in [1, 2, 40, 60_000] {
-        let all = batch(&many(20_000, distinct));
-        let keys: Vec<_> = [1, 0, 2, 3, 12].map(|c| (c, c == 2, c == 1)).to_vec();
-        let project = |batch: &RecordBatch| batch.project(&[0, 1, 2, 3, 12]).unwrap();
-        let schema = project(&all).schema();
-        let at = [1, 0, 2, 3, 4];
-        let sorts = keys.iter().zip(at).map(|(key, at)| {
-            let column = Column::new(schema.field(at).name(), at);
-            PhysicalSortExpr::new(Arc::new(column), options(key))
-        });
-        let ordering = LexOrdering::new(sorts).unwrap();
-        let batches: Vec<_> = partitions(&all, 2, 3000)
-            .iter()
-            .map(|p| p.iter().map(project).collect())
-            .collect();
-        let input = MemorySourceConfig::try_new_exec(&batches, Arc::clone(&schema), None).unwrap();
-        for options in all_options() {
-            let input = Arc::clone(&input) as Arc<dyn ExecutionPlan>;
-            let sort = SortRowsExec::try_new(input, ordering.clone(), false).unwrap();
-            let sorted = run(sort.with_options(options), context(2, 1000));
-            assert_eq!(
-                sorted,
-                project(&expected(&all, &keys)),
-                "{distinct} {options:?}"
-            );
-        }
-    }
-}
-
-#[test]
-fn many_rows_in_many_parts() {
-    for (distinct, threads) in [(3, 2), (1000, 16), (u64::MAX, 40)] {
-        let all = batch(&many(40_000, distinct));
-        for keys in [
-            vec![(2, false, false)],
-            vec![(11, true, false)],
-            vec![(13, false, false)],
-            vec![(13, true, true), (0, true, false)],
-            vec![(4, true, true), (8, false, true)],
-            // Few of them, but of many bits.
-            vec![(6, true, false), (0, false, true)],
-            vec![(9, false, true)],
-        ] {
-            let expected = expected(&all, &keys);
-            for options in all_options() {
-                let sort = sort(&partitions(&all, 3, 5000), &keys).with_options(options);
-                let sorted = run(sort, context(threads, 4000));
-                assert!(sorted == expected, "{distinct} {keys:?} {options:?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_few_far_away_rows_leave_one_bucket_with_the_rest() {
-    let mut rows = many(50_000, 1 << 20);
-    rows[77].2 = Some(i64::MAX);
-    rows[49_000].2 = Some(i64::MIN);
-    let all = batch(&rows);
-    let keys = vec![(2, true, false)];
-    let expected = expected(&all, &keys);
-    for options in all_options() {
-        let sort = sort(&partitions(&all, 2, 6000), &keys).with_options(options);
-        assert!(run(sort, context(4, 8000)) == expected, "{options:?}");
     }
 }

@@ -10,7 +10,11 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::{ExecutionPlan, collect_partitioned};
 
-use super::{Row, batch, context, expected, many, partitions, run, run_and_tell, sort, way};
+use super::types::random;
+use super::{
+    RUNTIME, Row, batch, context, expected, many, options_of_many, partitions, projected, run,
+    run_and_tell, sort, sort_of, way,
+};
 use basalt_exec::memory::PEAK_MEMORY;
 use basalt_exec::sort::{Limit, SortRowsExec};
 
@@ -314,5 +318,59 @@ async fn partitions_for_themselves() {
             concat_batches(&schema, batches).unwrap(),
             expected(&input, &keys)
         );
+    }
+}
+
+#[test]
+fn a_partition_with_nearly_all_rows_is_sorted_as_others_are() {
+    // One key has 95 % of the rows, and all of these are in one partition.
+    let row = |i: usize| -> Row {
+        let n = random(i);
+        let key = if n.is_multiple_of(20) {
+            (n >> 32) as u16 % 1_000
+        } else {
+            77
+        };
+        (
+            Some((n >> 8) as u8 % 4),
+            Some(16 * key + 3),
+            Some(key.into()),
+            i as u64,
+        )
+    };
+    let rows: Vec<Row> = (0..60_000).map(row).collect();
+    let of_partition = |partition: i64| {
+        let rows = rows
+            .iter()
+            .filter(|row| row.2.is_some_and(|key| key % 4 == partition));
+        batch(&rows.copied().collect::<Vec<Row>>())
+    };
+    let tables = [0, 1, 2, 3].map(of_partition);
+    assert!(tables[1].num_rows() > 57_000);
+    for keys in [
+        vec![(2, false, false)],
+        vec![(13, true, false), (0, false, true)],
+        vec![(0, true, true), (2, true, false)],
+    ] {
+        let tables = tables
+            .each_ref()
+            .map(|table| projected(table, &keys, &[12]));
+        let input = tables
+            .each_ref()
+            .map(|(table, _)| partitions(table, 1, 5_000).concat());
+        let keys = &tables[0].1;
+        let expected = tables.each_ref().map(|(table, keys)| expected(table, keys));
+        let schema = expected[0].schema();
+        for options in options_of_many() {
+            let sort = sort_of(Arc::clone(&schema), &input, keys).with_options(options);
+            let each = sort.over(Arc::clone(sort.children()[0]), true).unwrap();
+            let sorted = collect_partitioned(Arc::new(each), context(4, 3_000));
+            let sorted = RUNTIME.block_on(sorted).unwrap();
+            assert_eq!(sorted.len(), 4);
+            for (batches, expected) in sorted.iter().zip(&expected) {
+                let sorted = concat_batches(&schema, batches).unwrap();
+                assert!(sorted == *expected, "{keys:?} {options:?}");
+            }
+        }
     }
 }
