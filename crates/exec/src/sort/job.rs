@@ -26,7 +26,8 @@ use super::in_order::ordered;
 use super::key_bound::KeyBound;
 use super::key_counts::KeyCounts;
 use super::layout::Layout;
-use super::nearly::{Nearly, may_be_nearly};
+use super::nearly::Nearly;
+use super::nearly_sample::rows_may_be_nearly;
 use super::options::MAX_COUNTED_BITS;
 use super::parts::{Cut, packed_words, parts};
 use super::ranks::with_ranks;
@@ -164,7 +165,7 @@ impl Job {
             || others.is_empty()
             || num_wanted < rows.num_rows() / CARRIED_PART
             || self.cut.strategy == Strategy::NearlyInOrder
-            || self.cut.strategy == Strategy::Auto && may_be_nearly(rows, &layout)
+            || self.cut.strategy == Strategy::Auto && rows_may_be_nearly(rows, &layout)
         {
             return Ok(layout);
         }

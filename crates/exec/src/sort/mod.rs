@@ -22,7 +22,7 @@
 //! | [`ranks`] | strings as numbers in their order |
 //! | [`key_counts`] | rows that are nothing but their keys: counted |
 //! | [`repeated`] | values that are written as often as they occur |
-//! | [`nearly`] | words that are in order but for a few |
+//! | [`nearly`], [`nearly_sample`] | words that are in order but for a few |
 //! | [`job`] | one run: the choice of the way, and the way |
 //! | [`top`], [`bound`] | the first rows without the others |
 //! | [`key_bound`], [`text_bound`] | what a scan may leave out of them |
@@ -58,6 +58,7 @@ mod key_bound;
 mod key_counts;
 mod layout;
 mod nearly;
+mod nearly_sample;
 mod nested_key;
 mod options;
 mod ordinal;

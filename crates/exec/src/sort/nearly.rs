@@ -20,18 +20,17 @@ use datafusion::common::runtime::SpawnedTask;
 use datafusion::error::Result;
 use datafusion::physical_plan::metrics::Time;
 
-use super::layout::Layout;
+use super::nearly_sample as sample;
 use super::options::Strategy;
-use super::pack::pack;
 use super::parts::Cut;
 use super::radix;
-use super::rows::{Rows, joined};
+use super::rows::joined;
 use super::word::Word;
 use super::words::Part;
 use crate::report::clock::timed;
 
 /// One of so many words may be taken.
-const FEW: usize = 16;
+pub(super) const FEW: usize = 16;
 
 /// Words in a row that are taken before something else is tried.
 const PATIENCE: usize = 8;
@@ -48,10 +47,6 @@ const MIN_PIECES: usize = 256;
 
 /// Pieces that are merged where that is asked for, however short they are.
 const ASKED_PIECES: usize = 1 << 20;
-
-/// Pieces of the sample that tells whether a look at all words is worth it, and words of each.
-const SAMPLED_PIECES: usize = 32;
-const PIECE_WORDS: usize = 64;
 
 /// The words of one task, separated.
 #[derive(Debug)]
@@ -90,7 +85,7 @@ impl<W: Word> Nearly<W> {
         clock: &Time,
     ) -> Result<Option<Self>> {
         let is_forced = cut.strategy == Strategy::NearlyInOrder;
-        if !is_forced && !words.iter().all(|words| step_sample(words).is_some()) {
+        if !is_forced && !sample::may_be_nearly(words) {
             return Ok(None);
         }
         let tasks = (0..words.len()).map(|task| {
@@ -134,56 +129,11 @@ impl<W: Word> Nearly<W> {
     }
 }
 
-/// Whether a sample of all rows looks as if few were out of order.
-pub(super) fn may_be_nearly(rows: &Rows, layout: &Layout) -> bool {
-    let stride = rows.batches.len().div_ceil(SAMPLED_PIECES).max(1);
-    let (mut rises, mut falls) = (0, 0);
-    for batch in (0..rows.batches.len()).step_by(stride) {
-        let len = rows.batches[batch].num_rows().min(PIECE_WORDS);
-        let keys: Vec<_> = rows.keys[batch]
-            .iter()
-            .map(|key| key.slice(0, len))
-            .collect();
-        let mut words = vec![0u128; len];
-        pack(layout, &keys, 0, &mut words);
-        count_steps(&words, &mut rises, &mut falls);
-    }
-    direction(rises, falls).is_some()
-}
-
-fn count_steps<W: Word>(words: &[W], rises: &mut usize, falls: &mut usize) {
-    for pair in words.windows(2) {
-        *falls += usize::from(pair[1] < pair[0]);
-        *rises += usize::from(pair[1] >= pair[0]);
-    }
-}
-
-/// Whether words fall more often than they rise; none if they do both.
-fn direction(rises: usize, falls: usize) -> Option<bool> {
-    let few = (rises + falls) / (FEW / 2);
-    if falls <= few {
-        Some(false)
-    } else {
-        (rises <= few).then_some(true)
-    }
-}
-
-/// Whether words of a sample fall more often than they rise; none if they do both.
-fn step_sample<W: Word>(words: &[W]) -> Option<bool> {
-    let len = words.len().min(PIECE_WORDS);
-    let (mut rises, mut falls) = (0, 0);
-    for piece in 0..SAMPLED_PIECES {
-        let start = (words.len() - len) * piece / SAMPLED_PIECES;
-        count_steps(&words[start..start + len], &mut rises, &mut falls);
-    }
-    direction(rises, falls)
-}
-
 impl<W: Word> Separated<W> {
     /// Separates words; none if there are too many to take or if stretches are too short, unless it is forced.
     fn of(words: &[W], is_forced: bool) -> Option<Self> {
         let words_of_task = words.iter().copied();
-        let falls = step_sample(words).or(is_forced.then_some(false))?;
+        let falls = sample::direction_of(words).or(is_forced.then_some(false))?;
         if falls {
             Self::of_rising(words_of_task.rev(), is_forced)
         } else {
