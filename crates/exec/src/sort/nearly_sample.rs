@@ -152,6 +152,6 @@ mod tests {
         }
         assert!(!may_be_nearly(&[(0..10_000).map(mixed).collect()]));
         assert!(may_be_nearly::<u64>(&[]));
-        assert!(may_be_nearly(&[vec![], vec![1], vec![2, 2, 2]]));
+        assert!(may_be_nearly::<u64>(&[vec![], vec![1], vec![2, 2, 2]]));
     }
 }
