@@ -8,8 +8,8 @@ use datafusion::logical_expr::{Expr, SortExpr};
 
 use super::Resolver;
 use crate::plan::{Frame, WindowFunction};
-use crate::query::float_key;
-use crate::query::order_by::sort_keys;
+use crate::query::order_by::sort_key;
+use crate::query::{float_key, sorted_key};
 use crate::udwf::WindowUdf;
 use crate::{Typed, udaf};
 
@@ -90,13 +90,10 @@ impl Resolver<'_> {
         let (mut order_by, mut keys): (Vec<SortExpr>, Vec<Typed>) = (Vec::new(), Vec::new());
         for item in &spec.order_by {
             let key = self.resolve(&item.expr)?;
-            let mut sorts = sort_keys(&key, item, self)?;
-            // What comes before the key itself says where NaN stand.
-            if let Some(last) = sorts.last_mut() {
-                let expr = std::mem::take(&mut last.expr);
-                last.expr = float_key(expr, &key.data_type.physical());
-            }
-            order_by.extend(sorts);
+            let mut sort = sort_key(&key, item, self)?;
+            let expr = std::mem::take(&mut sort.expr);
+            sort.expr = sorted_key(expr, &key.data_type.physical(), &sort);
+            order_by.push(sort);
             keys.push(key);
         }
         let frame = self.frame(spec, &keys)?;

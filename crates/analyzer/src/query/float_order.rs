@@ -12,18 +12,33 @@ use datafusion::error::Result;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, LogicalPlan, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-    Volatility,
+    SortExpr, Volatility,
 };
 
 use crate::typed::column;
 use crate::udf::any_arguments;
 
-/// A column of the plan as a key of an order.
-pub(crate) fn order_key(name: &str, plan: &LogicalPlan) -> Expr {
+/// A column of the plan as a key of an order; floats have NaN behind all values, up and down, next to NULL.
+pub(crate) fn order_key(name: &str, plan: &LogicalPlan, sort: &SortExpr) -> Expr {
     let field = plan.schema().field_with_unqualified_name(name);
     match field {
-        Ok(field) => float_key(column(name), field.data_type()),
+        Ok(field) => sorted_key(column(name), field.data_type(), sort),
         Err(_) => column(name),
+    }
+}
+
+/// A column of the plan with the same value for all that sorts as equals.
+pub(crate) fn equal_key(name: &str, plan: &LogicalPlan) -> Expr {
+    let field = plan.schema().field_with_unqualified_name(name);
+    field.map_or_else(|_| column(name), |f| float_key(column(name), f.data_type()))
+}
+
+/// The key that values of a type are sorted by as `sort` says.
+pub(crate) fn sorted_key(expr: Expr, data_type: &DataType, sort: &SortExpr) -> Expr {
+    // What floats are inside of is turned into bytes by the sort itself.
+    match data_type.is_floating() && sort.asc == sort.nulls_first {
+        true => call(FloatOrder::new(true), expr),
+        false => float_key(expr, data_type),
     }
 }
 
@@ -32,21 +47,33 @@ pub(crate) fn float_key(expr: Expr, data_type: &DataType) -> Expr {
     if !FloatOrder::changes(data_type) {
         return expr;
     }
-    let udf = Arc::new(ScalarUDF::new_from_impl(FloatOrder::new()));
-    Expr::ScalarFunction(ScalarFunction::new_udf(udf, vec![expr]))
+    call(FloatOrder::new(false), expr)
+}
+
+fn call(function: FloatOrder, arg: Expr) -> Expr {
+    let udf = Arc::new(ScalarUDF::new_from_impl(function));
+    Expr::ScalarFunction(ScalarFunction::new_udf(udf, vec![arg]))
 }
 
 /// Gives the values that stand for those which ClickHouse sorts as equals.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct FloatOrder {
+    /// Whether NaN is the least float, not the greatest.
+    nan_first: bool,
     signature: Signature,
 }
 
 impl FloatOrder {
-    fn new() -> Self {
+    fn new(nan_first: bool) -> Self {
         Self {
+            nan_first,
             signature: any_arguments(Volatility::Immutable),
         }
+    }
+
+    /// Whether NaN is the least float, not the greatest.
+    pub fn nan_first(&self) -> bool {
+        self.nan_first
     }
 
     /// Whether values of a type may have others that are sorted as equals: floats, and what has some inside.
@@ -114,7 +141,10 @@ fn unary<T: ArrowPrimitiveType>(array: &ArrayRef, f: impl Fn(T::Native) -> T::Na
 
 impl ScalarUDFImpl for FloatOrder {
     fn name(&self) -> &str {
-        "floatOrder"
+        match self.nan_first {
+            true => "floatOrderNanFirst",
+            false => "floatOrder",
+        }
     }
 
     fn signature(&self) -> &Signature {
@@ -131,7 +161,10 @@ impl ScalarUDFImpl for FloatOrder {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
         match arrays.as_slice() {
-            [one] => Ok(ColumnarValue::Array(Self::keys(one)?)),
+            [one] => Ok(ColumnarValue::Array(Self::keys_with_nan(
+                one,
+                self.nan_first,
+            )?)),
             _ => internal_err!("the order of floats takes one column"),
         }
     }

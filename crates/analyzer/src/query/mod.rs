@@ -76,7 +76,7 @@ mod windows;
 pub mod with_fill;
 
 pub use float_order::FloatOrder;
-pub(crate) use float_order::float_key;
+pub(crate) use float_order::{float_key, sorted_key};
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -7,7 +7,7 @@ use basalt_parser::ast::{self, Distinct, OrderBy};
 use basalt_types::DataType;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
 
-use super::float_order::order_key;
+use super::float_order::{equal_key, order_key};
 use super::items::Item;
 use super::late_items::{Computed, LateItems};
 use super::limit::RowBounds;
@@ -22,29 +22,17 @@ use crate::scope::{Scope, ScopeColumn};
 use crate::typed::column;
 use crate::{Typed, plan_error, udf};
 
-/// The sort keys of one ORDER BY item: NaN behind all values and NULL behind NaN, up and down.
-pub(crate) fn sort_keys(
+/// The sort key of one ORDER BY item.
+pub(crate) fn sort_key(
     key: &Typed,
     item: &ast::OrderItem,
     resolver: &Resolver<'_>,
-) -> Result<Vec<SortExpr>> {
+) -> Result<SortExpr> {
     resolver
         .analyzer
         .check_key(&key.data_type, "allow_suspicious_types_in_order_by")?;
     if item.collate.is_some() {
         return Err(Error::not_implemented("ORDER BY … COLLATE"));
-    }
-    let nulls_first = item.nulls_first.unwrap_or(false);
-    let sort = |expr: Expr, asc: bool| SortExpr {
-        expr,
-        asc,
-        nulls_first,
-    };
-    let mut keys = Vec::new();
-    let is_float = key.data_type.is_float() && key.constant.is_none();
-    if is_float && (item.descending || nulls_first) && item.with_fill.is_none() {
-        let is_nan = resolver.call_by_name("isNaN", vec![key.clone()])?;
-        keys.push(sort(is_nan.expr, !nulls_first));
     }
     let has_uuids = |data_type: &DataType| data_type.has(&|t| *t == DataType::Uuid);
     let expr = match key.data_type.base() {
@@ -52,8 +40,11 @@ pub(crate) fn sort_keys(
         nested if has_uuids(nested) => uuid_key(key.expr.clone(), &key.data_type),
         _ => key.expr.clone(),
     };
-    keys.push(sort(expr, !item.descending));
-    Ok(keys)
+    Ok(SortExpr {
+        expr,
+        asc: !item.descending,
+        nulls_first: item.nulls_first.unwrap_or(false),
+    })
 }
 
 /// The bytes of a UUID with the second half in front, which is what ClickHouse sorts first by.
@@ -97,14 +88,14 @@ impl Analyzer<'_> {
             None => {}
             Some(OrderBy::All(all)) => {
                 for item in items {
-                    keys.extend(sort_keys(&item.typed, all, resolver)?);
+                    keys.push(sort_key(&item.typed, all, resolver)?);
                 }
             }
             Some(OrderBy::Items { items: order, .. }) => {
                 for item in order {
                     let exprs = std::slice::from_ref(&item.expr);
                     for key in self.keys(resolver, exprs, items, "ORDER BY")? {
-                        keys.extend(sort_keys(&key, item, resolver)?);
+                        keys.push(sort_key(&key, item, resolver)?);
                     }
                 }
             }
@@ -182,7 +173,7 @@ impl Analyzer<'_> {
         let (below, above) = around_sort(self.size_limit(RowLimit::Sort), num_sorted);
         plan = limited_to(plan, below)?;
         let sorts = order_by.map(|(name, s)| SortExpr {
-            expr: order_key(name, &plan),
+            expr: order_key(name, &plan, s),
             ..*s
         });
         let sorts: Vec<_> = sorts.collect();
@@ -398,7 +389,7 @@ fn keys_as_sorted(
     let num_columns = exprs.len();
     let mut names = Vec::with_capacity(keys.len());
     for key in keys {
-        let as_sorted = order_key(key, &plan);
+        let as_sorted = equal_key(key, &plan);
         if !sorted_by.contains(key) || as_sorted == column(key) {
             names.push(key.clone());
             continue;

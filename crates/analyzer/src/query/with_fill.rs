@@ -115,7 +115,7 @@ impl Analyzer<'_> {
         }
         if items.len() != keys.len() {
             return Err(Error::not_implemented(
-                "WITH FILL beside a descending key of floats",
+                "WITH FILL beside an item that stands for several keys",
             ));
         }
         self.check_filled_once(items, keys)?;

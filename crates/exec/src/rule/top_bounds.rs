@@ -19,7 +19,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 
 use crate::scan::ScanExec;
-use crate::sort::{FirstRows, KeyBound, SortRowsExec};
+use crate::sort::{FirstRows, KeyBound, SortRowsExec, key_column};
 
 /// The rule that gives a top-N and the scan below it one bound.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ fn bounded(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan
         return Ok(None);
     };
     let first = sort.ordering().first();
-    let key = first.expr.downcast_ref::<Column>();
+    let key = key_column(first.expr.as_ref());
     let (Some(key), Some(input)) = (key, sort.children().first().copied()) else {
         return Ok(None);
     };

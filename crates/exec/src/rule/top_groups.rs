@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::compute::SortOptions;
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{LexOrdering, PhysicalExpr, PhysicalSortExpr, ScalarFunctionExpr};
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
@@ -19,8 +19,8 @@ use crate::sort::key_column;
 pub(super) fn sort_of_top(sort: &SortExec) -> Option<Arc<dyn ExecutionPlan>> {
     let num_rows = sort.fetch()?;
     let of_results = || {
-        let keys = without_nan(sort);
-        let first = keys.first()?;
+        let keys = sort.expr();
+        let first = keys.first();
         let order = TopOrder {
             is_descending: first.options.descending,
             num_rows,
@@ -37,43 +37,6 @@ pub(super) fn sort_of_top(sort: &SortExec) -> Option<Arc<dyn ExecutionPlan>> {
         let column = first.expr.downcast_ref::<Column>()?.index();
         with_first_keys(sort.input(), column, first.options, num_rows)
     })
-}
-
-/// The keys of a sort without a first one that only tells whether the second is NaN: groups whose results may
-/// be NaN are all kept.
-fn without_nan(sort: &SortExec) -> &[PhysicalSortExpr] {
-    let keys: &[PhysicalSortExpr] = sort.expr();
-    let [is_nan, float, ..] = keys else {
-        return keys;
-    };
-    let tested = tested_for_nan(is_nan.expr.as_ref(), sort.input());
-    let same = tested.zip(below(float.expr.as_ref(), sort.input()));
-    if same.is_some_and(|(a, b)| a == b) {
-        &keys[1..]
-    } else {
-        keys
-    }
-}
-
-/// The column below a projection that a key is.
-fn below(key: &dyn PhysicalExpr, input: &Arc<dyn ExecutionPlan>) -> Option<usize> {
-    let column = key_column(key)?.index();
-    let projection = input.downcast_ref::<ProjectionExec>()?;
-    let expr = &projection.expr().get(column)?.expr;
-    Some(expr.downcast_ref::<Column>()?.index())
-}
-
-/// The column below a projection that a key tells to be NaN or not.
-fn tested_for_nan(key: &dyn PhysicalExpr, input: &Arc<dyn ExecutionPlan>) -> Option<usize> {
-    let column = key.downcast_ref::<Column>()?.index();
-    let projection = input.downcast_ref::<ProjectionExec>()?;
-    let expr = &projection.expr().get(column)?.expr;
-    let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
-    let arg = call
-        .args()
-        .first()
-        .filter(|_| call.fun().name() == "isNaN")?;
-    Some(arg.downcast_ref::<Column>()?.index())
 }
 
 /// The input of a limit over groups in no order with the groups in the order of their keys, if the others

@@ -366,22 +366,15 @@ fn decision(outcomes: &[Outcome], strategy: Strategy, elapsed: Duration) -> Deci
     }
 }
 
-/// The order as users wrote it: keys that only say where NaN stand are left out, and those of floats are the floats.
+/// The order as users wrote it: keys that stand for floats are the floats.
 fn order_text(ordering: &LexOrdering) -> String {
     let of_key = |sort: &PhysicalSortExpr| {
         let call = sort.expr.downcast_ref::<ScalarFunctionExpr>();
         let of_float = call.filter(|call| call.fun().inner().is::<FloatOrder>());
         let float = of_float.and_then(|call| call.args().first());
-        (sql_of(float.unwrap_or(&sort.expr)), float.is_some())
+        format!("{} {}", sql_of(float.unwrap_or(&sort.expr)), sort.options)
     };
-    let keys: Vec<(String, bool)> = ordering.iter().map(of_key).collect();
-    let is_shown = |place: &usize| match keys.get(place + 1) {
-        Some((float, true)) => keys[*place].0 != format!("isNaN({float})"),
-        _ => true,
-    };
-    let places = (0..keys.len()).filter(is_shown);
-    let shown = places.map(|place| format!("{} {}", keys[place].0, ordering[place].options));
-    shown.collect::<Vec<_>>().join(", ")
+    ordering.iter().map(of_key).collect::<Vec<_>>().join(", ")
 }
 
 fn stages(metrics: &MetricsSet) -> Vec<(&'static str, Duration)> {

@@ -22,38 +22,46 @@ pub(crate) fn key_column(expr: &dyn PhysicalExpr) -> Option<&Column> {
 }
 
 fn float_column(expr: &dyn PhysicalExpr) -> Option<&Column> {
+    float_key(expr).map(|(column, _)| column)
+}
+
+/// The column of floats that a key stands for, and whether NaN is the least of them.
+fn float_key(expr: &dyn PhysicalExpr) -> Option<(&Column, bool)> {
     let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
-    call.fun().inner().downcast_ref::<FloatOrder>()?;
-    call.args().first()?.downcast_ref()
+    let order = call.fun().inner().downcast_ref::<FloatOrder>()?;
+    let column = call.args().first()?.downcast_ref()?;
+    Some((column, order.nan_first()))
 }
 
 /// The values of a key, and whether they are other ones than those of the column it stands for.
 pub(super) fn key_values(sort: &PhysicalSortExpr, batch: &RecordBatch) -> Result<(ArrayRef, bool)> {
-    let column = float_column(sort.expr.as_ref()).map(|column| batch.column(column.index()));
-    let values = match column {
-        Some(column) => ArrayRef::clone(column),
+    let float = float_key(sort.expr.as_ref());
+    let values = match float {
+        Some((column, _)) => ArrayRef::clone(batch.column(column.index())),
         None => sort.expr.evaluate(batch)?.into_array(batch.num_rows())?,
     };
     if let Some(bytes) = nested_key::bytes_of(&values, sort.options)? {
         return Ok((bytes, true));
     }
-    Ok(if column.is_some() && has_changed_keys(values.as_ref()) {
-        (FloatOrder::keys(&values)?, true)
-    } else {
-        (values, false)
+    Ok(match float {
+        Some((_, nan_first)) if has_changed_keys(values.as_ref(), nan_first) => {
+            (FloatOrder::keys_with_nan(&values, nan_first)?, true)
+        }
+        _ => (values, false),
     })
 }
 
-/// Whether some float is not its own key: a negative zero, or a NaN of other bits than the usual; of what has floats
+/// Whether some float is not its own key: a negative zero, or a NaN of other bits than that of keys; of what has floats
 /// inside, nobody has looked.
-pub(crate) fn has_changed_keys(array: &dyn Array) -> bool {
+pub(crate) fn has_changed_keys(array: &dyn Array, nan_first: bool) -> bool {
     if array.data_type().is_nested() {
         return FloatOrder::changes(array.data_type());
     }
     if let Some(floats) = array.as_primitive_opt::<Float64Type>() {
-        let is_changed = |v: f64| {
+        let nan = if nan_first { -f64::NAN } else { f64::NAN }.to_bits();
+        let is_changed = move |v: f64| {
             let bits = v.to_bits();
-            bits == (-0.0f64).to_bits() || (v.is_nan() && bits != f64::NAN.to_bits())
+            bits == (-0.0f64).to_bits() || (v.is_nan() && bits != nan)
         };
         let values = floats.values();
         return widest(Any { values, is_changed });
@@ -61,9 +69,10 @@ pub(crate) fn has_changed_keys(array: &dyn Array) -> bool {
     array
         .as_primitive_opt::<Float32Type>()
         .is_some_and(|floats| {
-            let is_changed = |v: f32| {
+            let nan = if nan_first { -f32::NAN } else { f32::NAN }.to_bits();
+            let is_changed = move |v: f32| {
                 let bits = v.to_bits();
-                bits == (-0.0f32).to_bits() || (v.is_nan() && bits != f32::NAN.to_bits())
+                bits == (-0.0f32).to_bits() || (v.is_nan() && bits != nan)
             };
             let values = floats.values();
             widest(Any { values, is_changed })
@@ -113,29 +122,30 @@ mod tests {
             odd_nan,
             f64::NEG_INFINITY,
         ];
-        for (i, value) in (0..).zip(some) {
+        let both = [false, true].map(|nan_first| some.map(|value| (value, nan_first)));
+        for (i, (value, nan_first)) in (0..).zip(both.concat()) {
             let mut values = vec![1.5; 700];
-            values[97 * i] = value;
+            values[97 * (i % 7)] = value;
             let array: ArrayRef = Arc::new(Float64Array::from(values.clone()));
-            let keys = FloatOrder::keys(&array).unwrap();
+            let keys = FloatOrder::keys_with_nan(&array, nan_first).unwrap();
             let bits = |array: &ArrayRef| -> Vec<u64> {
                 let floats = array.as_primitive::<Float64Type>();
                 floats.values().iter().map(|v| v.to_bits()).collect()
             };
             assert_eq!(
-                has_changed_keys(array.as_ref()),
+                has_changed_keys(array.as_ref(), nan_first),
                 bits(&array) != bits(&keys),
                 "{value}"
             );
             let narrow = values.iter().map(|v| *v as f32);
             let array: ArrayRef = Arc::new(Float32Array::from_iter_values(narrow));
-            let keys = FloatOrder::keys(&array).unwrap();
+            let keys = FloatOrder::keys_with_nan(&array, nan_first).unwrap();
             let bits = |array: &ArrayRef| -> Vec<u32> {
                 let floats = array.as_primitive::<Float32Type>();
                 floats.values().iter().map(|v| v.to_bits()).collect()
             };
             assert_eq!(
-                has_changed_keys(array.as_ref()),
+                has_changed_keys(array.as_ref(), nan_first),
                 bits(&array) != bits(&keys),
                 "{value}"
             );

@@ -4,7 +4,8 @@
 //! better rows; the scan leaves out what is beyond it: groups of rows by their least and greatest values,
 //! rows by their keys before it reads other columns. Where all rows that pass its filter come to the top-N,
 //! the scan itself knows which of a batch can be among the first, and lowers the bound, too. Strings have a bound in
-//! that case alone ([`super::text_bound`]); floats have none, since their least and greatest values do not count NaN.
+//! that case alone ([`super::text_bound`]). NaN is behind all other floats in both directions, so that it does not matter
+//! that least and greatest values do not count it.
 
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use arrow::array::{Array, AsArray, BooleanArray, BooleanBufferBuilder, PrimitiveArray};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::SortOptions;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Float32Type, Float64Type};
 
 use super::layout::Field;
 use super::ordinal::{NarrowVisitor, Ordinal, visit_narrow};
@@ -33,6 +34,8 @@ pub struct KeyBound {
     best: Mutex<BinaryHeap<u64>>,
     /// The bound of strings instead of all that.
     texts: Option<TextBound>,
+    /// The farthest place of a value that is not NaN.
+    last: u64,
 }
 
 /// Most rows of which the scan knows the best: the top-N tells the bound of more.
@@ -50,13 +53,16 @@ pub(crate) struct FirstRows {
 impl KeyBound {
     /// A bound for column `column`, which wants everything yet; none for types without bounds.
     pub fn new(column: usize, data_type: &DataType, options: SortOptions) -> Option<Self> {
-        data_type.is_integer().then(|| Self {
+        // NaN stands where NULL does.
+        let has_bound = data_type.is_integer() || data_type.is_floating() && !options.nulls_first;
+        has_bound.then(|| Self {
             column,
             options,
             farthest: AtomicU64::new(u64::MAX),
             first: None,
             best: Mutex::default(),
             texts: None,
+            last: last_place(data_type, options.descending),
         })
     }
 
@@ -70,6 +76,7 @@ impl KeyBound {
             first: None,
             best: Mutex::default(),
             texts: Some(TextBound::new(options, first)),
+            last: u64::MAX,
         })
     }
 
@@ -93,6 +100,7 @@ impl KeyBound {
             first: self.first,
             best: Mutex::default(),
             texts: self.texts.as_ref().map(TextBound::fresh),
+            last: self.last,
         }
     }
 
@@ -129,7 +137,10 @@ impl KeyBound {
         } else {
             min.wrapping_add(value as u64)
         };
-        self.lower_to(place.saturating_sub(u64::from(loses_ties)));
+        // Where the last row that is wanted is NaN, all are.
+        if place <= self.last {
+            self.lower_to(place.saturating_sub(u64::from(loses_ties)));
+        }
     }
 
     /// The first place in the order that a group of rows has, of which the least and the greatest value are
@@ -177,7 +188,9 @@ impl KeyBound {
             least
         };
         let places = self.places(nearest)?;
-        places.first().copied().filter(|_| nearest.is_valid(0))
+        // Whoever counts NaN among the values says nothing of the others.
+        let is_known = |place: &u64| nearest.is_valid(0) && *place <= self.last;
+        places.first().copied().filter(is_known)
     }
 
     /// Whether anything is known to be beyond it, or will be before other columns are read.
@@ -243,11 +256,56 @@ impl KeyBound {
 
     /// The places of values in the order, whatever stands where a row is NULL.
     pub(crate) fn places(&self, keys: &dyn Array) -> Option<Vec<u64>> {
+        if let Some(floats) = keys.as_primitive_opt::<Float64Type>() {
+            return Some(self.places_of(floats, |value| value + 0.0));
+        }
+        if let Some(floats) = keys.as_primitive_opt::<Float32Type>() {
+            return Some(self.places_of(floats, |value| value + 0.0));
+        }
         let mut places = visit_narrow(keys.data_type(), Ordinals(keys))?;
         if self.options.descending {
             places.iter_mut().for_each(|place| *place = !*place);
         }
         Some(places)
+    }
+}
+
+impl KeyBound {
+    /// The places of floats, of which `with_one_zero` has the same for both zeros.
+    fn places_of<T: Ordinal>(
+        &self,
+        floats: &PrimitiveArray<T>,
+        with_one_zero: impl Fn(T::Native) -> T::Native,
+    ) -> Vec<u64> {
+        let place = |value: &T::Native| {
+            let ordinal = T::ordinal(with_one_zero(*value));
+            let place = if self.options.descending {
+                !ordinal
+            } else {
+                ordinal
+            };
+            match value.partial_cmp(value) {
+                Some(_) => place,
+                None => u64::MAX,
+            }
+        };
+        floats.values().iter().map(place).collect()
+    }
+}
+
+/// The farthest place of a value of a type that is not NaN.
+fn last_place(data_type: &DataType, descending: bool) -> u64 {
+    let of_float = |greatest: u64, least: u64| if descending { !least } else { greatest };
+    match data_type {
+        DataType::Float64 => of_float(
+            Float64Type::ordinal(f64::INFINITY),
+            Float64Type::ordinal(f64::NEG_INFINITY),
+        ),
+        DataType::Float32 => of_float(
+            Float32Type::ordinal(f32::INFINITY),
+            Float32Type::ordinal(f32::NEG_INFINITY),
+        ),
+        _ => u64::MAX,
     }
 }
 
@@ -302,11 +360,11 @@ impl NarrowVisitor for Ordinals<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use arrow::array::{Array, BooleanArray, Int32Array};
+    use arrow::array::{Array, BooleanArray, Float64Array, Int32Array};
     use arrow::compute::{SortOptions, and};
-    use arrow::datatypes::DataType;
+    use arrow::datatypes::{DataType, Float64Type};
 
-    use super::{FirstRows, KeyBound};
+    use super::{FirstRows, KeyBound, Ordinal};
 
     /// Numbers that look random.
     fn next(state: &mut u64) -> u64 {
@@ -381,6 +439,75 @@ mod tests {
                 for loses_ties in [false, true] {
                     for seed in 0..20 {
                         let [given, all] = best(num_rows, descending, loses_ties, seed);
+                        assert_eq!(given, all, "{num_rows} {descending} {loses_ties} {seed}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// The best floats of rows in batches as the scan gives them, and of all, as their keys.
+    fn best_floats(
+        num_rows: usize,
+        descending: bool,
+        loses_ties: bool,
+        seed: u64,
+    ) -> [Vec<u64>; 2] {
+        let options = SortOptions {
+            descending,
+            nulls_first: false,
+        };
+        let bound = KeyBound::new(0, &DataType::Float64, options).expect("floats");
+        let bound = bound.of_first(FirstRows {
+            num_rows,
+            loses_ties,
+        });
+        let some = [
+            f64::NAN,
+            -f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            0.0,
+            -0.0,
+            1.5,
+        ];
+        let (mut given, mut all, mut state) = (Vec::new(), Vec::new(), seed);
+        for _ in 0..20 {
+            let value = |_| match some.get(next(&mut state) as usize % 20) {
+                Some(value) => *value,
+                None => next(&mut state) as f64 % 40.0 - 20.0,
+            };
+            let keys = Float64Array::from_iter_values((0..50).map(value));
+            // NaN are behind all others, and zeros are equal.
+            let place = |row: usize| match keys.value(row) {
+                value if value.is_nan() => u64::MAX,
+                value if descending => !Float64Type::ordinal(value + 0.0),
+                value => Float64Type::ordinal(value + 0.0),
+            };
+            all.extend((0..keys.len()).map(place));
+            let everything = BooleanArray::from(vec![true; keys.len()]);
+            let wanted = bound.wanted(&keys).unwrap_or(everything);
+            let first = bound.first_of(&keys, wanted);
+            given.extend((0..keys.len()).filter(|row| first.value(*row)).map(place));
+        }
+        [given, all].map(|mut places| {
+            places.sort_unstable();
+            let last = places.get(num_rows - 1).copied().unwrap_or(u64::MAX);
+            match loses_ties {
+                true => places.truncate(num_rows),
+                false => places.retain(|place| *place <= last),
+            }
+            places
+        })
+    }
+
+    #[test]
+    fn the_first_floats_are_among_those_that_are_given() {
+        for num_rows in [1, 7, 50, 400, 990] {
+            for descending in [false, true] {
+                for loses_ties in [false, true] {
+                    for seed in 0..20 {
+                        let [given, all] = best_floats(num_rows, descending, loses_ties, seed);
                         assert_eq!(given, all, "{num_rows} {descending} {loses_ties} {seed}");
                     }
                 }

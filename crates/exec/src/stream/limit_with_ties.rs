@@ -41,7 +41,7 @@ impl LimitWithTiesStep {
 
 impl Step for LimitWithTiesStep {
     fn push(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
-        let in_order = |key: ArrayRef| match has_changed_keys(key.as_ref()) {
+        let in_order = |key: ArrayRef| match has_changed_keys(key.as_ref(), false) {
             true => FloatOrder::keys(&key).map_err(|e| Error::bug(e.to_string())),
             false => Ok(key),
         };
