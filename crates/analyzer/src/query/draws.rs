@@ -10,6 +10,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use super::Analyzer;
 use super::grouping::Grouping;
 use super::join::all_columns;
+use super::late_items::follows_rows_before;
 use super::select::{Clauses, replace};
 use crate::Typed;
 use crate::expr::aggregate::has_aggregate;
@@ -22,6 +23,8 @@ use crate::udf::{is_volatile, is_volatile_function};
 #[derive(Default)]
 pub(super) struct Draws {
     calls: Vec<(Expr, usize)>,
+    /// Whether calls that follow the rows before them are left out.
+    without_followers: bool,
 }
 
 /// Calls that became columns.
@@ -38,7 +41,8 @@ impl Draws {
                     self.count(arg, false).map_err(crate::into_plan_error)?;
                 }
             }
-            if !only_aggregated && is_draw(e) {
+            let is_left_out = self.without_followers && follows_rows_before(e);
+            if !only_aggregated && is_draw(e) && !is_left_out {
                 match self.calls.iter_mut().find(|(call, _)| call == e) {
                     Some((_, count)) => *count += 1,
                     None => self.calls.push((e.clone(), 1)),
@@ -145,6 +149,7 @@ impl<'s> Stage<'s> {
             all.count(&key.expr, false)?;
             of_keys.count(&key.expr, false)?;
         }
+        all.without_followers = self.clauses.waits_for_sort && !only_aggregated;
         for expr in self.clauses.exprs_mut() {
             all.count(expr, only_aggregated)?;
         }

@@ -11,6 +11,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use super::Analyzer;
+use super::draws::{Draws, put};
 use super::select::replace;
 use crate::plan::{is_of_rows_before, project};
 use crate::typed::column;
@@ -117,16 +118,28 @@ impl LateItems {
     ///
     /// # Errors
     /// If an expression is damaged.
-    pub(super) fn project(late: Option<Self>, plan: LogicalPlan) -> Result<LogicalPlan> {
-        match late {
-            Some(Self(exprs)) => project(plan, exprs),
-            None => Ok(plan),
+    pub(super) fn project(
+        late: Option<Self>,
+        analyzer: &Analyzer<'_>,
+        plan: LogicalPlan,
+    ) -> Result<LogicalPlan> {
+        let Some(Self(mut exprs)) = late else {
+            return Ok(plan);
+        };
+        let mut calls = Draws::default();
+        for expr in &exprs {
+            calls.count(expr, false)?;
         }
+        let (plan, columns) = calls.shared(analyzer, plan, None)?;
+        for expr in &mut exprs {
+            put(expr, &columns, false)?;
+        }
+        project(plan, exprs)
     }
 }
 
 /// Whether the value of a row depends on the rows before it.
-fn follows_rows_before(expr: &Expr) -> bool {
+pub(super) fn follows_rows_before(expr: &Expr) -> bool {
     let exists = expr.exists(|e| Ok(udf::function_name(e).is_some_and(is_of_rows_before)));
     exists.unwrap_or(false)
 }

@@ -132,7 +132,7 @@ impl Analyzer<'_> {
         let only_items = computed.are_all_in(items);
         let num_sorted = clauses.bounds.num_sorted(select);
         let mut late = None;
-        if !names.order_by.is_empty() && select.distinct == Distinct::None {
+        if clauses.waits_for_sort {
             late = computed.split_late(&names.of_keys(), num_sorted.is_some())?;
         }
         let mut plan = computed.project(plan)?;
@@ -152,14 +152,14 @@ impl Analyzer<'_> {
                 plan = first_of_each(plan, &as_sorted)?;
             }
             if num_sorted.is_none() || is_filled(select) {
-                plan = LateItems::project(late.take(), plan)?;
+                plan = LateItems::project(late.take(), self, plan)?;
             }
             let shown = shown_scope(&clauses.items, items);
             let fills = (&shown, clauses.fills.as_slice());
             plan = self.with_fill(plan, (select, outer), &names.order_by, fills)?;
         }
         plan = self.limits(plan, select, &names, clauses.bounds)?;
-        plan = LateItems::project(late, plan)?;
+        plan = LateItems::project(late, self, plan)?;
         self.final_projection(plan, clauses.items, names.items)
     }
 

@@ -32,6 +32,8 @@ pub(crate) struct Clauses {
     pub(crate) limit_by: Vec<Expr>,
     /// The numbers in LIMIT, OFFSET and LIMIT BY.
     pub(crate) bounds: RowBounds,
+    /// Whether what follows the rows before it waits until they are sorted.
+    pub(crate) waits_for_sort: bool,
     /// The constants of WITH FILL of each item of ORDER BY.
     pub(crate) fills: Vec<FillConstants>,
     pub(crate) late_array_joins: Vec<ArrayJoinCall>,
@@ -124,9 +126,12 @@ impl Analyzer<'_> {
             items,
             late_array_joins: Vec::new(),
             late_subqueries: Vec::new(),
+            waits_for_sort: false,
             domain: domain.iter().flat_map(|d| d.exprs()).collect(),
             mentions: mentions.with(resolver.mentions.take()),
         };
+        clauses.waits_for_sort =
+            !clauses.order_by.is_empty() && select.distinct == ast::Distinct::None;
         let array_joins = resolver.array_joins.take();
         // Rows that are left out or repeated would make other totals.
         let of_source = source
