@@ -91,6 +91,8 @@ pub enum StreamOperator {
     Unordered,
     /// The rows as they are; a sort below stays, whatever is above.
     Ordered,
+    /// The rows as they are, all of them: what is below follows the rows before, so that none may be left out there.
+    Whole,
 }
 
 /// The columns of an ASOF JOIN over the rows of both sides.
@@ -124,6 +126,7 @@ impl StreamOperator {
             StreamOperator::Shared(_) => "Shared",
             StreamOperator::Unordered => "Unordered",
             StreamOperator::Ordered => "Ordered",
+            StreamOperator::Whole => "Whole",
         }
     }
 
@@ -142,9 +145,10 @@ impl StreamOperator {
                 columns, prefix, ..
             } => columns.iter().map(|c| &c.name).chain(prefix).collect(),
             StreamOperator::Window(window) => used_by(window),
-            StreamOperator::Shared(_) | StreamOperator::Unordered | StreamOperator::Ordered => {
-                Vec::new()
-            }
+            StreamOperator::Shared(_)
+            | StreamOperator::Unordered
+            | StreamOperator::Ordered
+            | StreamOperator::Whole => Vec::new(),
         }
     }
 
@@ -227,9 +231,10 @@ impl fmt::Display for StreamOperator {
                 let names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();
                 write!(f, ": {}", names.join(", "))
             }
-            StreamOperator::Shared(_) | StreamOperator::Unordered | StreamOperator::Ordered => {
-                Ok(())
-            }
+            StreamOperator::Shared(_)
+            | StreamOperator::Unordered
+            | StreamOperator::Ordered
+            | StreamOperator::Whole => Ok(()),
             StreamOperator::Window(window) => {
                 let names: Vec<&str> = window.functions.iter().map(|w| w.output.as_str()).collect();
                 write!(f, ": {}", names.join(", "))?;

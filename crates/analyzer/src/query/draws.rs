@@ -10,11 +10,10 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use super::Analyzer;
 use super::grouping::Grouping;
 use super::join::all_columns;
-use super::late_items::follows_rows_before;
+use super::late_items::{follows_rows_before, projected};
 use super::select::{Clauses, replace};
 use crate::Typed;
 use crate::expr::aggregate::has_aggregate;
-use crate::plan::project;
 use crate::plan_error;
 use crate::typed::column;
 use crate::udf::{is_volatile, is_volatile_function};
@@ -87,7 +86,7 @@ impl Draws {
                 exprs.push(call.clone().alias(&c.name));
             }
         }
-        Ok((project(plan, exprs)?, columns))
+        Ok((projected(plan, exprs)?, columns))
     }
 }
 

@@ -13,7 +13,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use super::Analyzer;
 use super::draws::{Draws, put};
 use super::select::replace;
-use crate::plan::{is_of_rows_before, project};
+use crate::plan::{StreamOperator, is_of_rows_before, project, stream_node};
 use crate::typed::column;
 use crate::{plan_error, udf};
 
@@ -109,7 +109,7 @@ impl<'a> Computed<'a> {
             Expr::Column(_) => expr,
             other => other.alias(name),
         });
-        project(plan, exprs.collect())
+        projected(plan, exprs.collect())
     }
 }
 
@@ -134,7 +134,17 @@ impl LateItems {
         for expr in &mut exprs {
             put(expr, &columns, false)?;
         }
-        project(plan, exprs)
+        projected(plan, exprs)
+    }
+}
+
+/// `SELECT exprs` over a plan; if one of them follows the rows before, no condition gets below.
+pub(super) fn projected(plan: LogicalPlan, exprs: Vec<Expr>) -> Result<LogicalPlan> {
+    let follows = exprs.iter().any(follows_rows_before);
+    let plan = project(plan, exprs)?;
+    match follows {
+        true => stream_node(plan, StreamOperator::Whole).map_err(plan_error),
+        false => Ok(plan),
     }
 }
 

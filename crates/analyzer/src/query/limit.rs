@@ -9,7 +9,8 @@ use datafusion::arrow::datatypes::{Float64Type, Int64Type, UInt64Type};
 use super::Planned;
 use crate::Typed;
 use crate::expr::Resolver;
-use crate::plan::{RowBound, limited_rows};
+use crate::plan::{RowBound, StreamOperator, limited_rows, stream_node};
+use crate::plan_error;
 
 /// The numbers of rows in the clauses of a SELECT.
 #[derive(Clone, Debug, Default)]
@@ -131,10 +132,20 @@ pub(super) fn within_settings(planned: Planned, body: &SetExpr) -> Result<Planne
     if limit.is_none() && offset == 0 {
         return Ok(planned);
     }
-    Ok(Planned {
-        plan: limited_rows(planned.plan, offset, limit)?,
-        ..planned
-    })
+    let plan = match limit {
+        Some(limit) => limited_rows(planned.plan, offset, Some(limit))?,
+        None => without_first(planned.plan, offset as u64)?,
+    };
+    Ok(Planned { plan, ..planned })
+}
+
+/// The rows of a subquery behind the first `offset`. A plain step of DataFusion's would not keep the sort below.
+pub(super) fn without_first(plan: LogicalPlan, offset: u64) -> Result<LogicalPlan> {
+    let operator = StreamOperator::LimitRows {
+        offset: RowBound::Rows(offset),
+        limit: RowBound::Rows(u64::MAX),
+    };
+    stream_node(plan, operator).map_err(plan_error)
 }
 
 /// The settings of a SELECT, those of the last one for all branches of a set operation.

@@ -10,7 +10,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, SortExpr};
 use super::float_order::{equal_key, order_key};
 use super::items::Item;
 use super::late_items::{Computed, LateItems};
-use super::limit::RowBounds;
+use super::limit::{RowBounds, without_first};
 use super::select::Clauses;
 use super::uuid_order::uuid_key;
 use super::{Analyzer, Outer, OutputColumn};
@@ -257,6 +257,9 @@ impl Analyzer<'_> {
                 limit,
             };
             return stream_node(plan, operator).map_err(plan_error);
+        }
+        if limit.is_none() && self.is_in_subquery() {
+            return without_first(plan, offset);
         }
         let rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         limited_rows(plan, rows(offset), limit.map(rows))

@@ -13,6 +13,8 @@ use super::correlated::{CorrelatedSubquery, with_subqueries};
 use super::draws::Stage;
 use super::grouping::Grouping;
 use super::items::Item;
+use super::join::all_columns;
+use super::late_items::{follows_rows_before, projected};
 use super::limit::RowBounds;
 use super::with_fill::FillConstants;
 use super::{Analyzer, Outer, Planned};
@@ -21,6 +23,7 @@ use crate::expr::aliases::Aliases;
 use crate::expr::{ArrayJoinCall, Mentions, Resolver};
 use crate::plan::filter;
 use crate::plan_error;
+use crate::typed::column;
 
 /// The resolved clauses that are computed after GROUP BY.
 #[derive(Default)]
@@ -165,9 +168,21 @@ impl Analyzer<'_> {
     ) -> Result<LogicalPlan> {
         plan = self.apply_array_join_calls(plan, array_joins.before_where)?;
         for condition in conditions {
-            plan = filter(plan, condition)?;
+            plan = self.filtered_by(plan, condition)?;
         }
         self.apply_array_join_calls(plan, array_joins.after_where)
+    }
+
+    /// The rows for which a condition holds. One that follows the rows before sees all of them, also those that only a part
+    /// of it would drop.
+    fn filtered_by(&self, plan: LogicalPlan, condition: Expr) -> Result<LogicalPlan> {
+        if !follows_rows_before(&condition) {
+            return filter(plan, condition);
+        }
+        let name = self.fresh("condition");
+        let mut exprs = all_columns(&plan);
+        exprs.push(condition.alias(&name));
+        filter(projected(plan, exprs)?, column(&name))
     }
 
     /// The steps behind WHERE over the rows, and the totals of the subquery that gives them.

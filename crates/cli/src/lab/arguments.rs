@@ -98,12 +98,15 @@ How to read the table:
   MiB       memory that the query reserved
 
 Strategies:
-  comparison  packed keys are compared
-  counting    keys of few bits are counted and rows written to their places; others as radix
-  radix       packed keys are split by their highest bits, and sorted by counting digits
-  top         with --limit: the best rows are kept, and no others
-  auto        decides by the rows: what queries use; its choice is named beside it
-  datafusion  the operator of that library";
+  comparison       packed keys are compared
+  in_order         stretches that are in order are taken apart, also short ones; what is in no order as radix
+  nearly_in_order  rows that are out of order are taken out and merged in again, also many
+  counting         keys of few bits are counted and rows written to their places; others as radix
+  radix            packed keys are split by their highest bits, and sorted by counting digits
+  ranks            strings are numbered first, however rarely they repeat; others as radix
+  top              with --limit: the best rows are kept, and no others
+  auto             decides by the rows: what queries use; its choice is named beside it
+  datafusion       the operator of that library";
 
 const SORT_EXAMPLES: &str = "Examples:
   basalt lab sort                                      all kinds of keys

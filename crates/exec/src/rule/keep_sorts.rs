@@ -36,9 +36,11 @@ impl PhysicalOptimizerRule for KeepSorts {
         plan: Arc<dyn ExecutionPlan>,
         _config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        swapped(plan, |node| match follows_sort(node) {
-            true => with_kept_sort(node),
-            false => Ok(None),
+        swapped(plan, |node| {
+            match follows_sort(node) || takes_by_place(node) {
+                true => with_kept_sort(node),
+                false => Ok(None),
+            }
         })
     }
 
@@ -79,6 +81,20 @@ pub(crate) fn follows_sort(node: &Arc<dyn ExecutionPlan>) -> bool {
             udf.is_some_and(|udf| row_order::follows_sort(&udf.bound().name))
                 || call.expressions().iter().any(looks_back)
         })
+}
+
+/// Whether it leaves out rows by their places and does not know the order that it asks for: the keys of a sort
+/// below are no columns here any more.
+fn takes_by_place(node: &Arc<dyn ExecutionPlan>) -> bool {
+    let Some(step) = node.downcast_ref::<StreamExec>() else {
+        return false;
+    };
+    let asks = step.required_input_ordering().iter().any(Option::is_some);
+    let by_place = matches!(
+        step.operator(),
+        StreamOperator::LimitBy { .. } | StreamOperator::LimitRows { .. }
+    );
+    by_place && !asks
 }
 
 /// Whether it is DataFusion's window over rows as they come, which pairs the rows of PASTE JOIN.
@@ -127,7 +143,7 @@ pub(crate) fn keeps_order(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let step = plan.downcast_ref::<StreamExec>().map(StreamExec::operator);
     matches!(
         step,
-        Some(StreamOperator::ArrayJoin { .. } | StreamOperator::Unordered)
+        Some(StreamOperator::ArrayJoin { .. } | StreamOperator::Unordered | StreamOperator::Whole)
     ) || plan.downcast_ref::<ProjectionExec>().is_some()
         || plan.downcast_ref::<FilterExec>().is_some()
         || plan.downcast_ref::<SetRowsExec>().is_some()

@@ -317,9 +317,9 @@ impl Job {
 
 /// The rows that were kept of an input, and then those that nobody has looked at.
 fn with_kept(top: TopRows, rest: SendableRecordBatchStream) -> Result<Input> {
-    let (kept, share) = top.into_rows()?;
+    let (kept, share) = top.into_batches()?;
     let schema = rest.schema();
-    let rows = stream::iter(kept.map(Ok)).chain(rest);
+    let rows = stream::iter(kept.into_iter().map(Ok)).chain(rest);
     Ok((Box::pin(RecordBatchStreamAdapter::new(schema, rows)), share))
 }
 

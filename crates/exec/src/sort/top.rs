@@ -271,11 +271,15 @@ impl TopRows {
         let is_much = self.kept_bytes > MIN_KEPT_BYTES.min(room_bytes() / KEPT_PART);
         // Whoever may not go to files gets an error if less is too much as well.
         let is_too_much = self.is_too_much().unwrap_or(true);
-        if is_too_much || is_much && self.has_few_candidates() {
-            self.drop_others();
-            self.copy_out()?;
-            self.is_full = self.is_too_much()?;
+        if !is_too_much && !(is_much && self.has_few_candidates()) {
+            return Ok(());
         }
+        self.drop_others();
+        // There is no room for a copy of most rows, either.
+        if self.has_few_candidates() || !self.share.may_be_full() {
+            self.copy_out()?;
+        }
+        self.is_full = self.is_too_much()?;
         Ok(())
     }
 
@@ -377,15 +381,12 @@ impl TopRows {
         Ok(())
     }
 
-    /// All rows that may be wanted, in the order in which they came, and the memory of the task, which holds nothing any
-    /// more.
-    pub(super) fn into_rows(mut self) -> Result<(Option<RecordBatch>, Share)> {
-        if !self.candidates.is_empty() {
-            self.copy_out()?;
-        }
-        let rows = self.kept.pop().map(|kept| kept.batch);
+    /// All rows that may be wanted, and some others, in the order in which they came, and the memory of the task, which
+    /// holds nothing any more.
+    pub(super) fn into_batches(mut self) -> Result<(Vec<RecordBatch>, Share)> {
+        let batches = self.kept.into_iter().map(|kept| kept.batch).collect();
         self.share.hold(0)?;
-        Ok((rows, self.share))
+        Ok((batches, self.share))
     }
 
     /// The wanted rows of all tasks in order, those of earlier tasks first among equal ones, without the

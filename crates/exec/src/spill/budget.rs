@@ -216,6 +216,11 @@ impl Share {
         self.memory.try_resize(num_bytes)
     }
 
+    /// Whether there is a limit beyond which what is held goes to files.
+    pub(crate) fn may_be_full(&self) -> bool {
+        self.budget.max_bytes.is_some()
+    }
+
     /// Holds `num_bytes` less from now on.
     pub(crate) fn let_go(&mut self, num_bytes: usize) -> Result<()> {
         self.keep(self.held_bytes.saturating_sub(num_bytes))

@@ -64,7 +64,9 @@ impl StreamExec {
     pub fn try_new(input: Arc<dyn ExecutionPlan>, operator: StreamOperator) -> Result<Self> {
         let (input, operator) = with_constant_lists(input, operator)?;
         let order = match &operator {
-            StreamOperator::ArrayJoin { .. } | StreamOperator::Unordered => None,
+            StreamOperator::ArrayJoin { .. }
+            | StreamOperator::Unordered
+            | StreamOperator::Whole => None,
             _ => order_of(&input),
         };
         Self::with_order(input, operator, order)
@@ -136,14 +138,14 @@ impl StreamExec {
 
     /// Whether as many rows come out as come in.
     pub fn keeps_rows(&self) -> bool {
-        use StreamOperator::{Ordered, Shared, Unordered};
-        matches!(self.operator, Shared(_) | Ordered | Unordered)
+        use StreamOperator::{Ordered, Shared, Unordered, Whole};
+        matches!(self.operator, Shared(_) | Ordered | Unordered | Whole)
     }
 
     fn is_row_by_row(&self) -> bool {
         matches!(
             self.operator,
-            StreamOperator::ArrayJoin { .. } | StreamOperator::Unordered
+            StreamOperator::ArrayJoin { .. } | StreamOperator::Unordered | StreamOperator::Whole
         )
     }
 
@@ -185,7 +187,9 @@ impl StreamExec {
                     defaults,
                 },
             )?),
-            StreamOperator::Unordered | StreamOperator::Ordered => Box::new(Unchanged),
+            StreamOperator::Unordered | StreamOperator::Ordered | StreamOperator::Whole => {
+                Box::new(Unchanged)
+            }
             StreamOperator::KeysAtMost { .. }
             | StreamOperator::LimitBy { .. }
             | StreamOperator::LimitRows { .. }
