@@ -5,6 +5,7 @@ use basalt_parser::ast::{self, SetExpr};
 use basalt_types::DataType;
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{Float64Type, Int64Type, UInt64Type};
+use datafusion::logical_expr::LogicalPlan;
 
 use super::Planned;
 use crate::Typed;
