@@ -292,7 +292,12 @@ impl ExecutionPlan for StreamExec {
             return vec![false];
         }
         let asks = self.required_input_ordering().iter().any(Option::is_some);
-        vec![!asks && keeps_order(&self.operator) && !is_limit(&self.operator)]
+        // A sort below may have keys that are no columns here any more.
+        let by_place = matches!(
+            &self.operator,
+            StreamOperator::LimitBy { .. } | StreamOperator::LimitRows { .. }
+        );
+        vec![!asks && !by_place && keeps_order(&self.operator) && !is_limit(&self.operator)]
     }
 
     fn apply_expressions(
