@@ -3,6 +3,8 @@
 //! FROM → arrayJoin → PREWHERE, WHERE → GROUP BY → HAVING → windows → QUALIFY → DISTINCT →
 //! ORDER BY → LIMIT BY → LIMIT.
 
+use std::cell::RefCell;
+
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -21,9 +23,9 @@ use super::{Analyzer, Outer, Planned};
 use crate::expr::aggregate::has_aggregate;
 use crate::expr::aliases::Aliases;
 use crate::expr::{ArrayJoinCall, Mentions, Resolver};
-use crate::plan::filter;
-use crate::plan_error;
+use crate::plan::{filter, is_of_rows_before};
 use crate::typed::column;
+use crate::{plan_error, udf};
 
 /// The resolved clauses that are computed after GROUP BY.
 #[derive(Default)]
@@ -173,16 +175,23 @@ impl Analyzer<'_> {
         self.apply_array_join_calls(plan, array_joins.after_where)
     }
 
-    /// The rows for which a condition holds. One that follows the rows before sees all of them, also those that only a part
-    /// of it would drop.
+    /// The rows for which a condition holds. What follows the rows before in it sees all of them, also those that another
+    /// part of it drops.
     fn filtered_by(&self, plan: LogicalPlan, condition: Expr) -> Result<LogicalPlan> {
         if !follows_rows_before(&condition) {
             return filter(plan, condition);
         }
-        let name = self.fresh("condition");
-        let mut exprs = all_columns(&plan);
-        exprs.push(condition.alias(&name));
-        filter(projected(plan, exprs)?, column(&name))
+        let calls = RefCell::new(Vec::new());
+        let condition = replace(condition, |e| {
+            if !udf::function_name(e).is_some_and(is_of_rows_before) {
+                return None;
+            }
+            let name = self.fresh("followed");
+            calls.borrow_mut().push(e.clone().alias(&name));
+            Some(column(&name))
+        })?;
+        let exprs = all_columns(&plan).into_iter().chain(calls.take());
+        filter(projected(plan, exprs.collect())?, condition)
     }
 
     /// The steps behind WHERE over the rows, and the totals of the subquery that gives them.

@@ -47,8 +47,9 @@ pub(crate) fn sort_product() -> Vec<Configuration> {
 
 fn sort_configuration(strategy: &str, spills_from: &str) -> Configuration {
     // A file for every few rows takes long.
-    let (block_rows, except) = match spills_from {
-        "0" => ("5", "many_rows"),
+    let (block_rows, except) = match (spills_from, strategy) {
+        ("0", "top") => ("5", "many_rows|few_keys_and_top"),
+        ("0", _) => ("5", "many_rows"),
         _ => ("100", "many_rows|below_aggregates"),
     };
     let settings = [
