@@ -148,7 +148,7 @@ impl<'s> Stage<'s> {
             all.count(&key.expr, false)?;
             of_keys.count(&key.expr, false)?;
         }
-        all.without_followers = self.clauses.waits_for_sort && !only_aggregated;
+        all.without_followers = self.clauses.waits_for_sort() && !only_aggregated;
         for expr in self.clauses.exprs_mut() {
             all.count(expr, only_aggregated)?;
         }

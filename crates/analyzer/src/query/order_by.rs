@@ -132,7 +132,7 @@ impl Analyzer<'_> {
         let only_items = computed.are_all_in(items);
         let num_sorted = clauses.bounds.num_sorted(select);
         let mut late = None;
-        if clauses.waits_for_sort {
+        if clauses.waits_for_sort() {
             late = computed.split_late(&names.of_keys(), num_sorted.is_some())?;
         }
         let mut plan = computed.project(plan)?;

@@ -37,8 +37,8 @@ pub(crate) struct Clauses {
     pub(crate) limit_by: Vec<Expr>,
     /// The numbers in LIMIT, OFFSET and LIMIT BY.
     pub(crate) bounds: RowBounds,
-    /// Whether what follows the rows before it waits until they are sorted.
-    pub(crate) waits_for_sort: bool,
+    /// Whether DISTINCT leaves out rows.
+    pub(crate) is_distinct: bool,
     /// The constants of WITH FILL of each item of ORDER BY.
     pub(crate) fills: Vec<FillConstants>,
     pub(crate) late_array_joins: Vec<ArrayJoinCall>,
@@ -54,6 +54,11 @@ impl Clauses {
     fn are_over(&self, rows: &LogicalPlan) -> bool {
         let mut columns = self.items.iter().flat_map(|i| i.typed.expr.column_refs());
         columns.all(|column| rows.schema().has_column(column))
+    }
+
+    /// Whether what follows the rows before it waits until they are sorted.
+    pub(super) fn waits_for_sort(&self) -> bool {
+        !self.order_by.is_empty() && !self.is_distinct
     }
 
     /// All expressions, for a change that must reach every one of them.
@@ -131,12 +136,10 @@ impl Analyzer<'_> {
             items,
             late_array_joins: Vec::new(),
             late_subqueries: Vec::new(),
-            waits_for_sort: false,
+            is_distinct: select.distinct != ast::Distinct::None,
             domain: domain.iter().flat_map(|d| d.exprs()).collect(),
             mentions: mentions.with(resolver.mentions.take()),
         };
-        clauses.waits_for_sort =
-            !clauses.order_by.is_empty() && select.distinct == ast::Distinct::None;
         let array_joins = resolver.array_joins.take();
         // Rows that are left out or repeated would make other totals.
         let of_source = source
