@@ -303,7 +303,7 @@ impl Collector {
         }
         let is_column = |key: &ArrayRef| batch.columns().iter().any(|c| Arc::ptr_eq(c, key));
         let computed = keys.iter().filter(|key| !is_column(key));
-        let computed_bytes: usize = computed.map(|key| array_bytes(key)).sum();
+        let computed_bytes: usize = computed.map(array_bytes).sum();
         self.rows.stretches.push(stretches);
         self.rows.batches.push(batch);
         self.rows.keys.push(keys);

@@ -271,7 +271,7 @@ impl TopRows {
         let is_much = self.kept_bytes > MIN_KEPT_BYTES.min(room_bytes() / KEPT_PART);
         // Whoever may not go to files gets an error if less is too much as well.
         let is_too_much = self.is_too_much().unwrap_or(true);
-        if !is_too_much && !(is_much && self.has_few_candidates()) {
+        if !(is_too_much || is_much && self.has_few_candidates()) {
             return Ok(());
         }
         self.drop_others();
