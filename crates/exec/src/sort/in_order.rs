@@ -29,7 +29,7 @@ const MIN_PIECES: usize = 32;
 const MIN_PIECE_ROWS: usize = 512;
 
 /// Pieces that are found where that is asked for, however short they are.
-const ASKED_PIECES: usize = 1 << 16;
+const ASKED_PIECES: usize = 1 << 12;
 
 /// A stretch of a batch's rows that are in order, or in the opposite one.
 #[derive(Clone, Debug, PartialEq, Eq)]

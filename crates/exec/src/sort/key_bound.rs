@@ -432,18 +432,26 @@ mod tests {
         })
     }
 
-    #[test]
-    fn the_first_rows_are_among_those_that_are_given() {
-        for num_rows in [1, 2, 7, 50, 2000] {
-            for descending in [false, true] {
-                for loses_ties in [false, true] {
-                    for seed in 0..20 {
-                        let [given, all] = best(num_rows, descending, loses_ties, seed);
-                        assert_eq!(given, all, "{num_rows} {descending} {loses_ties} {seed}");
-                    }
+    /// Compares what `best` gives with all rows, in both directions, with and without ties.
+    fn check<T: PartialEq + std::fmt::Debug>(
+        numbers_of_rows: &[usize],
+        best: impl Fn(usize, bool, bool, u64) -> [Vec<T>; 2],
+    ) {
+        for num_rows in numbers_of_rows {
+            for (descending, loses_ties) in
+                [(false, false), (false, true), (true, false), (true, true)]
+            {
+                for seed in 0..20 {
+                    let [given, all] = best(*num_rows, descending, loses_ties, seed);
+                    assert_eq!(given, all, "{num_rows} {descending} {loses_ties} {seed}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_first_rows_are_among_those_that_are_given() {
+        check(&[1, 2, 7, 50, 2000], best);
     }
 
     /// The best floats of rows in batches as the scan gives them, and of all, as their keys.
@@ -503,15 +511,6 @@ mod tests {
 
     #[test]
     fn the_first_floats_are_among_those_that_are_given() {
-        for num_rows in [1, 7, 50, 400, 990] {
-            for descending in [false, true] {
-                for loses_ties in [false, true] {
-                    for seed in 0..20 {
-                        let [given, all] = best_floats(num_rows, descending, loses_ties, seed);
-                        assert_eq!(given, all, "{num_rows} {descending} {loses_ties} {seed}");
-                    }
-                }
-            }
-        }
+        check(&[1, 7, 50, 400, 990], best_floats);
     }
 }

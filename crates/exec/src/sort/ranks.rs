@@ -346,7 +346,6 @@ mod tests {
 
     use super::{Cut, Strategy, ranked, seems_worth_it};
 
-    /// Arrays of strings that begin alike; `distinct` different ones and NULLs.
     fn cut(strategy: Strategy, num_tasks: usize) -> Cut {
         Cut {
             strategy,
@@ -354,6 +353,7 @@ mod tests {
         }
     }
 
+    /// Arrays of strings that begin alike; `distinct` different ones and NULLs.
     fn arrays(distinct: u32) -> Vec<BinaryViewArray> {
         let string = |i: u32| {
             let n = i.wrapping_mul(2_654_435_761) % distinct;

@@ -110,6 +110,7 @@ impl Kept {
             _ => Ok(None),
         }
     }
+
     /// Rows of a block that is there; those of small batches are in none before [`Kept::add_small`].
     pub(super) fn num_rows(&self, block: usize) -> Option<usize> {
         match self.blocks.get(block)? {
