@@ -315,6 +315,9 @@ impl SortRowsExec {
             let partitions = format!("{partitions}; what follows is of the largest, {largest}");
             account.facts.push(("Partitions", partitions));
         }
+        let (why, _) = outcome.reason(self.options.strategy);
+        let way = outcome.way.name().to_owned();
+        account.facts.extend([("Way", way), ("Why", why)]);
         account.facts.extend(outcome.facts.iter().cloned());
         account.facts.extend(spilled(&metrics));
         let elapsed = Duration::from_nanos(own as u64);

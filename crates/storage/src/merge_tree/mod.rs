@@ -61,6 +61,7 @@ mod partition;
 mod pressure;
 mod read;
 mod rewrite;
+mod row_order;
 mod string_dictionary;
 mod syncing;
 mod table;

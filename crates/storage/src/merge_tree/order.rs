@@ -12,9 +12,7 @@ use basalt_types::text::{ColumnText, Style, TextOptions};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::packed_order::{PackedOrder, SortMemory, packed_order};
-
-/// Bytes of keys that are compared as one number.
-const WORD_BYTES: usize = 16;
+use super::row_order::row_order;
 
 /// Rows in the order of some columns; equal ones stay as they are.
 #[derive(Debug)]
@@ -55,22 +53,8 @@ pub(super) fn order_of(columns: &[ArrayRef], memory: &mut SortMemory) -> Result<
     if is_sorted {
         return Ok(Order::as_it_is(columns));
     }
-    let indices = match words(&rows) {
-        Some(words) => {
-            let mut keyed: Vec<(u128, u32)> = words.into_iter().zip(0..count).collect();
-            // The number of the row makes keys distinct, so that the sort need not be stable.
-            keyed.sort_unstable();
-            keyed.into_iter().map(|(_, row)| row).collect()
-        }
-        None => {
-            let mut indices: Vec<u32> = (0..count).collect();
-            // Stable, and quick where rows come as a few sorted runs: merges.
-            indices.sort_by(|a, b| rows.row(*a as usize).cmp(&rows.row(*b as usize)));
-            indices
-        }
-    };
     Ok(Order {
-        indices: Some(UInt32Array::from(indices)),
+        indices: Some(UInt32Array::from(row_order(&rows, count, memory))),
         keys: vec![None; columns.len()],
     })
 }
@@ -89,22 +73,6 @@ pub(super) fn converter(types: impl Iterator<Item = ArrowType>) -> Result<RowCon
     };
     let field = |data_type| SortField::new_with_options(data_type, options);
     RowConverter::new(types.map(field).collect()).map_err(|e| Error::bug(e.to_string()))
-}
-
-/// The rows as numbers of the same order, if they are short and of the same length.
-fn words(rows: &Rows) -> Option<Vec<u128>> {
-    let len = rows.row(0).as_ref().len();
-    if len > WORD_BYTES {
-        return None;
-    }
-    let word = |i: usize| {
-        let row = rows.row(i);
-        let bytes: &[u8] = row.as_ref();
-        let mut word = [0; WORD_BYTES];
-        word.get_mut(..bytes.len())?.copy_from_slice(bytes);
-        (bytes.len() == len).then(|| u128::from_be_bytes(word))
-    };
-    (0..rows.num_rows()).map(word).collect()
 }
 
 /// Where runs of equal rows begin, and the end of the last.

@@ -27,8 +27,8 @@ const FEW: usize = 24;
 /// Memory for words, which the next part of an insert needs again.
 #[derive(Debug, Default)]
 pub(super) struct SortMemory {
-    words: Vec<u64>,
-    scratch: Vec<u64>,
+    pub(super) words: Vec<u64>,
+    pub(super) scratch: Vec<u64>,
     rests: Vec<u64>,
 }
 

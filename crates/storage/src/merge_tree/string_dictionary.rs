@@ -1,12 +1,19 @@
 //! Finds the different strings of a group, so that each is stored and decoded once.
 
-use arrow::array::{Array, BinaryViewArray};
+use arrow::array::{Array, BinaryViewArray, ByteView};
+use basalt_kernels::prefetch::prefetch;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Rows after which strings that nearly all differ are given up.
 const SAMPLE_ROWS: usize = 8192;
+
+/// Rows that are looked up together, so that the bytes of those that are not known come meanwhile.
+const BATCH: usize = 64;
+
+/// Strings of more bytes do not lie in their views.
+const MAX_INLINE: u32 = 12;
 
 /// Share of different strings from which on a dictionary gains nothing: what compression finds again costs
 /// it about as much as a code.
@@ -27,50 +34,43 @@ impl StringDictionary {
     /// The dictionary of some strings, NULL counting as the empty one; `None` if too many differ.
     pub(super) fn of(strings: &BinaryViewArray) -> Option<Self> {
         let num_rows = strings.len();
-        let most = (num_rows as f64 * MAX_DISTINCT) as usize;
-        let mut found = Self::default();
-        found.codes.reserve(num_rows);
-        // Where the string of a code begins, and its hash.
-        let mut starts: Vec<usize> = Vec::new();
-        let mut hashes: Vec<u64> = Vec::new();
-        let mut table: HashTable<u16> = HashTable::new();
-        let mut last: (&[u8], u16) = (&[], 0);
-        for row in 0..num_rows {
-            let is_sample = row == SAMPLE_ROWS;
-            if is_sample && starts.len() as f64 > row as f64 * MAX_DISTINCT_OF_SAMPLE {
+        let mut numbers = Numbers::new(num_rows);
+        let mut views = KnownViews::new();
+        let mut codes = vec![0; num_rows];
+        let mut news = [0; BATCH];
+        for (batch, codes) in codes.chunks_mut(BATCH).enumerate() {
+            let begin = batch * BATCH;
+            if begin == SAMPLE_ROWS && numbers.are_too_many(begin) {
                 return None;
             }
-            let value: &[u8] = match strings.is_null(row) {
-                true => &[],
-                false => strings.value(row),
-            };
-            if row > 0 && value == last.0 {
-                found.codes.push(last.1);
-                continue;
-            }
-            let is_value = |code: &u16| {
-                let code = usize::from(*code);
-                let text = &found.bytes[starts[code]..][..found.lengths[code] as usize];
-                text == value
-            };
-            let hash = xxh3_64(value);
-            let code = match table.entry(hash, is_value, |code| hashes[usize::from(*code)]) {
-                Entry::Occupied(entry) => *entry.get(),
-                Entry::Vacant(_) if starts.len() == most => return None,
-                Entry::Vacant(entry) => {
-                    let code = u16::try_from(starts.len()).ok()?;
-                    entry.insert(code);
-                    hashes.push(hash);
-                    starts.push(found.bytes.len());
-                    found.lengths.push(u32::try_from(value.len()).ok()?);
-                    found.bytes.extend_from_slice(value);
-                    code
+            let mut num_news = 0;
+            for (i, code) in codes.iter_mut().enumerate() {
+                let row = begin + i;
+                match views.code(strings.views()[row]) {
+                    Some(known) if !strings.is_null(row) => *code = known,
+                    _ => {
+                        news[num_news] = i;
+                        num_news += 1;
+                        ask_for(strings, row);
+                    }
                 }
-            };
-            found.codes.push(code);
-            last = (value, code);
+            }
+            for i in &news[..num_news] {
+                let row = begin + *i;
+                if strings.is_null(row) {
+                    codes[*i] = numbers.code_of(&[])?;
+                    continue;
+                }
+                codes[*i] = numbers.code_of(strings.value(row))?;
+                views.keep(strings.views()[row], codes[*i]);
+            }
         }
-        (num_rows > 0).then_some(found)
+        let Numbers { lengths, bytes, .. } = numbers;
+        (num_rows > 0).then_some(Self {
+            codes,
+            lengths,
+            bytes,
+        })
     }
 
     /// The different strings.
@@ -81,6 +81,107 @@ impl StringDictionary {
             rest = behind;
             text
         })
+    }
+}
+
+/// Has the processor fetch the bytes of a string that does not lie in its view.
+fn ask_for(strings: &BinaryViewArray, row: usize) {
+    let view = ByteView::from(strings.views()[row]);
+    if view.length > MAX_INLINE {
+        // What stands in place of a NULL may lie nowhere.
+        let buffer = strings.data_buffers().get(view.buffer_index as usize);
+        prefetch(buffer.map_or(&[][..], |b| b), view.offset as usize);
+    }
+}
+
+/// Numbers strings by their bytes.
+struct Numbers {
+    table: HashTable<u16>,
+    /// Of each different string.
+    hashes: Vec<u64>,
+    /// Where the string of a number begins.
+    starts: Vec<usize>,
+    lengths: Vec<u32>,
+    bytes: Vec<u8>,
+    /// So many different ones are too many.
+    most: usize,
+}
+
+impl Numbers {
+    /// Of the strings of so many rows.
+    fn new(num_rows: usize) -> Self {
+        Self {
+            table: HashTable::new(),
+            hashes: Vec::new(),
+            starts: Vec::new(),
+            lengths: Vec::new(),
+            bytes: Vec::new(),
+            most: (num_rows as f64 * MAX_DISTINCT) as usize,
+        }
+    }
+
+    /// Whether of the first rows, which are `num_rows`, too many differ.
+    fn are_too_many(&self, num_rows: usize) -> bool {
+        self.starts.len() as f64 > num_rows as f64 * MAX_DISTINCT_OF_SAMPLE
+    }
+
+    /// The number of a string; `None` if there are too many.
+    fn code_of(&mut self, value: &[u8]) -> Option<u16> {
+        let hash = xxh3_64(value);
+        let is_value = |code: &u16| {
+            let code = usize::from(*code);
+            self.hashes[code] == hash
+                && self.lengths[code] as usize == value.len()
+                && &self.bytes[self.starts[code]..][..value.len()] == value
+        };
+        let hash_of = |code: &u16| self.hashes[usize::from(*code)];
+        match self.table.entry(hash, is_value, hash_of) {
+            Entry::Occupied(entry) => Some(*entry.get()),
+            Entry::Vacant(_) if self.starts.len() == self.most => None,
+            Entry::Vacant(entry) => {
+                let code = u16::try_from(self.starts.len()).ok()?;
+                entry.insert(code);
+                self.hashes.push(hash);
+                self.starts.push(self.bytes.len());
+                self.lengths.push(u32::try_from(value.len()).ok()?);
+                self.bytes.extend_from_slice(value);
+                Some(code)
+            }
+        }
+    }
+}
+
+/// The numbers of strings that were met lately, by their views: a short string is its view, and a long one from a
+/// dictionary lies where it lay before, so that its bytes need not be looked at.
+struct KnownViews {
+    /// A view and its number, one above it; 0 is none.
+    slots: Vec<(u128, u32)>,
+}
+
+impl KnownViews {
+    const NUM_SLOTS_LOG2: u32 = 12;
+
+    fn new() -> Self {
+        Self {
+            slots: vec![(0, 0); 1 << Self::NUM_SLOTS_LOG2],
+        }
+    }
+
+    fn code(&self, view: u128) -> Option<u16> {
+        let (known, above) = self.slots[Self::slot(view)];
+        let code = above.checked_sub(1).filter(|_| known == view)?;
+        u16::try_from(code).ok()
+    }
+
+    fn keep(&mut self, view: u128, code: u16) {
+        self.slots[Self::slot(view)] = (view, u32::from(code) + 1);
+    }
+
+    /// By a product of both halves, of which the upper bits depend on all of them.
+    fn slot(view: u128) -> usize {
+        const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+        let halves = (view >> 64) as u64 ^ (view as u64).rotate_left(31);
+        (halves.wrapping_mul(ODD) >> (u64::BITS - Self::NUM_SLOTS_LOG2)) as usize
     }
 }
 

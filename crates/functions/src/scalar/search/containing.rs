@@ -7,13 +7,16 @@
 
 use arrow::array::{Array, BinaryViewArray, ByteView};
 use arrow::buffer::Buffer;
-use basalt_kernels::prefetch::prefetch;
 use basalt_kernels::widest::{Loop, widest};
-use memchr::arch::all::packedpair::Pair;
 use memchr::memmem::Finder;
+
+use super::may_contain::{MayContain, Probes};
 
 /// Rows that are looked at together: some may lie in one stretch where others do not.
 const BLOCK: usize = 1024;
+
+/// Rows of a block that are looked at before all of it.
+const FIRST: usize = 16;
 
 /// Strings up to this length lie in their views.
 const MAX_INLINE: u32 = 12;
@@ -78,7 +81,12 @@ impl<'a> Stretch<'a> {
 
     fn of(views: &'a [u128], buffers: &'a [Buffer]) -> Option<Self> {
         let (first, last) = (view_at(views, 0)?, view_at(views, views.len() - 1)?);
-        let len = widest(LenInOrder(views)).filter(|_| first.length > MAX_INLINE)?;
+        if first.length <= MAX_INLINE {
+            return None;
+        }
+        // Most columns that are no stretch show it in their first rows.
+        LenInOrder(&views[..views.len().min(FIRST)]).run()?;
+        let len = widest(LenInOrder(views))?;
         let begin = first.offset as usize;
         let end = last.offset as usize + last.length as usize;
         let bytes = buffers.get(first.buffer_index as usize)?.get(begin..end)?;
@@ -180,26 +188,18 @@ struct LongStrings {
 }
 
 impl LongStrings {
+    /// Of rows of one block.
     fn fill(&mut self, views: &[u128]) {
+        let mut rows = [0_u16; BLOCK];
+        let num_long = widest(RowsOfLong {
+            views,
+            rows: &mut rows,
+        });
+        let long = rows[..num_long].iter();
         self.strings.clear();
-        self.longest_other = 0;
-        for (word, views) in views.chunks(64).enumerate() {
-            // Without branches: where lengths are mixed no processor foresees them.
-            let mut long = 0_u64;
-            for (row, view) in views.iter().enumerate() {
-                let length = *view as u32;
-                let is_long = length > MAX_INLINE;
-                long |= u64::from(is_long) << row;
-                let other = if is_long { 0 } else { length };
-                self.longest_other = self.longest_other.max(other);
-            }
-            while long != 0 {
-                let row = long.trailing_zeros() as usize;
-                let string = ByteView::from(views[row]);
-                self.strings.push(((word * 64 + row) as u16, string));
-                long &= long - 1;
-            }
-        }
+        let string = |row: &u16| (*row, ByteView::from(views[usize::from(*row)]));
+        self.strings.extend(long.map(string));
+        self.longest_other = widest(LongestInline(views));
     }
 
     /// Tells the rows whose strings contain what `finder` looks for.
@@ -267,84 +267,38 @@ impl LongStrings {
     }
 }
 
-/// Bytes of a text that are seldom met, and where they lie in it: where one of them is missing, there is
-/// no need to look for the rest.
-struct Probes {
-    bytes: [u8; 3],
-    offsets: [usize; 3],
-    /// Length of the text.
-    len: usize,
+/// Numbers the rows of a block with long strings, without branches: where lengths are mixed no processor
+/// foresees them.
+struct RowsOfLong<'a> {
+    views: &'a [u128],
+    rows: &'a mut [u16; BLOCK],
 }
 
-impl Probes {
-    fn of(needle: &[u8]) -> Self {
-        let pair = Pair::new(needle);
-        let (one, two) = pair.map_or((0, 0), |pair| (pair.index1(), pair.index2()));
-        let (one, two) = (usize::from(one), usize::from(two));
-        let mut others = (0..needle.len()).rev();
-        let third = others.find(|at| *at != one && *at != two);
-        let offsets = [one, two, third.unwrap_or(one)];
-        Self {
-            bytes: offsets.map(|at| needle[at]),
-            offsets,
-            len: needle.len(),
+impl Loop for RowsOfLong<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self) -> usize {
+        let mut num_long = 0;
+        for (row, view) in self.views.iter().take(BLOCK).enumerate() {
+            self.rows[num_long % BLOCK] = row as u16;
+            num_long += usize::from(*view as u32 > MAX_INLINE);
         }
+        num_long
     }
 }
 
-/// Places of a string at which a text may begin that are looked at together.
-const PLACES: usize = 64;
+/// The length of the longest string that lies in its view.
+struct LongestInline<'a>(&'a [u128]);
 
-/// Strings that are asked for before they are looked at: where an earlier condition has left few, each lies
-/// where nothing was read before, and waiting for one after the other takes a third longer (`q23` of ClickBench).
-const AHEAD: usize = 16;
-
-/// Those of some long strings that may contain a text, each looked at where it lies.
-struct MayContain<'a> {
-    strings: &'a [(u16, ByteView)],
-    buffers: &'a [Buffer],
-    probes: &'a Probes,
-}
-
-impl Loop for MayContain<'_> {
-    type Output = Vec<(u16, ByteView)>;
+impl Loop for LongestInline<'_> {
+    type Output = u32;
 
     #[inline(always)]
-    fn run(self) -> Self::Output {
-        let [one, two, three] = self.probes.bytes;
-        let furthest = self.probes.offsets.into_iter().max().unwrap_or(0);
-        let mut found = Vec::new();
-        for (at, (row, string)) in self.strings.iter().enumerate() {
-            if let Some((_, ahead)) = self.strings.get(at + AHEAD) {
-                let bytes = &self.buffers[ahead.buffer_index as usize];
-                prefetch(bytes, ahead.offset as usize);
-                prefetch(bytes, ahead.offset as usize + ahead.length as usize);
-            }
-            let places = (string.length as usize + 1).saturating_sub(self.probes.len);
-            let begin = string.offset as usize;
-            // With what lies behind the string: a text found there is no harm, only looked at in vain.
-            let end = begin + places.next_multiple_of(PLACES) + furthest;
-            let Some(bytes) = self.buffers[string.buffer_index as usize].get(begin..end) else {
-                found.push((*row, *string));
-                continue;
-            };
-            let [ones, twos, threes] = self.probes.offsets.map(|at| &bytes[at..]);
-            let (ones, twos, threes) = (
-                ones.as_chunks::<PLACES>().0,
-                twos.as_chunks::<PLACES>().0,
-                threes.as_chunks::<PLACES>().0,
-            );
-            let mut may = 0;
-            for ((a, b), c) in ones.iter().zip(twos).zip(threes) {
-                for i in 0..PLACES {
-                    may |= u8::from((a[i] == one) & (b[i] == two) & (c[i] == three));
-                }
-            }
-            if may != 0 {
-                found.push((*row, *string));
-            }
-        }
-        found
+    fn run(self) -> u32 {
+        let lengths = self.0.iter().map(|view| *view as u32);
+        let inline = lengths.map(|length| if length > MAX_INLINE { 0 } else { length });
+        inline.fold(0, u32::max)
     }
 }
 

@@ -6,6 +6,7 @@ pub mod extract;
 pub mod fold;
 pub mod like;
 pub mod matching;
+mod may_contain;
 pub mod multi;
 pub mod on_value;
 pub mod phrase;
