@@ -11,7 +11,11 @@ ENGINES = {
     "duckdb": "DuckDB",
     "polars": "Polars",
     "datafusion": "DataFusion",
+    "chdb_jit": "CompilingChDB",
 }
+
+# Those that are measured if none are named.
+USUAL = ("basalt", "chdb", "duckdb", "polars", "datafusion")
 
 
 def load_engine(name: str):

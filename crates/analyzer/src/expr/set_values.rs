@@ -9,8 +9,9 @@ use basalt_functions::{Arg, BoundFunction, Column, registry};
 use basalt_parser::ast::{self, ExprKind};
 use basalt_types::{DataType, TupleType};
 use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, StructArray, new_null_array,
+    Array, ArrayRef, AsArray, BooleanArray, StructArray, UInt8Array, new_null_array,
 };
+use datafusion::arrow::compute::kernels::cmp::gt;
 use datafusion::arrow::compute::{concat, nullif};
 use datafusion::arrow::datatypes::Field;
 use datafusion::arrow::row::{RowConverter, Rows, SortField};
@@ -278,6 +279,13 @@ impl Resolver<'_> {
         }
         if from.base() == to || from.base() == to.base() {
             return Ok(Arc::clone(array));
+        }
+        if *to.base() == DataType::Bool && from.base().is_number() {
+            // Numbers other than 0 and 1 are no truth values.
+            let bytes = self.convert(array, from, &DataType::UInt8)?;
+            let are_others = gt(&bytes, &UInt8Array::new_scalar(1));
+            let values = are_others.and_then(|others| nullif(&bytes, &others));
+            return values.map_err(|e| Error::bug(e.to_string()));
         }
         let is_rounded = to.is_decimal() && (from.is_decimal() || from.is_float());
         if is_rounded || matches!(to.base(), DataType::Array(_) | DataType::Map(..)) {

@@ -31,6 +31,19 @@ pub(crate) fn sort_key(
     resolver
         .analyzer
         .check_key(&key.data_type, "allow_suspicious_types_in_order_by")?;
+    if key
+        .data_type
+        .has(&|t| matches!(t, DataType::AggregateFunction(_)))
+    {
+        return Err(Error::new(
+            ErrorCode::ILLEGAL_COLUMN,
+            format!(
+                "Sort by what it stands for, finalizeAggregation(…): data type {} is not allowed in ORDER BY keys, because \
+                 its values are not comparable",
+                key.data_type
+            ),
+        ));
+    }
     if item.collate.is_some() {
         return Err(Error::not_implemented("ORDER BY … COLLATE"));
     }

@@ -431,7 +431,19 @@ fn extreme(call: &Call<'_>, keeps: &str) -> Result<Resolved> {
     let types: Vec<DataType> = call.data_types().into_iter().map(bytes_of_bool).collect();
     let result = match least_supertype(&types) {
         Ok(result) => result,
-        Err(e) => return mixed_extreme(call, keeps == "greater").unwrap_or(Err(e)),
+        Err(e) => {
+            let unlike = match &types[..] {
+                [a, b] if a.base().is_number() && b.base().is_number() => Error::new(
+                    ErrorCode::ILLEGAL_TYPE_OF_ARGUMENT,
+                    format!(
+                        "Cast one of them: illegal types {a} and {b} of arguments of function {}",
+                        call.name
+                    ),
+                ),
+                _ => e,
+            };
+            return mixed_extreme(call, keeps == "greater").unwrap_or(Err(unlike));
+        }
     };
     if call.args.len() == 1 {
         return Resolved::new(result, |columns, num_rows| columns[0].expand(num_rows));
