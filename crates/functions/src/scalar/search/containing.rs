@@ -64,6 +64,11 @@ impl<'a> Stretch<'a> {
         views: &'a [u128],
         buffers: &'a [Buffer],
     ) -> Option<impl Iterator<Item = (usize, Self)>> {
+        // Most columns that are no stretch show it in their first rows.
+        let mut first_rows = views.iter().take(FIRST);
+        if first_rows.any(|view| *view as u32 <= MAX_INLINE) {
+            return None;
+        }
         let buffer = |view: &u128| ByteView::from(*view).buffer_index;
         let first = buffer(views.first()?);
         let num_first = match views.last().map(buffer) {
@@ -84,7 +89,6 @@ impl<'a> Stretch<'a> {
         if first.length <= MAX_INLINE {
             return None;
         }
-        // Most columns that are no stretch show it in their first rows.
         LenInOrder(&views[..views.len().min(FIRST)]).run()?;
         let len = widest(LenInOrder(views))?;
         let begin = first.offset as usize;
@@ -191,7 +195,7 @@ impl LongStrings {
     /// Of rows of one block.
     fn fill(&mut self, views: &[u128]) {
         let mut rows = [0_u16; BLOCK];
-        let num_long = widest(RowsOfLong {
+        let (num_long, longest_other) = widest(RowsOfLong {
             views,
             rows: &mut rows,
         });
@@ -199,7 +203,7 @@ impl LongStrings {
         self.strings.clear();
         let string = |row: &u16| (*row, ByteView::from(views[usize::from(*row)]));
         self.strings.extend(long.map(string));
-        self.longest_other = widest(LongestInline(views));
+        self.longest_other = longest_other;
     }
 
     /// Tells the rows whose strings contain what `finder` looks for.
@@ -267,38 +271,27 @@ impl LongStrings {
     }
 }
 
-/// Numbers the rows of a block with long strings, without branches: where lengths are mixed no processor
-/// foresees them.
+/// Numbers the rows of a block with long strings, and finds the length of the longest other one; without branches:
+/// where lengths are mixed no processor foresees them.
 struct RowsOfLong<'a> {
     views: &'a [u128],
     rows: &'a mut [u16; BLOCK],
 }
 
 impl Loop for RowsOfLong<'_> {
-    type Output = usize;
+    type Output = (usize, u32);
 
     #[inline(always)]
-    fn run(self) -> usize {
-        let mut num_long = 0;
+    fn run(self) -> (usize, u32) {
+        let (mut num_long, mut longest_other) = (0, 0);
         for (row, view) in self.views.iter().take(BLOCK).enumerate() {
+            let length = *view as u32;
+            let is_long = length > MAX_INLINE;
             self.rows[num_long % BLOCK] = row as u16;
-            num_long += usize::from(*view as u32 > MAX_INLINE);
+            num_long += usize::from(is_long);
+            longest_other = longest_other.max(if is_long { 0 } else { length });
         }
-        num_long
-    }
-}
-
-/// The length of the longest string that lies in its view.
-struct LongestInline<'a>(&'a [u128]);
-
-impl Loop for LongestInline<'_> {
-    type Output = u32;
-
-    #[inline(always)]
-    fn run(self) -> u32 {
-        let lengths = self.0.iter().map(|view| *view as u32);
-        let inline = lengths.map(|length| if length > MAX_INLINE { 0 } else { length });
-        inline.fold(0, u32::max)
+        (num_long, longest_other)
     }
 }
 
