@@ -80,7 +80,9 @@ impl Way {
             Self::Top => "few rows are wanted",
             Self::Counting => "few different keys are possible or occur",
             Self::Radix | Self::Comparison => "rows are in no order",
-            Self::Merge => "memory was short, so sorted runs are in files",
+            Self::Merge => {
+                "rows took more memory than they may, so sorted runs went to files and were merged"
+            }
         }
     }
 
@@ -332,7 +334,8 @@ impl Outcome {
         let is_ranked = self.facts.iter().any(|(name, _)| *name == RANKED);
         let is_forced = self.way.is_forced(strategy) || strategy == Strategy::Ranks && is_ranked;
         let reason = match strategy {
-            _ if is_forced => "the setting sort_strategy".to_owned(),
+            _ if self.num_rows == 0 => "there are no rows".to_owned(),
+            _ if is_forced => format!("the setting sort_strategy = '{}'", strategy.name()),
             Strategy::Auto => self.way.reason().to_owned(),
             _ if self.way == Way::Merge => self.way.reason().to_owned(),
             other => format!(

@@ -23,6 +23,8 @@
 //! | [`manifest`] | the list of a table's parts as bytes |
 //! | [`order`] | the order of rows, and where partitions end |
 //! | [`packed_order`] | the same for keys of integers, sorted as words |
+//! | [`row_order`] | the same for all other keys |
+//! | [`key_converter`] | keys as bytes that compare as they do |
 //! | [`text_bounds`] | between which texts the strings of a group lie |
 //! | [`zeros`] | how many values are 0 or empty |
 //! | [`learned`] | which chains have won for the blocks of columns |
@@ -47,6 +49,7 @@ mod encode;
 mod expiry;
 mod index;
 mod insert;
+mod key_converter;
 mod layout;
 mod learned;
 mod manifest;

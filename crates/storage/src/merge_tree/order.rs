@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, UInt32Array};
-use arrow::compute::SortOptions;
-use arrow::datatypes::DataType as ArrowType;
-use arrow::row::{RowConverter, Rows, SortField};
+use arrow::row::Rows;
 use basalt_error::{Error, Result};
 use basalt_types::DataType;
 use basalt_types::text::{ColumnText, Style, TextOptions};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::key_converter::KeyConverter;
 use super::packed_order::{PackedOrder, SortMemory, packed_order};
 use super::row_order::row_order;
 
@@ -60,19 +59,7 @@ pub(super) fn order_of(columns: &[ArrayRef], memory: &mut SortMemory) -> Result<
 }
 
 fn comparable(columns: &[ArrayRef]) -> Result<Rows> {
-    let converter = converter(columns.iter().map(|c| c.data_type().clone()))?;
-    let rows = converter.convert_columns(columns);
-    rows.map_err(|e| Error::bug(e.to_string()))
-}
-
-/// Makes rows of such columns comparable as bytes; NULL comes last.
-pub(super) fn converter(types: impl Iterator<Item = ArrowType>) -> Result<RowConverter> {
-    let options = SortOptions {
-        descending: false,
-        nulls_first: false,
-    };
-    let field = |data_type| SortField::new_with_options(data_type, options);
-    RowConverter::new(types.map(field).collect()).map_err(|e| Error::bug(e.to_string()))
+    KeyConverter::new(columns.iter().map(|c| c.data_type().clone()))?.rows(columns)
 }
 
 /// Where runs of equal rows begin, and the end of the last.
@@ -142,7 +129,7 @@ pub fn partition_of(columns: &[(ArrayRef, &DataType)]) -> Result<String> {
 mod tests {
     use std::sync::Arc;
 
-    use arrow::array::{ArrayRef, BinaryViewArray, Int32Array, UInt32Array};
+    use arrow::array::{ArrayRef, BinaryViewArray, Float64Array, Int32Array, UInt32Array};
 
     use super::{SortMemory, order_of};
 
@@ -162,5 +149,7 @@ mod tests {
         assert_eq!(indices(&[short, text]), expected(&[1, 3, 2, 0]));
         let sorted: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), Some(1), Some(2), None]));
         assert_eq!(indices(&[sorted]), None);
+        let zeros: ArrayRef = Arc::new(Float64Array::from(vec![0.0, -0.0, 0.0, -1.0]));
+        assert_eq!(indices(&[zeros]), expected(&[3, 0, 1, 2]));
     }
 }

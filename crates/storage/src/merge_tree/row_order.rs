@@ -132,16 +132,14 @@ mod tests {
     use std::sync::Arc;
 
     use arrow::array::{ArrayRef, BinaryViewArray, Float64Array, Int64Array, UInt8Array};
-    use arrow::datatypes::DataType as ArrowType;
 
-    use super::super::order::converter;
+    use super::super::key_converter::KeyConverter;
     use super::super::packed_order::SortMemory;
     use super::row_order;
 
     fn check(columns: &[ArrayRef]) {
         let types = columns.iter().map(|c| c.data_type().clone());
-        let converter = converter(types.collect::<Vec<ArrowType>>().into_iter()).unwrap();
-        let rows = converter.convert_columns(columns).unwrap();
+        let rows = KeyConverter::new(types).unwrap().rows(columns).unwrap();
         let num_rows = u32::try_from(rows.num_rows()).unwrap();
         let mut expected: Vec<u32> = (0..num_rows).collect();
         expected.sort_by_key(|row| rows.row(*row as usize));

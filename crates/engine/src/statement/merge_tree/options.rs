@@ -9,12 +9,13 @@ use basalt_storage::Options;
 use crate::session::RunningQuery;
 
 /// Settings of the engine that have no use here, as parts have one layout.
-const TUNING: [&str; 7] = [
+const TUNING: [&str; 8] = [
     "index_granularity",
     "index_granularity_bytes",
     "min_bytes_for_wide_part",
     "min_rows_for_wide_part",
     "allow_nullable_key",
+    "allow_floating_point_partition_key",
     "storage_policy",
     "merge_tree_clear_old_temporary_directories_interval_seconds",
 ];

@@ -27,8 +27,10 @@ pub fn rows_containing(strings: &BinaryViewArray, finder: &Finder<'_>, wanted: b
     let hit = u8::from(wanted);
     let mut found = vec![1 - hit; strings.len()];
     let inline = InlineNeedle::new(finder.needle());
+    let probes = Probes::of(finder.needle());
     let mut long = LongStrings::default();
-    for (views, found) in strings.views().chunks(BLOCK).zip(found.chunks_mut(BLOCK)) {
+    let blocks = strings.views().chunks(BLOCK).zip(found.chunks_mut(BLOCK));
+    for (block, (views, found)) in blocks.enumerate() {
         if let Some(stretches) = Stretch::all_of(views, strings.data_buffers()) {
             for (first, stretch) in stretches {
                 stretch.search(finder, |row| found[first + row] = hit);
@@ -37,7 +39,9 @@ pub fn rows_containing(strings: &BinaryViewArray, finder: &Finder<'_>, wanted: b
         }
         long.fill(views);
         let mark = |row: usize| found[row] = hit;
-        long.search(strings.data_buffers(), finder, mark);
+        let next = strings.views().get((block + 1) * BLOCK..);
+        let around = (strings.data_buffers(), next.unwrap_or_default());
+        long.search(around, (finder, &probes), mark);
         if let Some(needle) = inline.as_ref().filter(|n| n.len <= long.longest_other) {
             let flags = views.iter().zip(found);
             flags
@@ -206,17 +210,22 @@ impl LongStrings {
         self.longest_other = longest_other;
     }
 
-    /// Tells the rows whose strings contain what `finder` looks for.
-    fn search(&self, buffers: &[Buffer], finder: &Finder<'_>, mut mark: impl FnMut(usize)) {
+    /// Tells the rows whose strings contain what `finder` looks for; `next_views` are of the rows behind.
+    fn search(
+        &self,
+        (buffers, next_views): (&[Buffer], &[u128]),
+        (finder, probes): (&Finder<'_>, &Probes),
+        mut mark: impl FnMut(usize),
+    ) {
         if let Some((bytes, begin)) = self.stretch(buffers) {
             let begins = self.strings.iter().map(|(_, s)| s.offset as usize - begin);
             return self.find(bytes, begins, finder, mark);
         }
-        let probes = Probes::of(finder.needle());
         let candidates = widest(MayContain {
             strings: &self.strings,
+            next_views,
             buffers,
-            probes: &probes,
+            probes,
         });
         for (row, string) in candidates {
             let bytes = &buffers[string.buffer_index as usize][string.offset as usize..];

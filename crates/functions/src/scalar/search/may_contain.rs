@@ -2,7 +2,7 @@
 
 use arrow::array::ByteView;
 use arrow::buffer::Buffer;
-use basalt_kernels::prefetch::prefetch;
+use basalt_kernels::prefetch::{LINE_BYTES, prefetch};
 use basalt_kernels::widest::Loop;
 use memchr::arch::all::packedpair::Pair;
 
@@ -41,6 +41,8 @@ const AHEAD: usize = 16;
 /// Those of some long strings that may contain a text, each looked at where it lies.
 pub(super) struct MayContain<'a> {
     pub(super) strings: &'a [(u16, ByteView)],
+    /// What is looked at next: it comes while strings are compared.
+    pub(super) next_views: &'a [u128],
     pub(super) buffers: &'a [Buffer],
     pub(super) probes: &'a Probes,
 }
@@ -59,6 +61,7 @@ impl Loop for MayContain<'_> {
                 prefetch(bytes, ahead.offset as usize);
                 prefetch(bytes, ahead.offset as usize + ahead.length as usize);
             }
+            prefetch(self.next_views, at * (LINE_BYTES / size_of::<u128>()));
             let places = (string.length as usize + 1).saturating_sub(self.probes.len);
             let begin = string.offset as usize;
             // With what lies behind the string: a text found there is no harm, only looked at in vain.

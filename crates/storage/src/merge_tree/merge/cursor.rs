@@ -4,12 +4,13 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray};
-use arrow::row::{RowConverter, Rows};
+use arrow::row::Rows;
 use basalt_error::{Error, Result};
 
 use super::ranges::KeyPlace;
 use super::{WantedGroups, filtered};
 use crate::merge_tree::expiry::Expiry;
+use crate::merge_tree::key_converter::KeyConverter;
 use crate::merge_tree::part::Part;
 
 /// The values of some columns for a group of rows.
@@ -92,8 +93,7 @@ impl Cursor {
             return Ok(None);
         }
         let columns = self.read(&keys.ids)?;
-        let rows = keys.converter.convert_columns(&columns);
-        rows.map(Some).map_err(|e| Error::bug(e.to_string()))
+        keys.converter.rows(&columns).map(Some)
     }
 
     /// The rows of the group that are not expired.
@@ -198,12 +198,12 @@ fn groups_before(part: &Part, groups: &[usize], (start, keys): (&[u8], &Keys)) -
 #[derive(Debug)]
 pub(super) struct Keys {
     pub(super) ids: Vec<usize>,
-    pub(super) converter: RowConverter,
+    pub(super) converter: KeyConverter,
     expiry: Option<Expiry>,
 }
 
 impl Keys {
-    pub(super) fn new(ids: Vec<usize>, converter: RowConverter, expiry: Option<Expiry>) -> Self {
+    pub(super) fn new(ids: Vec<usize>, converter: KeyConverter, expiry: Option<Expiry>) -> Self {
         Self {
             ids,
             converter,

@@ -7,8 +7,8 @@ use arrow::compute::take;
 use basalt_error::{Error, Result};
 
 use super::cursor::Keys;
+use crate::merge_tree::key_converter::KeyConverter;
 use crate::merge_tree::layout::Layout;
-use crate::merge_tree::order::converter;
 use crate::merge_tree::part::Part;
 
 /// A place in the order of the sorting key.
@@ -24,8 +24,7 @@ impl KeyPlace {
     pub(super) fn of(part: &Part, (group, row): (usize, usize), keys: &Keys) -> Result<Self> {
         let value = |id: &usize| Ok(part.read(*id, group)?.slice(row, 1));
         let columns = keys.ids.iter().map(value).collect::<Result<Vec<_>>>()?;
-        let rows = keys.converter.convert_columns(&columns);
-        let rows = rows.map_err(|e| Error::bug(e.to_string()))?;
+        let rows = keys.converter.rows(&columns)?;
         let first = columns.first().filter(|c| c.data_type().is_primitive());
         // A slice would keep the whole group.
         let first = first.map(|first| take(first, &UInt32Array::from(vec![0]), None));
@@ -56,7 +55,7 @@ pub fn key_places(
     num_ranges: usize,
 ) -> Result<Vec<KeyPlace>> {
     let types = layout.sorting_key.iter().map(|c| &layout.columns[*c]);
-    let converter = converter(types.map(|c| c.data_type.physical()))?;
+    let converter = KeyConverter::new(types.map(|c| c.data_type.physical()))?;
     let keys = Keys::new(layout.sorting_key.clone(), converter, None);
     let with_rows = parts.iter().filter(|part| part.metadata().num_rows() > 0);
     let largest = with_rows

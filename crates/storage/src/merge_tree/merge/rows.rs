@@ -14,8 +14,8 @@ use super::cursor::{Chunk, Cursor, Keys};
 use super::ranges::KeyPlace;
 use crate::merge_tree::combine::{Combine, KeyedRows, Purpose};
 use crate::merge_tree::expiry::Expiry;
+use crate::merge_tree::key_converter::KeyConverter;
 use crate::merge_tree::layout::Layout;
-use crate::merge_tree::order::converter;
 use crate::merge_tree::part::Part;
 use crate::merge_tree::{GROUP_BYTES, GROUP_ROWS};
 
@@ -103,7 +103,7 @@ impl MergedRows {
         let mut parts = parts.to_vec();
         parts.sort_by_key(|part| part.block_numbers());
         let types = layout.sorting_key.iter().map(|c| &layout.columns[*c]);
-        let converter = converter(types.map(|c| c.data_type.physical()))?;
+        let converter = KeyConverter::new(types.map(|c| c.data_type.physical()))?;
         let mut merged = Self {
             keys: Keys::new(layout.sorting_key.clone(), converter, expiry),
             cursors: Vec::new(),

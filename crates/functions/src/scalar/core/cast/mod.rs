@@ -30,7 +30,7 @@ mod write_text;
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BooleanArray, new_null_array};
+use arrow::array::{Array, ArrayRef, BooleanArray, Scalar, new_null_array};
 use arrow::buffer::NullBuffer;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, Tz};
@@ -239,6 +239,9 @@ fn array_cast_how(from: &DataType, to: &DataType, how: How) -> Result<ArrayCast>
     let accurate = how.accurate || soft;
     let base = base_cast(from.base(), to.base(), How { accurate, ..how })?;
     let nullable = to.is_nullable();
+    // Where nothing is converted, what lies under a NULL would stay.
+    let is_same = from.base() == to.base();
+    let to = to.clone();
     Ok(Arc::new(move |array| {
         let mut failures = Failures::new(array, soft);
         if failures.has_nulls() && !nullable {
@@ -336,9 +339,21 @@ fn checked_cast(
             CastMode::OrNull | CastMode::TextOrNull => finish_nullable(&converted, failures),
             _ if text_or_null => finish_nullable(&converted, failures),
             _ if nullable => with_nulls(&converted, failures.nulls),
+            _ if is_same => match &failures.nulls {
+                Some(nulls) => with_defaults(&converted, nulls, &to),
+                None => Ok(converted),
+            },
             _ => Ok(converted),
         }
     }))
+}
+
+/// The values with the default of their type in place of each NULL.
+fn with_defaults(values: &ArrayRef, nulls: &NullBuffer, data_type: &DataType) -> Result<ArrayRef> {
+    let is_there = BooleanArray::new(nulls.inner().clone(), None);
+    let default = Scalar::new(super::defaults::type_default_array(data_type, 1)?);
+    let zipped = arrow::compute::kernels::zip::zip(&is_there, values, &default);
+    zipped.map_err(|e| Error::bug(e.to_string()))
 }
 
 /// A conversion that tells which rows did not convert.
