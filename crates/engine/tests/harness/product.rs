@@ -10,7 +10,7 @@ const HASHES: &[&str] = &["fold", "zero"];
 /// Never, and with every batch.
 const SPILLS_FROM: &[&str] = &["0", "1"];
 
-const THREADS: &[&str] = &["1", "2", "7"];
+const THREADS: &[&str] = &["1", "7"];
 
 /// What is run under each: the tests of GROUP BY, but for those that need many rows to show anything.
 const FOLDER: &str = "sql/group_by/";
@@ -52,7 +52,7 @@ pub(crate) fn sort_product() -> Vec<Configuration> {
 fn sort_configuration(strategy: &str, spills_from: &str) -> Configuration {
     // A file for every few rows takes long.
     let (block_rows, except) = match spills_from {
-        "0" => ("5", "many_rows"),
+        "0" => ("5", "many_rows|few_keys_and_top"),
         _ => ("100", "many_rows|below_aggregates"),
     };
     let settings = [
@@ -87,7 +87,7 @@ fn configuration(strategy: &str, hash: &str, spills_from: &str, threads: &str) -
     // longest with files are run with one number of threads.
     let except = match (spills_from, threads) {
         ("0", _) => "many_keys",
-        (_, "2") => "many_keys|distinct_values",
+        (_, "7") => "many_keys|distinct_values",
         _ => {
             "many_keys|distinct_values|distinct_in_files|sets_of_many_functions|top_groups|wide_keys"
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray};
 use arrow::row::Rows;
-use basalt_error::{Error, Result};
+use basalt_error::Result;
 
 use super::ranges::KeyPlace;
 use super::{WantedGroups, filtered};

@@ -239,9 +239,6 @@ fn array_cast_how(from: &DataType, to: &DataType, how: How) -> Result<ArrayCast>
     let accurate = how.accurate || soft;
     let base = base_cast(from.base(), to.base(), How { accurate, ..how })?;
     let nullable = to.is_nullable();
-    // Where nothing is converted, what lies under a NULL would stay.
-    let is_same = from.base() == to.base();
-    let to = to.clone();
     Ok(Arc::new(move |array| {
         let mut failures = Failures::new(array, soft);
         if failures.has_nulls() && !nullable {
@@ -329,6 +326,9 @@ fn checked_cast(
         base_cast(from.base(), to.base(), how)?
     };
     let nullable = to.is_nullable();
+    // Where nothing is converted, what lies under a NULL would stay.
+    let is_same = from.base() == to.base();
+    let to = to.clone();
     Ok(Arc::new(move |array| {
         let mut failures = Failures::new(array, soft);
         if failures.has_nulls() && !nullable && !soft {
