@@ -17,16 +17,20 @@ use super::packed_order::SortMemory;
 /// Rows that are compared with each other.
 const FEW: usize = 24;
 
+/// Words that are made of a row, at most: rows that still are the same are compared. Where each row is the beginning of
+/// the next, every word would tell but few of them from the others.
+const MAX_LEVELS: u32 = 32;
+
 /// Rows whose bytes are asked for ahead: where they were sorted already, each lies somewhere else.
 const AHEAD: usize = 16;
 
 /// The numbers of `num_rows` rows in the order of their bytes; equal ones stay as they are.
 pub(super) fn row_order(rows: &Rows, num_rows: u32, memory: &mut SortMemory) -> Vec<u32> {
     let mut sorted: Vec<u32> = (0..num_rows).collect();
-    let mut open = vec![(0..sorted.len(), 0)];
-    while let Some((stretch, from)) = open.pop() {
+    let mut open = vec![(0..sorted.len(), 0, 0)];
+    while let Some((stretch, from, level)) = open.pop() {
         let order = &mut sorted[stretch.clone()];
-        if order.len() <= FEW {
+        if order.len() <= FEW || level == MAX_LEVELS {
             let rest = |row: u32| rest_of(rows, row, from);
             order.sort_by(|a, b| rest(*a).cmp(rest(*b)));
             continue;
@@ -40,7 +44,7 @@ pub(super) fn row_order(rows: &Rows, num_rows: u32, memory: &mut SortMemory) -> 
         let behind = from + ((u64::BITS - place_bits) / u8::BITS) as usize;
         let again = same_words(&memory.words, place_bits);
         let place = |run: Range<usize>| stretch.start + run.start..stretch.start + run.end;
-        open.extend(again.map(|run| (place(run), behind)));
+        open.extend(again.map(|run| (place(run), behind, level + 1)));
     }
     sorted
 }
@@ -181,6 +185,7 @@ mod tests {
             });
             let alike = texts(&|n| format!("a beginning of many bytes that all have/{}", n % 50));
             let nested = texts(&|n| "ab".repeat((n % 40) as usize));
+            let stairs = texts(&|n| "x".repeat((n % 3000) as usize));
             let zeros = texts(&|n| "\0".repeat((n % 20) as usize));
             for columns in [
                 vec![Arc::clone(&few)],
@@ -189,6 +194,7 @@ mod tests {
                 vec![Arc::clone(&empty)],
                 vec![nested],
                 vec![zeros, Arc::clone(&few)],
+                vec![stairs],
                 vec![alike, empty, wide],
             ] {
                 check(&columns);
