@@ -115,23 +115,28 @@ pub(super) fn computed_column(
 
 pub(super) fn check_key_types(create: &CreateTable, layout: &Layout) -> Result<()> {
     let settings = &create.storage.settings;
-    let allows_null = settings
-        .iter()
-        .any(|s| s.name == "allow_nullable_key" && number(s) == Some(1));
+    let allows = |name: &str| {
+        let mut settings = settings.iter();
+        settings.any(|s| s.name == name && number(s) == Some(1))
+    };
     let column = |c: &usize| &layout.columns[*c];
     let mut keys = layout.sorting_key.iter().chain(&layout.partition_key);
-    if !allows_null && keys.any(|c| column(c).data_type.is_nullable()) {
+    if !allows("allow_nullable_key") && keys.any(|c| column(c).data_type.is_nullable()) {
         return Err(Error::new(
             ErrorCode::ILLEGAL_COLUMN,
             "Add SETTINGS allow_nullable_key = 1: the key contains nullable columns",
         ));
     }
     let mut partition = layout.partition_key.iter().map(column);
-    match partition.find(|c| c.data_type.is_float()) {
+    let takes_floats = allows("allow_floating_point_partition_key");
+    match partition.find(|c| c.data_type.is_float() && !takes_floats) {
         None => Ok(()),
         Some(c) => Err(Error::new(
             ErrorCode::BAD_ARGUMENTS,
-            format!("Floating point partition key is not supported: {}", c.name),
+            format!(
+                "Add SETTINGS allow_floating_point_partition_key = 1: a partition key of floats is not supported: {}",
+                c.name
+            ),
         )),
     }
 }
