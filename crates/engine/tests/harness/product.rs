@@ -23,7 +23,10 @@ pub(crate) fn group_by_product() -> Vec<Configuration> {
         for hash in HASHES {
             for spills_from in SPILLS_FROM {
                 for threads in THREADS {
-                    all.push(configuration(strategy, hash, spills_from, threads));
+                    // One thread meets equal hashes as one of seven does.
+                    if (*hash, *threads) != ("zero", "1") {
+                        all.push(configuration(strategy, hash, spills_from, threads));
+                    }
                 }
             }
         }

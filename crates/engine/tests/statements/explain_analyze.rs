@@ -93,6 +93,8 @@ fn the_first_line_says_where_the_time_went() {
 const TREE: &str = "
 ORDER BY
 │  Order: count() ASC NULLS LAST, intDiv(number, 2) DESC NULLS LAST
+│  Way: in_order
+│  Why: rows come in stretches that are in order and follow each other
 │  Parts: 1
 │  Reversed: 1
 │  Memory: N N at most
