@@ -97,7 +97,7 @@ impl Cut {
 }
 
 /// So many bits that are set.
-fn low_bits(num_bits: u32) -> u64 {
+pub(super) fn low_bits(num_bits: u32) -> u64 {
     u64::MAX.checked_shr(u64::BITS - num_bits).unwrap_or(0)
 }
 

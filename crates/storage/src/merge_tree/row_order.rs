@@ -12,7 +12,7 @@ use arrow::row::Rows;
 use basalt_kernels::prefetch::prefetch;
 use basalt_kernels::radix_sort::radix_sort;
 
-use super::packed_order::SortMemory;
+use super::packed_order::{SortMemory, low_bits};
 
 /// Rows that are compared with each other.
 const FEW: usize = 24;
@@ -111,11 +111,6 @@ fn word_of(bytes: &[u8]) -> u64 {
     let mut word = [0; size_of::<u64>()];
     word[..bytes.len()].copy_from_slice(bytes);
     u64::from_be_bytes(word)
-}
-
-/// So many bits that are set, less than 64.
-fn low_bits(num_bits: u32) -> u64 {
-    (1 << num_bits) - 1
 }
 
 /// Stretches of sorted words that are the same above their places.

@@ -35,7 +35,7 @@ impl StringDictionary {
     pub(super) fn of(strings: &BinaryViewArray) -> Option<Self> {
         let num_rows = strings.len();
         let mut numbers = Numbers::new(num_rows);
-        let mut views = KnownViews::new();
+        let mut views = KnownViews::new(num_rows);
         let mut codes = vec![0; num_rows];
         let mut news = [0; BATCH];
         for (batch, codes) in codes.chunks_mut(BATCH).enumerate() {
@@ -159,29 +159,32 @@ struct KnownViews {
 }
 
 impl KnownViews {
-    const NUM_SLOTS_LOG2: u32 = 12;
+    const MAX_SLOTS: usize = 1 << 12;
 
-    fn new() -> Self {
+    /// For so many rows: few of them need no memory of many.
+    fn new(num_rows: usize) -> Self {
+        let num_slots = num_rows.next_power_of_two().min(Self::MAX_SLOTS);
         Self {
-            slots: vec![(0, 0); 1 << Self::NUM_SLOTS_LOG2],
+            slots: vec![(0, 0); num_slots],
         }
     }
 
     fn code(&self, view: u128) -> Option<u16> {
-        let (known, above) = self.slots[Self::slot(view)];
+        let (known, above) = self.slots[self.slot(view)];
         let code = above.checked_sub(1).filter(|_| known == view)?;
         u16::try_from(code).ok()
     }
 
     fn keep(&mut self, view: u128, code: u16) {
-        self.slots[Self::slot(view)] = (view, u32::from(code) + 1);
+        let slot = self.slot(view);
+        self.slots[slot] = (view, u32::from(code) + 1);
     }
 
     /// By a product of both halves, of which the upper bits depend on all of them.
-    fn slot(view: u128) -> usize {
+    fn slot(&self, view: u128) -> usize {
         const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
         let halves = (view >> 64) as u64 ^ (view as u64).rotate_left(31);
-        (halves.wrapping_mul(ODD) >> (u64::BITS - Self::NUM_SLOTS_LOG2)) as usize
+        (halves.wrapping_mul(ODD) >> u32::BITS) as usize & (self.slots.len() - 1)
     }
 }
 
