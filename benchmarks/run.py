@@ -40,7 +40,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=float, default=0.1, help="scale of all tables, 1 is full size (default 0.1)")
     parser.add_argument("--suites", default=",".join(SUITES), help="which suites, separated by commas (default all)")
     parser.add_argument("--queries", default="", help="only queries whose suite.name matches this regular expression")
-    parser.add_argument("--engines", default=",".join(USUAL), help="which engines, separated by commas (default all but chdb_jit)")
+    engines = "which engines, separated by commas (default all but chdb_jit)"
+    parser.add_argument("--engines", default=",".join(USUAL), help=engines)
     parser.add_argument("--reps", type=int, default=5, help="runs of each query after one to warm up (default 5)")
     parser.add_argument("--source", choices=SOURCES, default="memory", help="loaded tables, tables on disk, or files")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of each engine (default all)")
