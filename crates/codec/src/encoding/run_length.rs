@@ -47,16 +47,21 @@ pub(crate) fn encode<T: Word>(numbers: &[T], out: &mut Vec<u8>) {
     let num_runs = widest(CountRuns(numbers));
     let (mut firsts, mut lengths) = (vec![T::default(); num_runs], vec![0_u32; num_runs]);
     // Written at each number, and the place moves on behind the last one of a run: runs are short, and a branch
-    // at their ends would be foretold wrong.
+    // at their ends would be foretold wrong. At first lengths are ends.
     let mut run = 0;
+    for (end, pair) in (1_u32..).zip(numbers.windows(2)) {
+        firsts[run] = pair[0];
+        lengths[run] = end;
+        run += usize::from(pair[0] != pair[1]);
+    }
+    if let Some(last) = numbers.last() {
+        firsts[run] = *last;
+        lengths[run] = u32::truncated(numbers.len() as u64);
+    }
     let mut start = 0;
-    let after = numbers.iter().skip(1).map(Some).chain([None]);
-    for (end, (number, next)) in (1_u32..).zip(numbers.iter().zip(after)) {
-        firsts[run] = *number;
-        lengths[run] = end - start - 1;
-        let is_last = next != Some(number);
-        run += usize::from(is_last);
-        start = if is_last { end } else { start };
+    for length in &mut lengths {
+        let end = std::mem::replace(length, *length - start - 1);
+        start = end;
     }
     u32::truncated(num_runs as u64).append_to(out);
     frame_of_reference::encode(&firsts, out);

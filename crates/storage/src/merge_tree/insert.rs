@@ -26,8 +26,12 @@ const MAX_PARTITIONS: usize = 100;
 /// Parts of more memory are written by all threads together, one after the other.
 const MAX_WAITING_BYTES: usize = 1 << 28;
 
-/// Parts before the one that is begun that need not be kept by the system yet.
-const MAX_UNSYNCED: usize = 1;
+/// Parts before the one that is begun that need not be kept by the system yet. Who waits for the part just written has
+/// the disk idle while the next is sorted, and the processor while that is written.
+const MAX_UNSYNCED: usize = 4;
+
+/// Columns of all these parts: files are open until they are synced, of which a process may have few.
+const MAX_UNSYNCED_COLUMNS: usize = 200;
 
 /// Rows on their way into a table; nobody sees them before [`Insert::finish`].
 #[derive(Debug)]
@@ -119,8 +123,8 @@ impl Insert {
         let bytes = columns.iter().flatten().map(memory_bytes).sum::<usize>();
         self.receive(bytes > MAX_WAITING_BYTES)?;
         let place = self.written.len();
-        // Files of parts are open until they are synced.
-        let long_ago = place.saturating_sub(MAX_UNSYNCED);
+        let unsynced = (MAX_UNSYNCED_COLUMNS / num_columns.max(1)).clamp(1, MAX_UNSYNCED);
+        let long_ago = place.saturating_sub(unsynced);
         for part in self.written[..long_ago].iter_mut().flatten() {
             part.synced()?;
         }
@@ -131,9 +135,10 @@ impl Insert {
                 return Ok(());
             }
         }
-        // Half of them, if the other thread has a part of its own.
+        // Half of them, if the other thread has a part of its own, and more may come when it is done.
         let is_shared = self.writer.as_ref().is_some_and(Writer::is_busy);
-        let num_threads = num_threads().div_ceil(1 + usize::from(is_shared));
+        let is_half = is_shared && !is_last;
+        let num_threads = num_threads().div_ceil(1 + usize::from(is_half));
         self.written[place] = Some(write_sorted(
             &self.table,
             &columns,
@@ -180,19 +185,15 @@ pub(super) fn write_sorted(
 ) -> Result<Written> {
     let mut written = Written::new(table);
     let layout = table.layout();
-    let by_key = |key: &[usize]| -> Result<Vec<ArrayRef>> {
-        let columns: Vec<_> = key.iter().map(|c| columns[*c].clone()).collect();
-        gathered(&columns, &[], None, num_threads)
-    };
-    let mut key = by_key(&layout.partition_key)?;
-    key.extend(by_key(&layout.sorting_key)?);
+    let key = layout.partition_key.iter().chain(&layout.sorting_key);
+    let key: Vec<&[ArrayRef]> = key.map(|c| &columns[*c][..]).collect();
     let order = order_of(&key, memory)?;
     let mut known = vec![None; columns.len()];
     let key_columns = layout.partition_key.iter().chain(&layout.sorting_key);
     for (column, key) in key_columns.zip(order.keys) {
         known[*column] = key;
     }
-    let sorted = gathered(columns, &known, order.indices.as_ref(), num_threads)?;
+    let sorted = gathered(columns, &known, &order.permutation, num_threads)?;
     let num_rows = sorted.first().map_or(0, |c| c.len());
     let pick = |c: &usize| Arc::clone(&sorted[*c]);
     let partition_columns: Vec<ArrayRef> = layout.partition_key.iter().map(pick).collect();
@@ -207,12 +208,14 @@ pub(super) fn write_sorted(
         .collect();
     let starts = boundaries(&partition_columns, num_rows)?;
     // Parts are numbered in the order in which the rows name their partitions.
-    let first_row = |run: &&[usize]| match &order.indices {
-        Some(indices) => indices.values()[run[0]..run[1]].iter().min().copied(),
+    let first_row = |run: &&[usize]| match order.permutation.rows() {
+        Some(rows) => rows.values()[run[0]..run[1]].iter().min().copied(),
         None => u32::try_from(run[0]).ok(),
     };
     let mut runs: Vec<&[usize]> = starts.windows(2).collect();
-    runs.sort_by_key(first_row);
+    if runs.len() > 1 {
+        runs.sort_by_cached_key(first_row);
+    }
     for run in runs {
         let partition = partition(&typed, run[0])?;
         let rows: Vec<ArrayRef> = sorted

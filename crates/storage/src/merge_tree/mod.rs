@@ -24,6 +24,7 @@
 //! | [`order`] | the order of rows, and where partitions end |
 //! | [`packed_order`] | the same for keys of integers, sorted as words |
 //! | [`row_order`] | the same for all other keys |
+//! | [`permutation`] | the rows of columns in that order |
 //! | [`key_converter`] | keys as bytes that compare as they do |
 //! | [`text_bounds`] | between which texts the strings of a group lie |
 //! | [`zeros`] | how many values are 0 or empty |
@@ -61,6 +62,7 @@ mod order;
 mod packed_order;
 mod part;
 mod partition;
+mod permutation;
 mod pressure;
 mod read;
 mod rewrite;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, UInt32Array};
+use arrow::array::{Array, ArrayRef};
+use arrow::compute::concat;
 use arrow::row::Rows;
 use basalt_error::{Error, Result};
 use basalt_types::DataType;
@@ -11,51 +12,56 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::key_converter::KeyConverter;
 use super::packed_order::{PackedOrder, SortMemory, packed_order};
+use super::permutation::Permutation;
 use super::row_order::row_order;
 
 /// Rows in the order of some columns; equal ones stay as they are.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// The rows in their order; none if they are in order already.
-    pub(super) indices: Option<UInt32Array>,
+    pub(super) permutation: Permutation,
     /// The columns in that order, as far as they are known.
     pub(super) keys: Vec<Option<ArrayRef>>,
 }
 
-impl Order {
-    fn as_it_is(columns: &[ArrayRef]) -> Self {
-        Self {
-            indices: None,
-            keys: columns.iter().map(|c| Some(Arc::clone(c))).collect(),
-        }
+/// The order of rows by `columns`, each of which is in pieces; NULL comes last.
+pub(super) fn order_of(columns: &[&[ArrayRef]], memory: &mut SortMemory) -> Result<Order> {
+    let num_rows = columns
+        .first()
+        .map_or(0, |pieces| pieces.iter().map(|piece| piece.len()).sum());
+    let as_it_is = |keys| Order {
+        permutation: Permutation::Identity,
+        keys,
+    };
+    if num_rows < 2 {
+        return Ok(as_it_is(vec![None; columns.len()]));
     }
-}
-
-/// The order of rows by `columns`; NULL comes last.
-pub(super) fn order_of(columns: &[ArrayRef], memory: &mut SortMemory) -> Result<Order> {
-    if columns.is_empty() || columns[0].len() < 2 {
-        return Ok(Order::as_it_is(columns));
-    }
-    let num_rows = columns[0].len();
     let count = u32::try_from(num_rows).map_err(|_| Error::bug("too many rows for a part"))?;
     if let Some(order) = packed_order(columns, count, memory) {
-        return Ok(match order {
-            PackedOrder::Sorted => Order::as_it_is(columns),
-            PackedOrder::Rows(sorted) => Order {
-                indices: Some(UInt32Array::from(sorted.rows)),
-                keys: sorted.keys,
-            },
-        });
+        let PackedOrder { permutation, keys } = order;
+        return Ok(Order { permutation, keys });
     }
-    let rows = comparable(columns)?;
+    let whole = columns.iter().map(|pieces| in_one_piece(pieces));
+    let whole = whole.collect::<Result<Vec<_>>>()?;
+    let rows = comparable(&whole)?;
     let is_sorted = (1..num_rows).all(|i| rows.row(i - 1) <= rows.row(i));
     if is_sorted {
-        return Ok(Order::as_it_is(columns));
+        return Ok(as_it_is(whole.into_iter().map(Some).collect()));
     }
     Ok(Order {
-        indices: Some(UInt32Array::from(row_order(&rows, count, memory))),
+        permutation: Permutation::Rows(row_order(&rows, count, memory).into()),
         keys: vec![None; columns.len()],
     })
+}
+
+/// Pieces of a column one behind the other.
+pub(super) fn in_one_piece(pieces: &[ArrayRef]) -> Result<ArrayRef> {
+    match pieces {
+        [piece] => Ok(Arc::clone(piece)),
+        _ => {
+            let pieces: Vec<&dyn Array> = pieces.iter().map(AsRef::as_ref).collect();
+            concat(&pieces).map_err(|e| Error::bug(e.to_string()))
+        }
+    }
 }
 
 fn comparable(columns: &[ArrayRef]) -> Result<Rows> {
@@ -139,9 +145,9 @@ mod tests {
         let text = ["long enough for a row of its own", "a", "c", "b"];
         let text: ArrayRef = Arc::new(BinaryViewArray::from_iter_values(text));
         let indices = |columns: &[ArrayRef]| {
-            order_of(columns, &mut SortMemory::default())
-                .unwrap()
-                .indices
+            let pieces: Vec<&[ArrayRef]> = columns.iter().map(std::slice::from_ref).collect();
+            let order = order_of(&pieces, &mut SortMemory::default()).unwrap();
+            order.permutation.rows().cloned()
         };
         let expected = |rows: &[u32]| Some(UInt32Array::from(rows.to_vec()));
         assert_eq!(indices(&[Arc::clone(&short)]), expected(&[1, 3, 0, 2]));

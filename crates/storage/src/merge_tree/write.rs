@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use arrow::array::{Array, ArrayRef, UInt32Array};
-use arrow::compute::{concat, take};
+use arrow::array::ArrayRef;
 use basalt_error::{Error, Result};
 use basalt_profile::Account;
 use xxhash_rust::xxh3::xxh3_64;
@@ -17,7 +16,9 @@ use super::encode::{ColumnEncoder, value_bytes};
 use super::index::PartIndexes;
 use super::layout::{Effort, StoredColumn};
 use super::metadata::{self, ColumnMetadata, GroupMetadata, PartMetadata};
+use super::order::in_one_piece;
 use super::part::column_file;
+use super::permutation::Permutation;
 use super::syncing::{Unsynced, UnsyncedPart};
 use super::table::MergeTree;
 use super::{GROUP_BYTES, GROUP_ROWS};
@@ -28,22 +29,15 @@ use crate::disk::{Disk, NewFile};
 pub(super) fn gathered(
     columns: &[Vec<ArrayRef>],
     known: &[Option<ArrayRef>],
-    order: Option<&UInt32Array>,
+    permutation: &Permutation,
     num_threads: usize,
 ) -> Result<Vec<ArrayRef>> {
     in_parallel(columns.len(), num_threads, |i| {
         if let Some(Some(known)) = known.get(i) {
             return Ok(Arc::clone(known));
         }
-        let pieces: Vec<&dyn Array> = columns[i].iter().map(AsRef::as_ref).collect();
-        let whole = match &columns[i][..] {
-            [piece] => Arc::clone(piece),
-            _ => concat(&pieces).map_err(|e| Error::bug(e.to_string()))?,
-        };
-        match order {
-            Some(order) => take(&whole, order, None).map_err(|e| Error::bug(e.to_string())),
-            None => Ok(whole),
-        }
+        let whole = in_one_piece(&columns[i])?;
+        permutation.of(&whole)
     })
 }
 
@@ -259,7 +253,7 @@ pub(super) fn num_threads() -> usize {
 }
 
 /// Calls `f` with 0, 1, … on some threads.
-fn in_parallel<T: Send>(
+pub(super) fn in_parallel<T: Send>(
     num: usize,
     num_threads: usize,
     f: impl Fn(usize) -> Result<T> + Sync,
