@@ -27,6 +27,7 @@ use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion::physical_expr_common::physical_expr::is_volatile;
 
 use crate::filter_project::Selection;
+use crate::predicate::PredicateExpr;
 
 /// Share of rows up to which a stage looks at those alone that are left.
 const FEW_ROWS: f64 = 0.25;
@@ -86,8 +87,9 @@ impl Stages {
         }
         let stage = |(columns, expr): (Vec<usize>, Arc<dyn PhysicalExpr>)| {
             let schema = Arc::new(table.project(&columns).ok()?);
+            let of_stage = reassign_expr_columns(Arc::clone(&expr), &schema).ok()?;
             Some(Stage {
-                expr: reassign_expr_columns(Arc::clone(&expr), &schema).ok()?,
+                expr: PredicateExpr::try_new(&of_stage, &schema).unwrap_or(of_stage),
                 is_volatile: is_volatile(&expr),
                 columns,
                 schema,
