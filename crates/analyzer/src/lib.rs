@@ -39,7 +39,7 @@ pub mod udwf;
 
 pub use environment::{ConstantArg, Environment, TableColumn, TableEntry};
 pub use expr::cast::cast;
-pub use query::defaults::{DeclaredColumn, column_names};
+pub use query::defaults::{DeclaredColumn, column_names, may_use_others};
 pub use query::insert::{TargetColumn, given_name, given_or_default};
 pub use query::{Analyzer, FloatOrder, OutputColumn, Planned};
 pub use query_settings::QuerySettings;

@@ -168,6 +168,24 @@ pub fn column_names(expr: &ast::Expr) -> Vec<String> {
     names
 }
 
+/// Whether an expression may use columns that [`column_names`] does not find: those of subqueries and of `*`.
+pub fn may_use_others(expr: &ast::Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Matcher(_) | ExprKind::Subquery(_) => true,
+        ExprKind::Array(items) | ExprKind::Tuple(items) => items.iter().any(may_use_others),
+        ExprKind::Function(f) => {
+            let mut parts = f.params.iter().flatten().chain(&f.args);
+            parts.any(may_use_others)
+        }
+        ExprKind::Lambda(lambda) => may_use_others(&lambda.body),
+        ExprKind::Alias { expr, .. } => may_use_others(expr),
+        ExprKind::Identifier(_)
+        | ExprKind::Literal(_)
+        | ExprKind::QueryParameter(_)
+        | ExprKind::ParameterName(_) => false,
+    }
+}
+
 fn collect(expr: &ast::Expr, bound: &mut Vec<String>, names: &mut Vec<String>) {
     match &expr.kind {
         ExprKind::Identifier(parts) => {

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
 use arrow::array::{ArrayRef, BooleanArray};
 use basalt_error::{Error, Result};
+use basalt_profile::Account;
 
 use super::index::PartIndexes;
 use super::layout::Effort;
@@ -13,7 +16,7 @@ use super::metadata::{ColumnMetadata, PartMetadata};
 use super::order::Partition;
 use super::part::{Part, PartName, column_file};
 use super::table::{DETACHED, MergeTree};
-use super::write::{ColumnWriter, PartWriter, num_threads, write_metadata};
+use super::write::{ColumnWriter, PartWriter, in_parallel, num_threads, write_metadata};
 use super::written::Written;
 
 /// Where a column's values come from.
@@ -114,12 +117,13 @@ impl MergeTree {
                 written.add(folder.clone(), partition_of_part(part));
                 let mut writer =
                     PartWriter::create(self, &folder, (num_threads(), Effort::Thorough))?;
+                let num_columns = self.layout().columns.len();
                 for group in 0..part.metadata().group_rows.len() {
                     let kept = kept(group)?;
-                    let columns = 0..self.layout().columns.len();
-                    let columns = columns.map(|c| part.read(c, group));
-                    let columns = filtered(&columns.collect::<Result<Vec<_>>>()?, &kept)?;
-                    writer.push(&columns)?;
+                    let columns = in_parallel(num_columns, num_threads(), |column| {
+                        filtered(&[part.read(column, group)?], &kept)
+                    })?;
+                    writer.push(&columns.concat())?;
                 }
                 if writer.num_rows() == 0 {
                     drop(writer);
@@ -143,34 +147,35 @@ impl MergeTree {
         let created = self.disk().create_folder(folder);
         created.map_err(|e| Error::from(e).within(folder.display()))?;
         let layout = self.layout();
-        let mut writers = self.column_files(part, sources, folder)?;
+        let writers = self.column_files(part, sources, folder)?;
+        let places: Vec<usize> = writers.iter().map(|(place, _)| *place).collect();
         let mut indexes = PartIndexes::new(layout);
-        for group in 0..part.metadata().group_rows.len() {
-            let new = match writers.is_empty() {
-                true => Vec::new(),
-                false => values(group)?,
-            };
-            for ((_, writer), values) in writers.iter_mut().zip(&new) {
-                if values.len() != part.metadata().group_rows[group] as usize {
+        let new = written_behind(writers, |write| {
+            for group in 0..part.metadata().group_rows.len() {
+                let new = match places.is_empty() {
+                    true => Vec::new(),
+                    false => values(group)?,
+                };
+                let num_rows = part.metadata().group_rows[group] as usize;
+                if new.iter().any(|values| values.len() != num_rows) {
                     return Err(Error::bug("a change with another number of rows"));
                 }
-                writer.push(values)?;
-            }
-            indexes.push(layout, &mut |column| match sources[column] {
-                ColumnSource::Same(from) => part.read(from, group),
-                ColumnSource::New => {
-                    let place = writers.iter().position(|(i, _)| *i == column);
-                    let values = place.and_then(|place| new.get(place));
-                    values
-                        .map(Arc::clone)
-                        .ok_or_else(|| Error::bug("an index of a column that is not there"))
+                indexes.push(layout, &mut |column| match sources[column] {
+                    ColumnSource::Same(from) => part.read(from, group),
+                    ColumnSource::New => {
+                        let place = places.iter().position(|i| *i == column);
+                        let values = place.and_then(|place| new.get(place));
+                        values
+                            .map(Arc::clone)
+                            .ok_or_else(|| Error::bug("an index of a column that is not there"))
+                    }
+                })?;
+                if !write(new) {
+                    break;
                 }
-            })?;
-        }
-        let mut new = Vec::new();
-        for (i, mut writer) in writers {
-            new.push((i, writer.finish()?));
-        }
+            }
+            Ok(())
+        })?;
         let columns = sources.iter().enumerate().map(|(i, source)| match source {
             ColumnSource::Same(from) => Ok(ColumnMetadata {
                 name: layout.columns[i].name.clone(),
@@ -296,6 +301,35 @@ impl MergeTree {
         };
         copy().map_err(|e| Error::from(e).within(to.display()))
     }
+}
+
+/// Has a thread of its own write what `give` hands over, the values of each column for a group of rows, while the next
+/// are made; `give` is told when nothing more is taken. What was written.
+fn written_behind(
+    mut writers: Vec<(usize, ColumnWriter)>,
+    give: impl FnOnce(&mut dyn FnMut(Vec<ArrayRef>) -> bool) -> Result<()>,
+) -> Result<Vec<(usize, ColumnMetadata)>> {
+    let (groups, waiting) = sync_channel::<Vec<ArrayRef>>(1);
+    let account = Account::current();
+    thread::scope(|scope| {
+        let writing = scope.spawn(move || -> Result<Vec<(usize, ColumnMetadata)>> {
+            let _entered = account.enter();
+            for group in waiting {
+                for ((_, writer), values) in writers.iter_mut().zip(&group) {
+                    writer.push(values)?;
+                }
+            }
+            let finished =
+                |(place, writer): &mut (usize, ColumnWriter)| Ok((*place, writer.finish()?));
+            writers.iter_mut().map(finished).collect()
+        });
+        let given = give(&mut |group| groups.send(group).is_ok());
+        drop(groups);
+        match writing.join() {
+            Ok(written) => given.and(written),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 fn partition_of_part(part: &Part) -> Partition {

@@ -146,16 +146,8 @@ fn take_over(
         })
         .unzip();
     let targets = targets(&prepared.table, new);
-    let wanted = Wanted {
-        exprs: &exprs,
-        given: &given,
-        targets: &targets,
-    };
-    let changed = Changed {
-        name,
-        table,
-        on_disk: old,
-    };
+    let wanted = Wanted::new(table, (&given, &exprs), &targets);
+    let changed = Changed { name, on_disk: old };
     let session = RefCell::new(session);
     let (session, changed, wanted, new_ones) = (&session, &changed, &wanted, &sources);
     new.storage.take_over(&old.storage, &sources, &mut |part| {

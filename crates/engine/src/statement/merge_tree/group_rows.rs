@@ -5,9 +5,9 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array, UInt64Array};
 use arrow::compute::{concat, take};
 use arrow::datatypes::{Schema, UInt64Type};
-use basalt_analyzer::{TableColumn, TargetColumn};
+use basalt_analyzer::{TableColumn, TargetColumn, column_names, may_use_others};
 use basalt_error::{Error, Result};
-use basalt_parser::ast::{Expr, ObjectName};
+use basalt_parser::ast::{DefaultKind, Expr, ObjectName};
 use basalt_storage::{MemoryTable, Part};
 use basalt_types::DataType;
 
@@ -24,16 +24,64 @@ const NUMBER: &str = "number of a row";
 /// A table whose parts are changed.
 pub(super) struct Changed<'a> {
     pub(super) name: &'a ObjectName,
-    pub(super) table: &'a Table,
     pub(super) on_disk: &'a MergeTreeTable,
 }
 
 /// What is to be evaluated: expressions over the table's columns, whose values are those of the columns
 /// `given`; from them follow the targets.
 pub(super) struct Wanted<'a> {
-    pub(super) exprs: &'a [Expr],
-    pub(super) given: &'a [String],
-    pub(super) targets: &'a [TargetColumn<'a>],
+    exprs: &'a [Expr],
+    given: &'a [String],
+    targets: &'a [TargetColumn<'a>],
+    /// The table's columns that the expressions may use.
+    used: Vec<ColumnDefinition>,
+}
+
+impl<'a> Wanted<'a> {
+    pub(super) fn new(
+        table: &Table,
+        (given, exprs): (&'a [String], &'a [Expr]),
+        targets: &'a [TargetColumn<'a>],
+    ) -> Self {
+        Self {
+            exprs,
+            given,
+            targets,
+            used: used_columns(table, exprs),
+        }
+    }
+}
+
+/// The columns of a table that some expressions may use.
+fn used_columns(table: &Table, exprs: &[Expr]) -> Vec<ColumnDefinition> {
+    let alias = |column: &ColumnDefinition| {
+        let default = column.default.as_ref();
+        let default = default.filter(|d| d.kind == DefaultKind::Alias);
+        default.and_then(|d| d.expr.clone())
+    };
+    let mut open = exprs.to_vec();
+    let mut used = vec![false; table.columns.len()];
+    while let Some(expr) = open.pop() {
+        if may_use_others(&expr) {
+            return table.columns.clone();
+        }
+        let names = column_names(&expr);
+        for (column, used) in table.columns.iter().zip(&mut used) {
+            let is_named = names.iter().any(|name| may_name(name, &column.column.name));
+            if is_named && !std::mem::replace(used, true) {
+                open.extend(alias(column));
+            }
+        }
+    }
+    let columns = table.columns.iter().zip(used);
+    let columns = columns.filter(|(_, is_used)| *is_used);
+    columns.map(|(column, _)| column.clone()).collect()
+}
+
+/// Whether a name in an expression may mean a column, a part of it, or several columns with it.
+pub(super) fn may_name(name: &str, column: &str) -> bool {
+    let [name, column] = [name, column].map(|text| format!(".{text}."));
+    name.contains(&column) || column.contains(&name)
 }
 
 /// The values of the targets for the rows of a group.
@@ -45,7 +93,7 @@ pub(super) fn evaluated(
     wanted: &Wanted<'_>,
 ) -> Result<Vec<ArrayRef>> {
     let num_rows = part.metadata().group_rows[group] as usize;
-    let rows = group_table(changed, part, group)?;
+    let rows = group_table(changed, (part, group), &wanted.used)?;
     let batches = with_rows(session, rows, |session, rows| {
         run(session, query, changed, rows, wanted)
     });
@@ -57,17 +105,19 @@ pub(super) fn evaluated(
     }
 }
 
-/// A group's rows as a table in memory.
+/// Some columns of a group's rows as a table in memory.
 fn group_table(
     changed: &Changed<'_>,
-    part: &Part,
-    group: usize,
+    (part, group): (&Part, usize),
+    used: &[ColumnDefinition],
 ) -> Result<(MemoryTable, Vec<ColumnDefinition>)> {
     let layout = changed.on_disk.storage.layout();
-    let visible = &layout.columns[..layout.num_visible];
-    let mut fields: Vec<_> = visible.iter().map(|c| c.data_type.field(&c.name)).collect();
-    let arrays = (0..layout.num_visible).map(|column| part.read(column, group));
-    let mut arrays = arrays.collect::<Result<Vec<_>>>()?;
+    let visible = layout.columns[..layout.num_visible].iter().enumerate();
+    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+    for (i, column) in visible.filter(|(_, c)| used.iter().any(|u| u.column.name == c.name)) {
+        fields.push(column.data_type.field(&column.name));
+        arrays.push(part.read(i, group)?);
+    }
     let num_rows = u64::from(part.metadata().group_rows[group]);
     fields.push(DataType::UInt64.field(NUMBER));
     arrays.push(Arc::new(UInt64Array::from_iter_values(0..num_rows)));
@@ -75,7 +125,7 @@ fn group_table(
     let batch = batch.map_err(|e| Error::bug(e.to_string()))?;
     let memory = MemoryTable::new(batch.schema());
     memory.insert(vec![batch])?;
-    let mut columns = changed.table.columns.clone();
+    let mut columns = used.to_vec();
     columns.push(ColumnDefinition::new(TableColumn::new(
         NUMBER,
         DataType::UInt64,

@@ -12,7 +12,7 @@ use basalt_parser::ast::{self, DefaultKind, Expr, ObjectName};
 use basalt_storage::merge_tree::{ColumnSource, PartChange};
 use basalt_types::DataType;
 
-use super::group_rows::{Changed, Wanted, evaluated};
+use super::group_rows::{Changed, Wanted, evaluated, may_name};
 use super::partition::partition_id;
 use crate::catalog::Table;
 use crate::merge_tree::{Computed, MergeTreeTable};
@@ -32,11 +32,7 @@ pub(in crate::statement) fn delete(
     check_delete(session, query, (name, table), (partition, where_))?;
     let on_disk = on_disk(table)?;
     let partition = meant(session, query, on_disk, partition)?;
-    let changed = Changed {
-        name,
-        table,
-        on_disk,
-    };
+    let changed = Changed { name, on_disk };
     let keep = [kept(where_)];
     let given = ["keep".to_owned()];
     let target = TargetColumn {
@@ -44,11 +40,8 @@ pub(in crate::statement) fn delete(
         data_type: &DataType::UInt8,
         default: None,
     };
-    let wanted = Wanted {
-        exprs: &keep,
-        given: &given,
-        targets: &[target],
-    };
+    let targets = [target];
+    let wanted = Wanted::new(table, (&given, &keep), &targets);
     let num_columns = on_disk.storage.layout().columns.len();
     on_disk.logged(
         command_text("DELETE", partition.as_deref(), where_),
@@ -126,25 +119,26 @@ pub(in crate::statement) fn update(
     )?;
     let on_disk = on_disk(table)?;
     let partition = meant(session, query, on_disk, partition)?;
-    let exprs = alter::updated(table, assignments, where_)?;
-    let given: Vec<String> = alter::columns_of(table)
-        .map(|c| c.column.name.clone())
-        .collect();
-    let targets = targets(table, on_disk);
-    let is_new = is_changed(table, on_disk, assignments);
-    let wanted = Wanted {
-        exprs: &exprs,
-        given: &given,
-        targets: &targets,
-    };
-    let changed = Changed {
-        name,
-        table,
-        on_disk,
-    };
+    let values = alter::updated(table, assignments, where_)?;
+    let stored = alter::columns_of(table).map(|c| c.column.name.clone());
+    let (all, is_new) = (
+        targets(table, on_disk),
+        is_changed(table, on_disk, assignments),
+    );
+    let given: Vec<(String, Expr)> = stored.zip(values).collect();
+    let is_needed = needed(&all, &is_new, &given);
+    let targets = all.into_iter().zip(is_new.iter().copied()).zip(is_needed);
+    let targets = targets.filter(|(_, is_needed)| *is_needed);
+    let (targets, is_target_new): (Vec<_>, Vec<bool>) = targets.map(|(target, _)| target).unzip();
+    let is_target = |name: &str| targets.iter().any(|t| t.name == name);
+    let given = given.into_iter().filter(|(name, _)| is_target(name));
+    let (given, exprs): (Vec<String>, Vec<Expr>) = given.unzip();
+    let wanted = Wanted::new(table, (&given, &exprs), &targets);
+    let changed = Changed { name, on_disk };
     let text = update_text(assignments, partition.as_deref(), where_);
     let session = RefCell::new(session);
     let (session, changed, wanted, is_new) = (&session, &changed, &wanted, &is_new);
+    let is_target_new = &is_target_new;
     on_disk.logged(text, |on_disk| {
         on_disk.storage.mutate(partition.as_deref(), &mut |part| {
             let source = |(i, is_new): (usize, &bool)| match is_new {
@@ -156,7 +150,7 @@ pub(in crate::statement) fn update(
             let values = move |group| {
                 let place = (part.as_ref(), group);
                 let values = evaluated(&mut session.borrow_mut(), query, changed, place, wanted)?;
-                let values = values.into_iter().zip(is_new);
+                let values = values.into_iter().zip(is_target_new);
                 Ok(values
                     .filter(|(_, is_new)| **is_new)
                     .map(|(v, _)| v)
@@ -214,6 +208,28 @@ fn changed_names(table: &Table, assignments: &[(String, Expr)]) -> Vec<String> {
         }
     }
     names
+}
+
+/// Which columns must be known to make the new ones: those that they are computed from, if they are not `given`, and the
+/// arrays of the same Nested, which are equally long.
+fn needed(targets: &[TargetColumn<'_>], is_new: &[bool], given: &[(String, Expr)]) -> Vec<bool> {
+    let is_given = |name: &str| given.iter().any(|(given, _)| given == name);
+    let nested = |name: &str| name.split_once('.').map(|(nested, _)| nested.to_owned());
+    let mut is_needed = is_new.to_vec();
+    let mut open: Vec<usize> = (0..targets.len()).filter(|i| is_new[*i]).collect();
+    while let Some(i) = open.pop() {
+        let target = &targets[i];
+        let default = target.default.filter(|_| !is_given(target.name));
+        let names = default.map(column_names).unwrap_or_default();
+        for (j, other) in targets.iter().enumerate() {
+            let is_beside = nested(target.name).is_some_and(|n| nested(other.name) == Some(n));
+            let is_used = is_beside || names.iter().any(|name| may_name(name, other.name));
+            if is_used && !std::mem::replace(&mut is_needed[j], true) {
+                open.push(j);
+            }
+        }
+    }
+    is_needed
 }
 
 fn uses(expr: &Expr, names: &[String]) -> bool {
