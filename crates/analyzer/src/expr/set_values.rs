@@ -300,7 +300,7 @@ impl Resolver<'_> {
                 Err(_) => new_null_array(&to.physical(), array.len()),
             });
         }
-        let type_name = literal::string(to.to_string().as_bytes())?;
+        let type_name = literal::string(to.base().to_string().as_bytes())?;
         let args = [Arg::new(from.clone()), type_name.arg()];
         let function = registry::get_scalar("accurateCastOrNull")?;
         let bound = BoundFunction::bind(function, &args, self.analyzer.settings().context())?;

@@ -220,3 +220,26 @@ fn an_old_copy_of_the_definitions_costs_no_table() {
     fs::write(&file, new).expect("the new definitions");
     assert_eq!(counts(&mut open(&folder), &["t", "u"]), ["1\n"; 2]);
 }
+
+#[test]
+fn what_a_setting_allowed_is_there_again_without_it() {
+    let folder = Folder::new("definitions-allowed");
+    let mut session = open(&folder);
+    run(
+        &mut session,
+        "SET allow_suspicious_low_cardinality_types = 1",
+    )
+    .expect("a setting");
+    let create = "CREATE TABLE t (a LowCardinality(Int32)) ENGINE = MergeTree ORDER BY a";
+    run(&mut session, create).expect("a table");
+    run(&mut session, "INSERT INTO t VALUES (1), (2)").expect("rows");
+    drop(session);
+    let mut again = open(&folder);
+    assert_eq!(counts(&mut again, &["t"]), ["2\n"]);
+    let other = create.replace("TABLE t", "TABLE other");
+    let error = run(&mut again, &other).expect_err("a setting is needed");
+    assert!(
+        error.contains("allow_suspicious_low_cardinality_types"),
+        "{error}"
+    );
+}

@@ -246,9 +246,11 @@ fn in_common_type(
     common: &DataType,
     context: &Context,
 ) -> Result<Option<Eval>> {
+    // The columns may have NULLs, although their types are given without.
+    let nullable = common.clone().to_nullable();
     let (cast_a, cast_b) = (
-        array_cast(a, common, context)?,
-        array_cast(b, common, context)?,
+        array_cast(a, &nullable, context)?,
+        array_cast(b, &nullable, context)?,
     );
     let Some(eval) = compare(op, common, common, context)? else {
         return Ok(None);
