@@ -134,9 +134,9 @@ pub(crate) fn load(database: &Arc<Database>, path: &Path) -> Result<Folder> {
     let is_checked = script::is_checked(&text, &file)?;
     let mut session = Session::new(database);
     session.loads_definitions = true;
-    // What was allowed when the table was made.
-    let allowed = ("allow_suspicious_low_cardinality_types", "1");
-    session.settings.set(allowed.0, allowed.1)?;
+    // Who made a table was allowed to.
+    let settings = &mut session.settings;
+    settings.set("allow_suspicious_low_cardinality_types", "1")?;
     for parsed in basalt_parser::parse_statements(&text) {
         let parsed = parsed.map_err(|e| e.within(file.display()))?;
         let io = Io {

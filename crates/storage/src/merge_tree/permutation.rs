@@ -151,7 +151,7 @@ mod tests {
         let mut runs: Vec<Range<u32>> = starts.windows(2).map(|s| s[0]..s[1]).collect();
         runs.reverse();
         runs.swap(0, 3);
-        let numbers = 0..1000_i64;
+        let numbers = 0..1010_i64;
         let columns: [ArrayRef; 7] = [
             Arc::new(Int64Array::from_iter_values(numbers.clone())),
             Arc::new(Int8Array::from_iter_values(
@@ -183,11 +183,10 @@ mod tests {
         let rows = UInt32Array::from_iter_values(runs.into_iter().flatten());
         assert_eq!(permutation.rows(), Some(&rows));
         for column in columns {
-            // Others begin behind the first value.
-            for column in [column.slice(0, 1000), take(&column, &rows, None).unwrap()] {
-                let expected = take(&column, &rows, None).unwrap();
-                assert_eq!(&permutation.of(&column).unwrap(), &expected);
-            }
+            // The array has others before and behind.
+            let column = column.slice(3, 1000);
+            let expected = take(&column, &rows, None).unwrap();
+            assert_eq!(&permutation.of(&column).unwrap(), &expected);
         }
     }
 }
