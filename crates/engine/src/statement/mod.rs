@@ -157,7 +157,8 @@ fn dispatch(session: &mut Session, query: RunningQuery<'_>, io: Io<'_>) -> Resul
             let found = session.find_table(table).ok();
             if let Some(found) = found.as_ref().filter(|found| found.merge_tree().is_some()) {
                 let which = (partition.as_deref(), where_.as_ref());
-                merge_tree::delete(session, &query, (table, found), which)?;
+                let deletion = merge_tree::Deletion::Mask;
+                merge_tree::delete(session, &query, (table, found), which, deletion)?;
                 return Ok(Summary::default());
             }
             let hint = match found.map(|found| found.engine.name()) {

@@ -94,14 +94,17 @@ pub(crate) fn parts(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
         partition_id String, min_block_number Int64, max_block_number Int64, level UInt32, \
         data_version UInt64, primary_key_bytes_in_memory UInt64, \
         primary_key_bytes_in_memory_allocated UInt64, is_frozen UInt8, database String, \
-        table String, engine String, disk_name String, path String";
+        table String, engine String, disk_name String, path String, \
+        has_lightweight_delete UInt8";
     let all = all_parts(environment)?;
     let all: Vec<&Listed> = all.iter().collect();
     let block = |f: fn((u64, u64)) -> u64| {
         let numbers = all.iter().map(move |l| f(l.part.block_numbers()));
         numbers.map(|n| n.to_string())
     };
+    let has_mask = |l: &&Listed| !l.part.metadata().kept.is_all();
     of_parts(&all, STRUCTURE)?
+        .flag("has_lightweight_delete", all.iter().map(has_mask))
         .read("min_block_number", STRUCTURE, block(|b| b.0))?
         .read("max_block_number", STRUCTURE, block(|b| b.1))?
         .filled(STRUCTURE)?

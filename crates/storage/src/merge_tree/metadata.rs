@@ -1,14 +1,20 @@
 //! Writes and reads what a part tells of itself: its rows, columns and groups.
 
+use arrow::buffer::BooleanBuffer;
 use basalt_error::{Error, ErrorCode, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::kept_rows::{KeptRows, mask_bytes, mask_of};
 use super::text_bounds::TextBounds;
 
 /// Name of the file.
 pub(super) const FILE: &str = "part.meta";
 
 const MAGIC: &[u8] = b"BSLTPART";
+/// The version of parts of which rows were deleted that are still in the files.
+const VERSION_WITH_MASKS: u32 = 3;
+
+/// The version of all others.
 const VERSION: u32 = 2;
 
 /// The version whose groups do not tell how many values are zero.
@@ -25,10 +31,12 @@ const CHECKSUM_BYTES: usize = 16;
 pub struct PartMetadata {
     /// The partition's key as text.
     pub partition: String,
-    /// Rows of each group.
+    /// Rows of each group, without deleted ones.
     pub group_rows: Vec<u32>,
-    /// The columns, in the order of their files.
+    /// The columns, in the order of their files. What is known of their groups counts deleted rows, too.
     pub columns: Vec<ColumnMetadata>,
+    /// Which rows of a group are left.
+    pub kept: KeptRows,
 }
 
 /// A column of a part.
@@ -81,14 +89,35 @@ impl PartMetadata {
         self.group_rows.iter().map(|rows| *rows as usize).sum()
     }
 
+    /// Rows that the files have, deleted ones among them.
+    pub fn num_stored_rows(&self) -> usize {
+        let groups = 0..self.group_rows.len();
+        groups.map(|group| self.stored_rows(group)).sum()
+    }
+
+    /// Rows that the files have of a group, deleted ones among them.
+    pub fn stored_rows(&self, group: usize) -> usize {
+        let kept = self.kept.of(group);
+        kept.map_or(self.group_rows[group] as usize, BooleanBuffer::len)
+    }
+
+    /// Whether no row of a group was deleted, so that what is known of its columns is known of the rows that are left.
+    pub fn is_whole(&self, group: usize) -> bool {
+        self.kept.of(group).is_none()
+    }
+
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; CHECKSUM_BYTES];
         bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        let version = match self.kept.is_all() {
+            true => VERSION,
+            false => VERSION_WITH_MASKS,
+        };
+        bytes.extend_from_slice(&version.to_le_bytes());
         put_text(&mut bytes, &self.partition);
         put_count(&mut bytes, self.group_rows.len());
-        for rows in &self.group_rows {
-            bytes.extend_from_slice(&rows.to_le_bytes());
+        for group in 0..self.group_rows.len() {
+            put_count(&mut bytes, self.stored_rows(group));
         }
         put_count(&mut bytes, self.columns.len());
         for column in &self.columns {
@@ -116,6 +145,13 @@ impl PartMetadata {
                 }
             }
         }
+        if version == VERSION_WITH_MASKS {
+            put_count(&mut bytes, self.kept.groups().len());
+            for (group, kept) in self.kept.groups() {
+                put_count(&mut bytes, group);
+                bytes.extend_from_slice(&mask_bytes(kept));
+            }
+        }
         let checksum = xxh3_128(&bytes[CHECKSUM_BYTES..]).to_le_bytes();
         bytes[..CHECKSUM_BYTES].copy_from_slice(&checksum);
         bytes
@@ -135,7 +171,7 @@ impl PartMetadata {
             return Err(damaged("it does not begin as a part does"));
         }
         let version = reader.u32()?;
-        if ![VERSION, VERSION_WITHOUT_ZEROS].contains(&version) {
+        if !(VERSION_WITHOUT_ZEROS..=VERSION_WITH_MASKS).contains(&version) {
             let why = format!("version {version} of the format is not known");
             return Err(damaged(&why));
         }
@@ -150,6 +186,10 @@ impl PartMetadata {
         for _ in 0..num_columns {
             columns.push(reader.column(num_groups, version)?);
         }
+        let kept = match version {
+            VERSION_WITH_MASKS => reader.kept(&mut group_rows)?,
+            _ => KeptRows::default(),
+        };
         if !reader.rest.is_empty() {
             return Err(damaged("there is more than a part's columns"));
         }
@@ -157,6 +197,7 @@ impl PartMetadata {
             partition,
             group_rows,
             columns,
+            kept,
         })
     }
 }
@@ -252,94 +293,26 @@ impl<'a> Reader<'a> {
         }
         Ok(column)
     }
+
+    /// Which rows are left of groups of so many; then these are the rows that are left.
+    fn kept(&mut self, group_rows: &mut [u32]) -> Result<KeptRows> {
+        let mut kept = KeptRows::default();
+        for _ in 0..self.u32()? {
+            let group = self.u32()? as usize;
+            let rows = group_rows.get_mut(group);
+            let rows = rows.filter(|_| kept.of(group).is_none());
+            let rows = rows.ok_or_else(|| damaged("a mask is not that of a group"))?;
+            let num_rows = *rows as usize;
+            let mask = mask_of(self.take(num_rows.div_ceil(8))?, num_rows);
+            if mask.count_set_bits() == 0 {
+                return Err(damaged("a group of which no row is left"));
+            }
+            *rows = u32::try_from(mask.count_set_bits()).unwrap_or(u32::MAX);
+            kept.insert(group, mask);
+        }
+        Ok(kept)
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use xxhash_rust::xxh3::xxh3_128;
-
-    use super::{CHECKSUM_BYTES, ColumnMetadata, GroupMetadata, PartMetadata, TextBounds};
-
-    fn metadata() -> PartMetadata {
-        let group = GroupMetadata {
-            offset: 0,
-            num_bytes: 128,
-            checksum: 7,
-            bounds: Some((1, 9)),
-            null_count: 3,
-            zero_count: Some(2),
-        };
-        let texts = TextBounds {
-            least: b"a"[..].into(),
-            greatest: b"b"[..].into(),
-        };
-        PartMetadata {
-            partition: "202611".to_owned(),
-            group_rows: vec![65_536, 10],
-            columns: vec![ColumnMetadata {
-                name: "x".to_owned(),
-                data_type: "String".to_owned(),
-                codec: "ZSTD".to_owned(),
-                decoded_bytes: 1000,
-                groups: vec![
-                    group,
-                    GroupMetadata {
-                        zero_count: None,
-                        bounds: None,
-                        ..group
-                    },
-                ],
-                text_bounds: vec![Some(texts), None],
-            }],
-        }
-    }
-
-    /// The bytes with a checksum that is right.
-    fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
-        if bytes.len() >= CHECKSUM_BYTES {
-            let sum = xxh3_128(&bytes[CHECKSUM_BYTES..]).to_le_bytes();
-            bytes[..CHECKSUM_BYTES].copy_from_slice(&sum);
-        }
-        bytes
-    }
-
-    #[test]
-    fn it_is_read_as_it_was_written() {
-        let bytes = metadata().to_bytes();
-        assert_eq!(PartMetadata::from_bytes(&bytes).unwrap(), metadata());
-    }
-
-    #[test]
-    fn parts_of_version_1_know_no_zeros() {
-        let mut old = metadata();
-        old.columns[0]
-            .groups
-            .iter_mut()
-            .for_each(|group| group.zero_count = None);
-        old.columns[0].text_bounds = vec![None, None];
-        let mut bytes = old.to_bytes();
-        bytes[CHECKSUM_BYTES + 8] = 1;
-        // Each of the two groups ends with a number of zeros and a flag.
-        let end = bytes.len();
-        bytes.drain(end - 5..end - 1);
-        let end = bytes.len() - 49 + 4;
-        bytes.drain(end - 5..end - 1);
-        assert_eq!(PartMetadata::from_bytes(&sealed(bytes)).unwrap(), old);
-    }
-
-    #[test]
-    fn damage_behind_a_right_checksum_is_an_error_or_other_metadata() {
-        let bytes = metadata().to_bytes();
-        let mut num_errors = 0;
-        for i in CHECKSUM_BYTES..bytes.len() {
-            for change in [0x01, 0x80, 0xFF] {
-                let mut damaged = bytes.clone();
-                damaged[i] ^= change;
-                num_errors += usize::from(PartMetadata::from_bytes(&sealed(damaged)).is_err());
-            }
-            let cut = sealed(bytes[..i].to_vec());
-            assert!(PartMetadata::from_bytes(&cut).is_err(), "{i} bytes");
-        }
-        assert!(num_errors > 100, "{num_errors}");
-    }
-}
+mod tests;

@@ -16,6 +16,8 @@
 //! | [`layout`] | [`Layout`]: columns, codecs and keys of a table |
 //! | [`part`] | [`Part`]: a part that can be read |
 //! | [`metadata`] | what a part tells of itself |
+//! | [`mask`] | parts that lose rows and keep their files |
+//! | [`kept_rows`] | which rows of a part were not deleted |
 //! | [`index`] | skipping indexes |
 //! | [`rewrite`] | parts with other values or columns |
 //! | [`attaching`] | detached parts come back once, whenever the process ends |
@@ -50,10 +52,12 @@ mod encode;
 mod expiry;
 mod index;
 mod insert;
+mod kept_rows;
 mod key_converter;
 mod layout;
 mod learned;
 mod manifest;
+mod mask;
 mod merge;
 mod metadata;
 mod old_parts;
@@ -85,6 +89,7 @@ pub use decode::flat;
 pub use expiry::Expiry;
 pub use index::{Index, IndexKind, IndexedValue, Relation};
 pub use insert::Insert;
+pub use kept_rows::KeptRows;
 pub use layout::{ColumnCodec, Layout, StoredColumn};
 pub use merge::{KeyPlace, MergedRows, Progress, WantedGroups, key_places};
 pub use metadata::{Bounds, ColumnMetadata, GroupMetadata, PartMetadata};

@@ -216,11 +216,16 @@ impl Part {
         indexes.can_hold((column, group), relation, value)
     }
 
+    /// Whether it has a file of skipping indexes.
+    pub(super) fn has_indexes(&self) -> bool {
+        self.disk.len(&self.folder.join(index::FILE)).is_ok()
+    }
+
     /// Names of its files.
     pub(super) fn files(&self) -> Vec<String> {
         let columns = (0..self.metadata.columns.len()).map(column_file);
         let mut files: Vec<String> = columns.chain([metadata::FILE.to_owned()]).collect();
-        if self.disk.len(&self.folder.join(index::FILE)).is_ok() {
+        if self.has_indexes() {
             files.push(index::FILE.to_owned());
         }
         files

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use arrow::array::{Array, ArrayRef};
+use arrow::array::{Array, ArrayRef, BooleanArray};
+use arrow::compute::filter;
 use basalt_codec::PaddedBuffer;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_profile::Disowned;
@@ -156,19 +157,19 @@ impl Part {
         (elapsed_ns > 0).then(|| num_bytes as f64 / (elapsed_ns as f64 / 1e9))
     }
 
-    /// The values, and whether anything had to be decoded for them.
+    /// The values of the rows that are left, and whether anything had to be decoded or copied for them.
     fn decoded(
         &self,
         (column, group): (usize, usize),
         stored: &Stored,
     ) -> Result<(ArrayRef, bool)> {
         let reading = &self.reading;
-        let num_rows = self.metadata.group_rows[group] as usize;
+        let num_rows = self.metadata.stored_rows(group);
         let started = Instant::now();
         let decoders = reading.decoders.borrow(column);
         let mut decoder = GroupDecoder::new(stored, decoders);
         let array = decoder.decode(&self.types[column], num_rows);
-        let has_decoded = decoder.has_decoded();
+        let mut has_decoded = decoder.has_decoded();
         let (checksums, decoders) = decoder.into_parts();
         reading.decoders.give_back(column, decoders);
         let array = array.map_err(|e| self.damaged((column, group, e.block), &e.why))?;
@@ -182,6 +183,14 @@ impl Part {
                     .store(true, Ordering::Relaxed);
             }
         }
+        let array = match self.metadata.kept.of(group) {
+            Some(kept) => {
+                has_decoded = true;
+                let kept = BooleanArray::from(kept.clone());
+                filter(&array, &kept).map_err(|e| Error::bug(e.to_string()))?
+            }
+            None => array,
+        };
         let decoding = &reading.decoding[column];
         let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         decoding.elapsed_ns.fetch_add(elapsed_ns, Ordering::Relaxed);

@@ -6,6 +6,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use arrow::array::{ArrayRef, BooleanArray};
+use arrow::buffer::BooleanBuffer;
 use basalt_error::{Error, Result};
 use basalt_profile::Account;
 
@@ -32,6 +33,8 @@ pub enum ColumnSource {
 pub enum PartChange<'a> {
     /// It stays.
     Keep,
+    /// Its files stay; of each group the rows are left for which the bit is set, or all.
+    Mask(Vec<Option<BooleanBuffer>>),
     /// Of each group the rows stay for which the flag is set.
     Filter(Box<dyn FnMut(usize) -> Result<BooleanArray> + 'a>),
     /// Some columns get other values: `ColumnSource` for each column, and the new ones' values for a group.
@@ -106,6 +109,15 @@ impl MergeTree {
     ) -> Result<bool> {
         match change {
             PartChange::Keep => Ok(false),
+            PartChange::Mask(kept) => {
+                let folder = self.new_folder();
+                written.add(folder.clone(), partition_of_part(part));
+                let has_rows = self.write_masked(part, &kept, &folder)?;
+                if !has_rows {
+                    written.discard_last();
+                }
+                Ok(has_rows)
+            }
             PartChange::Columns(sources, values) => {
                 let folder = self.new_folder();
                 written.add(folder.clone(), partition_of_part(part));
@@ -170,7 +182,9 @@ impl MergeTree {
                             .ok_or_else(|| Error::bug("an index of a column that is not there"))
                     }
                 })?;
-                if !write(new) {
+                let kept = &part.metadata().kept;
+                let stored = new.iter().map(|values| kept.spread(group, values));
+                if !write(stored.collect::<Result<_>>()?) {
                     break;
                 }
             }
@@ -192,6 +206,7 @@ impl MergeTree {
             partition: part.metadata().partition.clone(),
             group_rows: part.metadata().group_rows.clone(),
             columns: columns.collect::<Result<_>>()?,
+            kept: part.metadata().kept.clone(),
         };
         write_metadata(self.shared_disk(), folder, (&indexes, &metadata))
     }

@@ -14,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::encode::{ColumnEncoder, value_bytes};
 use super::index::PartIndexes;
+use super::kept_rows::KeptRows;
 use super::layout::{Effort, StoredColumn};
 use super::metadata::{self, ColumnMetadata, GroupMetadata, PartMetadata};
 use super::order::in_one_piece;
@@ -119,6 +120,7 @@ impl<'a> PartWriter<'a> {
             partition,
             columns: described,
             group_rows: self.group_rows,
+            kept: KeptRows::default(),
         };
         files.extend(self.indexes.write(self.table.disk(), &self.folder)?);
         files.push(metadata_file(self.table.disk(), &self.folder, &metadata)?);

@@ -25,7 +25,13 @@ pub(in crate::statement) fn alter(
     match row_command(step) {
         Some(AlterCommand::Delete { partition, where_ }) => {
             let which = (partition.as_ref(), where_);
-            mutation::delete(session, query, (name, table), which)
+            mutation::delete(
+                session,
+                query,
+                (name, table),
+                which,
+                mutation::Deletion::Rewrite,
+            )
         }
         Some(AlterCommand::Update {
             assignments,
@@ -39,6 +45,9 @@ pub(in crate::statement) fn alter(
             partitions(session, query, table, (*action, partition))
         }
         Some(AlterCommand::MaterializeTtl(None)) => merge_expired(session, name),
+        Some(AlterCommand::Rewrite(words, partition)) => {
+            mutation::rewrite(session, query, table, (words, partition.as_ref()))
+        }
         Some(other) => check_other(table, other),
         None => {
             alter_columns::replace(session, query, (name, table), step)?;
@@ -75,6 +84,9 @@ pub(in crate::statement) fn check_alter(
             let on_disk = mutation::on_disk(table)?;
             let meant = Meant::of(session, query, on_disk, partition)?;
             meant.check_parts(on_disk, *action)?;
+        }
+        Some(AlterCommand::Rewrite(_, partition)) => {
+            mutation::check_rewrite(session, query, table, partition.as_ref())?;
         }
         Some(AlterCommand::MaterializeTtl(None)) => {}
         Some(other) => check_other(table, other)?,

@@ -12,7 +12,8 @@ use basalt_storage::merge_tree::{ColumnSource, NewValues};
 use basalt_storage::{Layout, Options};
 
 use super::codec::{full_codec, shown_codec};
-use super::group_rows::{Changed, Wanted, evaluated};
+use super::group_rows::{Changed, ValuesAhead};
+use super::made::Made;
 use super::mutation::{on_disk, targets};
 use crate::catalog::{ColumnDefinition, Engine, Table};
 use crate::definitions;
@@ -138,26 +139,25 @@ fn take_over(
             _ => true,
         })
     });
-    let (given, exprs): (Vec<String>, Vec<_>) = given
-        .map(|a| {
-            let column = &a.definition.column;
-            let from = Expr::column(a.from.as_deref().unwrap_or_default());
-            (column.name.clone(), from.cast(&column.data_type))
-        })
-        .unzip();
-    let targets = targets(&prepared.table, new);
-    let wanted = Wanted::new(table, (&given, &exprs), &targets);
+    let given = given.map(|a| {
+        let column = &a.definition.column;
+        let from = Expr::column(a.from.as_deref().unwrap_or_default());
+        (column.name.clone(), from.cast(&column.data_type))
+    });
+    let is_new: Vec<bool> = sources.iter().map(|s| *s == ColumnSource::New).collect();
+    let made = Made::new(targets(&prepared.table, new), &is_new, given.collect());
+    let wanted = made.wanted(table);
     let changed = Changed { name, on_disk: old };
     let session = RefCell::new(session);
-    let (session, changed, wanted, new_ones) = (&session, &changed, &wanted, &sources);
+    let (session, changed, wanted, made) = (&session, &changed, &wanted, &made);
     new.storage.take_over(&old.storage, &sources, &mut |part| {
         let part = Arc::clone(part);
+        let mut ahead = ValuesAhead::default();
         let values: NewValues<'_> = Box::new(move |group| {
             let place = (part.as_ref(), group);
-            let values = evaluated(&mut session.borrow_mut(), query, changed, place, wanted)?;
-            let values = values.into_iter().zip(new_ones);
-            let values = values.filter(|(_, source)| **source == ColumnSource::New);
-            Ok(values.map(|(values, _)| values).collect())
+            let mut session = session.borrow_mut();
+            let values = ahead.next(&mut session, query, (changed, wanted), place)?;
+            Ok(made.new_ones(values))
         });
         values
     })

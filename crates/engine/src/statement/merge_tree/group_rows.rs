@@ -1,5 +1,7 @@
-//! Evaluates expressions over a group of rows of a part, in the order of its rows.
+//! Evaluates expressions over groups of rows of a part, in the order of its rows.
 
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array, UInt64Array};
@@ -17,6 +19,10 @@ use crate::session::{RunningQuery, Session};
 use crate::statement::alter::rows::with_rows;
 use crate::statement::nested::NestedColumns;
 use crate::statement::{alter, query};
+
+/// Bytes of the columns of groups that are evaluated at once, about, and the most of those groups.
+const EVALUATED_BYTES: u64 = 64 << 20;
+const MAX_EVALUATED: usize = 16;
 
 /// The column that numbers them.
 const NUMBER: &str = "number of a row";
@@ -84,47 +90,99 @@ pub(super) fn may_name(name: &str, column: &str) -> bool {
     name.contains(&column) || column.contains(&name)
 }
 
-/// The values of the targets for the rows of a group.
-pub(super) fn evaluated(
+/// Values for one group after the other, from the first one on; some groups are evaluated ahead.
+#[derive(Default)]
+pub(super) struct ValuesAhead(VecDeque<Vec<ArrayRef>>);
+
+impl ValuesAhead {
+    /// The values of the targets for the rows of a group.
+    pub(super) fn next(
+        &mut self,
+        session: &mut Session,
+        query: &RunningQuery<'_>,
+        (changed, wanted): (&Changed<'_>, &Wanted<'_>),
+        (part, group): (&Part, usize),
+    ) -> Result<Vec<ArrayRef>> {
+        if self.0.is_empty() {
+            let groups = groups_at_once(part, group, wanted);
+            let place = (part, groups);
+            self.0
+                .extend(evaluated(session, query, changed, place, wanted)?);
+        }
+        let next = self.0.pop_front();
+        next.ok_or_else(|| Error::bug("a group without values"))
+    }
+}
+
+/// The values of the targets for the rows of some groups, those of each group by themselves.
+fn evaluated(
     session: &mut Session,
     query: &RunningQuery<'_>,
     changed: &Changed<'_>,
-    (part, group): (&Part, usize),
+    (part, groups): (&Part, Range<usize>),
     wanted: &Wanted<'_>,
-) -> Result<Vec<ArrayRef>> {
-    let num_rows = part.metadata().group_rows[group] as usize;
-    let rows = group_table(changed, (part, group), &wanted.used)?;
+) -> Result<Vec<Vec<ArrayRef>>> {
+    let rows = rows_table(changed, (part, groups.clone()), &wanted.used)?;
     let batches = with_rows(session, rows, |session, rows| {
         run(session, query, changed, rows, wanted)
     });
     let mut columns = in_order(batches?)?;
     columns.pop();
-    match columns.iter().all(|c| c.len() == num_rows) {
-        true => Ok(columns),
-        false => Err(Error::bug("a change with another number of rows")),
+    let group_rows = &part.metadata().group_rows[groups];
+    let num_rows: usize = group_rows.iter().map(|rows| *rows as usize).sum();
+    if columns.iter().any(|c| c.len() != num_rows) {
+        return Err(Error::bug("a change with another number of rows"));
     }
+    let mut start = 0;
+    let of_group = |rows: &u32| {
+        let place = (start, *rows as usize);
+        start += place.1;
+        columns.iter().map(|c| c.slice(place.0, place.1)).collect()
+    };
+    Ok(group_rows.iter().map(of_group).collect())
 }
 
-/// Some columns of a group's rows as a table in memory.
-fn group_table(
+/// The groups from `start` on that are evaluated at once: enough for all threads and to make little of planning, but few
+/// if their values are large.
+fn groups_at_once(part: &Part, start: usize, wanted: &Wanted<'_>) -> Range<usize> {
+    let metadata = part.metadata();
+    let is_used = |name: &str| wanted.used.iter().any(|u| u.column.name == name);
+    let used = metadata.columns.iter().filter(|c| is_used(&c.name));
+    let bytes: u64 = used.map(|c| c.decoded_bytes).sum();
+    let num_groups = metadata.group_rows.len();
+    let group_bytes = bytes / (num_groups as u64).max(1);
+    let num = EVALUATED_BYTES / group_bytes.max(1);
+    let num = usize::try_from(num).unwrap_or(MAX_EVALUATED);
+    start..num_groups.min(start + num.clamp(1, MAX_EVALUATED))
+}
+
+/// Some columns of the rows of groups as a table in memory.
+fn rows_table(
     changed: &Changed<'_>,
-    (part, group): (&Part, usize),
+    (part, groups): (&Part, Range<usize>),
     used: &[ColumnDefinition],
 ) -> Result<(MemoryTable, Vec<ColumnDefinition>)> {
     let layout = changed.on_disk.storage.layout();
     let visible = layout.columns[..layout.num_visible].iter().enumerate();
-    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
-    for (i, column) in visible.filter(|(_, c)| used.iter().any(|u| u.column.name == c.name)) {
-        fields.push(column.data_type.field(&column.name));
-        arrays.push(part.read(i, group)?);
-    }
-    let num_rows = u64::from(part.metadata().group_rows[group]);
-    fields.push(DataType::UInt64.field(NUMBER));
-    arrays.push(Arc::new(UInt64Array::from_iter_values(0..num_rows)));
-    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
-    let batch = batch.map_err(|e| Error::bug(e.to_string()))?;
-    let memory = MemoryTable::new(batch.schema());
-    memory.insert(vec![batch])?;
+    let visible = visible.filter(|(_, c)| used.iter().any(|u| u.column.name == c.name));
+    let (ids, fields): (Vec<usize>, Vec<_>) = visible
+        .map(|(i, column)| (i, column.data_type.field(&column.name)))
+        .unzip();
+    let number = DataType::UInt64.field(NUMBER);
+    let schema = Arc::new(Schema::new([fields, vec![number]].concat()));
+    let mut next = 0;
+    let batch = |group: usize| {
+        let numbers = next..next + u64::from(part.metadata().group_rows[group]);
+        next = numbers.end;
+        let arrays = ids.iter().map(|id| part.read(*id, group));
+        let mut arrays = arrays.collect::<Result<Vec<_>>>()?;
+        arrays.push(Arc::new(UInt64Array::from_iter_values(numbers)));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);
+        batch.map_err(|e| Error::bug(e.to_string()))
+    };
+    let batches = groups.map(batch).collect::<Result<Vec<_>>>()?;
+    let memory = MemoryTable::new(Arc::clone(&schema));
+    memory.insert(batches)?;
     let mut columns = used.to_vec();
     columns.push(ColumnDefinition::new(TableColumn::new(
         NUMBER,
@@ -179,7 +237,13 @@ fn copied<'t>(target: &TargetColumn<'t>) -> TargetColumn<'t> {
 }
 
 /// The columns of the batches by the numbers in the last one.
-fn in_order(batches: Vec<RecordBatch>) -> Result<Vec<ArrayRef>> {
+fn in_order(mut batches: Vec<RecordBatch>) -> Result<Vec<ArrayRef>> {
+    // Threads hand out theirs in any order.
+    batches.sort_by_key(|batch| {
+        let numbers = batch.columns().last();
+        let numbers = numbers.map(|c| c.as_primitive::<UInt64Type>().values());
+        numbers.and_then(|numbers| numbers.first().copied())
+    });
     let num_columns = batches.first().map_or(0, RecordBatch::num_columns);
     let joined = (0..num_columns).map(|column| {
         let pieces = batches.iter().map(|b| b.column(column).as_ref());
@@ -193,7 +257,6 @@ fn in_order(batches: Vec<RecordBatch>) -> Result<Vec<ArrayRef>> {
     if numbers.values().is_sorted() {
         return Ok(columns);
     }
-    // Threads have handed out their rows in another order.
     let mut places: Vec<u32> = (0..).take(numbers.len()).collect();
     places.sort_unstable_by_key(|place| numbers.value(*place as usize));
     let places = UInt32Array::from(places);

@@ -13,6 +13,7 @@
 //! | [`alter`] | steps of ALTER TABLE |
 //! | [`alter_columns`] | tables that get other columns |
 //! | [`mutation`] | UPDATE and DELETE |
+//! | [`made`] | what must be evaluated for new columns |
 //! | [`group_rows`] | expressions over the rows of a part |
 //! | [`optimize`] | OPTIMIZE, SYSTEM STOP MERGES |
 
@@ -23,6 +24,7 @@ mod group_rows;
 mod indexes;
 mod keys;
 mod kind;
+mod made;
 mod mutation;
 mod optimize;
 mod options;
@@ -39,7 +41,7 @@ use basalt_storage::{ColumnCodec, Layout, MergeTree, Options, StoredColumn};
 
 pub(super) use alter::{alter, check_alter, checked};
 pub(super) use codec::{full_codec, shown_codec};
-pub(super) use mutation::delete;
+pub(super) use mutation::{Deletion, delete};
 pub(super) use optimize::{merges, optimize};
 
 use super::columns::stored;

@@ -1,18 +1,20 @@
 //! Runs UPDATE and DELETE of tables on disk: parts are written anew, columns that stay are shared.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{AsArray, BooleanArray};
+use arrow::array::AsArray;
+use arrow::buffer::BooleanBuffer;
 use arrow::datatypes::UInt8Type;
 use basalt_analyzer::{TargetColumn, column_names};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, DefaultKind, Expr, ObjectName};
+use basalt_storage::Part;
 use basalt_storage::merge_tree::{ColumnSource, PartChange};
 use basalt_types::DataType;
 
-use super::group_rows::{Changed, Wanted, evaluated, may_name};
+use super::group_rows::{Changed, ValuesAhead, Wanted};
+use super::made::Made;
 use super::partition::partition_id;
 use crate::catalog::Table;
 use crate::merge_tree::{Computed, MergeTreeTable};
@@ -22,12 +24,22 @@ use crate::statement::alter::rows::planned_over;
 use crate::statement::columns::stored;
 use crate::statement::insert::column_of;
 
+/// What becomes of a part that loses rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::statement) enum Deletion {
+    /// It is written anew without them.
+    Rewrite,
+    /// It keeps its files, and a mask tells which rows are left.
+    Mask,
+}
+
 /// Takes away the rows that fulfil a condition.
 pub(in crate::statement) fn delete(
     session: &mut Session,
     query: &RunningQuery<'_>,
     (name, table): (&ObjectName, &Table),
     (partition, where_): (Option<&ast::Partition>, &Expr),
+    deletion: Deletion,
 ) -> Result<()> {
     check_delete(session, query, (name, table), (partition, where_))?;
     let on_disk = on_disk(table)?;
@@ -42,33 +54,40 @@ pub(in crate::statement) fn delete(
     };
     let targets = [target];
     let wanted = Wanted::new(table, (&given, &keep), &targets);
-    let num_columns = on_disk.storage.layout().columns.len();
     on_disk.logged(
         command_text("DELETE", partition.as_deref(), where_),
         |on_disk| {
             on_disk.storage.mutate(partition.as_deref(), &mut |part| {
-                let mut masks = HashMap::new();
-                for group in 0..part.metadata().group_rows.len() {
-                    let place = (part.as_ref(), group);
-                    let values = evaluated(session, query, &changed, place, &wanted)?;
-                    let flags = values[0].as_primitive::<UInt8Type>();
-                    let mask: BooleanArray = flags.values().iter().map(|f| Some(*f != 0)).collect();
-                    if mask.has_false() {
-                        masks.insert(group, mask);
-                    }
-                }
-                if masks.is_empty() {
-                    let same = (0..num_columns).map(ColumnSource::Same).collect();
-                    return Ok(PartChange::Columns(same, Box::new(|_| Ok(Vec::new()))));
+                let masks = kept_rows(session, query, (&changed, part), &wanted)?;
+                // A part that loses nothing gets another name alone.
+                if deletion == Deletion::Mask || masks.iter().all(Option::is_none) {
+                    return Ok(PartChange::Mask(masks));
                 }
                 let part = Arc::clone(part);
                 Ok(PartChange::Filter(Box::new(move |group| {
-                    let all = || vec![true; part.metadata().group_rows[group] as usize].into();
-                    Ok(masks.get(&group).cloned().unwrap_or_else(all))
+                    let all = || BooleanBuffer::new_set(part.metadata().group_rows[group] as usize);
+                    Ok(masks[group].clone().unwrap_or_else(all).into())
                 })))
             })
         },
     )
+}
+
+/// Which rows of each group of a part stay; all of a group if none.
+fn kept_rows(
+    session: &mut Session,
+    query: &RunningQuery<'_>,
+    (changed, part): (&Changed<'_>, &Part),
+    wanted: &Wanted<'_>,
+) -> Result<Vec<Option<BooleanBuffer>>> {
+    let mut ahead = ValuesAhead::default();
+    let mask = |group| {
+        let values = ahead.next(session, query, (changed, wanted), (part, group))?;
+        let flags = values[0].as_primitive::<UInt8Type>().values();
+        let mask = BooleanBuffer::collect_bool(flags.len(), |row| flags[row] != 0);
+        Ok(Some(mask).filter(|mask| mask.count_set_bits() < mask.len()))
+    };
+    (0..part.metadata().group_rows.len()).map(mask).collect()
 }
 
 /// Finds what is wrong with a [`delete`] of a table with such a definition.
@@ -80,6 +99,51 @@ pub(super) fn check_delete(
 ) -> Result<()> {
     meant(session, query, on_disk(table)?, partition)?;
     planned_over(session, query, (name, &table.columns), vec![kept(where_)])
+}
+
+/// `APPLY DELETED MASK`: writes the parts anew of which rows were deleted; `REWRITE PARTS`: all.
+pub(super) fn rewrite(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    table: &Table,
+    (words, partition): (&str, Option<&ast::Partition>),
+) -> Result<()> {
+    let on_disk = on_disk(table)?;
+    let partition = meant(session, query, on_disk, partition)?;
+    let is_meant = |part: &Part| match words {
+        "APPLY DELETED MASK" => !part.metadata().kept.is_all(),
+        // UPDATE leaves no patches.
+        "APPLY PATCHES" => false,
+        _ => true,
+    };
+    let within = partition
+        .as_deref()
+        .map(|p| format!(" IN PARTITION ID '{p}'"));
+    on_disk.logged(
+        format!("({words}{})", within.unwrap_or_default()),
+        |on_disk| {
+            on_disk.storage.mutate(partition.as_deref(), &mut |part| {
+                if !is_meant(part) {
+                    return Ok(PartChange::Keep);
+                }
+                let part = Arc::clone(part);
+                Ok(PartChange::Filter(Box::new(move |group| {
+                    let num_rows = part.metadata().group_rows[group] as usize;
+                    Ok(BooleanBuffer::new_set(num_rows).into())
+                })))
+            })
+        },
+    )
+}
+
+/// Finds what is wrong with a [`rewrite`].
+pub(super) fn check_rewrite(
+    session: &Session,
+    query: &RunningQuery<'_>,
+    table: &Table,
+    partition: Option<&ast::Partition>,
+) -> Result<()> {
+    meant(session, query, on_disk(table)?, partition).map(|_| ())
 }
 
 /// Whether a row stays.
@@ -121,24 +185,18 @@ pub(in crate::statement) fn update(
     let partition = meant(session, query, on_disk, partition)?;
     let values = alter::updated(table, assignments, where_)?;
     let stored = alter::columns_of(table).map(|c| c.column.name.clone());
-    let (all, is_new) = (
+    let is_new = is_changed(table, on_disk, assignments);
+    let made = Made::new(
         targets(table, on_disk),
-        is_changed(table, on_disk, assignments),
+        &is_new,
+        stored.zip(values).collect(),
     );
-    let given: Vec<(String, Expr)> = stored.zip(values).collect();
-    let is_needed = needed(&all, &is_new, &given);
-    let targets = all.into_iter().zip(is_new.iter().copied()).zip(is_needed);
-    let targets = targets.filter(|(_, is_needed)| *is_needed);
-    let (targets, is_target_new): (Vec<_>, Vec<bool>) = targets.map(|(target, _)| target).unzip();
-    let is_target = |name: &str| targets.iter().any(|t| t.name == name);
-    let given = given.into_iter().filter(|(name, _)| is_target(name));
-    let (given, exprs): (Vec<String>, Vec<Expr>) = given.unzip();
-    let wanted = Wanted::new(table, (&given, &exprs), &targets);
+    let wanted = made.wanted(table);
     let changed = Changed { name, on_disk };
     let text = update_text(assignments, partition.as_deref(), where_);
     let session = RefCell::new(session);
     let (session, changed, wanted, is_new) = (&session, &changed, &wanted, &is_new);
-    let is_target_new = &is_target_new;
+    let made = &made;
     on_disk.logged(text, |on_disk| {
         on_disk.storage.mutate(partition.as_deref(), &mut |part| {
             let source = |(i, is_new): (usize, &bool)| match is_new {
@@ -147,14 +205,12 @@ pub(in crate::statement) fn update(
             };
             let sources = is_new.iter().enumerate().map(source).collect();
             let part = Arc::clone(part);
+            let mut ahead = ValuesAhead::default();
             let values = move |group| {
                 let place = (part.as_ref(), group);
-                let values = evaluated(&mut session.borrow_mut(), query, changed, place, wanted)?;
-                let values = values.into_iter().zip(is_target_new);
-                Ok(values
-                    .filter(|(_, is_new)| **is_new)
-                    .map(|(v, _)| v)
-                    .collect())
+                let mut session = session.borrow_mut();
+                let values = ahead.next(&mut session, query, (changed, wanted), place)?;
+                Ok(made.new_ones(values))
             };
             Ok(PartChange::Columns(sources, Box::new(values)))
         })
@@ -208,28 +264,6 @@ fn changed_names(table: &Table, assignments: &[(String, Expr)]) -> Vec<String> {
         }
     }
     names
-}
-
-/// Which columns must be known to make the new ones: those that they are computed from, if they are not `given`, and the
-/// arrays of the same Nested, which are equally long.
-fn needed(targets: &[TargetColumn<'_>], is_new: &[bool], given: &[(String, Expr)]) -> Vec<bool> {
-    let is_given = |name: &str| given.iter().any(|(given, _)| given == name);
-    let nested = |name: &str| name.split_once('.').map(|(nested, _)| nested.to_owned());
-    let mut is_needed = is_new.to_vec();
-    let mut open: Vec<usize> = (0..targets.len()).filter(|i| is_new[*i]).collect();
-    while let Some(i) = open.pop() {
-        let target = &targets[i];
-        let default = target.default.filter(|_| !is_given(target.name));
-        let names = default.map(column_names).unwrap_or_default();
-        for (j, other) in targets.iter().enumerate() {
-            let is_beside = nested(target.name).is_some_and(|n| nested(other.name) == Some(n));
-            let is_used = is_beside || names.iter().any(|name| may_name(name, other.name));
-            if is_used && !std::mem::replace(&mut is_needed[j], true) {
-                open.push(j);
-            }
-        }
-    }
-    is_needed
 }
 
 fn uses(expr: &Expr, names: &[String]) -> bool {

@@ -37,6 +37,9 @@ impl Counting {
     /// How many of a group's rows fulfil the condition, if the part knows it.
     pub(super) fn known(&self, (part, group): (&Part, usize)) -> Option<usize> {
         let (column, op, value) = &self.comparison;
+        if !part.metadata().is_whole(group) {
+            return None;
+        }
         let known = &part.metadata().columns[*column].groups[group];
         let num_values = part.metadata().group_rows[group].checked_sub(known.null_count)?;
         let zeros = known.zero_count.filter(|_| is_zero(value));

@@ -45,7 +45,8 @@ impl Known for KnownGroup<'_> {
     fn compare(&self, column: &str, op: Operator, values: &[&ScalarValue]) -> Option<bool> {
         let (column, physical, metadata) = self.column(column)?;
         let known = &metadata.groups[self.group];
-        if known.null_count == self.part.metadata().group_rows[self.group] {
+        let stored_rows = self.part.metadata().stored_rows(self.group);
+        if known.null_count as usize == stored_rows {
             // A comparison with NULL holds for no row.
             return Some(false);
         }

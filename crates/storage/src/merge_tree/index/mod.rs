@@ -111,6 +111,16 @@ impl PartIndexes {
         Ok(())
     }
 
+    /// The entries of some groups alone.
+    pub(super) fn only(mut self, groups: &[usize]) -> Self {
+        for index in &mut self.0 {
+            let entries = groups.iter().map(|group| index.groups.get(*group).cloned());
+            // Without an entry for each group nothing is known of any.
+            index.groups = entries.collect::<Option<_>>().unwrap_or_default();
+        }
+        self
+    }
+
     /// Whether a column can have a value of a group that is in that relation to `value`.
     pub(super) fn can_hold(
         &self,

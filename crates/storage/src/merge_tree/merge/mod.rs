@@ -128,7 +128,9 @@ impl MergeTree {
                     && expiry.as_ref().is_some_and(|e| e.concerns(part))
             };
             if best.is_none()
-                && let Some(part) = parts.iter().find(is_old)
+                && let Some(part) = parts
+                    .iter()
+                    .find(|part| is_old(part) || is_mostly_deleted(part))
             {
                 best = Some((f64::INFINITY, vec![Arc::clone(part)]));
             }
@@ -190,6 +192,12 @@ impl MergeTree {
         }
         Ok(())
     }
+}
+
+/// Whether most rows of a part's files were deleted, so that to write it anew is soon paid for by reading less.
+fn is_mostly_deleted(part: &Part) -> bool {
+    let metadata = part.metadata();
+    metadata.num_stored_rows() > 2 * metadata.num_rows()
 }
 
 /// What the part is called that some become.

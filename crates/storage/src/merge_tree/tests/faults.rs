@@ -20,14 +20,18 @@ enum Step {
     Merge,
     /// Takes the even keys away.
     DeleteEven,
+    /// Takes the keys that 5 divides away by a mask, of one part all rows.
+    MaskFifths,
     Detach,
     Attach,
     Truncate,
 }
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 13] = [
     Step::Insert(0),
+    Step::MaskFifths,
     Step::Insert(10),
+    Step::MaskFifths,
     Step::Merge,
     Step::Insert(20),
     Step::DeleteEven,
@@ -83,6 +87,15 @@ fn run(table: &Arc<MergeTree>, step: Step) -> Result<()> {
             });
             change.map(|_| ())
         }
+        Step::MaskFifths => {
+            let change = table.mutate(None, &mut |part| {
+                let keys = part.read(0, 0)?;
+                let keys = keys.as_primitive::<Int32Type>().values().iter();
+                let kept = keys.map(|k| k % 5 != 0).collect();
+                Ok(PartChange::Mask(vec![Some(kept)]))
+            });
+            change.map(|_| ())
+        }
         Step::Detach => table.detach_parts(&|_| true).map(|_| ()),
         Step::Attach => table.attach_parts(&|_, _| true).map(|_| ()),
         Step::Truncate => table.truncate(),
@@ -95,6 +108,7 @@ fn after(mut keys: BTreeSet<i32>, detached: &mut BTreeSet<i32>, step: Step) -> B
         Step::Insert(first) => keys.extend(first..first + 10),
         Step::Merge => {}
         Step::DeleteEven => keys.retain(|k| k % 2 == 1),
+        Step::MaskFifths => keys.retain(|k| k % 5 != 0),
         Step::Detach => *detached = std::mem::take(&mut keys),
         Step::Attach => keys.append(detached),
         Step::Truncate => keys.clear(),

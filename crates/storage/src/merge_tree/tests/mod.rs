@@ -1,6 +1,7 @@
 //! Tests of tables on disk: what is there after restarts, crashes and damage.
 
 mod faults;
+mod masks;
 
 use std::fs;
 use std::path::{Path, PathBuf};

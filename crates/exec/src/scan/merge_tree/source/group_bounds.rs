@@ -48,6 +48,9 @@ impl MergeTreeSource {
 
     /// The least and the greatest value of each column in a group, if the part knows them all.
     pub(super) fn extremes(&self, (part, group): &Group) -> Option<Vec<ArrayRef>> {
+        if !part.metadata().is_whole(*group) {
+            return None;
+        }
         let columns = self.projection.iter().zip(self.schema.fields());
         let columns = columns.map(|(column, field)| {
             let known = &part.metadata().columns[*column].groups[*group];
