@@ -10,10 +10,11 @@
 //!    does not take a tenth less than plain is not considered. The least cost wins.
 //!    Where LZ4 finds no repeats, a sample shows whether a stronger compression is worth a trial.
 //! 2. The winner encodes the next blocks: 1, then 2, then 4, up to [`MAX_INTERVAL`], or [`MAX_PLAIN_INTERVAL`]
-//!    if that is to store them plain; then all are tried again. If a block's size departs by a quarter from what
-//!    the winner made before, and by a fiftieth of the plain size, at once; so if it has several times as many
+//!    if that is to store them plain; then all are tried again. If a block's size departs by a quarter from all
+//!    sizes with which it has won, and by a fiftieth of the plain size, at once; so if it has several times as many
 //!    values, or if a sample of what is stored plain could shrink by a quarter more than one did at the trial.
-//! 3. Which packings are tried follows from their estimated sizes: the best [`NUM_PACKINGS`].
+//! 3. Which packings are tried follows from their estimated sizes: the best [`NUM_PACKINGS`]. Large blocks are
+//!    compressed only if half of the size that a sample foretells could win with the fastest decoding there is.
 //!
 //! Decisions differ from run to run where two chains are equally good. What is decoded does not.
 
@@ -54,7 +55,13 @@ const HOPELESS_FACTOR: f64 = 2.0;
 /// helps where nothing did.
 const SAMPLE_BYTES: usize = 1 << 14;
 
-/// How far the size of a block may depart from that of the last trial, as a factor.
+/// Bytes of a block from which on a sample comes before its compression.
+const MANY_BYTES: usize = 4 * SAMPLE_BYTES;
+
+/// What a sample may miss of what all bytes can be compressed to, as a factor: repeats may be far from each other.
+const SAMPLE_FACTOR: f64 = 2.0;
+
+/// How far the size of a block may depart from those of the trials that its chain has won, as a factor.
 const CHANGE_FACTOR: f64 = 1.25;
 
 /// What a change of a block's size must be at least, as a part of the plain size.
@@ -114,8 +121,8 @@ pub struct Learned(Chosen);
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     chain: Chain,
-    /// Payload bytes for a byte of the values.
-    ratio: f64,
+    /// Payload bytes for a byte of the values: the least and the most with which it has won.
+    ratios: (f64, f64),
     /// What a sample could shrink to, if blocks are stored plain.
     plain_ratio: Option<f64>,
     /// Bytes of the values that were tried.
@@ -160,10 +167,11 @@ impl Auto {
             chosen.blocks_left -= 1;
             let encoded = chosen.chain.encode(values, element, out);
             let ratio = (out.len() - start) as f64 / values.len().max(1) as f64;
-            let (less, more) = (ratio.min(chosen.ratio), ratio.max(chosen.ratio));
             // Of blocks that are small in any case, sizes tell nothing.
-            let has_changed = more > less * CHANGE_FACTOR && more - less > LEAST_CHANGE;
-            if !has_changed {
+            let is_much =
+                |less: f64, more: f64| more > less * CHANGE_FACTOR && more - less > LEAST_CHANGE;
+            let (least, most) = chosen.ratios;
+            if !is_much(ratio, least) && !is_much(most, ratio) {
                 return encoded;
             }
             out.truncate(start);
@@ -176,9 +184,13 @@ impl Auto {
             _ => MAX_INTERVAL,
         };
         let interval = again.map_or(1, |chosen| (chosen.interval * 2).min(most));
+        let ratio = payload_bytes as f64 / values.len().max(1) as f64;
         self.chosen = Some(Chosen {
             chain,
-            ratio: payload_bytes as f64 / values.len().max(1) as f64,
+            ratios: again.map_or((ratio, ratio), |chosen| {
+                let (least, most) = chosen.ratios;
+                (least.min(ratio), most.max(ratio))
+            }),
             plain_ratio: (chain == Chain::PLAIN).then(|| sample_ratio(values, element, strong)),
             tried_bytes: values.len(),
             interval,
@@ -204,12 +216,15 @@ impl Auto {
                 continue;
             }
             let shape = (element, encoded.encoded_bytes);
-            self.weigh(chain, shape, &packed, &mut best);
+            let unpack_ns = self.weigh(chain, shape, &packed, &mut best);
             let mut has_repeats = false;
             let strong = self.policy.strong;
             for compression in [Some(Compression::Lz4), strong].into_iter().flatten() {
                 let is_quick = compression == Compression::Lz4;
                 if !is_quick && !has_repeats && !shrinks_sample(compression, &packed) {
+                    continue;
+                }
+                if unpack_ns + self.least_ns(compression, &packed) >= best.cost {
                     continue;
                 }
                 compressed.clear();
@@ -226,44 +241,65 @@ impl Auto {
         (best.chain, best.payload_bytes)
     }
 
-    /// Makes a chain the best if what it made of the values costs less.
-    fn weigh(&mut self, chain: Chain, shape: (Element, usize), payload: &[u8], best: &mut Best) {
+    /// What bytes cost at least once they are compressed, without the steps before.
+    fn least_ns(&self, compression: Compression, bytes: &[u8]) -> f64 {
+        let stored_bytes = match bytes.len() {
+            0..MANY_BYTES => 0.0,
+            len => len as f64 * compressed_ratio(compression, &sample(bytes, 1)) / SAMPLE_FACTOR,
+        };
+        let decode_ns = bytes.len() as f64 * compression.least_decode_ns();
+        stored_bytes * self.policy.stored_byte_ns + decode_ns
+    }
+
+    /// Makes a chain the best if what it made of the values costs less. The nanoseconds that its decoding takes, 0 if
+    /// nobody measured.
+    fn weigh(
+        &mut self,
+        chain: Chain,
+        shape: (Element, usize),
+        payload: &[u8],
+        best: &mut Best,
+    ) -> f64 {
         let most = self.decoded.len() as f64 * (1.0 - self.policy.least_saving);
         let stored_ns = payload.len() as f64 * self.policy.stored_byte_ns;
         if chain == Chain::PLAIN || payload.len() as f64 > most || stored_ns >= best.cost {
-            return;
+            return 0.0;
         }
         let decode_ns = self.decode_ns(chain, shape, (payload, best.cost - stored_ns));
-        if let Some(decode_ns) = decode_ns.filter(|ns| stored_ns + ns < best.cost) {
+        if stored_ns + decode_ns < best.cost {
             *best = Best {
                 chain,
                 cost: stored_ns + decode_ns,
                 payload_bytes: payload.len(),
             };
         }
+        decode_ns
     }
 
-    /// Nanoseconds that decoding takes; none if that is far more than `most_ns`.
+    /// Nanoseconds that decoding takes, by few measurements if that is far more than `most_ns`; infinite if it fails.
     fn decode_ns(
         &mut self,
         chain: Chain,
         shape: (Element, usize),
         (payload, most_ns): (&[u8], f64),
-    ) -> Option<f64> {
+    ) -> f64 {
         let mut least = f64::INFINITY;
         for run in 0..NUM_RUNS {
             let memory = (&mut self.decompressor, &mut self.scratch);
             let started = Instant::now();
-            chain
+            if chain
                 .decode(payload, shape, memory, &mut self.decoded)
-                .ok()?;
+                .is_err()
+            {
+                return f64::INFINITY;
+            }
             least = least.min(started.elapsed().as_secs_f64() * 1e9);
             // The first time, memory may be new.
             if run > 0 && least > most_ns * HOPELESS_FACTOR {
-                return None;
+                break;
             }
         }
-        Some(least)
+        least
     }
 }
 
@@ -303,13 +339,17 @@ fn sample_ratio(values: &[u8], element: Element, strong: Option<Compression>) ->
     let packed = packed.unwrap_or_default();
     let least = packed.first().map_or(sample.len(), |(bytes, _)| *bytes);
     let compressions = [Some(Compression::Lz4), strong].into_iter().flatten();
-    let compressed = compressions.filter_map(|compression| {
-        let mut compressed = Vec::new();
-        let is_less = compression.compress(&sample, &mut compressed);
-        is_less.then_some(compressed.len())
-    });
-    let least = compressed.fold(least, usize::min);
-    least as f64 / sample.len().max(1) as f64
+    let ratios = compressions.map(|compression| compressed_ratio(compression, &sample));
+    ratios.fold(least as f64 / sample.len().max(1) as f64, f64::min)
+}
+
+/// What part of its size a compression makes of some bytes; 1 if it does not help.
+fn compressed_ratio(compression: Compression, bytes: &[u8]) -> f64 {
+    let mut compressed = Vec::new();
+    match compression.compress(bytes, &mut compressed) {
+        true => compressed.len() as f64 / bytes.len().max(1) as f64,
+        false => 1.0,
+    }
 }
 
 /// Whether a compression that saves so much is worth a look.

@@ -21,11 +21,20 @@ pub struct Statistics {
 impl Statistics {
     /// Looks at all of `values`, of which none stands for a NULL.
     pub fn of(values: &[u8], element: Element) -> Self {
-        let visitor = Count {
-            values,
-            kind: element.kind(),
-        };
-        element.visit(visitor).unwrap_or_default()
+        Self {
+            distinct_estimate: element.visit(CountDistinct(values)).unwrap_or_default(),
+            ..Self::bounds_of(values, element)
+        }
+    }
+
+    /// The bounds alone: to count different values takes several times as long.
+    pub fn bounds_of(values: &[u8], element: Element) -> Self {
+        let kind = element.kind();
+        let bounds = element.visit(FindBounds { values, kind });
+        Self {
+            bounds: bounds.flatten(),
+            ..Self::default()
+        }
     }
 
     /// Least and greatest value of signed integers.
@@ -41,25 +50,29 @@ impl Statistics {
     }
 }
 
-struct Count<'a> {
+struct CountDistinct<'a>(&'a [u8]);
+
+impl WordVisitor for CountDistinct<'_> {
+    type Output = u32;
+
+    fn visit<T: Word>(self) -> u32 {
+        let distinct = with_words(self.0, |words: &[T]| distinct::estimate(words));
+        u32::try_from(distinct).unwrap_or(u32::MAX)
+    }
+}
+
+struct FindBounds<'a> {
     values: &'a [u8],
     kind: Kind,
 }
 
-impl WordVisitor for Count<'_> {
-    type Output = Statistics;
+impl WordVisitor for FindBounds<'_> {
+    type Output = Option<(u64, u64)>;
 
-    fn visit<T: Word>(self) -> Statistics {
-        with_words(self.values, |words: &[T]| {
-            if words.is_empty() {
-                return Statistics::default();
-            }
-            let distinct = distinct::estimate(words);
-            Statistics {
-                bounds: bounds(words, self.kind),
-                null_count: 0,
-                distinct_estimate: u32::try_from(distinct).unwrap_or(u32::MAX),
-            }
+    fn visit<T: Word>(self) -> Self::Output {
+        with_words(self.values, |words: &[T]| match words {
+            [] => None,
+            words => bounds(words, self.kind),
         })
     }
 }

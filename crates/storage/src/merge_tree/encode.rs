@@ -225,7 +225,11 @@ impl ColumnEncoder {
         out: &mut Vec<u8>,
         encoded: &mut Encoded,
     ) -> Result<()> {
-        let statistics = Statistics::of(values, element);
+        let statistics = match self.effort {
+            // A merge will count them.
+            Effort::Quick => Statistics::bounds_of(values, element),
+            Effort::Thorough => Statistics::of(values, element),
+        };
         encoded.statistics = statistics;
         self.append((element, self.codec, statistics), values, out, encoded)
     }
