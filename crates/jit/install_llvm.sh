@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs LLVM's library from the system's packages if there is none: what needs it is left out of the tests otherwise.
+# Installs LLVM's library from the system's packages if there is none; ends with 1 if it cannot: what needs it is left out of the tests then.
 set -euo pipefail
 
 # Names that no file has stay in the list; they have no version.
@@ -28,3 +28,4 @@ if command -v apt-get >/dev/null && { install || { "${as_root[@]}" apt-get updat
     exit 0
 fi
 echo "No LLVM library, and none could be installed (Debian: apt-get install libllvm22): tests of compiled code are left out." >&2
+exit 1

@@ -52,6 +52,22 @@ pub fn availability() -> Result<(), &'static str> {
     llvm::available()
 }
 
+/// [`availability`] for tests: says that one is left out, if so.
+///
+/// # Panics
+/// If nothing can be compiled although `BASALT_REQUIRE_LLVM` is set, so that where the library is installed no test passes
+/// without it.
+pub fn is_available_to_tests() -> bool {
+    match availability() {
+        Ok(()) => true,
+        Err(why) if std::env::var_os("BASALT_REQUIRE_LLVM").is_some() => panic!("{why}"),
+        Err(why) => {
+            eprintln!("LEFT OUT, nothing was compiled: {why}");
+            false
+        }
+    }
+}
+
 impl Compiled {
     /// Compiles `program` for the instructions that loops may use now, which takes some milliseconds.
     ///

@@ -106,6 +106,7 @@ pub(crate) fn contributors(_environment: &QueryEnvironment<'_>) -> Result<TableE
 
 /// `system.build_options`
 pub(crate) fn build_options(_environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
+    let why_not = basalt_jit::compiled::availability().err();
     let options = [
         ("VERSION_FULL", env!("CARGO_PKG_VERSION")),
         (
@@ -119,6 +120,8 @@ pub(crate) fn build_options(_environment: &QueryEnvironment<'_>) -> Result<Table
         ("SYSTEM", std::env::consts::OS),
         ("SYSTEM_PROCESSOR", std::env::consts::ARCH),
         ("SIMD_LEVEL", SimdLevel::detected().name()),
+        ("USE_EMBEDDED_COMPILER", if why_not.is_none() { "1" } else { "0" }),
+        ("WHY_NOT_COMPILED", why_not.unwrap_or_default()),
     ];
     Rows::default()
         .text("name", options.iter().map(|(n, _)| *n))

@@ -5,13 +5,4 @@ mod calendar;
 mod extremes;
 mod vector_code;
 
-/// Whether there is LLVM; says that a test is left out if not.
-fn has_llvm() -> bool {
-    match crate::compiled::availability() {
-        Ok(()) => true,
-        Err(why) => {
-            eprintln!("LEFT OUT, nothing was compiled: {why}");
-            false
-        }
-    }
-}
+use crate::compiled::is_available_to_tests as has_llvm;

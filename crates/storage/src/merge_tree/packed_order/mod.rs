@@ -88,17 +88,19 @@ fn order(keys: &[Key<'_>], cut: Cut, memory: &mut SortMemory) -> PackedOrder {
     }
     let num_rows = memory.words.len();
     let has_runs = steps.have_runs(num_rows);
-    if has_runs {
-        collapse_runs(cut, memory);
-    }
+    let num_words = match has_runs {
+        true => collapse_runs(cut, memory),
+        false => num_rows,
+    };
     let SortMemory {
         words,
         scratch,
         rests,
         starts,
     } = memory;
-    scratch.resize(words.len().max(scratch.len()), 0);
-    let scratch = &mut scratch[..words.len()];
+    let (words, rests) = (&mut words[..num_words], &rests[..num_words]);
+    scratch.resize(num_words.max(scratch.len()), 0);
+    let scratch = &mut scratch[..num_words];
     radix_sort(words, scratch);
     let sorted_rests: &[u64] = match cut.rest_bits {
         0 => rests,

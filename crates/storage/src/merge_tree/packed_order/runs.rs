@@ -83,9 +83,9 @@ impl Loop for CountSteps<'_> {
     }
 }
 
-/// Keeps one word and rest of each run of rows with the same keys, with the number of the run, and the rows that they
-/// begin with and the end of the last.
-pub(super) fn collapse_runs(cut: Cut, memory: &mut SortMemory) {
+/// Puts one word and rest of each run of rows with the same keys before the others, with the number of the run, and the
+/// rows that they begin with and the end of the last; the number of runs.
+pub(super) fn collapse_runs(cut: Cut, memory: &mut SortMemory) -> usize {
     let SortMemory {
         words,
         rests,
@@ -93,7 +93,7 @@ pub(super) fn collapse_runs(cut: Cut, memory: &mut SortMemory) {
         ..
     } = memory;
     let num_rows = words.len();
-    starts.resize(num_rows / 2 + 1, 0);
+    starts.resize(starts.len().max(num_rows / 2 + 1), 0);
     let mut last = (!cut.prefix(words[0]), 0);
     // Written at each row, and the place moves on behind the first one of a run: whether one begins is not foreseen.
     let mut run = 0;
@@ -106,10 +106,8 @@ pub(super) fn collapse_runs(cut: Cut, memory: &mut SortMemory) {
         run += usize::from(begins);
         last = key;
     }
-    words.truncate(run);
-    rests.truncate(run);
-    starts.truncate(run);
-    starts.push(num_rows as u32);
+    starts[run] = num_rows as u32;
+    run
 }
 
 /// Adds a value some times, by whole strides, of which the next value overwrites what is too much.
