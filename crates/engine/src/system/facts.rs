@@ -120,7 +120,10 @@ pub(crate) fn build_options(_environment: &QueryEnvironment<'_>) -> Result<Table
         ("SYSTEM", std::env::consts::OS),
         ("SYSTEM_PROCESSOR", std::env::consts::ARCH),
         ("SIMD_LEVEL", SimdLevel::detected().name()),
-        ("USE_EMBEDDED_COMPILER", if why_not.is_none() { "1" } else { "0" }),
+        (
+            "USE_EMBEDDED_COMPILER",
+            if why_not.is_none() { "1" } else { "0" },
+        ),
         ("WHY_NOT_COMPILED", why_not.unwrap_or_default()),
     ];
     Rows::default()

@@ -89,8 +89,11 @@ pub(crate) fn with_compiled(
 ) -> Result<Option<Arc<dyn PhysicalExpr>>> {
     let part = |expr: Arc<dyn PhysicalExpr>| {
         // Its conjuncts are arranged already, and some held back from rows for which they fail.
-        if expr.is::<PredicateExpr>() {
-            return Ok(Transformed::new(expr, false, TreeNodeRecursion::Jump));
+        if let Some(predicate) = expr.downcast_ref::<PredicateExpr>() {
+            let compiled = predicate.with_compiled(evaluation)?;
+            let is_changed = compiled.is_some();
+            let expr = compiled.map_or(expr, |compiled| Arc::new(compiled) as _);
+            return Ok(Transformed::new(expr, is_changed, TreeNodeRecursion::Jump));
         }
         Ok(
             match CompiledExpr::try_new(&expr, schema, (evaluation, false)) {

@@ -28,6 +28,7 @@ use self::flag::FlagExpr;
 use self::measured::{Measured, Seen, in_order};
 pub use self::rest::FILTER;
 use self::rest::Rest;
+use crate::compile::Evaluation;
 use crate::report::sql_of;
 
 /// Rows on which conjuncts are tried out: one that takes a microsecond a row takes some milliseconds for them.
@@ -101,6 +102,26 @@ impl Predicate {
             }
         }
         Some(new)
+    }
+
+    /// The same where what can be compiled is of the conjuncts that kernels do not evaluate; none if that is nothing.
+    ///
+    /// # Errors
+    /// If the condition is damaged.
+    pub(crate) fn with_compiled(
+        &self,
+        schema: &Schema,
+        evaluation: Evaluation,
+    ) -> Result<Option<Self>> {
+        let mut changed = self.clone();
+        let mut is_changed = false;
+        for conjunct in &mut changed.rest {
+            if let Some(rest) = conjunct.evaluation.with_compiled(schema, evaluation)? {
+                *conjunct = Conjunct::new(&conjunct.expr, rest);
+                is_changed = true;
+            }
+        }
+        Ok(is_changed.then_some(changed))
     }
 
     /// The condition as it was.
@@ -193,13 +214,16 @@ impl Predicate {
 
     /// What was measured of the conjuncts, in the order in which they are evaluated; nothing if there is only one.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
-        if self.comparisons.len() + self.rest.len() < 2 {
-            return Vec::new();
-        }
+        let is_alone = self.comparisons.len() + self.rest.len() < 2;
         let comparisons = in_order(self.comparisons.iter(), |c| &c.measured).into_iter();
-        let facts = comparisons.filter_map(Conjunct::fact);
-        let rest = self.rest_in_order().into_iter();
-        facts.chain(rest.filter_map(Conjunct::fact)).collect()
+        let mut facts: Vec<_> = comparisons.filter_map(Conjunct::fact).collect();
+        for conjunct in self.rest_in_order() {
+            facts.extend(conjunct.fact());
+            facts.extend(conjunct.evaluation.compiled_facts());
+        }
+        // Of one conjunct the operator tells what is measured.
+        facts.retain(|(name, _)| !is_alone || *name != "Conjunct");
+        facts
     }
 }
 
@@ -215,6 +239,15 @@ impl PredicateExpr {
     ) -> Option<Arc<dyn PhysicalExpr>> {
         let predicate = Predicate::try_new(whole, schema)?;
         Some(Arc::new(Self(predicate, Arc::clone(schema))))
+    }
+
+    /// The same with compiled parts; none if nothing can be compiled.
+    ///
+    /// # Errors
+    /// If the condition is damaged.
+    pub(crate) fn with_compiled(&self, evaluation: Evaluation) -> Result<Option<Self>> {
+        let compiled = self.0.with_compiled(&self.1, evaluation)?;
+        Ok(compiled.map(|predicate| Self(predicate, Arc::clone(&self.1))))
     }
 
     /// What evaluates it.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
 use arrow::buffer::BooleanBuffer;
+use arrow::datatypes::Schema;
 use basalt_adapt::{Choice, Chooser, MIN_MEASURED_BYTES, Work, WorkUnit};
 use basalt_analyzer::lazy_logic::{lazy, may_fail};
 use datafusion::common::internal_err;
@@ -22,6 +23,7 @@ use datafusion::physical_expr_common::physical_expr::is_volatile;
 use parking_lot::Mutex;
 
 use super::measured::Seen;
+use crate::compile::{Evaluation, compiled_facts, condition_with_compiled};
 
 /// Decides whether such a conjunct is evaluated for all rows of a batch.
 pub static FILTER: Choice = Choice::new(
@@ -75,6 +77,29 @@ impl Rest {
             columns,
             choosers: Arc::default(),
         })
+    }
+
+    /// The same with what can be compiled of it, over rows of `schema`; none if that is nothing.
+    ///
+    /// # Errors
+    /// If the expression is damaged.
+    pub(super) fn with_compiled(
+        &self,
+        schema: &Schema,
+        evaluation: Evaluation,
+    ) -> Result<Option<Self>> {
+        let own = schema.project(&self.columns)?;
+        let compiled = condition_with_compiled(&self.expr, &own, evaluation)?;
+        Ok(compiled.map(|expr| Self {
+            expr,
+            choosers: Arc::default(),
+            ..self.clone()
+        }))
+    }
+
+    /// What its compiled parts did.
+    pub(super) fn compiled_facts(&self) -> Vec<(&'static str, String)> {
+        compiled_facts(&self.expr)
     }
 
     /// Whether it may come before others, or be evaluated once more: it cannot fail, and gives the same for the same row.
