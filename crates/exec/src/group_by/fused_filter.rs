@@ -2,16 +2,19 @@
 //!
 //! Functions that skip NULL see the other rows as NULL; what the rest of the functions see is
 //! filtered as usual. Arguments are whole columns, or expressions that can be compiled: others could
-//! fail on rows that the condition keeps away from them. Floats are added up or compared here only if
-//! their arguments are columns, so that the order of rows does not depend on what is compiled.
+//! fail on rows that the condition keeps away from them. In the order in which floats are added up or compared, rows
+//! that are dropped hold their places, so that it does not depend on what is compiled.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
-use arrow::buffer::BooleanBuffer;
+use arrow::array::{
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, PrimitiveArray, RecordBatch,
+    RecordBatchOptions,
+};
+use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::compute::nullif;
-use arrow::datatypes::Schema;
+use arrow::datatypes::{DataType, Float32Type, Float64Type, Schema};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
@@ -61,14 +64,6 @@ impl CompiledWhole {
         let groups = CompiledGroups::of(keys, aggregates, condition, schema)?;
         Some(Self::Groups(Arc::new(groups)))
     }
-
-    /// Whether it may see rows whose arguments the usual way would not compute, and in another order.
-    fn is_free(&self) -> bool {
-        match self {
-            Self::Totals(totals) => !totals.has_order(),
-            Self::Groups(_) => true,
-        }
-    }
 }
 
 impl Fused {
@@ -97,7 +92,8 @@ impl Fused {
         if compiled.is_none() && !grouping.keys.is_empty() {
             return None;
         }
-        let is_safe = compiled.as_ref().is_some_and(CompiledWhole::is_free);
+        // What can be compiled gives a value for any row.
+        let is_safe = compiled.is_some();
         let predicate = match Predicate::try_new(condition, &schema) {
             Some(predicate) => predicate,
             None if is_safe => Predicate::of_any(condition, &schema)?,
@@ -177,8 +173,17 @@ pub(super) fn pick(
         return Ok(None);
     }
     if grouping.computes() && num_picked.saturating_mul(FEW) < batch.num_rows() {
-        let args = grouping.args(&picked_rows(grouping, batch, (rows, num_picked))?)?;
-        let num_rows = vec![num_picked; args.len()];
+        let picked = picked_rows(grouping, batch, (rows.clone(), num_picked))?;
+        let mut args = grouping.args(&picked)?;
+        let mut num_rows = vec![num_picked; args.len()];
+        let specs = grouping.aggregates.iter().zip(&mut args);
+        for ((spec, args), num_rows) in specs.zip(&mut num_rows) {
+            if let ([only], true) = (args.as_mut_slice(), spec.bound.skips_nulls)
+                && let Some(placed) = at_their_places(only, &rows)
+            {
+                (*only, *num_rows) = (placed, batch.num_rows());
+            }
+        }
         return Ok(Some(PickedArgs { args, num_rows }));
     }
     let mut args = grouping.args(batch)?;
@@ -198,6 +203,41 @@ pub(super) fn pick(
         }
     }
     Ok(Some(PickedArgs { args, num_rows }))
+}
+
+/// Floats of picked rows at the places of these among all rows, NULL elsewhere; none if they are no floats.
+fn at_their_places(values: &ArrayRef, rows: &BooleanBuffer) -> Option<ArrayRef> {
+    fn placed<T: ArrowPrimitiveType>(values: &ArrayRef, rows: &BooleanBuffer) -> ArrayRef {
+        let values = values.as_primitive::<T>();
+        let mut all = vec![T::Native::default(); rows.len()];
+        let mut is_there = vec![
+            false;
+            if values.nulls().is_some() {
+                rows.len()
+            } else {
+                0
+            }
+        ];
+        for (i, place) in rows.set_indices().enumerate() {
+            all[place] = values.value(i);
+            if let Some(is_there) = is_there.get_mut(place) {
+                *is_there = values.is_valid(i);
+            }
+        }
+        let nulls = match values.nulls() {
+            Some(_) => is_there.into(),
+            None => rows.clone(),
+        };
+        Arc::new(PrimitiveArray::<T>::new(
+            all.into(),
+            Some(NullBuffer::new(nulls)),
+        ))
+    }
+    match values.data_type() {
+        DataType::Float32 => Some(placed::<Float32Type>(values, rows)),
+        DataType::Float64 => Some(placed::<Float64Type>(values, rows)),
+        _ => None,
+    }
 }
 
 fn keep(args: &mut [ArrayRef], rows: &Selection) -> Result<()> {
