@@ -103,6 +103,9 @@ impl Insert {
     /// # Errors
     /// If they cannot be written; then none of them is there.
     pub fn finish(mut self) -> Result<()> {
+        while let Some((place, columns)) = self.writer.as_mut().and_then(Writer::take_back) {
+            self.write(place, &columns, num_threads().div_ceil(2))?;
+        }
         if self.num_rows > 0 {
             self.begin_part(true)?;
         }
@@ -115,7 +118,7 @@ impl Insert {
         self.table.publish(all)
     }
 
-    /// Writes the rows that are there: on the other thread, if it has time and these are not the last, else here.
+    /// Writes the rows that are there: on the other thread, if no part waits for it and these are not the last, else here.
     fn begin_part(&mut self, is_last: bool) -> Result<()> {
         self.num_rows = 0;
         let num_columns = self.columns.len();
@@ -139,22 +142,23 @@ impl Insert {
         let is_shared = self.writer.as_ref().is_some_and(Writer::is_busy);
         let is_half = is_shared && !is_last;
         let num_threads = num_threads().div_ceil(1 + usize::from(is_half));
-        self.written[place] = Some(write_sorted(
-            &self.table,
-            &columns,
-            (num_threads, &mut self.memory),
-        )?);
+        self.write(place, &columns, num_threads)
+    }
+
+    /// Writes a part here.
+    fn write(&mut self, place: usize, columns: &[Vec<ArrayRef>], num_threads: usize) -> Result<()> {
+        let threads_and_memory = (num_threads, &mut self.memory);
+        self.written[place] = Some(write_sorted(&self.table, columns, threads_and_memory)?);
         self.check_partitions()
     }
 
-    /// Takes the part that the other thread has written, if there is one; waits for it if `waits`.
+    /// Takes the parts that the other thread has written; waits for all that it has if `waits`.
     fn receive(&mut self, waits: bool) -> Result<()> {
-        let part = self.writer.as_mut().and_then(|writer| writer.end(waits));
-        let Some((place, part)) = part else {
-            return Ok(());
-        };
-        self.written[place] = Some(part?);
-        self.check_partitions()
+        while let Some((place, part)) = self.writer.as_mut().and_then(|writer| writer.end(waits)) {
+            self.written[place] = Some(part?);
+            self.check_partitions()?;
+        }
+        Ok(())
     }
 
     /// Refuses parts of too many partitions.
