@@ -1,4 +1,4 @@
-//! Runs UPDATE and DELETE of tables on disk: parts are written anew, columns that stay are shared.
+//! Runs UPDATE and DELETE of tables on disk: parts are written anew, columns that stay are shared; or parts get a mask.
 
 use std::cell::RefCell;
 use std::sync::Arc;
