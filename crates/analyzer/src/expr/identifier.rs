@@ -77,6 +77,12 @@ impl Resolver<'_> {
         if let Some(nested) = self.nested(parts)? {
             return Ok(nested);
         }
+        // What an INSERT leaves out of a Nested is computed by its whole name.
+        if parts.len() > 1
+            && let Some(typed) = self.alias(&parts.join("."))?
+        {
+            return Ok(typed);
+        }
         self.outer.want_column(parts);
         let names: Vec<&str> = self.aliases.names().collect();
         Err(no_element.unwrap_or_else(|| self.scope.unknown(parts, &names)))

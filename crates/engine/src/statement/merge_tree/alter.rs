@@ -70,7 +70,8 @@ pub(in crate::statement) fn check_alter(
     match row_command(step) {
         Some(AlterCommand::Delete { partition, where_ }) => {
             let which = (partition.as_ref(), where_);
-            mutation::check_delete(session, query, (name, table), which)?;
+            let deletion = mutation::Deletion::Rewrite;
+            mutation::check_delete(session, query, (name, table), which, deletion)?;
         }
         Some(AlterCommand::Update {
             assignments,
@@ -118,10 +119,32 @@ fn check_other(table: &Table, command: &AlterCommand) -> Result<()> {
             let indexes = &mutation::on_disk(table)?.storage.layout().indexes;
             check_index(indexes.iter().any(|i| i.name == *name), name, *if_exists)
         }
-        _ => Err(Error::not_implemented(
-            "ALTER of a MergeTree table other than UPDATE, DELETE, columns, partitions, TTL, \
-             settings, indexes and the comment",
-        )),
+        other => Err(Error::not_implemented(format!(
+            "ALTER TABLE … {} of a MergeTree table",
+            words(other)
+        ))),
+    }
+}
+
+/// How a command that is not supported begins.
+fn words(command: &AlterCommand) -> &'static str {
+    match command {
+        AlterCommand::MaterializeColumn { .. } => "MATERIALIZE COLUMN",
+        AlterCommand::PartitionFrom { replace: true, .. } => "REPLACE PARTITION",
+        AlterCommand::PartitionFrom { .. } => "ATTACH PARTITION … FROM",
+        AlterCommand::MovePartition { .. } => "MOVE PARTITION",
+        AlterCommand::Freeze { unfreeze: true, .. } => "UNFREEZE",
+        AlterCommand::Freeze { .. } => "FREEZE",
+        AlterCommand::Fetch(..) => "FETCH PARTITION",
+        AlterCommand::Statistics(_) => "STATISTICS",
+        AlterCommand::AddProjection { .. } => "ADD PROJECTION",
+        AlterCommand::AddConstraint { .. } => "ADD CONSTRAINT",
+        AlterCommand::MaterializeTtl(_) => "MATERIALIZE TTL IN PARTITION",
+        AlterCommand::ModifyQuery(_) => "MODIFY QUERY",
+        AlterCommand::ModifyRefresh(_) => "MODIFY REFRESH",
+        AlterCommand::ModifySecurity(_) => "MODIFY SQL SECURITY",
+        AlterCommand::ModifySampleBy(_) | AlterCommand::RemoveSampleBy => "SAMPLE BY",
+        _ => "with this command",
     }
 }
 

@@ -8,7 +8,7 @@ use arrow::buffer::BooleanBuffer;
 use arrow::datatypes::UInt8Type;
 use basalt_analyzer::{TargetColumn, column_names};
 use basalt_error::{Error, ErrorCode, Result};
-use basalt_parser::ast::{self, DefaultKind, Expr, ObjectName};
+use basalt_parser::ast::{self, DefaultKind, Expr, Literal, ObjectName};
 use basalt_storage::Part;
 use basalt_storage::merge_tree::{ColumnSource, PartChange};
 use basalt_types::DataType;
@@ -41,11 +41,12 @@ pub(in crate::statement) fn delete(
     (partition, where_): (Option<&ast::Partition>, &Expr),
     deletion: Deletion,
 ) -> Result<()> {
-    check_delete(session, query, (name, table), (partition, where_))?;
+    let which = (partition, where_);
+    check_delete(session, query, (name, table), which, deletion)?;
     let on_disk = on_disk(table)?;
     let partition = meant(session, query, on_disk, partition)?;
     let changed = Changed { name, on_disk };
-    let keep = [kept(where_)];
+    let keep = [kept(where_, deletion)];
     let given = ["keep".to_owned()];
     let target = TargetColumn {
         name: "keep",
@@ -96,9 +97,11 @@ pub(super) fn check_delete(
     query: &RunningQuery<'_>,
     (name, table): (&ObjectName, &Table),
     (partition, where_): (Option<&ast::Partition>, &Expr),
+    deletion: Deletion,
 ) -> Result<()> {
     meant(session, query, on_disk(table)?, partition)?;
-    planned_over(session, query, (name, &table.columns), vec![kept(where_)])
+    let keep = kept(where_, deletion);
+    planned_over(session, query, (name, &table.columns), vec![keep])
 }
 
 /// `APPLY DELETED MASK`: writes the parts anew of which rows were deleted; `REWRITE PARTS`: all.
@@ -146,9 +149,16 @@ pub(super) fn check_rewrite(
     meant(session, query, on_disk(table)?, partition).map(|_| ())
 }
 
-/// Whether a row stays.
-fn kept(where_: &Expr) -> Expr {
-    Expr::call("not", vec![where_.clone().or_false()]).at(where_.span)
+/// Whether a row stays. As in ClickHouse, any number is a condition of ALTER TABLE, and for DELETE FROM it must be a
+/// truth value: `WHERE id` is more likely to be unfinished.
+fn kept(where_: &Expr, deletion: Deletion) -> Expr {
+    let condition = where_.clone().or_false();
+    let [no, yes] = [0, 1].map(|flag| Expr::literal(Literal::UInt(flag)));
+    let keep = match deletion {
+        Deletion::Rewrite => Expr::call("not", vec![condition]),
+        Deletion::Mask => Expr::call("if", vec![condition, no, yes]),
+    };
+    keep.at(where_.span)
 }
 
 /// Finds what is wrong with an [`update`] of a table with such a definition.
