@@ -11,6 +11,7 @@ use datafusion::logical_expr::Expr;
 
 use super::format_query::is_format_query;
 use super::format_row::is_format_row;
+use super::in_set::is_in;
 use super::normalize_query::is_normalize_query;
 use super::window::needs_window;
 use super::{ArrayJoinCall, Resolver};
@@ -172,8 +173,7 @@ impl Resolver<'_> {
             "equals" | "notEquals" | "less" | "greater" | "lessOrEquals" | "greaterOrEquals" => {
                 self.comparison(name, args()?)?
             }
-            "in" | "globalIn" | "notIn" | "globalNotIn" | "nullIn" | "globalNullIn"
-            | "notNullIn" | "globalNotNullIn" => self.in_call(name, &f.args)?,
+            _ if is_in(name) => self.in_call(name, &f.args)?,
             "cast" | "_CAST" => {
                 self.cast_call(args()?, self.analyzer.flag("cast_keep_nullable"))?
             }

@@ -27,6 +27,20 @@ use crate::{Typed, plan_error, udf};
 /// Up to here a set is a list that DataFusion's optimizer and the scan see through.
 const MAX_LIST_LEN: usize = 32;
 
+/// Whether a function is IN or NOT IN, in any of their kinds.
+pub(crate) fn is_in(function: &str) -> bool {
+    matches!(
+        function,
+        "in" | "globalIn"
+            | "notIn"
+            | "globalNotIn"
+            | "nullIn"
+            | "globalNullIn"
+            | "notNullIn"
+            | "globalNotNullIn"
+    )
+}
+
 impl Resolver<'_> {
     /// `x IN …`, `x NOT IN …`.
     pub(crate) fn in_call(&self, name: &str, args: &[ast::Expr]) -> Result<Typed> {

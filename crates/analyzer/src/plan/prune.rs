@@ -1,4 +1,4 @@
-//! Takes columns that nobody reads out of wide plans, before DataFusion's optimizer sees them.
+//! Takes columns that nobody reads out of plans that have many, before DataFusion's optimizer sees them.
 //!
 //! The optimizer does this, too, but each of its rules compares each column's name with those of all
 //! others. Names in our plans are unique in the whole query, so one set of the names that the steps above
@@ -14,30 +14,31 @@ use datafusion::logical_expr::{
     Aggregate, Distinct, Expr, LogicalPlan, Projection, TableScan, logical_plan::TableScanBuilder,
 };
 
-/// Plans whose steps all have fewer columns are left to the optimizer.
+/// Steps of so many columns make the optimizer's look-ups by name cost more than the query.
 const WIDE: usize = 128;
+
+/// Plans whose steps all have fewer columns are left to the optimizer.
+const MANY: usize = 12;
 
 /// Whether a step of the plan has so many columns that the optimizer's look-ups by name would cost more than
 /// the query.
 pub fn is_wide(plan: &LogicalPlan) -> bool {
-    let mut wide = false;
-    let _ = plan.apply(|node| {
-        wide |= node.schema().fields().len() >= WIDE;
-        Ok(if wide {
-            TreeNodeRecursion::Stop
-        } else {
-            TreeNodeRecursion::Continue
-        })
-    });
-    wide
+    has_width(plan, WIDE)
 }
 
-/// The plan without the columns that no step reads, if it is wide.
+/// Whether a step has so many columns, or more.
+fn has_width(plan: &LogicalPlan, width: usize) -> bool {
+    // The closure never fails.
+    plan.exists(|step| Ok(step.schema().fields().len() >= width))
+        .unwrap_or(false)
+}
+
+/// The plan without the columns that no step reads, if it has many.
 ///
 /// # Errors
 /// Those of DataFusion when it makes a step again.
 pub fn pruned(plan: LogicalPlan) -> Result<LogicalPlan> {
-    if !is_wide(&plan) || has_subqueries(&plan) {
+    if !has_width(&plan, MANY) || has_subqueries(&plan) {
         return Ok(plan);
     }
     let mut needed = Needed::default();

@@ -37,6 +37,7 @@
 //! | [`set_operations`] | UNION, EXCEPT, INTERSECT |
 //! | [`defaults`] | the expressions of DEFAULT, MATERIALIZED and ALIAS columns |
 //! | [`named_table`] | names in FROM: subqueries of WITH, tables, views |
+//! | [`named_columns`] | which columns of a table a query can name |
 //! | [`table_function`] | table functions in FROM, views with parameters |
 //! | [`parameter_names`] | names of columns that are query parameters |
 
@@ -58,6 +59,7 @@ pub mod join;
 mod join_keys;
 mod late_items;
 mod limit;
+mod named_columns;
 mod named_table;
 pub mod order_by;
 pub mod outer;
@@ -87,6 +89,7 @@ use basalt_types::DataType;
 use datafusion::arrow::array::{ArrayRef, new_null_array};
 use datafusion::logical_expr::LogicalPlan;
 
+use named_columns::NamedColumns;
 pub(crate) use outer::Outer;
 
 use crate::Environment;
@@ -134,6 +137,10 @@ pub struct Analyzer<'a> {
     pub(crate) subquery_settings: RefCell<Option<Rc<QuerySettings>>>,
     /// Parameters of the view around the query, which come before the statement's.
     parameters: RefCell<Vec<(String, String)>>,
+    /// The columns of tables that are in sight: those that the statement, or the view that is planned, can name.
+    named: RefCell<Rc<NamedColumns>>,
+    /// Whether columns of a table were left out of sight.
+    are_left_out: Cell<bool>,
 }
 
 /// Subqueries and views nested deeper are refused.
@@ -153,6 +160,8 @@ impl<'a> Analyzer<'a> {
             sets: KnownSets::default(),
             subquery_settings: RefCell::default(),
             parameters: RefCell::default(),
+            named: RefCell::default(),
+            are_left_out: Cell::new(false),
         }
     }
 
@@ -169,7 +178,25 @@ impl<'a> Analyzer<'a> {
     /// # Errors
     /// What is wrong with it, with its position.
     pub fn plan(&self, query: &ast::Query) -> Result<Planned> {
-        self.query(query, &Outer::default())
+        let planned = self.with_named(query, || self.query(query, &Outer::default()));
+        match planned {
+            // Errors about names speak of all columns.
+            Err(e) if self.are_left_out.get() && e.code() == ErrorCode::UNKNOWN_IDENTIFIER => {
+                self.depth.set(0);
+                self.expanded.set(0);
+                self.query(query, &Outer::default())
+            }
+            planned => planned,
+        }
+    }
+
+    /// Plans a query whose text is its own: it sees the columns of tables that it can name.
+    pub(crate) fn with_named<T>(&self, query: &ast::Query, plan: impl FnOnce() -> T) -> T {
+        let named = NamedColumns::of(query, self.environment);
+        let before = self.named.replace(Rc::new(named));
+        let planned = plan();
+        self.named.replace(before);
+        planned
     }
 
     /// Evaluates an expression that may use no columns: a setting, a default, a LIMIT.

@@ -121,11 +121,35 @@ impl Analyzer<'_> {
     pub(super) fn entry(&self, entry: TableEntry, name: &str) -> Result<Source> {
         match entry {
             TableEntry::Table { provider, columns } => self.scan(name, provider, columns),
-            TableEntry::View(query) => {
-                let planned = self.elsewhere(|| self.query(&query, &Outer::default()));
-                Ok(subquery_source(planned?))
-            }
+            TableEntry::View(query) => Ok(subquery_source(self.view(&query)?)),
         }
+    }
+
+    /// The query of a view, in its place.
+    pub(super) fn view(&self, query: &ast::Query) -> Result<Planned> {
+        let plan = || self.query(query, &Outer::default());
+        self.elsewhere(|| self.with_named(query, plan))
+    }
+
+    /// The columns of a table that are in sight, and the places of those among them that are stored.
+    fn columns_in_sight(&self, columns: Vec<TableColumn>) -> (Vec<TableColumn>, Vec<usize>) {
+        let is_named = self.named.borrow().among(&columns, self.environment);
+        let stored = columns
+            .iter()
+            .zip(&is_named)
+            .filter(|(c, _)| c.alias.is_none());
+        let places = stored.enumerate().filter(|(_, (_, is_named))| **is_named);
+        let places: Vec<usize> = places.map(|(place, _)| place).collect();
+        let num_columns = columns.len();
+        let columns = columns.into_iter().zip(is_named);
+        let columns = columns.filter(|(_, is_named)| *is_named);
+        let mut columns: Vec<TableColumn> = columns.map(|(column, _)| column).collect();
+        if columns.len() < num_columns {
+            self.are_left_out.set(true);
+        }
+        // Where `*` shows them, those that are computed stand behind the others.
+        columns.sort_by_key(|column| column.alias.is_some());
+        (columns, places)
     }
 
     fn scan(
@@ -134,8 +158,12 @@ impl Analyzer<'_> {
         provider: Arc<dyn TableProvider>,
         columns: Vec<TableColumn>,
     ) -> Result<Source> {
+        let num_columns = columns.len();
+        let (columns, places) = self.columns_in_sight(columns);
+        let places = (columns.len() < num_columns).then_some(places);
         let reference = TableReference::bare(name);
-        let scan = LogicalPlanBuilder::scan(reference.clone(), provider_as_source(provider), None);
+        let provider = provider_as_source(provider);
+        let scan = LogicalPlanBuilder::scan(reference.clone(), provider, places);
         let mut scope = Scope::default();
         let mut exprs = Vec::with_capacity(columns.len());
         for column in &columns {

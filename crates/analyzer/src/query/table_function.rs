@@ -127,7 +127,7 @@ impl Analyzer<'_> {
             parameters.push((name, text.unwrap_or_default()));
         }
         let before = self.parameters.replace(parameters);
-        let planned = self.elsewhere(|| self.query(query, &Outer::default()));
+        let planned = self.view(query);
         self.parameters.replace(before);
         planned.map(subquery_source)
     }

@@ -14,6 +14,7 @@
 //! | [`insert`] | INSERT |
 //! | [`alter`] | ALTER TABLE |
 //! | [`build`] | expressions that no text spells |
+//! | [`walk`] | visits to all parts of a query |
 //!
 //! Two trees are equal (`==`) when they mean the same text: spans never count.
 
@@ -30,6 +31,7 @@ pub mod show;
 pub mod statement;
 pub mod table;
 pub mod view;
+pub mod walk;
 
 pub use administration::{Check, Kill, Optimize, SystemCommand, TokenStatement};
 pub use alter::{
