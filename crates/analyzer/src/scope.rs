@@ -40,6 +40,11 @@ impl ScopeColumn {
         !self.hidden && !self.merged
     }
 
+    /// Whether it is one of the table's own columns, also if `*` leaves it out: ALIAS and MATERIALIZED ones.
+    pub(crate) fn is_declared(&self) -> bool {
+        !self.merged && !self.is_joined_element() && !self.name.starts_with('_')
+    }
+
     /// Whether ARRAY JOIN gave the name, which hides the tables' columns of that name.
     fn is_array_join_alias(&self) -> bool {
         self.hidden && self.qualifier.is_empty()
@@ -158,7 +163,7 @@ fn meant<'a>(
     let Some(mut first) = matching.next() else {
         return Ok(None);
     };
-    if first.hidden {
+    if first.hidden && !first.is_declared() {
         match matching.find(|c| !c.hidden) {
             Some(shown) => first = shown,
             None => return Ok(Some(first)),

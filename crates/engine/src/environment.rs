@@ -65,10 +65,10 @@ impl Environment for QueryEnvironment<'_> {
             return Ok(None);
         }
         let rows = FinalTable::new(Arc::clone(&on_disk.storage), on_disk.storage.parts()?);
-        Ok(Some(TableEntry::Table {
+        Ok(Some(self.with_shown(TableEntry::Table {
             provider: Arc::new(SourceTable(rows)),
             columns: readable(&table),
-        }))
+        })))
     }
 
     fn table_function(

@@ -83,9 +83,30 @@ impl Resolver<'_> {
         {
             return Ok(typed);
         }
+        if let Some(part) = self.quoted_part(parts)? {
+            return Ok(part);
+        }
         self.outer.want_column(parts);
         let names: Vec<&str> = self.aliases.names().collect();
         Err(no_element.unwrap_or_else(|| self.scope.unknown(parts, &names)))
+    }
+
+    /// A part of a value whose name is quoted as a whole with that of its column: `` `array.size0` ``.
+    fn quoted_part(&self, parts: &[String]) -> Result<Option<Typed>> {
+        let Some((last, qualifier)) = parts.split_last() else {
+            return Ok(None);
+        };
+        let mut split = qualifier.to_vec();
+        split.extend(last.split('.').map(str::to_owned));
+        let is_column =
+            last.contains('.') && !self.names.of_name(&split[qualifier.len()]).is_empty();
+        if !is_column {
+            return Ok(None);
+        }
+        match self.names.find(&split)? {
+            Some((column, taken)) => self.elements(column.typed(), &split[taken..]).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// The column that a matcher means.

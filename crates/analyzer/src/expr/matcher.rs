@@ -66,7 +66,9 @@ impl Resolver<'_> {
                 Some(r) => r.is_match(&column.name),
                 None => true,
             };
-            let shown = column.is_shown() || (column.merged && !qualifier.is_empty());
+            let shown = column.is_shown()
+                || (column.merged && !qualifier.is_empty())
+                || (regexp.is_some() && column.is_declared());
             is_table |= shown;
             if shown && matches {
                 let marker = match column.array {
