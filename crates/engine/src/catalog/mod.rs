@@ -140,9 +140,13 @@ impl Catalog {
     /// Adds a table; `replace` takes the place of one that is there.
     ///
     /// # Errors
-    /// `TABLE_ALREADY_EXISTS`, `UNKNOWN_DATABASE`.
+    /// `TABLE_ALREADY_EXISTS`, `UNKNOWN_DATABASE`; `LOGICAL_ERROR` for a definition that could not be read again: it
+    /// would keep the whole folder from being opened.
     pub fn add(&self, database: &str, name: &str, table: Table, replace: bool) -> Result<()> {
         Self::check_changeable((database, name))?;
+        if let Err(e) = basalt_parser::parse_statement(&table.create_sql) {
+            return Err(Error::bug(format!("a definition that is no SQL: {e}")));
+        }
         let unknown = self.unknown_database(database);
         let mut databases = self.changed();
         let tables = &mut databases.get_mut(database).ok_or(unknown)?.tables;

@@ -310,16 +310,20 @@ pub(crate) fn view(
         .ok_or_else(|| Error::not_implemented("ATTACH VIEW"))?;
     let temporary: Vec<String> = session.temporary.keys().cloned().collect();
     super::qualify::tables(&mut select, &session.current_database, &temporary);
-    let shown_query = select.clone();
     let declared = create.schema.as_ref().map_or(&[][..], |s| &s.columns);
-    if !declared.is_empty() {
+    let has_types = declared.iter().any(|c| c.data_type.is_some());
+    if !declared.is_empty() && !has_types {
+        *select = renamed(&select, declared);
+    }
+    let shown_query = select.clone();
+    if has_types {
         *select = cast_to(&select, declared)?;
     }
     let (database, name) = (session.database_of(&create.name), &create.name.name);
     if create.if_not_exists && session.database.catalog.find(&database, name).is_some() {
         return Ok(Summary::default());
     }
-    let columns = match query::plan(session, query, &select) {
+    let columns: Vec<_> = match query::plan(session, query, &select) {
         Ok(planned) => {
             let column = |c: &OutputColumn| TableColumn::new(&c.name, c.data_type.clone());
             let columns = planned.columns.iter().map(column);
@@ -336,9 +340,10 @@ pub(crate) fn view(
     shown.query = Some(shown_query);
     shown.if_not_exists = false;
     shown.or_replace = false;
-    let mut schema = shown.schema.take().unwrap_or_default();
-    schema.columns = columns.iter().map(shown_column).collect();
-    shown.schema = Some(schema);
+    if !columns.is_empty() {
+        let schema = shown.schema.get_or_insert_default();
+        schema.columns = columns.iter().map(shown_column).collect();
+    }
     let table = Table {
         columns,
         engine: Engine::View(Arc::new(*select)),
@@ -368,6 +373,28 @@ fn check_definer(create: &ast::CreateView) -> Result<()> {
             format!("Write DEFINER = CURRENT_USER: there is no user `{name}`"),
         )),
     }
+}
+
+/// The query with its columns by the names that the view declares for them.
+fn renamed(select: &ast::Query, declared: &[ColumnDef]) -> ast::Query {
+    let source = ast::TableSource::Subquery(Box::new(select.clone()));
+    let table = ast::TableExpr {
+        alias: Some("renamed".to_owned()),
+        column_aliases: declared.iter().map(|c| c.name.clone()).collect(),
+        ..ast::TableExpr::of(source, ast::Span::default())
+    };
+    let select = ast::Select {
+        columns: declared
+            .iter()
+            .map(|c| ast::Expr::column(&c.name))
+            .collect(),
+        from: vec![ast::FromElement::Table {
+            join: None,
+            table: Box::new(table),
+        }],
+        ..ast::Select::default()
+    };
+    ast::Query::new(ast::SetExpr::Select(Box::new(select)))
 }
 
 /// The query with its columns cast to the types that the view declares for them.

@@ -318,6 +318,33 @@ fn a_view_whose_source_is_gone_fails_alone() {
 }
 
 #[test]
+fn views_with_parameters_and_with_names_are_there_again() {
+    let folder = Folder::new("views-with-parameters");
+    let mut first = open(&folder.0);
+    for sql in [
+        "CREATE TABLE t (a UInt8, b UInt8) ENGINE = MergeTree ORDER BY a",
+        "INSERT INTO t VALUES (1, 2), (3, 4)",
+        "CREATE VIEW p AS SELECT b FROM t WHERE a = {x:UInt8}",
+        "CREATE VIEW q (c UInt16) AS SELECT b AS c FROM t WHERE a = {x:UInt8}",
+        "CREATE VIEW v (x, y) AS SELECT b, a FROM t",
+    ] {
+        assert_eq!(run(&mut first, sql), "", "{sql}");
+    }
+    let check = |session: &mut Session| {
+        assert_eq!(run(session, "SELECT b FROM p(x = 3)"), "4\n");
+        let typed = "SELECT c, toTypeName(c) FROM q(x = 3)";
+        assert_eq!(run(session, typed), "4\tUInt16\n");
+        assert_eq!(
+            run(session, "SELECT x, y FROM v ORDER BY y"),
+            "2\t1\n4\t3\n"
+        );
+    };
+    check(&mut first);
+    drop(first);
+    check(&mut open(&folder.0));
+}
+
+#[test]
 fn columns_of_conditions_are_read_before_the_others() {
     let folder = Folder::new("filters-first");
     let mut session = open(&folder.0);
