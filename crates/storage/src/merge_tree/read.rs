@@ -22,6 +22,7 @@ use super::decode::{GroupDecoder, flat};
 use super::decoders::Decoders;
 use super::metadata::PartMetadata;
 use super::part::{Part, column_file, missing};
+use super::write::in_parallel;
 use crate::mapping::MappedFile;
 
 /// The part of its values' bytes that a column has on disk from which on its file is mapped: most blocks are
@@ -113,6 +114,22 @@ impl Part {
         let stored = self.stored((column, group), false)?;
         let (array, _) = self.decoded((column, group), &stored)?;
         flat(&array)
+    }
+
+    /// The values of some columns for some groups of rows, those of each group by themselves, read by `num_threads`.
+    ///
+    /// # Errors
+    /// As for [`Self::read`].
+    pub fn read_groups(
+        &self,
+        columns: &[usize],
+        groups: &[usize],
+        num_threads: usize,
+    ) -> Result<Vec<Vec<ArrayRef>>> {
+        in_parallel(groups.len(), num_threads, |i| {
+            let columns = columns.iter().map(|column| self.read(*column, groups[i]));
+            columns.collect()
+        })
     }
 
     /// The values of a column for a group of rows, which may have been decoded or checked before, and where they

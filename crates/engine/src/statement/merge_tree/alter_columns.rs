@@ -152,11 +152,10 @@ fn take_over(
     let (session, changed, wanted, made) = (&session, &changed, &wanted, &made);
     new.storage.take_over(&old.storage, &sources, &mut |part| {
         let part = Arc::clone(part);
-        let mut ahead = ValuesAhead::default();
-        let values: NewValues<'_> = Box::new(move |group| {
-            let place = (part.as_ref(), group);
+        let mut ahead = ValuesAhead::of_all(&part);
+        let values: NewValues<'_> = Box::new(move |_| {
             let mut session = session.borrow_mut();
-            let values = ahead.next(&mut session, query, (changed, wanted), place)?;
+            let values = ahead.next(&mut session, query, (changed, wanted), &part)?;
             Ok(made.new_ones(values))
         });
         values

@@ -1,7 +1,6 @@
 //! Evaluates expressions over groups of rows of a part, in the order of its rows.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array, UInt64Array};
@@ -90,26 +89,42 @@ pub(super) fn may_name(name: &str, column: &str) -> bool {
     name.contains(&column) || column.contains(&name)
 }
 
-/// Values for one group after the other, from the first one on; some groups are evaluated ahead.
-#[derive(Default)]
-pub(super) struct ValuesAhead(VecDeque<Vec<ArrayRef>>);
+/// Values for one group of a part after the other; some groups are evaluated ahead.
+pub(super) struct ValuesAhead {
+    /// Groups that are still to be evaluated.
+    groups: VecDeque<usize>,
+    values: VecDeque<Vec<ArrayRef>>,
+}
 
 impl ValuesAhead {
-    /// The values of the targets for the rows of a group.
+    /// Of these groups, in this order.
+    pub(super) fn of(groups: impl IntoIterator<Item = usize>) -> Self {
+        Self {
+            groups: groups.into_iter().collect(),
+            values: VecDeque::new(),
+        }
+    }
+
+    /// Of all groups of a part.
+    pub(super) fn of_all(part: &Part) -> Self {
+        Self::of(0..part.metadata().group_rows.len())
+    }
+
+    /// The values of the targets for the rows of the next group.
     pub(super) fn next(
         &mut self,
         session: &mut Session,
         query: &RunningQuery<'_>,
         (changed, wanted): (&Changed<'_>, &Wanted<'_>),
-        (part, group): (&Part, usize),
+        part: &Part,
     ) -> Result<Vec<ArrayRef>> {
-        if self.0.is_empty() {
-            let groups = groups_at_once(part, group, wanted);
-            let place = (part, groups);
-            self.0
-                .extend(evaluated(session, query, changed, place, wanted)?);
+        if self.values.is_empty() {
+            let num = num_at_once(part, wanted).min(self.groups.len());
+            let groups: Vec<usize> = self.groups.drain(..num).collect();
+            self.values
+                .extend(evaluated(session, query, changed, (part, &groups), wanted)?);
         }
-        let next = self.0.pop_front();
+        let next = self.values.pop_front();
         next.ok_or_else(|| Error::bug("a group without values"))
     }
 }
@@ -119,32 +134,35 @@ fn evaluated(
     session: &mut Session,
     query: &RunningQuery<'_>,
     changed: &Changed<'_>,
-    (part, groups): (&Part, Range<usize>),
+    (part, groups): (&Part, &[usize]),
     wanted: &Wanted<'_>,
 ) -> Result<Vec<Vec<ArrayRef>>> {
-    let rows = rows_table(changed, (part, groups.clone()), &wanted.used)?;
+    let num_threads = query.settings.max_threads();
+    let rows = rows_table(changed, (part, groups), &wanted.used, num_threads)?;
     let batches = with_rows(session, rows, |session, rows| {
         run(session, query, changed, rows, wanted)
     });
     let mut columns = in_order(batches?)?;
     columns.pop();
-    let group_rows = &part.metadata().group_rows[groups];
-    let num_rows: usize = group_rows.iter().map(|rows| *rows as usize).sum();
+    let group_rows = groups
+        .iter()
+        .map(|g| part.metadata().group_rows[*g] as usize);
+    let num_rows: usize = group_rows.clone().sum();
     if columns.iter().any(|c| c.len() != num_rows) {
         return Err(Error::bug("a change with another number of rows"));
     }
     let mut start = 0;
-    let of_group = |rows: &u32| {
-        let place = (start, *rows as usize);
-        start += place.1;
+    let of_group = |rows: usize| {
+        let place = (start, rows);
+        start += rows;
         columns.iter().map(|c| c.slice(place.0, place.1)).collect()
     };
-    Ok(group_rows.iter().map(of_group).collect())
+    Ok(group_rows.map(of_group).collect())
 }
 
-/// The groups from `start` on that are evaluated at once: enough for all threads and to make little of planning, but few
-/// if their values are large.
-fn groups_at_once(part: &Part, start: usize, wanted: &Wanted<'_>) -> Range<usize> {
+/// Number of groups that are evaluated at once: enough for all threads and to make little of planning, but few if their
+/// values are large.
+fn num_at_once(part: &Part, wanted: &Wanted<'_>) -> usize {
     let metadata = part.metadata();
     let is_used = |name: &str| wanted.used.iter().any(|u| u.column.name == name);
     let used = metadata.columns.iter().filter(|c| is_used(&c.name));
@@ -153,14 +171,15 @@ fn groups_at_once(part: &Part, start: usize, wanted: &Wanted<'_>) -> Range<usize
     let group_bytes = bytes / (num_groups as u64).max(1);
     let num = EVALUATED_BYTES / group_bytes.max(1);
     let num = usize::try_from(num).unwrap_or(MAX_EVALUATED);
-    start..num_groups.min(start + num.clamp(1, MAX_EVALUATED))
+    num.clamp(1, MAX_EVALUATED)
 }
 
 /// Some columns of the rows of groups as a table in memory.
 fn rows_table(
     changed: &Changed<'_>,
-    (part, groups): (&Part, Range<usize>),
+    (part, groups): (&Part, &[usize]),
     used: &[ColumnDefinition],
+    num_threads: usize,
 ) -> Result<(MemoryTable, Vec<ColumnDefinition>)> {
     let layout = changed.on_disk.storage.layout();
     let visible = layout.columns[..layout.num_visible].iter().enumerate();
@@ -170,17 +189,17 @@ fn rows_table(
         .unzip();
     let number = DataType::UInt64.field(NUMBER);
     let schema = Arc::new(Schema::new([fields, vec![number]].concat()));
+    let values = part.read_groups(&ids, groups, num_threads)?;
     let mut next = 0;
-    let batch = |group: usize| {
-        let numbers = next..next + u64::from(part.metadata().group_rows[group]);
+    let batch = |(group, mut values): (&usize, Vec<ArrayRef>)| {
+        let numbers = next..next + u64::from(part.metadata().group_rows[*group]);
         next = numbers.end;
-        let arrays = ids.iter().map(|id| part.read(*id, group));
-        let mut arrays = arrays.collect::<Result<Vec<_>>>()?;
-        arrays.push(Arc::new(UInt64Array::from_iter_values(numbers)));
-        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);
+        values.push(Arc::new(UInt64Array::from_iter_values(numbers)));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), values);
         batch.map_err(|e| Error::bug(e.to_string()))
     };
-    let batches = groups.map(batch).collect::<Result<Vec<_>>>()?;
+    let batches = groups.iter().zip(values).map(batch);
+    let batches = batches.collect::<Result<Vec<_>>>()?;
     let memory = MemoryTable::new(Arc::clone(&schema));
     memory.insert(batches)?;
     let mut columns = used.to_vec();

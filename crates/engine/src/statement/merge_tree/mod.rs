@@ -15,6 +15,7 @@
 //! | [`mutation`] | UPDATE and DELETE |
 //! | [`made`] | what must be evaluated for new columns |
 //! | [`group_rows`] | expressions over the rows of a part |
+//! | [`matching`] | which groups of rows a condition may hold for |
 //! | [`optimize`] | OPTIMIZE, SYSTEM STOP MERGES |
 
 mod alter;
@@ -25,6 +26,7 @@ mod indexes;
 mod keys;
 mod kind;
 mod made;
+mod matching;
 mod mutation;
 mod optimize;
 mod options;

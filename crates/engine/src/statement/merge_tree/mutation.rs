@@ -15,6 +15,7 @@ use basalt_types::DataType;
 
 use super::group_rows::{Changed, ValuesAhead, Wanted};
 use super::made::Made;
+use super::matching::Matching;
 use super::partition::partition_id;
 use crate::catalog::Table;
 use crate::merge_tree::{Computed, MergeTreeTable};
@@ -55,11 +56,16 @@ pub(in crate::statement) fn delete(
     };
     let targets = [target];
     let wanted = Wanted::new(table, (&given, &keep), &targets);
+    let matching = Matching::of(session, query, (name, table), where_);
     on_disk.logged(
         command_text("DELETE", partition.as_deref(), where_),
         |on_disk| {
             on_disk.storage.mutate(partition.as_deref(), &mut |part| {
-                let masks = kept_rows(session, query, (&changed, part), &wanted)?;
+                let place = (
+                    part.as_ref(),
+                    matching.groups(on_disk.storage.layout(), part),
+                );
+                let masks = kept_rows(session, query, (&changed, &wanted), place)?;
                 // A part that loses nothing gets another name alone.
                 if deletion == Deletion::Mask || masks.iter().all(Option::is_none) {
                     return Ok(PartChange::Mask(masks));
@@ -74,21 +80,22 @@ pub(in crate::statement) fn delete(
     )
 }
 
-/// Which rows of each group of a part stay; all of a group if none.
+/// Which rows of each group of a part stay; all of a group if none, as of those that are not among `groups`.
 fn kept_rows(
     session: &mut Session,
     query: &RunningQuery<'_>,
-    (changed, part): (&Changed<'_>, &Part),
-    wanted: &Wanted<'_>,
+    changed_and_wanted: (&Changed<'_>, &Wanted<'_>),
+    (part, groups): (&Part, Vec<usize>),
 ) -> Result<Vec<Option<BooleanBuffer>>> {
-    let mut ahead = ValuesAhead::default();
-    let mask = |group| {
-        let values = ahead.next(session, query, (changed, wanted), (part, group))?;
+    let mut masks = vec![None; part.metadata().group_rows.len()];
+    let mut ahead = ValuesAhead::of(groups.iter().copied());
+    for group in groups {
+        let values = ahead.next(session, query, changed_and_wanted, part)?;
         let flags = values[0].as_primitive::<UInt8Type>().values();
         let mask = BooleanBuffer::collect_bool(flags.len(), |row| flags[row] != 0);
-        Ok(Some(mask).filter(|mask| mask.count_set_bits() < mask.len()))
-    };
-    (0..part.metadata().group_rows.len()).map(mask).collect()
+        masks[group] = Some(mask).filter(|mask| mask.count_set_bits() < mask.len());
+    }
+    Ok(masks)
 }
 
 /// Finds what is wrong with a [`delete`] of a table with such a definition.
@@ -215,11 +222,10 @@ pub(in crate::statement) fn update(
             };
             let sources = is_new.iter().enumerate().map(source).collect();
             let part = Arc::clone(part);
-            let mut ahead = ValuesAhead::default();
-            let values = move |group| {
-                let place = (part.as_ref(), group);
+            let mut ahead = ValuesAhead::of_all(&part);
+            let values = move |_| {
                 let mut session = session.borrow_mut();
-                let values = ahead.next(&mut session, query, (changed, wanted), place)?;
+                let values = ahead.next(&mut session, query, (changed, wanted), &part)?;
                 Ok(made.new_ones(values))
             };
             Ok(PartChange::Columns(sources, Box::new(values)))

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema, SchemaRef};
 use basalt_error::Result;
 use basalt_storage::{Layout, MergeTree, Part};
+use datafusion::logical_expr::Expr;
 
 pub(super) use self::pruning::group_can_match;
 use self::source::MergeTreeSource;
@@ -51,6 +52,14 @@ impl MergeTreeTable {
         let groups = |part: &Arc<Part>| part.metadata().group_rows.len();
         self.parts.iter().map(groups).sum()
     }
+}
+
+/// The groups of a part of a table with such a layout for which all filters over its columns may hold.
+pub fn matching_groups(layout: &Layout, part: &Part, filters: &[Expr]) -> Vec<usize> {
+    let schema = visible_schema(layout);
+    let groups = 0..part.metadata().group_rows.len();
+    let can_match = |group: &usize| group_can_match(&schema, (part, *group), filters, &|_| true);
+    groups.filter(can_match).collect()
 }
 
 /// Fields of the columns that queries see.
