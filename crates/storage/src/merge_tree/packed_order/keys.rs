@@ -1,5 +1,6 @@
 //! Integers of a key as numbers from 0 up, which take the bits of their range, and back.
 
+use std::iter::repeat_n;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ use arrow::datatypes::{
 };
 use basalt_kernels::widest::{Loop, widest};
 
-use super::runs::{STRIDE, push_repeated};
+/// Values that are written at once: most runs are shorter.
+const STRIDE: usize = 8;
 
 /// Rows whose keys are worked on together: they stay in the nearest cache meanwhile.
 pub(super) const CHUNK_ROWS: usize = 1 << 11;
@@ -93,6 +95,7 @@ impl<'a> Key<'a> {
         let column = Column {
             least: self.least,
             num_rows: self.len(),
+            is_constant: self.num_bits == 0,
             runs,
             fill,
         };
@@ -222,6 +225,7 @@ impl<N: ArrowNativeType> Loop for WriteOffsets<'_, N> {
 struct Column<'a> {
     least: u64,
     num_rows: usize,
+    is_constant: bool,
     runs: Option<&'a [Range<u32>]>,
     fill: &'a mut dyn FnMut(usize, &mut [u64]),
 }
@@ -232,6 +236,10 @@ impl Visit for Column<'_> {
     fn visit<T: ArrowPrimitiveType>(self, _: &PrimitiveArray<T>, flip: u64) -> ArrayRef {
         let num_numbers = self.runs.map_or(self.num_rows, <[_]>::len);
         let of = |offset: u64| value::<T::Native>(self.least.wrapping_add(offset), flip);
+        if self.is_constant {
+            let values = vec![of(0); self.num_rows];
+            return Arc::new(PrimitiveArray::<T>::new(values.into(), None));
+        }
         let mut values: Vec<T::Native> = Vec::with_capacity(self.num_rows + STRIDE);
         let mut chunk = [0; CHUNK_ROWS];
         for start in (0..num_numbers).step_by(CHUNK_ROWS) {
@@ -249,4 +257,15 @@ impl Visit for Column<'_> {
         }
         Arc::new(PrimitiveArray::<T>::new(values.into(), None))
     }
+}
+
+/// Adds a value some times, by whole strides, of which the next value overwrites what is too much.
+#[inline(always)]
+fn push_repeated<N: Copy>(values: &mut Vec<N>, value: N, len: usize) {
+    let end = values.len() + len;
+    values.extend_from_slice(&[value; STRIDE]);
+    if len > STRIDE {
+        values.extend(repeat_n(value, len - STRIDE));
+    }
+    values.truncate(end);
 }

@@ -15,11 +15,11 @@
 //! |---|---|
 //! | [`keys`] | integers of a key as numbers from 0 up, and back |
 //! | [`cut`] | which of a key's bits a word has, and which its rest |
-//! | [`runs`] | rows that follow each other and have the same keys |
+//! | [`pack`] | the words and rests of rows, or of runs of rows |
 
 mod cut;
 mod keys;
-mod runs;
+mod pack;
 #[cfg(test)]
 mod tests;
 
@@ -30,8 +30,8 @@ use basalt_kernels::radix_sort::{RadixWord, radix_sort};
 
 use cut::Cut;
 pub(super) use cut::low_bits;
-use keys::{CHUNK_ROWS, Key};
-use runs::{Steps, collapse_runs};
+use keys::Key;
+use pack::{have_runs, pack_rows, pack_runs};
 
 use super::permutation::{Permutation, Runs};
 
@@ -79,28 +79,25 @@ pub(super) fn packed_order(
 
 /// The order of rows by their keys.
 fn order(keys: &[Key<'_>], cut: Cut, memory: &mut SortMemory) -> PackedOrder {
-    let steps = pack(keys, cut, memory);
-    if steps.rise() {
+    let has_runs = have_runs(keys);
+    let num_falls = match has_runs {
+        true => pack_runs(keys, cut, memory),
+        false => pack_rows(keys, cut, memory),
+    };
+    if num_falls == 0 {
         return PackedOrder {
             permutation: Permutation::Identity,
             keys: vec![None; keys.len()],
         };
     }
-    let num_rows = memory.words.len();
-    let has_runs = steps.have_runs(num_rows);
-    let num_words = match has_runs {
-        true => collapse_runs(cut, memory),
-        false => num_rows,
-    };
     let SortMemory {
         words,
         scratch,
         rests,
         starts,
     } = memory;
-    let (words, rests) = (&mut words[..num_words], &rests[..num_words]);
-    scratch.resize(num_words.max(scratch.len()), 0);
-    let scratch = &mut scratch[..num_words];
+    scratch.resize(words.len().max(scratch.len()), 0);
+    let scratch = &mut scratch[..words.len()];
     radix_sort(words, scratch);
     let sorted_rests: &[u64] = match cut.rest_bits {
         0 => rests,
@@ -139,37 +136,6 @@ fn order(keys: &[Key<'_>], cut: Cut, memory: &mut SortMemory) -> PackedOrder {
         },
         keys: columns,
     }
-}
-
-/// Makes the words of the rows, and the rests of their keys.
-fn pack(keys: &[Key<'_>], cut: Cut, memory: &mut SortMemory) -> Steps {
-    let num_rows = keys.first().map_or(0, Key::len);
-    let SortMemory { words, rests, .. } = memory;
-    words.resize(num_rows, 0);
-    rests.resize(num_rows, 0);
-    let mut numbers = [0; CHUNK_ROWS];
-    let mut steps = Steps::default();
-    for start in (0..num_rows).step_by(CHUNK_ROWS) {
-        let end = num_rows.min(start + CHUNK_ROWS);
-        let chunk = (&mut words[start..end], &mut rests[start..end]);
-        let rows = chunk.0.iter_mut().zip(start as u64..);
-        rows.for_each(|(word, row)| *word = row);
-        chunk.1.fill(0);
-        let mut shift = 0;
-        for key in keys.iter().rev() {
-            let numbers = &mut numbers[..end - start];
-            key.numbers(start, numbers);
-            cut.put(
-                numbers,
-                (shift, key.num_bits),
-                (&mut *chunk.0, &mut *chunk.1),
-            );
-            shift += key.num_bits;
-        }
-        let before = start.saturating_sub(1);
-        steps.add(Steps::of(&words[before..end], &rests[before..end], cut));
-    }
-    steps
 }
 
 /// Sorts words that are sorted but for the rests of their keys, with these.
