@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryArray, PrimitiveArray};
-use arrow::buffer::Buffer;
-use arrow::datatypes::UInt32Type;
+use arrow::buffer::{Buffer, ScalarBuffer};
+use arrow::datatypes::{ArrowPrimitiveType, UInt32Type};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
@@ -50,7 +50,22 @@ pub(super) fn convert<T: Native>(array: &ArrayRef) -> Result<ArrayRef> {
         let values = same.values().clone();
         return Ok(Arc::new(PrimitiveArray::<T::Arrow>::new(values, None)));
     }
+    if let Some(values) = with_same_bits::<T>(array) {
+        return Ok(Arc::new(PrimitiveArray::<T::Arrow>::new(values, None)));
+    }
     Ok(array_of(Numbers::converted::<T>(array.as_ref())?))
+}
+
+/// The values of integers as those of another type of the same width, which wrap without a change of their bits.
+fn with_same_bits<T: Native>(array: &ArrayRef) -> Option<ScalarBuffer<T>> {
+    let (from, to) = (array.data_type(), T::Arrow::DATA_TYPE);
+    let same_width = from.primitive_width() == to.primitive_width();
+    if !from.is_integer() || !to.is_integer() || !same_width {
+        return None;
+    }
+    let data = array.to_data();
+    let buffer = data.buffers().first()?.clone();
+    Some(ScalarBuffer::new(buffer, data.offset(), data.len()))
 }
 
 fn to_bool(array: &ArrayRef, source: Num) -> Result<ArrayRef> {
