@@ -5,8 +5,11 @@
 //! other in a buffer are such a stretch. Of others, like those of a dictionary or of the few rows that an
 //! earlier condition has left, most are ruled out where they lie by three bytes of the text.
 
+use std::ops::RangeInclusive;
+
 use arrow::array::{Array, BinaryViewArray, ByteView};
 use arrow::buffer::Buffer;
+use basalt_kernels::compare::Comparison;
 use basalt_kernels::widest::{Loop, widest};
 use memchr::memmem::Finder;
 
@@ -14,6 +17,9 @@ use super::may_contain::{MayContain, Probes};
 
 /// Rows that are looked at together: some may lie in one stretch where others do not.
 const BLOCK: usize = 1024;
+
+/// Rows whose bits make a word.
+const WORD_ROWS: usize = 64;
 
 /// Rows of a block that are looked at before all of it.
 const FIRST: usize = 16;
@@ -37,17 +43,18 @@ pub fn rows_containing(strings: &BinaryViewArray, finder: &Finder<'_>, wanted: b
             }
             continue;
         }
-        long.fill(views);
-        let mark = |row: usize| found[row] = hit;
+        let lengths = Lengths::of(views);
+        if let Some(needle) = &inline {
+            lengths.rows_of(needle.len..=MAX_INLINE, |row| {
+                if needle.is_in(views[row]) {
+                    found[row] = hit;
+                }
+            });
+        }
+        long.fill(views, &lengths);
         let next = strings.views().get((block + 1) * BLOCK..);
         let around = (strings.data_buffers(), next.unwrap_or_default());
-        long.search(around, (finder, &probes), mark);
-        if let Some(needle) = inline.as_ref().filter(|n| n.len <= long.longest_other) {
-            let flags = views.iter().zip(found);
-            flags
-                .filter(|(view, _)| needle.is_in(**view))
-                .for_each(|(_, flag)| *flag = hit);
-        }
+        long.search(around, (finder, &probes), |row| found[row] = hit);
     }
     found
 }
@@ -186,28 +193,71 @@ impl Loop for LenInOrder<'_> {
     }
 }
 
-/// The strings of some rows that do not lie in their views.
+/// Lengths of the strings of a block.
+struct Lengths {
+    lengths: [u32; BLOCK],
+    num_rows: usize,
+}
+
+impl Lengths {
+    fn of(views: &[u128]) -> Self {
+        let mut lengths = [0; BLOCK];
+        widest(LengthsOf(views, &mut lengths));
+        Self {
+            lengths,
+            num_rows: views.len().min(BLOCK),
+        }
+    }
+
+    /// Tells the rows with these lengths, in order. They are found as bits: where lengths are mixed, no processor foresees
+    /// a branch for each row.
+    fn rows_of(&self, wanted: RangeInclusive<u32>, mut tell: impl FnMut(usize)) {
+        let mut words = [u64::MAX; BLOCK / WORD_ROWS];
+        let lengths = &self.lengths[..self.num_rows];
+        words[self.num_rows.div_ceil(WORD_ROWS)..].fill(0);
+        if let Some(last) = words.get_mut(self.num_rows / WORD_ROWS) {
+            *last &= (1 << (self.num_rows % WORD_ROWS)) - 1;
+        }
+        Comparison::GreaterOrEqual.retain(lengths, *wanted.start(), &mut words);
+        if *wanted.end() < u32::MAX {
+            Comparison::LessOrEqual.retain(lengths, *wanted.end(), &mut words);
+        }
+        for (at, mut word) in words.into_iter().enumerate() {
+            while word != 0 {
+                tell(at * WORD_ROWS + word.trailing_zeros() as usize);
+                word &= word - 1;
+            }
+        }
+    }
+}
+
+struct LengthsOf<'a>(&'a [u128], &'a mut [u32; BLOCK]);
+
+impl Loop for LengthsOf<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (length, view) in self.1.iter_mut().zip(self.0) {
+            *length = *view as u32;
+        }
+    }
+}
+
+/// The strings of some rows that do not lie in their views, with their rows, in order.
 #[derive(Default)]
 struct LongStrings {
-    /// With their rows, in order.
     strings: Vec<(u16, ByteView)>,
-    /// Length of the longest of the other rows' strings.
-    longest_other: u32,
 }
 
 impl LongStrings {
-    /// Of rows of one block.
-    fn fill(&mut self, views: &[u128]) {
-        let mut rows = [0_u16; BLOCK];
-        let (num_long, longest_other) = widest(RowsOfLong {
-            views,
-            rows: &mut rows,
-        });
-        let long = rows[..num_long].iter();
+    /// Of the rows of a block.
+    fn fill(&mut self, views: &[u128], lengths: &Lengths) {
         self.strings.clear();
-        let string = |row: &u16| (*row, ByteView::from(views[usize::from(*row)]));
-        self.strings.extend(long.map(string));
-        self.longest_other = longest_other;
+        lengths.rows_of(MAX_INLINE + 1..=u32::MAX, |row| {
+            // A block has fewer rows than a `u16` counts.
+            self.strings.push((row as u16, ByteView::from(views[row])));
+        });
     }
 
     /// Tells the rows whose strings contain what `finder` looks for; `next_views` are of the rows behind.
@@ -280,30 +330,6 @@ impl LongStrings {
     }
 }
 
-/// Numbers the rows of a block with long strings, and finds the length of the longest other one; without branches:
-/// where lengths are mixed no processor foresees them.
-struct RowsOfLong<'a> {
-    views: &'a [u128],
-    rows: &'a mut [u16; BLOCK],
-}
-
-impl Loop for RowsOfLong<'_> {
-    type Output = (usize, u32);
-
-    #[inline(always)]
-    fn run(self) -> (usize, u32) {
-        let (mut num_long, mut longest_other) = (0, 0);
-        for (row, view) in self.views.iter().take(BLOCK).enumerate() {
-            let length = *view as u32;
-            let is_long = length > MAX_INLINE;
-            self.rows[num_long % BLOCK] = row as u16;
-            num_long += usize::from(is_long);
-            longest_other = longest_other.max(if is_long { 0 } else { length });
-        }
-        (num_long, longest_other)
-    }
-}
-
 /// A text of at most 12 bytes, compared with what lies in views.
 struct InlineNeedle {
     needle: u128,
@@ -325,12 +351,9 @@ impl InlineNeedle {
         })
     }
 
-    /// Whether the string lies in its view, behind its length, and contains the text.
+    /// Whether a string that lies in its view, behind its length, contains the text.
     fn is_in(&self, view: u128) -> bool {
         let len = view as u32;
-        if len > MAX_INLINE {
-            return false;
-        }
         let mut bytes = view >> 32;
         for _ in self.len..=len {
             if bytes & self.mask == self.needle {

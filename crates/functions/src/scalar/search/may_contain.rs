@@ -76,13 +76,13 @@ impl Loop for MayContain<'_> {
                 twos.as_chunks::<PLACES>().0,
                 threes.as_chunks::<PLACES>().0,
             );
-            let mut may = 0;
+            let mut may = [0; PLACES];
             for ((a, b), c) in ones.iter().zip(twos).zip(threes) {
                 for i in 0..PLACES {
-                    may |= u8::from((a[i] == one) & (b[i] == two) & (c[i] == three));
+                    may[i] |= u8::from((a[i] == one) & (b[i] == two) & (c[i] == three));
                 }
             }
-            if may != 0 {
+            if may != [0; PLACES] {
                 found.push((*row, *string));
             }
         }
