@@ -62,6 +62,9 @@ impl Analyzer<'_> {
                 false => sides.with_keys(join_conditions(&on, &resolver)?),
             });
         }
+        if join_type(join)? == JoinType::Inner {
+            sides.share_origins(&conditions, &mut scope);
+        }
         let shape = Shape {
             join_type: join_type(join)?,
             using,
@@ -241,6 +244,21 @@ impl Sides {
         let columns = expr.column_refs();
         let has = |name: &str| side.plan.schema().field_with_unqualified_name(name).is_ok();
         !columns.is_empty() && columns.iter().all(|c| has(&c.name))
+    }
+
+    /// Columns that an inner join makes equal may be named without a table: whichever is meant, it is the same.
+    fn share_origins(&self, conditions: &[Expr], scope: &mut Scope) {
+        for condition in conditions {
+            let Some((Expr::Column(left), Operator::Eq, Expr::Column(right))) =
+                self.compared(condition)
+            else {
+                continue;
+            };
+            let place = |name: &str| scope.columns.iter().position(|c| c.internal == name);
+            if let (Some(left), Some(right)) = (place(&left.name), place(&right.name)) {
+                scope.columns[right].origin = scope.columns[left].origin.clone();
+            }
+        }
     }
 
     /// The left and the right operand of a comparison between the sides, turned around if needed.
