@@ -338,12 +338,7 @@ pub(crate) fn view(
     let mut shown = create.clone();
     shown.name.database = Some(database.clone());
     shown.query = Some(shown_query);
-    shown.if_not_exists = false;
-    shown.or_replace = false;
-    if !columns.is_empty() {
-        let schema = shown.schema.get_or_insert_default();
-        schema.columns = columns.iter().map(shown_column).collect();
-    }
+    show_columns(&mut shown, &columns, has_types);
     let table = Table {
         columns,
         engine: Engine::View(Arc::new(*select)),
@@ -372,6 +367,20 @@ fn check_definer(create: &ast::CreateView) -> Result<()> {
             ErrorCode::UNKNOWN_USER,
             format!("Write DEFINER = CURRENT_USER: there is no user `{name}`"),
         )),
+    }
+}
+
+/// A view as it is kept: with the columns that it has. Those of a view with parameters are not known: it keeps what it
+/// declares, if that has types, as its query has the names.
+fn show_columns(shown: &mut ast::CreateView, columns: &[ColumnDefinition], has_types: bool) {
+    shown.if_not_exists = false;
+    shown.or_replace = false;
+    if !has_types {
+        shown.schema = None;
+    }
+    if !columns.is_empty() {
+        let schema = shown.schema.get_or_insert_default();
+        schema.columns = columns.iter().map(shown_column).collect();
     }
 }
 

@@ -327,6 +327,7 @@ fn views_with_parameters_and_with_names_are_there_again() {
         "CREATE VIEW p AS SELECT b FROM t WHERE a = {x:UInt8}",
         "CREATE VIEW q (c UInt16) AS SELECT b AS c FROM t WHERE a = {x:UInt8}",
         "CREATE VIEW v (x, y) AS SELECT b, a FROM t",
+        "CREATE VIEW n (z) AS SELECT b FROM t WHERE a = {x:UInt8}",
     ] {
         assert_eq!(run(&mut first, sql), "", "{sql}");
     }
