@@ -256,16 +256,12 @@ impl Resolver<'_> {
             let back = cast(to, from.base(), &there)?;
             Ok((there, back))
         });
-        let (there, back) = match there_and_back {
-            Ok(both) => both,
+        match there_and_back {
+            Ok((there, back)) => unless_changed(array, &there, &back),
             // Which of several values it was is not known.
-            Err(e) if array.len() > 1 => return Err(e),
-            Err(_) => return Ok(new_null_array(&to.physical(), array.len())),
-        };
-        let (back, array) = (rows_of(&back)?, rows_of(array)?);
-        let differs = back.iter().zip(&array).map(|(b, a)| Some(b != a));
-        let differs: BooleanArray = differs.collect();
-        nullif(&there, &differs).map_err(|e| Error::bug(e.to_string()))
+            Err(e) if array.len() > 1 => Err(e),
+            Err(_) => Ok(new_null_array(&to.physical(), array.len())),
+        }
     }
 
     /// Values of `from` as values of `to`; NULL where they are none.
@@ -307,11 +303,28 @@ impl Resolver<'_> {
         let name = type_name
             .constant
             .ok_or_else(|| Error::bug("constant type name"))?;
-        bound.call(
+        let there = bound.call(
             &[Column::new(Arc::clone(array)), Column::constant(name)],
             array.len(),
-        )
+        )?;
+        if !from.is_decimal() || !to.is_integer() {
+            return Ok(there);
+        }
+        // Fractions were cut off.
+        let settings = self.analyzer.settings();
+        let [to, from] = [to, from].map(|t| t.base().clone().to_nullable());
+        let back = cast_function(&to, &from, settings.context(), CastMode::Normal)?;
+        let back = back.call(&[Column::new(Arc::clone(&there))], array.len())?;
+        unless_changed(array, &there, &back)
     }
+}
+
+/// Values that were cast, and NULL for those that are others when they are cast `back`.
+fn unless_changed(array: &ArrayRef, there: &ArrayRef, back: &ArrayRef) -> Result<ArrayRef> {
+    let (back, array) = (rows_of(back)?, rows_of(array)?);
+    let differs = back.iter().zip(&array).map(|(b, a)| Some(b != a));
+    let differs: BooleanArray = differs.collect();
+    nullif(there, &differs).map_err(|e| Error::bug(e.to_string()))
 }
 
 fn parts_of(name: &ast::ObjectName) -> Vec<String> {
