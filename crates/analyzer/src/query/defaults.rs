@@ -2,6 +2,7 @@
 //! DEFAULT, MATERIALIZED, ALIAS, EPHEMERAL.
 
 use basalt_error::{Error, ErrorCode, Result};
+use basalt_parser::ast::walk::Visitor;
 use basalt_parser::ast::{self, ExprKind};
 use basalt_types::DataType;
 
@@ -168,22 +169,23 @@ pub fn column_names(expr: &ast::Expr) -> Vec<String> {
     names
 }
 
-/// Whether an expression may use columns that [`column_names`] does not find: those of subqueries and of `*`.
-pub fn may_use_others(expr: &ast::Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Matcher(_) | ExprKind::Subquery(_) => true,
-        ExprKind::Array(items) | ExprKind::Tuple(items) => items.iter().any(may_use_others),
-        ExprKind::Function(f) => {
-            let mut parts = f.params.iter().flatten().chain(&f.args);
-            parts.any(may_use_others)
+/// Whether an expression may use columns that [`column_names`] does not find: those of subqueries, of `*`, and
+/// of functions that are the user's.
+pub fn may_use_others(expr: &ast::Expr, is_users: &dyn Fn(&str) -> bool) -> bool {
+    struct Others<'a>(bool, &'a dyn Fn(&str) -> bool);
+    impl Visitor for Others<'_> {
+        fn expr(&mut self, expr: &ast::Expr) -> bool {
+            self.0 |= match &expr.kind {
+                ExprKind::Matcher(_) | ExprKind::Subquery(_) => true,
+                ExprKind::Function(function) => self.1(&function.name),
+                _ => false,
+            };
+            !self.0
         }
-        ExprKind::Lambda(lambda) => may_use_others(&lambda.body),
-        ExprKind::Alias { expr, .. } => may_use_others(expr),
-        ExprKind::Identifier(_)
-        | ExprKind::Literal(_)
-        | ExprKind::QueryParameter(_)
-        | ExprKind::ParameterName(_) => false,
     }
+    let mut others = Others(false, is_users);
+    expr.walk(&mut others);
+    others.0
 }
 
 fn collect(expr: &ast::Expr, bound: &mut Vec<String>, names: &mut Vec<String>) {

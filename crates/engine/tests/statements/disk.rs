@@ -339,10 +339,14 @@ fn views_with_parameters_and_with_names_are_there_again() {
             run(session, "SELECT x, y FROM v ORDER BY y"),
             "2\t1\n4\t3\n"
         );
+        assert_eq!(run(session, "SELECT z FROM n(x = 3)"), "4\n");
+        run(session, "SHOW CREATE TABLE n")
     };
-    check(&mut first);
+    let shown = check(&mut first);
     drop(first);
-    check(&mut open(&folder.0));
+    for _ in 0..2 {
+        assert_eq!(check(&mut open(&folder.0)), shown);
+    }
 }
 
 #[test]

@@ -37,6 +37,17 @@ pub(in crate::statement) fn with_rows<T>(
     result
 }
 
+/// The same while it has no rows.
+pub(in crate::statement) fn with_no_rows<T>(
+    session: &mut Session,
+    columns: &[ColumnDefinition],
+    use_rows: impl FnOnce(&Session, &ObjectName) -> Result<T>,
+) -> Result<T> {
+    let fields = stored(columns).map(|c| c.column.data_type.field(&c.column.name));
+    let memory = MemoryTable::new(Arc::new(Schema::new(fields.collect::<Vec<_>>())));
+    with_rows(session, (memory, columns.to_vec()), use_rows)
+}
+
 /// Finds what is wrong with expressions over a table of such a name and columns, also if it has no rows.
 pub(in crate::statement) fn planned_over(
     session: &mut Session,
@@ -44,9 +55,7 @@ pub(in crate::statement) fn planned_over(
     (name, columns): (&ObjectName, &[ColumnDefinition]),
     exprs: Vec<Expr>,
 ) -> Result<()> {
-    let fields = stored(columns).map(|c| c.column.data_type.field(&c.column.name));
-    let memory = MemoryTable::new(Arc::new(Schema::new(fields.collect::<Vec<_>>())));
-    with_rows(session, (memory, columns.to_vec()), |session, rows| {
+    with_no_rows(session, columns, |session, rows| {
         let mut select = select(rows, exprs, None);
         set_alias(&mut select, &name.name);
         query::plan(session, query, &select).map(|_| ())

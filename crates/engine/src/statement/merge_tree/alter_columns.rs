@@ -146,7 +146,7 @@ fn take_over(
     });
     let is_new: Vec<bool> = sources.iter().map(|s| *s == ColumnSource::New).collect();
     let made = Made::new(targets(&prepared.table, new), &is_new, given.collect());
-    let wanted = made.wanted(table);
+    let wanted = made.wanted(session, table);
     let changed = Changed { name, on_disk: old };
     let session = RefCell::new(session);
     let (session, changed, wanted, made) = (&session, &changed, &wanted, &made);

@@ -44,6 +44,7 @@ pub(super) struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     pub(super) fn new(
+        session: &Session,
         table: &Table,
         (given, exprs): (&'a [String], &'a [Expr]),
         targets: &'a [TargetColumn<'a>],
@@ -52,13 +53,13 @@ impl<'a> Wanted<'a> {
             exprs,
             given,
             targets,
-            used: used_columns(table, exprs),
+            used: used_columns(session, table, exprs),
         }
     }
 }
 
 /// The columns of a table that some expressions may use.
-fn used_columns(table: &Table, exprs: &[Expr]) -> Vec<ColumnDefinition> {
+fn used_columns(session: &Session, table: &Table, exprs: &[Expr]) -> Vec<ColumnDefinition> {
     let alias = |column: &ColumnDefinition| {
         let default = column.default.as_ref();
         let default = default.filter(|d| d.kind == DefaultKind::Alias);
@@ -67,7 +68,7 @@ fn used_columns(table: &Table, exprs: &[Expr]) -> Vec<ColumnDefinition> {
     let mut open = exprs.to_vec();
     let mut used = vec![false; table.columns.len()];
     while let Some(expr) = open.pop() {
-        if may_use_others(&expr) {
+        if may_use_others(&expr, &|name| is_users(session, name)) {
             return table.columns.clone();
         }
         let names = column_names(&expr);
@@ -81,6 +82,11 @@ fn used_columns(table: &Table, exprs: &[Expr]) -> Vec<ColumnDefinition> {
     let columns = table.columns.iter().zip(used);
     let columns = columns.filter(|(_, is_used)| *is_used);
     columns.map(|(column, _)| column.clone()).collect()
+}
+
+/// Whether a function is one that a user has made.
+pub(super) fn is_users(session: &Session, function: &str) -> bool {
+    session.database.sql_functions.read().contains_key(function)
 }
 
 /// Whether a name in an expression may mean a column, a part of it, or several columns with it.

@@ -6,6 +6,7 @@ use basalt_parser::ast::Expr;
 
 use super::group_rows::{Wanted, may_name};
 use crate::catalog::Table;
+use crate::session::Session;
 
 /// The columns that are evaluated: new ones, and those that they are computed from.
 pub(super) struct Made<'t> {
@@ -38,8 +39,8 @@ impl<'t> Made<'t> {
     }
 
     /// What is evaluated over a table's rows.
-    pub(super) fn wanted(&self, table: &Table) -> Wanted<'_> {
-        Wanted::new(table, (&self.given, &self.exprs), &self.targets)
+    pub(super) fn wanted(&self, session: &Session, table: &Table) -> Wanted<'_> {
+        Wanted::new(session, table, (&self.given, &self.exprs), &self.targets)
     }
 
     /// Of the values of all that was evaluated, those of the new columns.

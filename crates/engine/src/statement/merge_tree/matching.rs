@@ -1,21 +1,17 @@
 //! Finds the groups of rows for which a condition may hold, by what a part knows of them.
 
-use std::sync::Arc;
-
-use arrow::datatypes::Schema;
 use basalt_analyzer::may_use_others;
 use basalt_error::Result;
 use basalt_exec::scan::merge_tree::matching_groups;
 use basalt_parser::ast::{self, Literal, ObjectName};
-use basalt_storage::{Layout, MemoryTable, Part};
+use basalt_storage::{Layout, Part};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use crate::catalog::Table;
 use crate::session::{RunningQuery, Session};
 use crate::statement::alter;
-use crate::statement::alter::rows::with_rows;
-use crate::statement::columns::stored;
+use crate::statement::alter::rows::with_no_rows;
 use crate::statement::query;
 
 /// A condition as scans see it.
@@ -31,7 +27,7 @@ impl Matching {
         condition: &ast::Expr,
     ) -> Self {
         // A subquery would run once more.
-        if may_use_others(condition) {
+        if may_use_others(condition, &|_| false) {
             return Self(Vec::new());
         }
         Self(filters(session, query, (name, table), condition).unwrap_or_default())
@@ -50,10 +46,7 @@ fn filters(
     (name, table): (&ObjectName, &Table),
     condition: &ast::Expr,
 ) -> Result<Vec<Expr>> {
-    let fields = stored(&table.columns).map(|c| c.column.data_type.field(&c.column.name));
-    let memory = MemoryTable::new(Arc::new(Schema::new(fields.collect::<Vec<_>>())));
-    let rows = (memory, table.columns.clone());
-    with_rows(session, rows, |session, rows| {
+    with_no_rows(session, &table.columns, |session, rows| {
         let one = ast::Expr::literal(Literal::UInt(1));
         let mut select = alter::select(rows, vec![one], Some(condition.clone()));
         alter::set_alias(&mut select, &name.name);

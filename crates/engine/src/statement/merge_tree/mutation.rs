@@ -55,7 +55,7 @@ pub(in crate::statement) fn delete(
         default: None,
     };
     let targets = [target];
-    let wanted = Wanted::new(table, (&given, &keep), &targets);
+    let wanted = Wanted::new(session, table, (&given, &keep), &targets);
     let matching = Matching::of(session, query, (name, table), where_);
     on_disk.logged(
         command_text("DELETE", partition.as_deref(), where_),
@@ -208,7 +208,7 @@ pub(in crate::statement) fn update(
         &is_new,
         stored.zip(values).collect(),
     );
-    let wanted = made.wanted(table);
+    let wanted = made.wanted(session, table);
     let changed = Changed { name, on_disk };
     let text = update_text(assignments, partition.as_deref(), where_);
     let session = RefCell::new(session);

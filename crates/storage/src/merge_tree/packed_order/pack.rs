@@ -34,7 +34,7 @@ pub(super) fn pack_rows(keys: &[Key<'_>], cut: Cut, memory: &mut SortMemory) -> 
         rows.for_each(|(word, row)| *word = row);
         chunk.1.fill(0);
         let mut shift = 0;
-        for key in keys.iter().rev() {
+        for key in keys.iter().rev().filter(|key| key.num_bits > 0) {
             let numbers = &mut numbers[..end - start];
             key.numbers(start, numbers);
             let place = (shift, key.num_bits);
@@ -73,7 +73,9 @@ pub(super) fn pack_runs(keys: &[Key<'_>], cut: Cut, memory: &mut SortMemory) -> 
         words.extend(first as u64..starts.len() as u64);
         rests.resize(starts.len(), 0);
         let mut shift = 0;
-        for (key, numbers) in keys.iter().zip(&chunk.numbers).rev() {
+        // A key of no bits adds none.
+        let numbered = keys.iter().zip(&chunk.numbers).rev();
+        for (key, numbers) in numbered.filter(|(key, _)| key.num_bits > 0) {
             selected.clear();
             append_selected(&numbers[..len], begins, &mut selected);
             let place = (shift, key.num_bits);
