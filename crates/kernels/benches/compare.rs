@@ -1,10 +1,11 @@
-//! Times comparisons with a constant beside the loop that sets one bit after the other.
+//! Times comparisons with a constant and with another column beside the loop that sets one bit after the other.
 //!
 //! `cargo bench -p basalt-kernels --bench compare`
 
 mod measure;
 
 use std::hint::black_box;
+use std::iter::repeat_n;
 
 use basalt_adapt::Random;
 use basalt_kernels::compare::Comparison;
@@ -30,7 +31,20 @@ fn time<T: Copy + PartialOrd>(title: &str, values: &[T], number: T) {
         })
     };
     let kernel: fn(&[T], T, &mut [u64]) = |v, n, w| Comparison::Greater.retain(v, n, w);
-    let timed = vec![("bit_by_bit", run(bit_by_bit)), ("kernel", run(kernel))];
+    let numbers: Vec<T> = repeat_n(number, BATCH_ROWS).collect();
+    let mut words = vec![0; BATCH_ROWS / 64];
+    let pairs: Box<dyn FnMut() + '_> = Box::new(move || {
+        for values in values.chunks(BATCH_ROWS) {
+            words.fill(u64::MAX);
+            Comparison::Greater.retain_pairs(values, &numbers[..values.len()], &mut words);
+            black_box(&words);
+        }
+    });
+    let timed = vec![
+        ("bit_by_bit", run(bit_by_bit)),
+        ("kernel", run(kernel)),
+        ("of pairs", pairs),
+    ];
     measure::print(title, values.len(), size_of::<T>(), timed);
 }
 

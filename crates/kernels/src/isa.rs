@@ -67,13 +67,13 @@ pub(crate) fn store_f64x8(values: &mut [f64; 8], register: __m512d) {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn load_u64x8(words: &[u64; 8]) -> __m512i {
-    // SAFETY: (bounds) the array has 64 bytes; any alignment is fine. Pays in benches `divide`, `hash`.
+    // SAFETY: (bounds) the array has 64 bytes; any alignment is fine. Pays in bench `divide`.
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn store_u64x8(words: &mut [u64; 8], register: __m512i) {
-    // SAFETY: (bounds) the array has 64 bytes; any alignment is fine. Pays in benches `divide`, `hash`.
+    // SAFETY: (bounds) the array has 64 bytes; any alignment is fine. Pays in bench `divide`.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), register) }
 }

@@ -155,10 +155,18 @@ fn of_calendar(draw: &mut Draw, graph: &mut Graph, depth: usize) -> NodeId {
     let part = draw.of(&[
         DayPart::Year,
         DayPart::Quarter,
+        DayPart::Month,
+        DayPart::DayOfMonth,
         DayPart::DayOfYear,
+        DayPart::YearMonth,
         DayPart::YearMonthDay,
     ]);
-    let unit = draw.of(&[DayUnit::Year, DayUnit::Month, DayUnit::SundayWeek]);
+    let unit = draw.of(&[
+        DayUnit::Year,
+        DayUnit::Month,
+        DayUnit::Week,
+        DayUnit::SundayWeek,
+    ]);
     let built = match draw.below(3) {
         0 => calendar::day_of_week(graph, day),
         1 => calendar::start_of_day_unit(graph, unit, day),

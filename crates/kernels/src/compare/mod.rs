@@ -1,4 +1,4 @@
-//! Compares a column of integers with one number, or with another column, into bits.
+//! Compares a column of numbers with one number, or with another column, into bits.
 //!
 //! A loop that makes bytes of 0 and 1 is what compilers turn into vector code at every level; eight
 //! of these bytes become eight bits by one multiplication that moves each into the upper byte. With
@@ -65,6 +65,22 @@ impl Comparison {
             Comparison::GreaterOrEqual => retain(values, words, |value| value >= number),
         }
     }
+
+    /// As [`Comparison::retain`], of each value on the left with that of the same row on the right.
+    ///
+    /// # Panics
+    /// If there are fewer words than values need, or fewer values on one side.
+    pub fn retain_pairs<T: Copy + PartialOrd>(self, left: &[T], right: &[T], words: &mut [u64]) {
+        let pair = (left, right);
+        match self {
+            Comparison::Equal => retain_pairs(pair, words, |a, b| a == b),
+            Comparison::NotEqual => retain_pairs(pair, words, |a, b| a != b),
+            Comparison::Less => retain_pairs(pair, words, |a, b| a < b),
+            Comparison::LessOrEqual => retain_pairs(pair, words, |a, b| a <= b),
+            Comparison::Greater => retain_pairs(pair, words, |a, b| a > b),
+            Comparison::GreaterOrEqual => retain_pairs(pair, words, |a, b| a >= b),
+        }
+    }
 }
 
 fn retain<T: Copy>(values: &[T], words: &mut [u64], holds: impl Fn(T) -> bool) {
@@ -73,7 +89,24 @@ fn retain<T: Copy>(values: &[T], words: &mut [u64], holds: impl Fn(T) -> bool) {
     let (words, last) = words.split_at_mut(groups.len());
     retain_groups(groups, words, &holds);
     if let Some(word) = last.first_mut() {
-        scalar::retain_rows(rest, word, holds);
+        scalar::retain_rows(rest.len(), word, |row| holds(rest[row]));
+    }
+}
+
+fn retain_pairs<T: Copy>(
+    (left, right): (&[T], &[T]),
+    words: &mut [u64],
+    holds: impl Fn(T, T) -> bool,
+) {
+    assert_eq!(left.len(), right.len());
+    assert!(left.len() <= words.len() * WORD_ROWS);
+    let (left, left_rest) = left.as_chunks::<WORD_ROWS>();
+    let (right, right_rest) = right.as_chunks::<WORD_ROWS>();
+    let (words, last) = words.split_at_mut(left.len());
+    retain_pair_groups((left, right), words, &holds);
+    if let Some(word) = last.first_mut() {
+        let holds = |row: usize| holds(left_rest[row], right_rest[row]);
+        scalar::retain_rows(left_rest.len(), word, holds);
     }
 }
 
@@ -92,6 +125,56 @@ fn retain_groups<T: Copy>(groups: &[[T; WORD_ROWS]], words: &mut [u64], holds: i
         }
     }
     scalar::retain_groups(groups, words, holds);
+}
+
+/// The same where a value of each side is compared.
+fn retain_pair_groups<T: Copy>(
+    groups: Pair<'_, T>,
+    words: &mut [u64],
+    holds: impl Fn(T, T) -> bool,
+) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let level = level::current();
+        if level >= SimdLevel::Avx512 && isa::has_avx512() {
+            // SAFETY: (cpu) detected above. Pays in bench `compare`.
+            return unsafe { avx512::retain_pair_groups(groups, words, holds) };
+        }
+        if level >= SimdLevel::Avx2 && isa::has_avx2() {
+            // SAFETY: (cpu) detected above. Pays in bench `compare`.
+            return unsafe { avx2::retain_pair_groups(groups, words, holds) };
+        }
+    }
+    scalar::retain_pair_groups(groups, words, holds);
+}
+
+/// Groups of both sides, as many of one as of the other.
+type Pair<'a, T> = (&'a [[T; WORD_ROWS]], &'a [[T; WORD_ROWS]]);
+
+/// Clears the bits of each pair of groups that are 0 in its word of `word_of`.
+#[inline(always)]
+fn retain_each<T>(
+    (left, right): Pair<'_, T>,
+    words: &mut [u64],
+    word_of: impl Fn(&[T; WORD_ROWS], &[T; WORD_ROWS]) -> u64,
+) {
+    for ((left, right), word) in left.iter().zip(right).zip(words) {
+        // What an earlier comparison has dropped as a whole is not read.
+        if *word != 0 {
+            *word &= word_of(left, right);
+        }
+    }
+}
+
+/// A byte for each row, with all bits set if it holds for the row.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn flags(holds: impl Fn(usize) -> bool) -> [u8; WORD_ROWS] {
+    let mut flags = [0; WORD_ROWS];
+    for (row, flag) in flags.iter_mut().enumerate() {
+        *flag = u8::from(holds(row)).wrapping_neg();
+    }
+    flags
 }
 
 /// Clears the bits of each group that are 0 in its word of `word_of`.

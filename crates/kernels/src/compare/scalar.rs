@@ -1,12 +1,12 @@
 //! Specifies the bits, and makes them of bytes with a multiplication.
 
-use super::WORD_ROWS;
+use super::{Pair, WORD_ROWS, retain_each};
 
 /// Clears the bits of the rows for which `holds` is false, one after the other: the specification.
 #[inline(always)]
-pub(super) fn retain_rows<T: Copy>(values: &[T], word: &mut u64, holds: impl Fn(T) -> bool) {
-    for (i, value) in values.iter().enumerate() {
-        *word &= !(u64::from(!holds(*value)) << i);
+pub(super) fn retain_rows(num_rows: usize, word: &mut u64, holds: impl Fn(usize) -> bool) {
+    for row in 0..num_rows {
+        *word &= !(u64::from(!holds(row)) << row);
     }
 }
 
@@ -19,16 +19,27 @@ pub(super) fn retain_groups<T: Copy>(
     for (group, word) in groups.iter().zip(words) {
         // What an earlier comparison has dropped as a whole is not read.
         if *word != 0 {
-            *word &= word_of(group, &holds);
+            *word &= word_of(|row| holds(group[row]));
         }
     }
 }
 
+/// The same where a value of each side is compared.
+pub(super) fn retain_pair_groups<T: Copy>(
+    groups: Pair<'_, T>,
+    words: &mut [u64],
+    holds: impl Fn(T, T) -> bool,
+) {
+    retain_each(groups, words, |left, right| {
+        word_of(|row| holds(left[row], right[row]))
+    });
+}
+
 #[inline(always)]
-fn word_of<T: Copy>(values: &[T; WORD_ROWS], holds: impl Fn(T) -> bool) -> u64 {
+fn word_of(holds: impl Fn(usize) -> bool) -> u64 {
     let mut flags = [0_u8; WORD_ROWS];
-    for (flag, value) in flags.iter_mut().zip(values) {
-        *flag = u8::from(holds(*value));
+    for (row, flag) in flags.iter_mut().enumerate() {
+        *flag = u8::from(holds(row));
     }
     let (octets, _) = flags.as_chunks::<8>();
     let bytes = octets.iter().map(|octet| bits_of(*octet));

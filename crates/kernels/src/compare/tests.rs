@@ -31,13 +31,39 @@ fn check<T: Copy + PartialOrd + Debug>(values: &[T], number: T, before: &[u64]) 
     for comparison in ALL {
         let mut expected = before.to_vec();
         for (values, word) in values.chunks(64).zip(&mut expected) {
-            scalar::retain_rows(values, word, |value| holds(comparison, value, number));
+            let holds = |row: usize| holds(comparison, values[row], number);
+            scalar::retain_rows(values.len(), word, holds);
         }
+        let numbers = vec![number; values.len()];
         at_every_level(|level| {
             let mut words = before.to_vec();
             comparison.retain(values, number, &mut words);
             let what = (level, size_of::<T>(), values.len(), comparison, number);
             assert_eq!(words, expected, "{what:?}");
+            let mut words = before.to_vec();
+            comparison.retain_pairs(values, &numbers, &mut words);
+            assert_eq!(words, expected, "pairs, {what:?}");
+            words.copy_from_slice(before);
+            comparison
+                .mirrored()
+                .retain_pairs(&numbers, values, &mut words);
+            assert_eq!(words, expected, "pairs the other way round, {what:?}");
+        });
+    }
+    let (left, right) = values.split_at(values.len() / 2);
+    let right = &right[..left.len()];
+    for comparison in ALL {
+        let mut expected = before.to_vec();
+        for (group, word) in expected.iter_mut().enumerate() {
+            let first = left.len().min(group * 64);
+            let len = (left.len() - first).min(64);
+            let row_holds = |row: usize| holds(comparison, left[first + row], right[first + row]);
+            scalar::retain_rows(len, word, row_holds);
+        }
+        at_every_level(|level| {
+            let mut words = before.to_vec();
+            comparison.retain_pairs(left, right, &mut words);
+            assert_eq!(words, expected, "{level} {comparison:?} of halves");
         });
     }
 }
@@ -79,7 +105,7 @@ fn the_specification_is_one_comparison_for_each_value() {
     for comparison in ALL {
         for (a, b) in [(1, 2), (2, 2), (3, 2)] {
             let mut word = u64::MAX;
-            scalar::retain_rows(&[2, a], &mut word, |value| holds(comparison, value, b));
+            scalar::retain_rows(2, &mut word, |row| holds(comparison, [2, a][row], b));
             let is_set = |place: u32| word >> place & 1 == 1;
             assert_eq!(is_set(0), holds(comparison, 2, b));
             assert_eq!(is_set(1), holds(comparison, a, b));
@@ -93,6 +119,14 @@ fn the_specification_is_one_comparison_for_each_value() {
 fn too_few_words_are_refused() {
     let retain = || Comparison::Less.retain(&[1_u8; 65], 1, &mut [u64::MAX]);
     std::panic::catch_unwind(retain).unwrap_err();
+    let retain = |left: usize, right: usize, words: usize| {
+        let sides = (vec![1_u8; left], vec![1_u8; right]);
+        let mut words = vec![u64::MAX; words];
+        Comparison::Less.retain_pairs(&sides.0, &sides.1, &mut words);
+    };
+    for (left, right, words) in [(65, 65, 1), (64, 63, 1), (63, 64, 1)] {
+        std::panic::catch_unwind(|| retain(left, right, words)).unwrap_err();
+    }
 }
 
 proptest! {
