@@ -6,8 +6,8 @@
 //! cost = payload bytes * ns for a stored byte + measured ns of decoding
 //! ```
 //!
-//! 1. Every chain that may be good is tried on a whole block: it is encoded, decoded and timed. What
-//!    does not take a tenth less than plain is not considered. The least cost wins.
+//! 1. Every chain that may be good is tried on a whole block, or on a part of it if the policy has no time: it is
+//!    encoded, decoded and timed. What does not take a tenth less than plain is not considered. The least cost wins.
 //!    Where LZ4 finds no repeats, a sample shows whether a stronger compression is worth a trial.
 //! 2. The winner encodes the next blocks: 1, then 2, then 4, up to [`MAX_INTERVAL`], or [`MAX_PLAIN_INTERVAL`]
 //!    if that is to store them plain; then all are tried again. If a block's size departs by a quarter from all
@@ -51,9 +51,11 @@ const NUM_RUNS: usize = 3;
 /// A chain is measured no more when the faster of two decodings took so many times what would make it the best.
 const HOPELESS_FACTOR: f64 = 2.0;
 
-/// Bytes by which it is seen whether a strong compression helps where LZ4 finds no repeats, and whether anything
-/// helps where nothing did.
+/// Bytes by which it is seen whether a strong compression helps where LZ4 finds no repeats.
 const SAMPLE_BYTES: usize = 1 << 14;
+
+/// Bytes by which it is seen, at each block that is stored plain, whether something would help by now.
+const PLAIN_SAMPLE_BYTES: usize = 1 << 12;
 
 /// Bytes of a block from which on a sample comes before its compression.
 const MANY_BYTES: usize = 4 * SAMPLE_BYTES;
@@ -79,6 +81,8 @@ pub struct Policy {
     pub least_saving: f64,
     /// The compression that is tried beside LZ4.
     pub strong: Option<Compression>,
+    /// Bytes of a block that chains are tried on at most.
+    pub trial_bytes: usize,
 }
 
 impl Default for Policy {
@@ -87,6 +91,7 @@ impl Default for Policy {
             stored_byte_ns: 1.0,
             least_saving: 0.1,
             strong: Some(Compression::Zstd(1)),
+            trial_bytes: 1 << 17,
         }
     }
 }
@@ -98,6 +103,7 @@ impl Policy {
         Self {
             stored_byte_ns: 12.0,
             strong: Some(Compression::Zstd(3)),
+            trial_bytes: usize::MAX,
             ..Self::default()
         }
     }
@@ -177,14 +183,14 @@ impl Auto {
             out.truncate(start);
             chosen.interval = 1;
         }
-        let (chain, payload_bytes) = self.best(values, element);
+        let (chain, encoded) = self.encode_by_trial(values, element, out);
         let again = self.chosen.filter(|chosen| chosen.chain == chain);
         let most = match chain {
             Chain::PLAIN => MAX_PLAIN_INTERVAL,
             _ => MAX_INTERVAL,
         };
         let interval = again.map_or(1, |chosen| (chosen.interval * 2).min(most));
-        let ratio = payload_bytes as f64 / values.len().max(1) as f64;
+        let ratio = (out.len() - start) as f64 / values.len().max(1) as f64;
         self.chosen = Some(Chosen {
             chain,
             ratios: again.map_or((ratio, ratio), |chosen| {
@@ -196,15 +202,36 @@ impl Auto {
             interval,
             blocks_left: interval,
         });
-        chain.encode(values, element, out)
+        encoded
     }
 
-    /// Tries all candidates on a block; the best one and its payload's size.
-    fn best(&mut self, values: &[u8], element: Element) -> (Chain, usize) {
+    /// Appends the values by the chain that is the best for them, or for a part of them if that holds for all.
+    fn encode_by_trial(
+        &mut self,
+        values: &[u8],
+        element: Element,
+        out: &mut Vec<u8>,
+    ) -> (Chain, Encoded) {
+        let start = out.len();
+        let tried = sample(values, element.width_bytes(), self.policy.trial_bytes);
+        let chain = self.best(&tried, element);
+        let encoded = chain.encode(values, element, out);
+        let most = values.len() as f64 * (1.0 - self.policy.least_saving);
+        let is_as_tried =
+            encoded.chain == chain && (chain == Chain::PLAIN || (out.len() - start) as f64 <= most);
+        if is_as_tried || tried.len() == values.len() {
+            return (chain, encoded);
+        }
+        out.truncate(start);
+        let chain = self.best(values, element);
+        (chain, chain.encode(values, element, out))
+    }
+
+    /// Tries all candidates on some values; the best one.
+    fn best(&mut self, values: &[u8], element: Element) -> Chain {
         let mut best = Best {
             chain: Chain::PLAIN,
             cost: values.len() as f64 * self.policy.stored_byte_ns,
-            payload_bytes: values.len(),
         };
         self.decoded.reset(values.len());
         let (mut packed, mut compressed) = (Vec::new(), Vec::new());
@@ -238,14 +265,17 @@ impl Auto {
                 }
             }
         }
-        (best.chain, best.payload_bytes)
+        best.chain
     }
 
     /// What bytes cost at least once they are compressed, without the steps before.
     fn least_ns(&self, compression: Compression, bytes: &[u8]) -> f64 {
         let stored_bytes = match bytes.len() {
             0..MANY_BYTES => 0.0,
-            len => len as f64 * compressed_ratio(compression, &sample(bytes, 1)) / SAMPLE_FACTOR,
+            len => {
+                len as f64 * compressed_ratio(compression, &sample(bytes, 1, SAMPLE_BYTES))
+                    / SAMPLE_FACTOR
+            }
         };
         let decode_ns = bytes.len() as f64 * compression.least_decode_ns();
         stored_bytes * self.policy.stored_byte_ns + decode_ns
@@ -270,7 +300,6 @@ impl Auto {
             *best = Best {
                 chain,
                 cost: stored_ns + decode_ns,
-                payload_bytes: payload.len(),
             };
         }
         decode_ns
@@ -307,20 +336,19 @@ impl Auto {
 struct Best {
     chain: Chain,
     cost: f64,
-    payload_bytes: usize,
 }
 
 /// Whether a compression makes less of some of the bytes.
 fn shrinks_sample(compression: Compression, bytes: &[u8]) -> bool {
-    let sample = sample(bytes, 1);
+    let sample = sample(bytes, 1, SAMPLE_BYTES);
     let mut compressed = Vec::new();
     compression.compress(&sample, &mut compressed) && is_much_less(compressed.len(), sample.len())
 }
 
-/// Some values from the beginning, the middle and the end.
-fn sample(values: &[u8], width: usize) -> Cow<'_, [u8]> {
+/// Some values from the beginning, the middle and the end, of so many bytes at most.
+fn sample(values: &[u8], width: usize, num_bytes: usize) -> Cow<'_, [u8]> {
     let num_values = values.len() / width;
-    let len = SAMPLE_BYTES / 3 / width;
+    let len = num_bytes / 3 / width;
     if num_values <= 3 * len {
         return Cow::Borrowed(values);
     }
@@ -331,7 +359,7 @@ fn sample(values: &[u8], width: usize) -> Cow<'_, [u8]> {
 
 /// About what part of its size some of the values can be stored in.
 fn sample_ratio(values: &[u8], element: Element, strong: Option<Compression>) -> f64 {
-    let sample = sample(values, element.width_bytes());
+    let sample = sample(values, element.width_bytes(), PLAIN_SAMPLE_BYTES);
     let packed = element.visit(Estimate {
         values: &sample,
         element,

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use zstd::bulk::Compressor;
+use zstd::bulk::{Compressor, Decompressor as ZstdDecompressor};
 
 use crate::error::{DecodeError, Result};
 use crate::lz4;
@@ -79,6 +79,8 @@ impl Compression {
 thread_local! {
     /// To make one takes longer than to compress a sample.
     static ZSTD: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    /// To make one takes as long as to decompress some thousand bytes.
+    static UNZSTD: RefCell<Option<ZstdDecompressor<'static>>> = const { RefCell::new(None) };
 }
 
 fn compress_zstd(bytes: &[u8], level: i8, out: &mut Vec<u8>) -> bool {
@@ -93,6 +95,17 @@ fn compress_zstd(bytes: &[u8], level: i8, out: &mut Vec<u8>) -> bool {
     let is_compressed = compressed.is_ok();
     out.extend(compressed.unwrap_or_default());
     is_compressed
+}
+
+/// How many bytes were written.
+fn decompress_zstd(bytes: &[u8], out: &mut [u8]) -> std::io::Result<usize> {
+    UNZSTD.with_borrow_mut(|decompressor| {
+        let kept = match decompressor.take() {
+            Some(kept) => kept,
+            None => ZstdDecompressor::new()?,
+        };
+        decompressor.insert(kept).decompress_to_buffer(bytes, out)
+    })
 }
 
 /// Decompresses the blocks of one column.
@@ -122,8 +135,7 @@ impl Decompressor {
             }
             Compression::Zstd(_) => {
                 let len = out.len();
-                let written = zstd::bulk::decompress_to_buffer(bytes, out);
-                match written {
+                match decompress_zstd(bytes, out) {
                     Ok(written) if written == len => Ok(()),
                     Ok(_) => Err(DecodeError::Truncated),
                     Err(_) => Err(DecodeError::Corrupt),

@@ -54,7 +54,13 @@ impl<T: Word> Loop for Frames<'_, T> {
 
     #[inline(always)]
     fn run(self) -> Vec<Frame<T>> {
-        self.0.chunks(GROUP_LEN).map(Frame::around).collect()
+        let groups = self.0.chunks(GROUP_LEN);
+        let mut frames = Vec::with_capacity(groups.len());
+        // Not collected: that is a function of its own, which is compiled for any processor.
+        for group in groups {
+            frames.push(Frame::around(group));
+        }
+        frames
     }
 }
 

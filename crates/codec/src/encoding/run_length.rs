@@ -4,13 +4,16 @@
 //! number of runs (4 bytes), numbers by frame of reference, lengths - 1 by frame of reference
 //! ```
 
+use basalt_kernels::Bitmap;
+use basalt_kernels::compare::Comparison;
+use basalt_kernels::filter::{append_selected, append_selected_rows};
 use basalt_kernels::widest::{Loop, widest};
 
 use crate::encoding::bit_packing::GROUP_LEN;
 use crate::encoding::frame_of_reference::{self, Groups};
 use crate::error::{DecodeError, Result};
 use crate::reader::Reader;
-use crate::word::Word;
+use crate::word::{Word, bytes_of};
 
 struct CountRuns<'a, T>(&'a [T]);
 
@@ -44,28 +47,33 @@ pub(crate) fn estimated_bytes<T: Word>(numbers: &[T]) -> usize {
 
 /// Appends the encoded `numbers` to `out`, of which there are fewer than 2^32.
 pub(crate) fn encode<T: Word>(numbers: &[T], out: &mut Vec<u8>) {
-    let num_runs = widest(CountRuns(numbers));
-    let (mut firsts, mut lengths) = (vec![T::default(); num_runs], vec![0_u32; num_runs]);
-    // Written at each number, and the place moves on behind the last one of a run: runs are short, and a branch
-    // at their ends would be foretold wrong. At first lengths are ends.
-    let mut run = 0;
-    for (end, pair) in (1_u32..).zip(numbers.windows(2)) {
-        firsts[run] = pair[0];
-        lengths[run] = end;
-        run += usize::from(pair[0] != pair[1]);
-    }
-    if let Some(last) = numbers.last() {
-        firsts[run] = *last;
-        lengths[run] = u32::truncated(numbers.len() as u64);
-    }
+    let (firsts, lengths) = runs(numbers);
+    u32::truncated(firsts.len() as u64).append_to(out);
+    frame_of_reference::encode(&firsts, out);
+    frame_of_reference::encode(&lengths, out);
+}
+
+/// The number of each run, and how many follow the first one in it. Runs are short, and a branch at their ends would be
+/// foretold wrong: ends are found as bits.
+fn runs<T: Word>(numbers: &[T]) -> (Vec<T>, Vec<u32>) {
+    let (mut firsts, mut lengths) = (Vec::new(), Vec::new());
+    let Some(after_first) = numbers.get(1..) else {
+        return (firsts, lengths);
+    };
+    // The last number ends a run, whatever it is: its bit stays.
+    let mut bits = vec![u64::MAX; numbers.len().div_ceil(64)];
+    let before_last = &numbers[..after_first.len()];
+    Comparison::NotEqual.retain_pairs(before_last, after_first, &mut bits);
+    let ends = Bitmap::try_new(bytes_of(&bits), 0, numbers.len());
+    let ends = ends.expect("a bit for each number");
+    append_selected(numbers, ends, &mut firsts);
+    append_selected_rows(ends, 1, &mut lengths);
     let mut start = 0;
     for length in &mut lengths {
         let end = std::mem::replace(length, *length - start - 1);
         start = end;
     }
-    u32::truncated(num_runs as u64).append_to(out);
-    frame_of_reference::encode(&firsts, out);
-    frame_of_reference::encode(&lengths, out);
+    (firsts, lengths)
 }
 
 /// Numbers that are written at once.
