@@ -1,5 +1,6 @@
 //! Makes parts from rows.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
@@ -8,27 +9,25 @@ use basalt_types::DataType;
 
 use super::PART_ROWS;
 use super::combine::{KeyedRows, Purpose};
-use super::encode::memory_bytes;
 use super::layout::{Effort, Layout};
 use super::manifest::Manifest;
 use super::merge::filtered;
 use super::order::{boundaries, order_of, partition};
 use super::packed_order::SortMemory;
 use super::part::PartName;
+use super::pieces::Pieces;
+use super::sorted_column::{RowOrder, SortedColumn};
 use super::table::MergeTree;
-use super::write::{PartWriter, gathered, num_threads};
-use super::writer::Writer;
+use super::write::{PartWriter, num_threads};
+use super::writer::{MAX_WAITING_BYTES, Rows, Writer};
 use super::written::Written;
 
 /// Partitions that an insert may make parts of unless somebody says otherwise.
 const MAX_PARTITIONS: usize = 100;
 
-/// Parts of more memory are written by all threads together, one after the other.
-const MAX_WAITING_BYTES: usize = 1 << 28;
-
 /// Parts before the one that is begun that need not be kept by the system yet. Who waits for the part just written has
 /// the disk idle while the next is sorted, and the processor while that is written.
-const MAX_UNSYNCED: usize = 4;
+const MAX_UNSYNCED: usize = 8;
 
 /// Columns of all these parts: files are open until they are synced, of which a process may have few.
 const MAX_UNSYNCED_COLUMNS: usize = 200;
@@ -92,7 +91,7 @@ impl Insert {
             self.num_rows += len;
             start += len;
             if self.num_rows == self.part_rows {
-                self.begin_part(false)?;
+                self.begin_part()?;
             }
         }
         Ok(())
@@ -103,12 +102,7 @@ impl Insert {
     /// # Errors
     /// If they cannot be written; then none of them is there.
     pub fn finish(mut self) -> Result<()> {
-        while let Some((place, columns)) = self.writer.as_mut().and_then(Writer::take_back) {
-            self.write(place, &columns, num_threads().div_ceil(2))?;
-        }
-        if self.num_rows > 0 {
-            self.begin_part(true)?;
-        }
+        self.write_rest()?;
         self.receive(true)?;
         let mut all = Written::new(&self.table);
         for part in self.written.drain(..) {
@@ -118,37 +112,82 @@ impl Insert {
         self.table.publish(all)
     }
 
-    /// Writes the rows that are there: on the other thread, if no part waits for it and these are not the last, else here.
-    fn begin_part(&mut self, is_last: bool) -> Result<()> {
+    /// Writes the rows that are there: on the other thread, if few wait for it, else here.
+    fn begin_part(&mut self) -> Result<()> {
+        let columns = self.take_columns();
+        let mut rows = Rows::new(self.written.len(), columns);
+        let is_large = rows.bytes > MAX_WAITING_BYTES;
+        self.receive(is_large)?;
+        self.add_place()?;
+        if !is_large {
+            let writer = self.writer.get_or_insert_with(|| Writer::new(&self.table));
+            match writer.begin(rows) {
+                None => return Ok(()),
+                Some(back) => rows = back,
+            }
+        }
+        // Half of them, if the other thread has a part of its own.
+        let is_shared = self.writer.as_ref().is_some_and(Writer::is_busy);
+        self.write(&rows, num_threads().div_ceil(1 + usize::from(is_shared)))
+    }
+
+    fn take_columns(&mut self) -> Vec<Vec<ArrayRef>> {
         self.num_rows = 0;
         let num_columns = self.columns.len();
-        let columns = std::mem::replace(&mut self.columns, vec![Vec::new(); num_columns]);
-        let bytes = columns.iter().flatten().map(memory_bytes).sum::<usize>();
-        self.receive(bytes > MAX_WAITING_BYTES)?;
-        let place = self.written.len();
-        let unsynced = (MAX_UNSYNCED_COLUMNS / num_columns.max(1)).clamp(1, MAX_UNSYNCED);
-        let long_ago = place.saturating_sub(unsynced);
+        std::mem::replace(&mut self.columns, vec![Vec::new(); num_columns])
+    }
+
+    /// Makes a place for one more part; waits until the system keeps those of long ago.
+    fn add_place(&mut self) -> Result<()> {
+        let num_columns = self.columns.len().max(1);
+        let unsynced = (MAX_UNSYNCED_COLUMNS / num_columns).clamp(1, MAX_UNSYNCED);
+        let long_ago = self.written.len().saturating_sub(unsynced);
         for part in self.written[..long_ago].iter_mut().flatten() {
             part.synced()?;
         }
         self.written.push(None);
-        if !is_last && bytes <= MAX_WAITING_BYTES {
-            let writer = self.writer.get_or_insert_with(|| Writer::new(&self.table));
-            if writer.begin(place, &columns) {
-                return Ok(());
+        Ok(())
+    }
+
+    /// Writes what is left when there are no more rows, so that both threads are done at about the same time.
+    fn write_rest(&mut self) -> Result<()> {
+        let mut waiting = self
+            .writer
+            .as_mut()
+            .map_or_else(Vec::new, Writer::take_back);
+        let mut num_rows = self.num_rows;
+        let mut last = self.take_columns();
+        // Parts have rows in the order in which they came: only what comes right before the last rows is cut anew.
+        while let Some(rows) = waiting.pop_if(|rows| rows.place + 1 == self.written.len()) {
+            num_rows += rows.num_rows();
+            self.written.pop();
+            for (pieces, before) in last.iter_mut().zip(rows.columns) {
+                pieces.splice(0..0, before);
             }
         }
-        // Half of them, if the other thread has a part of its own, and more may come when it is done.
-        let is_shared = self.writer.as_ref().is_some_and(Writer::is_busy);
-        let is_half = is_shared && !is_last;
-        let num_threads = num_threads().div_ceil(1 + usize::from(is_half));
-        self.write(place, &columns, num_threads)
+        for rows in shares(num_rows, self.part_rows).windows(2) {
+            let columns = last.iter().map(|pieces| cut(pieces, rows[0]..rows[1]));
+            waiting.push(Rows::new(self.written.len(), columns.collect()));
+            self.add_place()?;
+        }
+        if let (Some(writer), true) = (&mut self.writer, waiting.len() > 1) {
+            writer.share(waiting);
+        } else {
+            for rows in waiting {
+                self.write(&rows, num_threads())?;
+            }
+        }
+        while let Some(rows) = self.writer.as_mut().and_then(Writer::take_next) {
+            self.write(&rows, num_threads().div_ceil(2))?;
+        }
+        Ok(())
     }
 
     /// Writes a part here.
-    fn write(&mut self, place: usize, columns: &[Vec<ArrayRef>], num_threads: usize) -> Result<()> {
+    fn write(&mut self, rows: &Rows, num_threads: usize) -> Result<()> {
         let threads_and_memory = (num_threads, &mut self.memory);
-        self.written[place] = Some(write_sorted(&self.table, columns, threads_and_memory)?);
+        let written = write_sorted(&self.table, &rows.columns, threads_and_memory)?;
+        self.written[rows.place] = Some(written);
         self.check_partitions()
     }
 
@@ -181,6 +220,30 @@ impl Insert {
     }
 }
 
+/// Where rows are cut into as many parts as they need, and the end of the last: parts of one size if there are as many
+/// for one thread as for the other, else full ones.
+fn shares(num_rows: usize, part_rows: usize) -> Vec<usize> {
+    let num_parts = num_rows.div_ceil(part_rows);
+    let ends = (0..=num_parts).map(|part| match num_parts.is_multiple_of(2) {
+        true => num_rows * part / num_parts.max(1),
+        false => num_rows.min(part_rows * part),
+    });
+    ends.collect()
+}
+
+/// Some rows of a column that is in pieces.
+fn cut(pieces: &[ArrayRef], rows: Range<usize>) -> Vec<ArrayRef> {
+    let mut end = 0;
+    let cut = pieces.iter().filter_map(|piece| {
+        let start = end;
+        end += piece.len();
+        let first = rows.start.max(start);
+        let len = rows.end.min(end).saturating_sub(first);
+        (len > 0).then(|| piece.slice(first - start, len))
+    });
+    cut.collect()
+}
+
 /// Sorts rows, and writes a part for each partition.
 pub(super) fn write_sorted(
     table: &MergeTree,
@@ -197,10 +260,16 @@ pub(super) fn write_sorted(
     for (column, key) in key_columns.zip(order.keys) {
         known[*column] = key;
     }
-    let sorted = gathered(columns, &known, &order.permutation, num_threads)?;
-    let num_rows = sorted.first().map_or(0, |c| c.len());
-    let pick = |c: &usize| Arc::clone(&sorted[*c]);
-    let partition_columns: Vec<ArrayRef> = layout.partition_key.iter().map(pick).collect();
+    let pieces = Pieces::new(columns.iter().take(1).flatten().map(|piece| piece.len()));
+    let row_order = RowOrder {
+        permutation: &order.permutation,
+        pieces: &pieces,
+    };
+    let sorted = SortedColumn::all(columns, &known, row_order, num_threads)?;
+    let num_rows = pieces.num_rows();
+    let pick = |c: &usize| sorted[*c].values();
+    let partition_columns = layout.partition_key.iter().map(pick);
+    let partition_columns = partition_columns.collect::<Result<Vec<ArrayRef>>>()?;
     let types = layout
         .partition_key
         .iter()
@@ -222,12 +291,9 @@ pub(super) fn write_sorted(
     }
     for run in runs {
         let partition = partition(&typed, run[0])?;
-        let rows: Vec<ArrayRef> = sorted
-            .iter()
-            .map(|c| c.slice(run[0], run[1] - run[0]))
-            .collect();
-        let rows = combined(layout, rows)?;
-        if rows.first().is_none_or(|c| c.is_empty()) {
+        let rows = sorted.iter().map(|column| column.slice(run[0]..run[1]));
+        let rows = combined(layout, rows.collect())?;
+        if rows.first().is_none_or(|column| column.len() == 0) {
             continue;
         }
         let folder = table.new_folder();
@@ -235,17 +301,19 @@ pub(super) fn write_sorted(
         // Listed before it is written, so that it goes if that fails.
         written.add(folder.clone(), partition);
         let mut part = PartWriter::create(table, &folder, (num_threads, Effort::Quick))?;
-        part.push(&rows)?;
+        part.push_sorted(&rows)?;
         written.sync_later(part.finish(text)?)?;
     }
     Ok(written)
 }
 
 /// Sorted rows as a merge would leave them: an insert need not bring what the next merge takes away.
-fn combined(layout: &Layout, rows: Vec<ArrayRef>) -> Result<Vec<ArrayRef>> {
+fn combined<'a>(layout: &Layout, rows: Vec<SortedColumn<'a>>) -> Result<Vec<SortedColumn<'a>>> {
     let Some(combine) = layout.combining() else {
         return Ok(rows);
     };
+    let rows = rows.iter().map(SortedColumn::values);
+    let rows = rows.collect::<Result<Vec<ArrayRef>>>()?;
     let num_rows = rows.first().map_or(0, |c| c.len());
     let keys: Vec<ArrayRef> = layout
         .sorting_key
@@ -275,10 +343,11 @@ fn combined(layout: &Layout, rows: Vec<ArrayRef>) -> Result<Vec<ArrayRef>> {
         starts: &starts,
         num_rows,
     };
-    match combine.kept(one_each, Purpose::Write)? {
-        Some(kept) => filtered(&rows, &kept),
-        None => Ok(rows),
-    }
+    let rows = match combine.kept(one_each, Purpose::Write)? {
+        Some(kept) => filtered(&rows, &kept)?,
+        None => rows,
+    };
+    Ok(rows.into_iter().map(SortedColumn::from).collect())
 }
 
 impl MergeTree {
@@ -328,5 +397,21 @@ impl MergeTree {
         })?;
         self.wake_merges();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shares;
+
+    #[test]
+    fn rows_make_as_many_parts_as_they_need() {
+        assert_eq!(shares(0, 10), [0]);
+        assert_eq!(shares(7, 10), [0, 7]);
+        assert_eq!(shares(10, 10), [0, 10]);
+        assert_eq!(shares(15, 10), [0, 7, 15]);
+        assert_eq!(shares(20, 10), [0, 10, 20]);
+        assert_eq!(shares(23, 10), [0, 10, 20, 23]);
+        assert_eq!(shares(31, 10), [0, 7, 15, 23, 31]);
     }
 }

@@ -26,7 +26,9 @@
 //! | [`order`] | the order of rows, and where partitions end |
 //! | [`packed_order`] | the same for keys of integers, sorted as words |
 //! | [`row_order`] | the same for all other keys |
-//! | [`permutation`] | the rows of columns in that order |
+//! | [`permutation`] | which rows stand where in that order |
+//! | [`pieces`] | where the rows of columns that lie in pieces are |
+//! | [`sorted_column`] | the rows of columns in that order |
 //! | [`key_converter`] | keys as bytes that compare as they do |
 //! | [`text_bounds`] | between which texts the strings of a group lie |
 //! | [`zeros`] | how many values are 0 or empty |
@@ -67,10 +69,12 @@ mod packed_order;
 mod part;
 mod partition;
 mod permutation;
+mod pieces;
 mod pressure;
 mod read;
 mod rewrite;
 mod row_order;
+mod sorted_column;
 mod string_dictionary;
 mod syncing;
 mod table;

@@ -3,18 +3,15 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use arrow::array::{Array, ArrayData, ArrayRef, UInt32Array, make_array};
-use arrow::buffer::{Buffer, ScalarBuffer};
+use arrow::array::{ArrayRef, UInt32Array};
 use arrow::compute::take;
-use arrow::datatypes::ArrowNativeType;
 use basalt_error::{Error, Result};
-use basalt_kernels::prefetch::prefetch;
 
 /// Values that are copied at once: most runs are shorter.
-const STRIDE: usize = 8;
+pub(super) const STRIDE: usize = 8;
 
-/// Runs whose values are asked for ahead: each lies somewhere else.
-const AHEAD: usize = 8;
+/// Runs that share a note of where their rows begin.
+const NOTE_RUNS: usize = 1 << 8;
 
 /// Which rows stand where.
 #[derive(Debug)]
@@ -32,18 +29,46 @@ pub(super) enum Permutation {
 pub(super) struct Runs {
     runs: Vec<Range<u32>>,
     num_rows: usize,
+    /// The number of rows before every [`NOTE_RUNS`]-th run.
+    notes: Vec<usize>,
     /// The rows one by one, when somebody needs them so.
     rows: OnceLock<UInt32Array>,
 }
 
 impl Runs {
     pub(super) fn new(runs: Vec<Range<u32>>) -> Self {
-        let num_rows = runs.iter().map(|run| run.len()).sum();
+        let mut num_rows = 0;
+        let notes = runs.chunks(NOTE_RUNS).map(|runs| {
+            let before = num_rows;
+            num_rows += runs.iter().map(|run| run.len()).sum::<usize>();
+            before
+        });
         Self {
-            runs,
+            notes: notes.collect(),
             num_rows,
+            runs,
             rows: OnceLock::new(),
         }
+    }
+
+    pub(super) fn as_slice(&self) -> &[Range<u32>] {
+        &self.runs
+    }
+
+    /// The run that has a row of their order, and how many of its rows stand before.
+    pub(super) fn find(&self, row: usize) -> (usize, usize) {
+        let note = self.notes.partition_point(|before| *before <= row);
+        let note = note.saturating_sub(1);
+        let mut before = self.notes.get(note).copied().unwrap_or(0);
+        let mut run = note * NOTE_RUNS;
+        while let Some(len) = self.runs.get(run).map(ExactSizeIterator::len) {
+            if before + len > row {
+                break;
+            }
+            before += len;
+            run += 1;
+        }
+        (run, row - before)
     }
 
     fn rows(&self) -> &UInt32Array {
@@ -62,27 +87,6 @@ impl Runs {
             UInt32Array::from(rows)
         })
     }
-
-    /// The values of all runs.
-    fn copied<N: ArrowNativeType>(&self, values: &[N]) -> Buffer {
-        let mut copied: Vec<N> = Vec::with_capacity(self.num_rows + STRIDE);
-        for (at, run) in self.runs.iter().enumerate() {
-            if let Some(next) = self.runs.get(at + AHEAD) {
-                prefetch(values, next.start as usize);
-            }
-            let rows = run.start as usize..run.end as usize;
-            let stride = values[rows.start..].first_chunk::<STRIDE>();
-            match stride.filter(|_| rows.len() <= STRIDE) {
-                Some(stride) => {
-                    let len = copied.len() + rows.len();
-                    copied.extend_from_slice(stride);
-                    copied.truncate(len);
-                }
-                None => copied.extend_from_slice(&values[rows]),
-            }
-        }
-        Buffer::from_vec(copied)
-    }
 }
 
 impl Permutation {
@@ -97,11 +101,6 @@ impl Permutation {
 
     /// A column with its rows in this order.
     pub(super) fn of(&self, column: &ArrayRef) -> Result<ArrayRef> {
-        if let Self::Runs(runs) = self
-            && let Some(taken) = values_of_runs(column, runs)
-        {
-            return Ok(taken);
-        }
         match self.rows() {
             Some(rows) => take(column, rows, None).map_err(|e| Error::bug(e.to_string())),
             None => Ok(Arc::clone(column)),
@@ -109,84 +108,28 @@ impl Permutation {
     }
 }
 
-/// The values of runs of rows; none if they are not all of one width, or some are NULL.
-fn values_of_runs(column: &ArrayRef, runs: &Runs) -> Option<ArrayRef> {
-    let width = column.data_type().primitive_width()?;
-    if column.null_count() > 0 {
-        return None;
-    }
-    let data = column.to_data();
-    let values = match width {
-        1 => runs.copied(&values_in::<u8>(&data)),
-        2 => runs.copied(&values_in::<u16>(&data)),
-        4 => runs.copied(&values_in::<u32>(&data)),
-        8 => runs.copied(&values_in::<u64>(&data)),
-        16 => runs.copied(&values_in::<i128>(&data)),
-        _ => return None,
-    };
-    let taken = ArrayData::builder(column.data_type().clone())
-        .len(runs.num_rows)
-        .add_buffer(values)
-        .build();
-    taken.ok().map(make_array)
-}
-
-/// The values of a column, all of them of one width.
-fn values_in<N: ArrowNativeType>(data: &ArrayData) -> ScalarBuffer<N> {
-    ScalarBuffer::new(data.buffers()[0].clone(), data.offset(), data.len())
-}
-
 #[cfg(test)]
 mod tests {
-    use arrow::array::{
-        BinaryViewArray, BooleanArray, Decimal128Array, Float64Array, Int8Array, Int64Array,
-        UInt16Array,
-    };
-
     use super::*;
 
     #[test]
-    fn runs_are_taken_as_their_rows_are() {
-        let starts = [0_u32, 1, 3, 11, 20, 40, 200, 999, 1000];
-        let mut runs: Vec<Range<u32>> = starts.windows(2).map(|s| s[0]..s[1]).collect();
+    fn every_row_is_found_in_its_run() {
+        let lens = (0..3 * NOTE_RUNS as u32).map(|i| if i % 300 == 0 { 900 } else { 1 + i % 3 });
+        let mut end = 0;
+        let runs = lens.map(|len| {
+            end += len;
+            end - len..end
+        });
+        let mut runs: Vec<Range<u32>> = runs.collect();
         runs.reverse();
-        runs.swap(0, 3);
-        let numbers = 0..1010_i64;
-        let columns: [ArrayRef; 7] = [
-            Arc::new(Int64Array::from_iter_values(numbers.clone())),
-            Arc::new(Int8Array::from_iter_values(
-                numbers.clone().map(|n| n as i8),
-            )),
-            Arc::new(UInt16Array::from_iter_values(
-                numbers.clone().map(|n| n as u16),
-            )),
-            Arc::new(Decimal128Array::from_iter_values(
-                numbers.clone().map(i128::from),
-            )),
-            Arc::new(
-                numbers
-                    .clone()
-                    .map(|n| (n % 3 > 0).then_some(n as f64))
-                    .collect::<Float64Array>(),
-            ),
-            Arc::new(
-                numbers
-                    .clone()
-                    .map(|n| Some(n % 3 > 0))
-                    .collect::<BooleanArray>(),
-            ),
-            Arc::new(BinaryViewArray::from_iter_values(
-                numbers.map(|n| n.to_string()),
-            )),
-        ];
-        let permutation = Permutation::Runs(Runs::new(runs.clone()));
-        let rows = UInt32Array::from_iter_values(runs.into_iter().flatten());
-        assert_eq!(permutation.rows(), Some(&rows));
-        for column in columns {
-            // The array has others before and behind.
-            let column = column.slice(3, 1000);
-            let expected = take(&column, &rows, None).unwrap();
-            assert_eq!(&permutation.of(&column).unwrap(), &expected);
+        let order = Runs::new(runs.clone());
+        let rows = runs.iter().enumerate();
+        let rows = rows.flat_map(|(run, rows)| (0..rows.len()).map(move |before| (run, before)));
+        for (row, place) in rows.enumerate() {
+            assert_eq!(order.find(row), place, "row {row}");
         }
+        let all = Permutation::Runs(order);
+        let rows = UInt32Array::from_iter_values(runs.into_iter().flatten());
+        assert_eq!(all.rows(), Some(&rows));
     }
 }

@@ -12,35 +12,17 @@ use basalt_error::{Error, Result};
 use basalt_profile::Account;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::encode::{ColumnEncoder, value_bytes};
+use super::encode::ColumnEncoder;
 use super::index::PartIndexes;
 use super::kept_rows::KeptRows;
 use super::layout::{Effort, StoredColumn};
 use super::metadata::{self, ColumnMetadata, GroupMetadata, PartMetadata};
-use super::order::in_one_piece;
 use super::part::column_file;
-use super::permutation::Permutation;
+use super::sorted_column::SortedColumn;
 use super::syncing::{Unsynced, UnsyncedPart};
 use super::table::MergeTree;
 use super::{GROUP_BYTES, GROUP_ROWS};
 use crate::disk::{Disk, NewFile};
-
-/// The columns of some batches, each as one array, in another order if there is one; without work for those that
-/// are known so.
-pub(super) fn gathered(
-    columns: &[Vec<ArrayRef>],
-    known: &[Option<ArrayRef>],
-    permutation: &Permutation,
-    num_threads: usize,
-) -> Result<Vec<ArrayRef>> {
-    in_parallel(columns.len(), num_threads, |i| {
-        if let Some(Some(known)) = known.get(i) {
-            return Ok(Arc::clone(known));
-        }
-        let whole = in_one_piece(&columns[i])?;
-        permutation.of(&whole)
-    })
-}
 
 /// A part that is being written, into a new folder.
 pub(super) struct PartWriter<'a> {
@@ -84,15 +66,21 @@ impl<'a> PartWriter<'a> {
 
     /// Adds rows, all columns of them.
     pub(super) fn push(&mut self, columns: &[ArrayRef]) -> Result<()> {
+        let columns = columns.iter().map(|column| Arc::clone(column).into());
+        self.push_sorted(&columns.collect::<Vec<_>>())
+    }
+
+    /// The same, of which some are put in order when they are encoded.
+    pub(super) fn push_sorted(&mut self, columns: &[SortedColumn<'_>]) -> Result<()> {
         let groups = groups(columns);
         in_parallel(self.columns.len(), self.num_threads, |i| {
             let column = &self.columns[i];
             let mut column = column.lock().unwrap_or_else(PoisonError::into_inner);
             let mut rows = groups.windows(2);
-            rows.try_for_each(|g| column.push(&columns[i].slice(g[0], g[1] - g[0])))
+            rows.try_for_each(|g| column.push(&columns[i].slice(g[0]..g[1]).values()?))
         })?;
         for group in groups.windows(2) {
-            let mut values = |c: usize| Ok(columns[c].slice(group[0], group[1] - group[0]));
+            let mut values = |c: usize| columns[c].slice(group[0]..group[1]).values();
             self.indexes.push(self.table.layout(), &mut values)?;
         }
         let rows = groups.windows(2).map(|g| g[1] - g[0]);
@@ -162,14 +150,14 @@ pub(super) fn write_metadata(
 }
 
 /// Where groups begin, and the end of the last: many rows, unless their values are large.
-fn groups(columns: &[ArrayRef]) -> Vec<usize> {
-    let num_rows = columns.first().map_or(0, |c| c.len());
+fn groups(columns: &[SortedColumn<'_>]) -> Vec<usize> {
+    let num_rows = columns.first().map_or(0, SortedColumn::len);
     let mut starts = vec![0];
     let mut start = 0;
     while start < num_rows {
         let mut len = GROUP_ROWS.min(num_rows - start);
         let is_large = |len: usize| {
-            let mut bytes = columns.iter().map(|c| value_bytes(&c.slice(start, len)));
+            let mut bytes = columns.iter().map(|c| c.value_bytes(start..start + len));
             bytes.any(|bytes| bytes > GROUP_BYTES)
         };
         while len > 1 && is_large(len) {

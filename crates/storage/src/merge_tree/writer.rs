@@ -1,8 +1,8 @@
 //! Writes parts of an insert while the next rows come in, and while the insert's own thread writes another.
 //!
-//! One thread, for as long as the insert: a thread for each part would take its memory from the system anew. One part
-//! waits for it, so that it has the next when it is done while the other thread is in the middle of one; at the end the
-//! other thread takes that back if it has not been begun.
+//! One thread, for as long as the insert: a thread for each part would take its memory from the system anew. Two parts
+//! wait for it at most, so that it has the next when it is done while the other thread is in the middle of one, however
+//! much longer that takes; at the end the other thread takes back what has not been begun.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,17 +14,46 @@ use basalt_error::Result;
 use basalt_profile::Account;
 use parking_lot::{Condvar, Mutex};
 
+use super::encode::memory_bytes;
 use super::insert::write_sorted;
 use super::packed_order::SortMemory;
 use super::table::MergeTree;
 use super::write::num_threads;
 use super::written::Written;
 
-/// A place among the parts of an insert, and the columns of its rows.
-pub(super) type Rows = (usize, Vec<Vec<ArrayRef>>);
+/// Rows that become a part.
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// The part's place among those of the insert.
+    pub(super) place: usize,
+    pub(super) columns: Vec<Vec<ArrayRef>>,
+    /// About the memory that they take.
+    pub(super) bytes: usize,
+}
+
+impl Rows {
+    pub(super) fn new(place: usize, columns: Vec<Vec<ArrayRef>>) -> Self {
+        Self {
+            place,
+            bytes: columns.iter().flatten().map(memory_bytes).sum(),
+            columns,
+        }
+    }
+
+    pub(super) fn num_rows(&self) -> usize {
+        let first = self.columns.first().into_iter().flatten();
+        first.map(|piece| piece.len()).sum()
+    }
+}
 
 /// A part that was written, or why it was not.
 type Part = (usize, Result<Written>);
+
+/// Parts of more memory are written by all threads together, one after the other; two wait if they have no more.
+pub(super) const MAX_WAITING_BYTES: usize = 1 << 28;
+
+/// Parts that wait at most.
+const MAX_WAITING: usize = 2;
 
 /// The other thread of an insert.
 #[derive(Debug)]
@@ -48,6 +77,15 @@ struct Queue {
 struct State {
     waiting: VecDeque<Rows>,
     is_closed: bool,
+}
+
+impl State {
+    /// Whether rows of so much memory may wait behind those that do.
+    fn has_room(&self, bytes: usize) -> bool {
+        let waiting = self.waiting.iter().map(|rows| rows.bytes);
+        let is_little = waiting.sum::<usize>() + bytes <= MAX_WAITING_BYTES;
+        self.waiting.is_empty() || is_little && self.waiting.len() < MAX_WAITING
+    }
 }
 
 impl Queue {
@@ -79,20 +117,34 @@ impl Writer {
         }
     }
 
-    /// Has a part be written, unless another one waits.
-    pub(super) fn begin(&mut self, place: usize, columns: &[Vec<ArrayRef>]) -> bool {
+    /// Has a part be written; gives it back if others wait already.
+    pub(super) fn begin(&mut self, rows: Rows) -> Option<Rows> {
         let mut state = self.queue.state.lock();
-        let has_room = self.thread.is_some() && state.waiting.is_empty();
-        if has_room {
-            state.waiting.push_back((place, columns.to_vec()));
-            self.num_open += 1;
-            self.queue.changed.notify_one();
+        if self.thread.is_none() || !state.has_room(rows.bytes) {
+            return Some(rows);
         }
-        has_room
+        state.waiting.push_back(rows);
+        self.num_open += 1;
+        self.queue.changed.notify_one();
+        None
     }
 
-    /// A part that it was given and has not begun.
-    pub(super) fn take_back(&mut self) -> Option<Rows> {
+    /// The parts that it was given and has not begun.
+    pub(super) fn take_back(&mut self) -> Vec<Rows> {
+        let waiting = std::mem::take(&mut self.queue.state.lock().waiting);
+        self.num_open -= waiting.len();
+        waiting.into()
+    }
+
+    /// Has parts be written by whoever takes the next one first: it, or the insert's own thread.
+    pub(super) fn share(&mut self, parts: Vec<Rows>) {
+        self.num_open += parts.len();
+        self.queue.state.lock().waiting.extend(parts);
+        self.queue.changed.notify_one();
+    }
+
+    /// The next part that it was given and has not begun.
+    pub(super) fn take_next(&mut self) -> Option<Rows> {
         let rows = self.queue.state.lock().waiting.pop_front();
         self.num_open -= usize::from(rows.is_some());
         rows
@@ -128,11 +180,11 @@ fn write_all(table: &MergeTree, queue: &Queue, done: &Sender<Part>) {
     let mut memory = SortMemory::default();
     // The other half is for the part that comes next.
     let num_threads = num_threads().div_ceil(2);
-    while let Some((place, columns)) = queue.next() {
-        let part = write_sorted(table, &columns, (num_threads, &mut memory));
-        drop(columns);
+    while let Some(rows) = queue.next() {
+        let part = write_sorted(table, &rows.columns, (num_threads, &mut memory));
+        drop(rows.columns);
         // Whoever does not wait for the part any more takes none: its folder goes with it.
-        let _ = done.send((place, part));
+        let _ = done.send((rows.place, part));
     }
 }
 

@@ -248,14 +248,34 @@ impl Visit for Column<'_> {
             (self.fill)(start, chunk);
             match self.runs {
                 None => values.extend(chunk.iter().map(|n| of(*n))),
-                Some(runs) => {
-                    for (n, run) in chunk.iter().zip(&runs[start..]) {
-                        push_repeated(&mut values, of(*n), run.len());
-                    }
-                }
+                Some(runs) => widest(Repeat {
+                    numbers: chunk,
+                    runs: &runs[start..],
+                    of,
+                    out: &mut values,
+                }),
             }
         }
         Arc::new(PrimitiveArray::<T>::new(values.into(), None))
+    }
+}
+
+/// Adds the value of each number as often as its run is long.
+struct Repeat<'a, N, F> {
+    numbers: &'a [u64],
+    runs: &'a [Range<u32>],
+    of: F,
+    out: &'a mut Vec<N>,
+}
+
+impl<N: Copy, F: Fn(u64) -> N> Loop for Repeat<'_, N, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (number, run) in self.numbers.iter().zip(self.runs) {
+            push_repeated(self.out, (self.of)(*number), run.len());
+        }
     }
 }
 

@@ -204,7 +204,8 @@ fn what_a_killed_process_leaves_is_no_row() {
     insert(&table, &[1]);
     // Not finished: what was written goes.
     let mut unfinished = table.insert().unwrap().of_parts_of(10);
-    unfinished.push(&batch(&[7; 25])).unwrap();
+    // Two parts wait and another thread has one: the fourth is written here.
+    unfinished.push(&batch(&[7; 45])).unwrap();
     let parts = || {
         let names = fs::read_dir(&folder.0)
             .unwrap()
