@@ -100,6 +100,14 @@ impl<'a> Signature<'a> {
     }
 }
 
+/// The name of a function of two floats, by its key.
+pub(crate) fn function_of_floats(key: &str) -> Option<&str> {
+    let signature = Signature::parse(key)?;
+    let is_float = |arg: &Operand| arg.kind == Kind::Number && arg.data_type.is_float();
+    let is_of_two = signature.args.len() == 2 && signature.args.iter().any(is_float);
+    (is_of_two && signature.is_of_numbers()).then_some(signature.name)
+}
+
 impl Operand {
     /// The type of that name, where times without a zone have `session`.
     fn parse(name: &str, session: &str) -> Option<Self> {

@@ -1,42 +1,64 @@
-//! Compares columns with constants: integers, and strings that are as short as their views.
+//! Compares columns with constants, or with each other: numbers, and strings that are as short as their views.
 
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, RecordBatch, make_view};
 use arrow::datatypes::{
-    DataType as ArrowType, Int8Type, Int16Type, Int32Type, Int64Type, Schema, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    DataType as ArrowType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    Schema, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
+use basalt_analyzer::udf::FunctionUdf;
 use basalt_kernels::Bitmap;
 use basalt_kernels::compare::Comparison;
 use datafusion::common::{ScalarValue, internal_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::Operator;
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+
+use crate::compile::function_of_floats;
 
 /// Strings up to this length lie in their views, which then are the same if the strings are.
 const MAX_INLINE: usize = 12;
 
-/// A column compared with a constant.
+/// Integers up to this size are floats of 64 bits, too.
+const MAX_EXACT: i128 = 1 << f64::MANTISSA_DIGITS;
+
+/// A column compared with a constant, or with another column of its type.
 #[derive(Clone, Debug)]
 pub(super) struct ColumnComparison {
     column: usize,
     comparison: Comparison,
-    constant: Constant,
+    other: Other,
 }
 
 #[derive(Clone, Debug)]
-enum Constant {
+enum Other {
+    /// A number of the column's type.
     Number(ScalarValue),
     /// The view of a short string.
     View(u128),
+    Column(usize),
 }
 
-impl ColumnComparison {
-    /// The comparison that a condition on rows of `schema` is, if it is one.
-    pub(super) fn try_new(conjunct: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
+/// Both sides of a comparison.
+struct Sides<'a> {
+    left: &'a Arc<dyn PhysicalExpr>,
+    comparison: Comparison,
+    right: &'a Arc<dyn PhysicalExpr>,
+    /// Whether they are floats, in the processor's order.
+    has_floats: bool,
+}
+
+impl<'a> Sides<'a> {
+    /// Those of a condition, if it compares.
+    fn of(conjunct: &'a Arc<dyn PhysicalExpr>) -> Option<Self> {
         let binary = conjunct.downcast_ref::<BinaryExpr>()?;
+        if let Some(call) = binary.left().downcast_ref::<ScalarFunctionExpr>() {
+            let zero = binary.right().downcast_ref::<Literal>()?.value();
+            let tells = *binary.op() == Operator::NotEq && *zero == ScalarValue::UInt8(Some(0));
+            return tells.then(|| Self::of_call(call))?;
+        }
         let comparison = match binary.op() {
             Operator::Eq => Comparison::Equal,
             Operator::NotEq => Comparison::NotEqual,
@@ -46,31 +68,78 @@ impl ColumnComparison {
             Operator::GtEq => Comparison::GreaterOrEqual,
             _ => return None,
         };
-        let (left, right) = (binary.left(), binary.right());
-        let (column, literal, comparison) = match left.downcast_ref::<Column>() {
-            Some(column) => (column, right, comparison),
-            None => (right.downcast_ref::<Column>()?, left, comparison.mirrored()),
+        Some(Self {
+            left: binary.left(),
+            comparison,
+            right: binary.right(),
+            has_floats: false,
+        })
+    }
+
+    /// Those of one of the dialect's functions, which compare floats.
+    fn of_call(call: &'a ScalarFunctionExpr) -> Option<Self> {
+        let udf = call.fun().inner().downcast_ref::<FunctionUdf>()?;
+        let [left, right] = call.args() else {
+            return None;
         };
-        let constant = literal.downcast_ref::<Literal>()?.value();
-        let constant = match constant {
-            ScalarValue::BinaryView(Some(bytes)) => {
-                let is_view = *schema.field(column.index()).data_type() == ArrowType::BinaryView;
-                let is_short = bytes.len() <= MAX_INLINE;
-                let is_equality = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
-                if !(is_view && is_short && is_equality) {
-                    return None;
-                }
-                Constant::View(make_view(bytes, 0, 0))
-            }
-            number if number.data_type().is_integer() && !number.is_null() => {
-                Constant::Number(number.clone())
-            }
+        let comparison = match function_of_floats(udf.key())? {
+            "equals" => Comparison::Equal,
+            "notEquals" => Comparison::NotEqual,
+            "less" => Comparison::Less,
+            "lessOrEquals" => Comparison::LessOrEqual,
+            "greater" => Comparison::Greater,
+            "greaterOrEquals" => Comparison::GreaterOrEqual,
             _ => return None,
+        };
+        Some(Self {
+            left,
+            comparison,
+            right,
+            has_floats: true,
+        })
+    }
+}
+
+impl ColumnComparison {
+    /// The comparison that a condition on rows of `schema` is, if it is one.
+    pub(super) fn try_new(conjunct: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
+        let sides = Sides::of(conjunct)?;
+        let (column, other, comparison) = match sides.left.downcast_ref::<Column>() {
+            Some(column) => (column, sides.right, sides.comparison),
+            None => (
+                sides.right.downcast_ref::<Column>()?,
+                sides.left,
+                sides.comparison.mirrored(),
+            ),
+        };
+        let data_type = schema.fields().get(column.index())?.data_type();
+        let is_number = match sides.has_floats {
+            true => data_type.is_floating(),
+            false => data_type.is_integer(),
+        };
+        let other = match other.downcast_ref::<Column>() {
+            Some(other) => {
+                let is_alike = schema.fields().get(other.index())?.data_type() == data_type;
+                Other::Column((is_number && is_alike).then(|| other.index())?)
+            }
+            None => match other.downcast_ref::<Literal>()?.value() {
+                ScalarValue::BinaryView(Some(bytes)) => {
+                    let is_equality =
+                        matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+                    let is_short = bytes.len() <= MAX_INLINE;
+                    let is_view = *data_type == ArrowType::BinaryView;
+                    Other::View(
+                        (is_view && is_short && is_equality).then(|| make_view(bytes, 0, 0))?,
+                    )
+                }
+                number if is_number => Other::Number(number_of(number, data_type)?),
+                _ => return None,
+            },
         };
         Some(Self {
             column: column.index(),
             comparison,
-            constant,
+            other,
         })
     }
 
@@ -80,9 +149,9 @@ impl ColumnComparison {
     /// If the column is none of the type that the schema has told.
     pub(super) fn retain(&self, batch: &RecordBatch, words: &mut [u64]) -> Result<()> {
         let array = batch.column(self.column);
-        match &self.constant {
-            Constant::View(view) => self.retain_views(array, *view, words)?,
-            Constant::Number(number) => match number {
+        match &self.other {
+            Other::View(view) => self.retain_views(array, *view, words)?,
+            Other::Number(number) => match number {
                 ScalarValue::Int8(Some(n)) => self.retain_in::<Int8Type>(array, *n, words)?,
                 ScalarValue::Int16(Some(n)) => self.retain_in::<Int16Type>(array, *n, words)?,
                 ScalarValue::Int32(Some(n)) => self.retain_in::<Int32Type>(array, *n, words)?,
@@ -91,15 +160,48 @@ impl ColumnComparison {
                 ScalarValue::UInt16(Some(n)) => self.retain_in::<UInt16Type>(array, *n, words)?,
                 ScalarValue::UInt32(Some(n)) => self.retain_in::<UInt32Type>(array, *n, words)?,
                 ScalarValue::UInt64(Some(n)) => self.retain_in::<UInt64Type>(array, *n, words)?,
+                ScalarValue::Float32(Some(n)) => self.retain_in::<Float32Type>(array, *n, words)?,
+                ScalarValue::Float64(Some(n)) => self.retain_in::<Float64Type>(array, *n, words)?,
                 other => return internal_err!("a comparison with {other}"),
             },
+            Other::Column(other) => {
+                let other = batch.column(*other);
+                self.retain_pairs((array, other), words)?;
+                drop_nulls(other, words);
+            }
         }
-        let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
-        let valid = nulls.and_then(|n| Bitmap::try_new(n.validity(), n.offset(), n.len()));
-        if let Some(valid) = valid {
-            let words = words.iter_mut().enumerate();
-            words.for_each(|(i, word)| *word &= valid.word(i));
+        drop_nulls(array, words);
+        Ok(())
+    }
+
+    fn retain_pairs(&self, sides: (&ArrayRef, &ArrayRef), words: &mut [u64]) -> Result<()> {
+        match sides.0.data_type() {
+            ArrowType::Int8 => self.retain_pairs_in::<Int8Type>(sides, words),
+            ArrowType::Int16 => self.retain_pairs_in::<Int16Type>(sides, words),
+            ArrowType::Int32 => self.retain_pairs_in::<Int32Type>(sides, words),
+            ArrowType::Int64 => self.retain_pairs_in::<Int64Type>(sides, words),
+            ArrowType::UInt8 => self.retain_pairs_in::<UInt8Type>(sides, words),
+            ArrowType::UInt16 => self.retain_pairs_in::<UInt16Type>(sides, words),
+            ArrowType::UInt32 => self.retain_pairs_in::<UInt32Type>(sides, words),
+            ArrowType::UInt64 => self.retain_pairs_in::<UInt64Type>(sides, words),
+            ArrowType::Float32 => self.retain_pairs_in::<Float32Type>(sides, words),
+            ArrowType::Float64 => self.retain_pairs_in::<Float64Type>(sides, words),
+            other => internal_err!("columns of {other} compared by a kernel"),
         }
+    }
+
+    fn retain_pairs_in<T: ArrowPrimitiveType>(
+        &self,
+        (left, right): (&ArrayRef, &ArrayRef),
+        words: &mut [u64],
+    ) -> Result<()> {
+        let (Some(left), Some(right)) =
+            (left.as_primitive_opt::<T>(), right.as_primitive_opt::<T>())
+        else {
+            return internal_err!("{} compared with {}", left.data_type(), right.data_type());
+        };
+        self.comparison
+            .retain_pairs(left.values(), right.values(), words);
         Ok(())
     }
 
@@ -122,5 +224,43 @@ impl ColumnComparison {
         };
         self.comparison.retain(array.views(), view, words);
         Ok(())
+    }
+}
+
+/// A constant as a number of a column's type; none if it is none.
+fn number_of(constant: &ScalarValue, data_type: &ArrowType) -> Option<ScalarValue> {
+    if constant.is_null() {
+        return None;
+    }
+    if !data_type.is_floating() {
+        return (constant.data_type() == *data_type).then(|| constant.clone());
+    }
+    let float = match constant {
+        ScalarValue::Float64(float) => (*float)?,
+        ScalarValue::Float32(float) => f64::from((*float)?),
+        integer => match integer.cast_to(&ArrowType::Decimal128(38, 0)).ok()? {
+            ScalarValue::Decimal128(Some(integer), ..) if integer.abs() <= MAX_EXACT => {
+                integer as f64
+            }
+            _ => return None,
+        },
+    };
+    let narrow = float as f32;
+    match data_type {
+        ArrowType::Float64 => Some(ScalarValue::Float64(Some(float))),
+        ArrowType::Float32 if f64::from(narrow) == float => {
+            Some(ScalarValue::Float32(Some(narrow)))
+        }
+        _ => None,
+    }
+}
+
+/// Clears the bits of rows with NULL.
+fn drop_nulls(array: &ArrayRef, words: &mut [u64]) {
+    let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
+    let valid = nulls.and_then(|n| Bitmap::try_new(n.validity(), n.offset(), n.len()));
+    if let Some(valid) = valid {
+        let words = words.iter_mut().enumerate();
+        words.for_each(|(i, word)| *word &= valid.word(i));
     }
 }

@@ -1,6 +1,6 @@
-//! Which rows a condition holds for: comparisons of columns with constants by kernels, into bits.
+//! Which rows a condition holds for: comparisons of columns with constants and with each other by kernels, into bits.
 //!
-//! Conjuncts that compare an integer or a short string with a constant come first whatever their place was:
+//! Conjuncts that compare numbers, or a short string with a constant, come first whatever their place was:
 //! they cost next to nothing, cannot fail, and spare the others rows. Among them, and among the others, those come
 //! first that drop most rows for their time ([`measured`]); a conjunct that may fail for some rows, or is another each time, is passed by none.
 
