@@ -193,7 +193,11 @@ fn compare(op: Op, a: &DataType, b: &DataType, context: &Context) -> Result<Opti
         (T::Ipv4, T::Ipv6) | (T::Ipv6, T::Ipv4) => in_common_type(op, a, b, &T::Ipv6, context),
         (T::Interval(x), T::Interval(y)) => other::intervals(op, *x, *y).map(Some),
         _ if a.is_date_or_time() && b.is_date_or_time() => {
-            let common = least_supertype(&[a.clone(), b.clone()])?;
+            let common = match least_supertype(&[a.clone(), b.clone()])? {
+                // Days go on for longer than seconds of 32 bits.
+                T::DateTime(zone) => T::DateTime64(0, zone),
+                common => common,
+            };
             in_common_type(op, a, b, &common, context)
         }
         (T::Array(_), T::Array(_)) | (T::Map(..), T::Map(..)) => other::nested(op, a, b, context),
