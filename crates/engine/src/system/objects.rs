@@ -1,5 +1,6 @@
 //! Lists databases, tables and columns.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use basalt_analyzer::{TableEntry, column_names};
@@ -203,6 +204,11 @@ pub(crate) fn tables(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
         .text("partition_key", key(Keys::partition_text))
         .text("sorting_key", key(|k| list_text(&k.sorting)))
         .text("primary_key", key(|k| list_text(&k.primary)))
+        .read(
+            "skipping_indices_types",
+            STRUCTURE,
+            all.iter().map(|l| index_types(l.table.as_deref())),
+        )?
         .flag(
             "has_own_data",
             all.iter().map(|l| l.of(Table::has_own_data, false)),
@@ -216,6 +222,19 @@ pub(crate) fn tables(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
     rows.filled(STRUCTURE)?.alias("table", "name").table()
 }
 
+/// The types of a table's skipping indexes, each once, as the text of an array.
+fn index_types(table: Option<&Table>) -> String {
+    let on_disk = table.and_then(Table::merge_tree);
+    let indexes = on_disk.map(|m| m.storage.layout().indexes.as_slice());
+    let types = indexes.unwrap_or_default().iter().map(|index| {
+        let full = index.kind.to_string();
+        let name = full.split('(').next().unwrap_or_default();
+        format!("'{name}'")
+    });
+    let types: BTreeSet<String> = types.collect();
+    format!("[{}]", Vec::from_iter(types).join(","))
+}
+
 /// A column with its place.
 struct Placed {
     database: String,
@@ -223,6 +242,22 @@ struct Placed {
     position: u64,
     on_disk: Option<Arc<MergeTreeTable>>,
     definition: ColumnDefinition,
+    /// Bytes in the files of parts, and decoded.
+    bytes: (u64, u64),
+}
+
+/// Bytes of the columns of a table's parts, in files and decoded, by their names; none of those whose list of parts is damaged.
+fn column_bytes(on_disk: Option<&MergeTreeTable>) -> HashMap<String, (u64, u64)> {
+    let parts = on_disk.and_then(|m| m.storage.parts().ok());
+    let mut bytes = HashMap::new();
+    for part in parts.iter().flat_map(|parts| parts.iter()) {
+        for (place, column) in part.metadata().columns.iter().enumerate() {
+            let (stored, decoded): &mut (u64, u64) = bytes.entry(column.name.clone()).or_default();
+            *stored += part.column_bytes(place);
+            *decoded += column.decoded_bytes;
+        }
+    }
+    bytes
 }
 
 fn all_columns(environment: &QueryEnvironment<'_>) -> Result<Vec<Placed>> {
@@ -236,8 +271,11 @@ fn all_columns(environment: &QueryEnvironment<'_>) -> Result<Vec<Placed>> {
                 .map(ColumnDefinition::new)
                 .collect(),
         };
+        let bytes = column_bytes(on_disk.as_deref());
         for (i, definition) in columns.into_iter().enumerate() {
+            let bytes = bytes.get(&definition.column.name);
             all.push(Placed {
+                bytes: bytes.copied().unwrap_or_default(),
                 on_disk: on_disk.clone(),
                 database: listed.database.clone(),
                 table: listed.name.clone(),
@@ -298,6 +336,8 @@ pub(crate) fn columns(environment: &QueryEnvironment<'_>) -> Result<TableEntry> 
             all.iter().map(|c| default_kind(&c.definition)),
         )
         .text("default_expression", all.iter().map(default))
+        .number("data_compressed_bytes", all.iter().map(|c| c.bytes.0))
+        .number("data_uncompressed_bytes", all.iter().map(|c| c.bytes.1))
         .text("comment", all.iter().map(|c| &c.definition.comment))
         .flag("is_in_partition_key", in_key(|k| &k.partition))
         .flag("is_in_sorting_key", in_key(|k| &k.sorting))

@@ -102,9 +102,12 @@ pub(crate) fn parts(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
         let numbers = all.iter().map(move |l| f(l.part.block_numbers()));
         numbers.map(|n| n.to_string())
     };
+    let index_bytes = || all.iter().map(|l| l.part.index_bytes());
     let has_mask = |l: &&Listed| !l.part.metadata().kept.is_all();
     of_parts(&all, STRUCTURE)?
         .flag("has_lightweight_delete", all.iter().map(has_mask))
+        .number("secondary_indices_compressed_bytes", index_bytes())
+        .number("secondary_indices_uncompressed_bytes", index_bytes())
         .read("min_block_number", STRUCTURE, block(|b| b.0))?
         .read("max_block_number", STRUCTURE, block(|b| b.1))?
         .filled(STRUCTURE)?

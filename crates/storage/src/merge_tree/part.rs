@@ -185,7 +185,13 @@ impl Part {
     pub fn bytes_on_disk(&self) -> u64 {
         let columns = 0..self.metadata.columns.len();
         let blocks: u64 = columns.map(|c| self.column_bytes(c)).sum();
-        blocks + self.metadata_bytes
+        blocks + self.metadata_bytes + self.index_bytes()
+    }
+
+    /// Bytes of the file of its skipping indexes; 0 if it has none.
+    pub fn index_bytes(&self) -> u64 {
+        let bytes = self.disk.len(&self.folder.join(index::FILE));
+        bytes.unwrap_or(0)
     }
 
     /// Has the folder be removed when nobody reads the part any more.
