@@ -131,7 +131,7 @@ struct Chosen {
     ratios: (f64, f64),
     /// What a sample could shrink to, if blocks are stored plain.
     plain_ratio: Option<f64>,
-    /// Bytes of the values that were tried.
+    /// Bytes of the block that was tried, or a part of it.
     tried_bytes: usize,
     interval: u32,
     blocks_left: u32,

@@ -265,7 +265,12 @@ pub(super) fn write_sorted(
         permutation: &order.permutation,
         pieces: &pieces,
     };
-    let sorted = SortedColumn::all(columns, &known, row_order, num_threads)?;
+    let mut sorted = SortedColumn::all(columns, &known, row_order, num_threads)?;
+    // What is looked at more than once is put in order once.
+    let indexed = layout.indexes.iter().map(|index| &index.column);
+    for column in layout.partition_key.iter().chain(indexed) {
+        sorted[*column] = sorted[*column].values()?.into();
+    }
     let num_rows = pieces.num_rows();
     let pick = |c: &usize| sorted[*c].values();
     let partition_columns = layout.partition_key.iter().map(pick);
