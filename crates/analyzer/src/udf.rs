@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use basalt_error::{Error, ErrorCode, Position};
-use basalt_functions::{BoundFunction, Column, Purity};
+use basalt_functions::{BoundFunction, Column, Monotone, Purity};
 use basalt_types::DataType;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
@@ -73,6 +73,16 @@ impl FunctionUdf {
         self.bound.may_fail
     }
 
+    /// How the results follow an argument, if they do.
+    pub fn monotone(&self) -> Option<&Monotone> {
+        self.bound.monotone.as_ref()
+    }
+
+    /// Whether it is known to give the same whatever settings and time zone a session has.
+    pub fn is_steady(&self) -> bool {
+        self.bound.is_steady()
+    }
+
     /// Names the function and the types that it is bound to.
     pub fn key(&self) -> &str {
         &self.key
@@ -92,7 +102,7 @@ impl FunctionUdf {
     }
 
     /// Types of the arguments.
-    pub(crate) fn argument_types(&self) -> &[DataType] {
+    pub fn argument_types(&self) -> &[DataType] {
         &self.bound.arg_types
     }
 

@@ -64,7 +64,9 @@ impl Environment for QueryEnvironment<'_> {
         if on_disk.storage.layout().combine.is_none() {
             return Ok(None);
         }
-        let rows = FinalTable::new(Arc::clone(&on_disk.storage), on_disk.storage.parts()?);
+        let storage = &on_disk.storage;
+        let keys = on_disk.key_exprs();
+        let rows = FinalTable::new(Arc::clone(storage), storage.parts()?, keys);
         Ok(Some(self.with_shown(TableEntry::Table {
             provider: Arc::new(SourceTable(rows)),
             columns: readable(&table),
@@ -233,6 +235,7 @@ fn entry(table: &Table, is_cached: bool) -> Result<TableEntry> {
             provider: Arc::new(SourceTable(MergeTreeTable::new(
                 Arc::clone(&table.storage),
                 table.storage.parts()?,
+                table.key_exprs(),
                 is_cached,
             ))),
             columns,

@@ -9,7 +9,9 @@ use arrow::error::ArrowError;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use crate::{Arg, Call, Column, Context, Fails, Interrupt, memory};
+use crate::monotone::monotone;
+use crate::steady::is_steady;
+use crate::{Arg, Call, Column, Context, Fails, Interrupt, Monotone, memory};
 
 /// Whether a function sees NULLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +141,8 @@ pub struct BoundFunction {
     pub purity: Purity,
     /// Whether it may report an error for some rows.
     pub may_fail: bool,
+    /// How the results follow an argument, if they do.
+    pub monotone: Option<Monotone>,
     /// Bytes that one call may take.
     max_bytes: usize,
     /// Whether the query may go on.
@@ -171,6 +175,7 @@ impl BoundFunction {
                 name: function.name.to_owned(),
                 arg_types,
                 may_fail: function.fails.may(args, &resolved.return_type),
+                monotone: monotone(function.name, args, &resolved.return_type, context),
                 return_type: resolved.return_type,
                 purity: function.purity,
                 max_bytes: memory::limit_of(context),
@@ -205,6 +210,7 @@ impl BoundFunction {
             name: function.name.to_owned(),
             arg_types,
             may_fail: function.fails.may(args, &return_type),
+            monotone: monotone(function.name, args, &return_type, context),
             return_type,
             purity: function.purity,
             max_bytes: memory::limit_of(context),
@@ -221,10 +227,16 @@ impl BoundFunction {
             return_type,
             purity: Purity::Pure,
             may_fail: true,
+            monotone: None,
             max_bytes: usize::MAX,
             interrupt: Interrupt::default(),
             eval,
         }
+    }
+
+    /// Whether it is known to give the same whatever settings and time zone a session has.
+    pub fn is_steady(&self) -> bool {
+        self.purity == Purity::Pure && is_steady(&self.name, &self.arg_types)
     }
 
     /// Runs the loop.

@@ -12,7 +12,9 @@
 //! | [`function`] | [`ScalarFunction`], [`BoundFunction`]: NULL and LowCardinality handling |
 //! | [`registry`] | finding functions by name, with suggestions |
 //! | [`interrupt`] | whether the query of a call may go on |
+//! | [`monotone`] | [`Monotone`]: which calls keep the order of an argument |
 //! | [`memory`] | what one call may take |
+//! | [`steady`] | which calls no setting and no time zone changes |
 //! | [`scalar`] | the scalar functions, one folder or file per family |
 //! | [`variant`] | functions over each type of a `Variant` |
 //! | `window` | sixteen bytes of a value as a number |
@@ -30,8 +32,10 @@ pub mod function;
 pub mod higher_order;
 pub mod interrupt;
 mod memory;
+mod monotone;
 pub mod registry;
 pub mod scalar;
+mod steady;
 mod variant;
 mod window;
 
@@ -41,3 +45,4 @@ pub use column::{Column, StringColumn};
 pub use fails::Fails;
 pub use function::{BoundFunction, Dictionaries, Eval, Nulls, Purity, Resolved, ScalarFunction};
 pub use interrupt::Interrupt;
+pub use monotone::Monotone;

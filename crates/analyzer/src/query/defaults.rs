@@ -5,6 +5,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::walk::Visitor;
 use basalt_parser::ast::{self, ExprKind};
 use basalt_types::DataType;
+use datafusion::logical_expr::Expr;
 
 use super::{Analyzer, Outer};
 use crate::expr::Resolver;
@@ -90,6 +91,21 @@ impl Analyzer<'_> {
             })
         });
         known.collect()
+    }
+
+    /// What an expression over a table's columns is to plans that read them; it may be evaluated once for each row.
+    ///
+    /// # Errors
+    /// What is wrong with the expression.
+    pub fn expr_over(&self, columns: &[DeclaredColumn<'_>], expr: &ast::Expr) -> Result<Expr> {
+        let types: Vec<_> = columns.iter().map(|c| c.data_type.cloned()).collect();
+        let mut scope = self.scope_of(columns, &types);
+        for column in &mut scope.columns {
+            column.internal.clone_from(&column.name);
+        }
+        let (outer, aliases) = (Outer::default(), inner_aliases(columns)?);
+        let typed = Resolver::new(self, &outer, &scope, &aliases).resolve(expr)?;
+        Ok(typed.expr)
     }
 
     fn scope_of(&self, columns: &[DeclaredColumn<'_>], types: &[Option<DataType>]) -> Scope {

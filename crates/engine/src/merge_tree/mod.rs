@@ -5,6 +5,7 @@ mod mutations;
 
 use std::sync::Arc;
 
+use basalt_exec::scan::merge_tree::KeyExprs;
 use basalt_parser::ast;
 use basalt_storage::MergeTree;
 use basalt_types::DataType;
@@ -42,6 +43,8 @@ pub struct Computed {
     pub data_type: DataType,
     /// What its values are.
     pub expr: ast::Expr,
+    /// The same as plans over the table have it.
+    pub planned: datafusion::logical_expr::Expr,
 }
 
 /// The keys of a table as its CREATE has them.
@@ -74,6 +77,14 @@ pub(crate) fn list_text(exprs: &[ast::Expr]) -> String {
 }
 
 impl MergeTreeTable {
+    /// What keys calculate, for scans.
+    pub(crate) fn key_exprs(&self) -> KeyExprs {
+        let columns = &self.storage.layout().columns;
+        let place = |name: &str| columns.iter().position(|c| c.name == name);
+        let computed = self.computed.iter();
+        KeyExprs::new(computed.filter_map(|c| Some((place(&c.name)?, c.planned.clone()))))
+    }
+
     /// Whether a key, or what the engine does with its rows, depends on a column.
     pub(crate) fn is_key(&self, column: &str) -> bool {
         let keys = self.keys.sorting.iter().chain(&self.keys.partition);

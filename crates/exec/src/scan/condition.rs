@@ -7,10 +7,10 @@ use datafusion::logical_expr::{Expr, Operator};
 pub(in crate::scan) enum Condition<'a> {
     And(&'a Expr, &'a Expr),
     Or(&'a Expr, &'a Expr),
-    /// `column op value`, for one of the values.
-    Compare(&'a str, Operator, Vec<&'a ScalarValue>),
+    /// `operand op value`, for one of the values.
+    Compare(&'a Expr, Operator, Vec<&'a ScalarValue>),
     /// `column op number`, by their values, of whatever types they are.
-    CompareNumber(&'a str, Operator, f64),
+    CompareNumber(&'a str, Operator, &'a ScalarValue),
     /// The column's string begins with a text.
     Begins(&'a str, &'a [u8]),
     /// May be anything.
@@ -29,9 +29,9 @@ impl<'a> Condition<'a> {
                 Operator::And => Self::And(&binary.left, &binary.right),
                 Operator::Or => Self::Or(&binary.left, &binary.right),
                 op => match (binary.left.as_ref(), binary.right.as_ref()) {
-                    (Expr::Column(c), Expr::Literal(v, _)) => Self::Compare(&c.name, op, vec![v]),
-                    (Expr::Literal(v, _), Expr::Column(c)) => match op.swap() {
-                        Some(op) => Self::Compare(&c.name, op, vec![v]),
+                    (operand, Expr::Literal(v, _)) => Self::Compare(operand, op, vec![v]),
+                    (Expr::Literal(v, _), operand) => match op.swap() {
+                        Some(op) => Self::Compare(operand, op, vec![v]),
                         None => Self::Unknown,
                     },
                     _ => Self::Unknown,
@@ -43,10 +43,9 @@ impl<'a> Condition<'a> {
                     _ => None,
                 };
                 let values: Option<Vec<_>> = list.list.iter().map(value).collect();
-                match (list.expr.as_ref(), values) {
-                    (Expr::Column(c), Some(values)) => Self::Compare(&c.name, Operator::Eq, values),
-                    _ => Self::Unknown,
-                }
+                values.map_or(Self::Unknown, |values| {
+                    Self::Compare(&list.expr, Operator::Eq, values)
+                })
             }
             _ => Self::Unknown,
         }
@@ -75,11 +74,9 @@ fn number_compared(expr: &Expr) -> Option<Condition<'_>> {
         return None;
     };
     match (left, right) {
-        (Expr::Column(c), Expr::Literal(v, _)) => {
-            Some(Condition::CompareNumber(&c.name, op, number(v)?))
-        }
+        (Expr::Column(c), Expr::Literal(v, _)) => Some(Condition::CompareNumber(&c.name, op, v)),
         (Expr::Literal(v, _), Expr::Column(c)) => {
-            Some(Condition::CompareNumber(&c.name, op.swap()?, number(v)?))
+            Some(Condition::CompareNumber(&c.name, op.swap()?, v))
         }
         _ => None,
     }
@@ -105,28 +102,13 @@ fn beginning(expr: &Expr) -> Option<Condition<'_>> {
     Some(Condition::Begins(&column.name, text))
 }
 
-/// A constant as a float, if it has the same value.
-fn number(value: &ScalarValue) -> Option<f64> {
-    Some(match value {
-        ScalarValue::Float64(v) => (*v)?,
-        ScalarValue::Float32(v) => f64::from((*v)?),
-        ScalarValue::UInt8(v) => f64::from((*v)?),
-        ScalarValue::UInt16(v) => f64::from((*v)?),
-        ScalarValue::UInt32(v) => f64::from((*v)?),
-        ScalarValue::Int8(v) => f64::from((*v)?),
-        ScalarValue::Int16(v) => f64::from((*v)?),
-        ScalarValue::Int32(v) => f64::from((*v)?),
-        _ => return None,
-    })
-}
-
 /// What bounds and indexes know of columns; `None` where they cannot tell.
 pub(in crate::scan) trait Known {
-    /// Whether a column can be in that relation to one of the values.
-    fn compare(&self, column: &str, op: Operator, values: &[&ScalarValue]) -> Option<bool>;
+    /// Whether a column, or what is calculated from columns, can be in that relation to one of the values.
+    fn compare(&self, operand: &Expr, op: Operator, values: &[&ScalarValue]) -> Option<bool>;
 
     /// Whether a column can be in that relation to a number, by their values.
-    fn compare_number(&self, _column: &str, _op: Operator, _value: f64) -> Option<bool> {
+    fn compare_number(&self, _column: &str, _op: Operator, _value: &ScalarValue) -> Option<bool> {
         None
     }
 
@@ -137,8 +119,8 @@ pub(in crate::scan) trait Known {
 }
 
 impl<F: Fn(&str, Operator, &[&ScalarValue]) -> Option<bool>> Known for F {
-    fn compare(&self, column: &str, op: Operator, values: &[&ScalarValue]) -> Option<bool> {
-        self(column, op, values)
+    fn compare(&self, operand: &Expr, op: Operator, values: &[&ScalarValue]) -> Option<bool> {
+        self(&operand.try_as_col()?.name, op, values)
     }
 }
 
@@ -147,7 +129,7 @@ pub(in crate::scan) fn can_match(filter: &Expr, known: &impl Known) -> bool {
     let told = match Condition::of(filter) {
         Condition::And(a, b) => return can_match(a, known) && can_match(b, known),
         Condition::Or(a, b) => return can_match(a, known) || can_match(b, known),
-        Condition::Compare(column, op, values) => known.compare(column, op, &values),
+        Condition::Compare(operand, op, values) => known.compare(operand, op, &values),
         Condition::CompareNumber(column, op, value) => known.compare_number(column, op, value),
         Condition::Begins(column, text) => known.begins(column, text),
         Condition::Unknown => None,

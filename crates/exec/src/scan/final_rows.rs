@@ -12,7 +12,7 @@ use basalt_storage::merge_tree::{KeyPlace, MergedRows, key_places};
 use basalt_storage::{Layout, MergeTree, Part};
 use datafusion::logical_expr::Expr;
 
-use super::merge_tree::{group_can_match, visible_schema};
+use super::merge_tree::{KeyExprs, Pruner, visible_schema};
 use super::{BatchIter, MorselSource, ScanRequest, TableKind};
 use crate::sort::KeyBound;
 
@@ -22,16 +22,30 @@ pub struct FinalTable {
     schema: SchemaRef,
     table: Arc<MergeTree>,
     parts: Arc<Vec<Arc<Part>>>,
+    keys: KeyExprs,
 }
 
 impl FinalTable {
-    /// These parts of the table.
-    pub fn new(table: Arc<MergeTree>, parts: Arc<Vec<Arc<Part>>>) -> Self {
+    /// These parts of the table with such keys.
+    pub fn new(table: Arc<MergeTree>, parts: Arc<Vec<Arc<Part>>>, keys: KeyExprs) -> Self {
         Self {
             schema: visible_schema(table.layout()),
             table,
             parts,
+            keys,
         }
+    }
+}
+
+impl FinalTable {
+    /// For each part and each of its groups, whether rows may fulfil the filters, by what they say of the key:
+    /// conditions on other columns would take away rows that replace others.
+    fn can_match(&self, filters: &[Expr]) -> Arc<[Vec<bool>]> {
+        let layout = self.table.layout();
+        let is_key = |column: usize| layout.sorting_key.contains(&column);
+        let pruner = Pruner::new(layout, &self.keys, filters);
+        let parts = self.parts.iter();
+        parts.map(|part| pruner.can_match(part, &is_key)).collect()
     }
 }
 
@@ -58,7 +72,7 @@ impl TableKind for FinalTable {
             table: self.clone(),
             ids: ids(self.table.layout(), &request.projection),
             num_columns: request.projection.len(),
-            filters: request.filters.clone(),
+            can_match: self.can_match(&request.filters),
         }))
     }
 
@@ -107,7 +121,8 @@ struct FinalSource {
     ids: Vec<usize>,
     /// How many of the columns the query wants.
     num_columns: usize,
-    filters: Vec<Expr>,
+    /// For each part and each of its groups, whether rows may fulfil the conditions on the key.
+    can_match: Arc<[Vec<bool>]>,
 }
 
 impl MorselSource for FinalSource {
@@ -125,10 +140,10 @@ impl MorselSource for FinalSource {
             return Ok(Box::new(std::iter::empty()));
         }
         let layout = self.table.table.layout();
-        // Conditions on other columns would take away rows that replace others.
-        let is_key = |column: usize| layout.sorting_key.contains(&column);
         let is_wanted = |part: &Part, group: usize| {
-            group_can_match(&self.table.schema, (part, group), &self.filters, &is_key)
+            let mut parts = self.table.parts.iter();
+            let place = parts.position(|known| std::ptr::eq(known.as_ref(), part));
+            place.is_none_or(|place| self.can_match[place][group])
         };
         let last = self.places.len().saturating_sub(2);
         let start = self.places.get(range);

@@ -15,6 +15,7 @@ mod introspection;
 mod json;
 mod limits;
 mod maps;
+mod monotone;
 mod random;
 mod registry;
 mod search;

@@ -102,14 +102,17 @@ pub(super) fn computed_column(
         is_new: true,
     };
     let declared: Vec<_> = known.chain([new]).collect();
-    let types = query.analyzer(&environment).types_of_columns(&declared)?;
+    let analyzer = query.analyzer(&environment);
+    let types = analyzer.types_of_columns(&declared)?;
     let data_type = types.last().cloned();
     let data_type = data_type.ok_or_else(|| Error::bug("a key without type"))?;
     Layout::check_type(&data_type)?;
+    let planned = analyzer.expr_over(&declared, expr)?;
     Ok(Computed {
         name,
         data_type,
         expr: expr.clone(),
+        planned,
     })
 }
 

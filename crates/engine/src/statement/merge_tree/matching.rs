@@ -4,11 +4,13 @@ use basalt_analyzer::may_use_others;
 use basalt_error::Result;
 use basalt_exec::scan::merge_tree::matching_groups;
 use basalt_parser::ast::{self, Literal, ObjectName};
-use basalt_storage::{Layout, Part};
+use basalt_storage::Part;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::expr_rewriter::unnormalize_col;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use crate::catalog::Table;
+use crate::merge_tree::MergeTreeTable;
 use crate::session::{RunningQuery, Session};
 use crate::statement::alter;
 use crate::statement::alter::rows::with_no_rows;
@@ -33,9 +35,10 @@ impl Matching {
         Self(filters(session, query, (name, table), condition).unwrap_or_default())
     }
 
-    /// The groups of a part of a table with such a layout for which it may hold.
-    pub(super) fn groups(&self, layout: &Layout, part: &Part) -> Vec<usize> {
-        matching_groups(layout, part, &self.0)
+    /// The groups of a part of a table for which it may hold.
+    pub(super) fn groups(&self, table: &MergeTreeTable, part: &Part) -> Vec<usize> {
+        let (layout, keys) = (table.storage.layout(), table.key_exprs());
+        matching_groups((layout, &keys), part, &self.0)
     }
 }
 
@@ -65,7 +68,7 @@ fn filters_of(plan: &LogicalPlan, table: &str) -> Vec<Expr> {
             && let LogicalPlan::TableScan(scan) = filter.input.as_ref()
             && scan.table_name.table() == table
         {
-            filters.push(filter.predicate.clone());
+            filters.push(unnormalize_col(filter.predicate.clone()));
         }
         Ok(TreeNodeRecursion::Continue)
     });

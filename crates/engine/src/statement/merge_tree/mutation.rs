@@ -61,10 +61,7 @@ pub(in crate::statement) fn delete(
         command_text("DELETE", partition.as_deref(), where_),
         |on_disk| {
             on_disk.storage.mutate(partition.as_deref(), &mut |part| {
-                let place = (
-                    part.as_ref(),
-                    matching.groups(on_disk.storage.layout(), part),
-                );
+                let place = (part.as_ref(), matching.groups(on_disk, part));
                 let masks = kept_rows(session, query, (&changed, &wanted), place)?;
                 // A part that loses nothing gets another name alone.
                 if deletion == Deletion::Mask || masks.iter().all(Option::is_none) {

@@ -11,7 +11,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
 use datafusion::physical_expr::utils::reassign_expr_columns;
 
-use super::pruning::{can_hold, integer, integers};
+use super::constants::{can_hold, integer, integers};
 use super::stages::{ReadColumn, Stages};
 
 /// A condition whose rows are counted.

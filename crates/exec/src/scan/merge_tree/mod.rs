@@ -2,14 +2,18 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | [`constants`] | constants of conditions beside bounds |
 //! | [`counting`] | how many rows fulfil a comparison |
+//! | [`operands`] | bounds of what conditions compare that is no column |
 //! | [`pruning`] | which groups filters can match |
 //! | [`shared`] | what the threads of a scan know |
 //! | [`source`] | a scan: morsels and how they are read |
 //! | [`stages`] | filters, the cheapest first |
 //! | [`strings`] | where numbers in the place of strings save work |
 
+mod constants;
 mod counting;
+mod operands;
 mod pruning;
 mod shared;
 mod source;
@@ -23,7 +27,8 @@ use basalt_error::Result;
 use basalt_storage::{Layout, MergeTree, Part};
 use datafusion::logical_expr::Expr;
 
-pub(super) use self::pruning::group_can_match;
+pub use self::operands::KeyExprs;
+pub(super) use self::pruning::Pruner;
 use self::source::MergeTreeSource;
 use super::{MorselSource, ScanRequest, TableKind};
 
@@ -34,16 +39,23 @@ pub struct MergeTreeTable {
     /// Keeps the folder, should the table be dropped meanwhile.
     table: Arc<MergeTree>,
     parts: Arc<Vec<Arc<Part>>>,
+    keys: KeyExprs,
     is_cached: bool,
 }
 
 impl MergeTreeTable {
-    /// These parts of the table, of which decoded columns are kept if `is_cached`.
-    pub fn new(table: Arc<MergeTree>, parts: Arc<Vec<Arc<Part>>>, is_cached: bool) -> Self {
+    /// These parts of the table with such keys; decoded columns are kept if `is_cached`.
+    pub fn new(
+        table: Arc<MergeTree>,
+        parts: Arc<Vec<Arc<Part>>>,
+        keys: KeyExprs,
+        is_cached: bool,
+    ) -> Self {
         Self {
             schema: visible_schema(table.layout()),
             table,
             parts,
+            keys,
             is_cached,
         }
     }
@@ -54,12 +66,17 @@ impl MergeTreeTable {
     }
 }
 
-/// The groups of a part of a table with such a layout for which all filters over its columns may hold.
-pub fn matching_groups(layout: &Layout, part: &Part, filters: &[Expr]) -> Vec<usize> {
-    let schema = visible_schema(layout);
-    let groups = 0..part.metadata().group_rows.len();
-    let can_match = |group: &usize| group_can_match(&schema, (part, *group), filters, &|_| true);
-    groups.filter(can_match).collect()
+/// The groups of a part of a table with such a layout and keys for which all filters may hold.
+pub fn matching_groups(
+    (layout, keys): (&Layout, &KeyExprs),
+    part: &Part,
+    filters: &[Expr],
+) -> Vec<usize> {
+    let can_match = Pruner::new(layout, keys, filters).can_match(part, &|_| true);
+    let groups = can_match.into_iter().enumerate();
+    groups
+        .filter_map(|(group, can)| can.then_some(group))
+        .collect()
 }
 
 /// Fields of the columns that queries see.
@@ -76,13 +93,11 @@ impl TableKind for MergeTreeTable {
 
     fn source(&self, request: &ScanRequest) -> Result<Arc<dyn MorselSource>> {
         let mut morsels = Vec::new();
+        let pruner = Pruner::new(self.table.layout(), &self.keys, &request.filters);
         for part in self.parts.iter() {
-            for group in 0..part.metadata().group_rows.len() {
-                let place = (part.as_ref(), group);
-                if group_can_match(&self.schema, place, &request.filters, &|_| true) {
-                    morsels.push((Arc::clone(part), group));
-                }
-            }
+            let can_match = pruner.can_match(part, &|_| true).into_iter();
+            let groups = can_match.enumerate().filter(|(_, can)| *can);
+            morsels.extend(groups.map(|(group, _)| (Arc::clone(part), group)));
         }
         Ok(Arc::new(MergeTreeSource::new(self, request, morsels)?))
     }

@@ -1,32 +1,64 @@
 //! Rules out groups of rows by what a part's metadata and skipping indexes know of them.
 
-use arrow::datatypes::{DataType as ArrowType, Schema};
-use basalt_storage::Part;
-use basalt_storage::merge_tree::{ColumnMetadata, IndexedValue, Relation};
+use arrow::datatypes::DataType as ArrowType;
+use basalt_storage::merge_tree::ColumnMetadata;
+use basalt_storage::{Layout, Part};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator};
 
+use super::constants::{
+    bytes, can_hold, decimal_can_be, float_can_be, indexed, integer, integers, relation,
+};
+use super::operands::{Bounds, KeyExprs, Operands};
 use crate::scan::condition::{Known, can_match};
 
-/// Whether rows of a group can fulfil all filters, as far as the columns tell that `is_usable` names.
-pub(in crate::scan) fn group_can_match(
-    schema: &Schema,
-    (part, group): (&Part, usize),
-    filters: &[Expr],
-    is_usable: &dyn Fn(usize) -> bool,
-) -> bool {
-    let known = KnownGroup {
-        schema,
-        part,
-        group,
-        is_usable,
-    };
-    filters.iter().all(|filter| can_match(filter, &known))
+/// The filters of a scan, by which groups of rows are ruled out.
+#[derive(Clone, Debug)]
+pub(in crate::scan) struct Pruner {
+    filters: Vec<Expr>,
+    operands: Operands,
+}
+
+impl Pruner {
+    /// The filters over a table with such a layout and keys.
+    pub(in crate::scan) fn new(layout: &Layout, keys: &KeyExprs, filters: &[Expr]) -> Self {
+        Self {
+            operands: Operands::new(layout, keys, filters),
+            filters: filters.to_vec(),
+        }
+    }
+
+    /// For each group of a part, whether rows of it can fulfil all filters, as far as the columns tell that
+    /// `is_usable` names.
+    pub(in crate::scan) fn can_match(
+        &self,
+        part: &Part,
+        is_usable: &dyn Fn(usize) -> bool,
+    ) -> Vec<bool> {
+        let num_groups = part.metadata().group_rows.len();
+        if self.filters.is_empty() {
+            return vec![true; num_groups];
+        }
+        let calculated = self.operands.calculated(part);
+        let can_match = |group| {
+            let known = KnownGroup {
+                operands: &self.operands,
+                calculated: &calculated,
+                part,
+                group,
+                is_usable,
+            };
+            self.filters.iter().all(|filter| can_match(filter, &known))
+        };
+        (0..num_groups).map(can_match).collect()
+    }
 }
 
 /// A group of rows.
 struct KnownGroup<'a> {
-    schema: &'a Schema,
+    operands: &'a Operands,
+    /// Bounds of what is calculated from columns, for each of the operands.
+    calculated: &'a [Bounds],
     part: &'a Part,
     group: usize,
     is_usable: &'a dyn Fn(usize) -> bool,
@@ -35,15 +67,22 @@ struct KnownGroup<'a> {
 impl KnownGroup<'_> {
     /// A column of the table, with its metadata.
     fn column(&self, name: &str) -> Option<(usize, &ArrowType, &ColumnMetadata)> {
-        let (column, field) = self.schema.column_with_name(name)?;
-        let metadata = &self.part.metadata().columns[column];
-        (self.is_usable)(column).then(|| (column, field.data_type(), metadata))
+        self.stored(self.operands.column(name)?)
     }
-}
 
-impl Known for KnownGroup<'_> {
-    fn compare(&self, column: &str, op: Operator, values: &[&ScalarValue]) -> Option<bool> {
-        let (column, physical, metadata) = self.column(column)?;
+    fn stored(&self, column: usize) -> Option<(usize, &ArrowType, &ColumnMetadata)> {
+        let metadata = &self.part.metadata().columns[column];
+        let physical = self.operands.physical(column);
+        (self.is_usable)(column).then_some((column, physical, metadata))
+    }
+
+    /// Whether a stored column can be in that relation to one of the values.
+    fn compare_stored(
+        &self,
+        (column, physical, metadata): (usize, &ArrowType, &ColumnMetadata),
+        op: Operator,
+        values: &[&ScalarValue],
+    ) -> Option<bool> {
         let known = &metadata.groups[self.group];
         let stored_rows = self.part.metadata().stored_rows(self.group);
         if known.null_count as usize == stored_rows {
@@ -73,10 +112,65 @@ impl Known for KnownGroup<'_> {
         }
     }
 
-    fn compare_number(&self, column: &str, op: Operator, value: f64) -> Option<bool> {
+    /// Whether what is calculated from a column can be in that relation to one of the values.
+    fn compare_calculated(
+        &self,
+        operand: &Expr,
+        op: Operator,
+        values: &[&ScalarValue],
+    ) -> Option<bool> {
+        let place = self.operands.place(operand)?;
+        let root = self.operands.root(place);
+        let bounds = self.calculated[place].get(self.group).copied().flatten();
+        let bounds = bounds.filter(|_| (self.is_usable)(root))?;
+        let mut any = false;
+        for value in values {
+            any |= can_hold(bounds, op, integer(&value.data_type(), value)?)?;
+        }
+        Some(any)
+    }
+
+    /// Whether what keys calculate from a column can be what they would from one of the values.
+    fn keys_can_hold(&self, column: &str, values: &[&ScalarValue]) -> bool {
+        let mut implied = self.operands.implied(column, values);
+        implied.all(|(key, values)| {
+            let Some(key) = self.stored(key) else {
+                return true;
+            };
+            let values: Vec<&ScalarValue> = values.iter().collect();
+            let can_hold = self.compare_stored(key, Operator::Eq, &values);
+            can_hold.unwrap_or(true)
+        })
+    }
+}
+
+impl Known for KnownGroup<'_> {
+    fn compare(&self, operand: &Expr, op: Operator, values: &[&ScalarValue]) -> Option<bool> {
+        if let Some(key) = self.operands.key(operand)
+            && let Some(key) = self.stored(key)
+            && let Some(false) = self.compare_stored(key, op, values)
+        {
+            return Some(false);
+        }
+        let Expr::Column(column) = operand else {
+            return self.compare_calculated(operand, op, values);
+        };
+        match self.compare_stored(self.column(&column.name)?, op, values) {
+            Some(false) => Some(false),
+            _ if op == Operator::Eq && !self.keys_can_hold(&column.name, values) => Some(false),
+            known => known,
+        }
+    }
+
+    fn compare_number(&self, column: &str, op: Operator, value: &ScalarValue) -> Option<bool> {
         let (_, physical, metadata) = self.column(column)?;
-        let bounds = metadata.groups[self.group].bounds;
-        float_can_be(bounds.filter(|_| physical.is_floating())?, op, value)
+        let known = &metadata.groups[self.group];
+        match physical {
+            ArrowType::Decimal128(_, scale) => {
+                decimal_can_be((integers(physical, known.bounds?)?, *scale), op, value)
+            }
+            _ => float_can_be(known.bounds.filter(|_| physical.is_floating())?, op, value),
+        }
     }
 
     fn begins(&self, column: &str, text: &[u8]) -> Option<bool> {
@@ -98,102 +192,5 @@ fn indexes_can_match(
     values.iter().any(|value| {
         let indexed = indexed(physical, value);
         indexed.is_none_or(|value| part.can_hold(place, relation, &value))
-    })
-}
-
-/// The relation that an operator asks for, as far as bounds need to know it.
-fn relation(op: Operator) -> Option<Relation> {
-    match op {
-        Operator::Eq => Some(Relation::Equal),
-        Operator::Lt | Operator::LtEq => Some(Relation::AtMost),
-        Operator::Gt | Operator::GtEq => Some(Relation::AtLeast),
-        _ => None,
-    }
-}
-
-/// The bytes of a constant string.
-fn bytes(value: &ScalarValue) -> Option<&[u8]> {
-    match value {
-        ScalarValue::BinaryView(bytes) | ScalarValue::Binary(bytes) => bytes.as_deref(),
-        _ => None,
-    }
-}
-
-/// Whether a float within bounds, which may be NaN as well, can be in that relation to a number.
-fn float_can_be((least, greatest): (u64, u64), op: Operator, value: f64) -> Option<bool> {
-    let (least, greatest) = (f64::from_bits(least), f64::from_bits(greatest));
-    // NaN is in none of these relations to any number.
-    Some(match op {
-        _ if value.is_nan() => return None,
-        Operator::Eq => least <= value && value <= greatest,
-        Operator::Lt => least < value,
-        Operator::LtEq => least <= value,
-        Operator::Gt => greatest > value,
-        Operator::GtEq => greatest >= value,
-        _ => return None,
-    })
-}
-
-/// A constant as indexes of a column compare it.
-fn indexed(physical: &ArrowType, value: &ScalarValue) -> Option<IndexedValue> {
-    if let Some(integer) = integer(physical, value) {
-        return Some(IndexedValue::integer(integer));
-    }
-    match (physical, value) {
-        (ArrowType::BinaryView, value) => bytes(value).map(IndexedValue::bytes),
-        (ArrowType::FixedSizeBinary(width), ScalarValue::FixedSizeBinary(other, v)) => {
-            let v = v.as_deref().filter(|_| width == other);
-            v.map(IndexedValue::bytes)
-        }
-        (ArrowType::Float32, ScalarValue::Float32(v)) => {
-            v.and_then(|v| IndexedValue::float(f64::from(v)))
-        }
-        (ArrowType::Float64, ScalarValue::Float64(v)) => v.and_then(IndexedValue::float),
-        _ => None,
-    }
-}
-
-/// Bounds as integers; none for other values, floats among them, whose NaN they do not count.
-pub(super) fn integers(
-    physical: &ArrowType,
-    (least, greatest): (u64, u64),
-) -> Option<(i128, i128)> {
-    if physical.is_unsigned_integer() {
-        return Some((i128::from(least), i128::from(greatest)));
-    }
-    let signed = |bound: u64| i128::from(bound.cast_signed());
-    physical
-        .is_signed_integer()
-        .then(|| (signed(least), signed(greatest)))
-}
-
-/// A constant of a column's own physical type.
-pub(super) fn integer(physical: &ArrowType, value: &ScalarValue) -> Option<i128> {
-    if value.data_type() != *physical {
-        return None;
-    }
-    match value {
-        ScalarValue::UInt8(v) => v.map(i128::from),
-        ScalarValue::UInt16(v) => v.map(i128::from),
-        ScalarValue::UInt32(v) => v.map(i128::from),
-        ScalarValue::UInt64(v) => v.map(i128::from),
-        ScalarValue::Int8(v) => v.map(i128::from),
-        ScalarValue::Int16(v) => v.map(i128::from),
-        ScalarValue::Int32(v) => v.map(i128::from),
-        ScalarValue::Int64(v) => v.map(i128::from),
-        _ => None,
-    }
-}
-
-/// Whether a value within bounds can be in that relation to another.
-pub(super) fn can_hold((least, greatest): (i128, i128), op: Operator, value: i128) -> Option<bool> {
-    Some(match op {
-        Operator::Eq => least <= value && value <= greatest,
-        Operator::NotEq => least != value || greatest != value,
-        Operator::Lt => least < value,
-        Operator::LtEq => least <= value,
-        Operator::Gt => greatest > value,
-        Operator::GtEq => greatest >= value,
-        _ => return None,
     })
 }

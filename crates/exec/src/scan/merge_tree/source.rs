@@ -374,6 +374,18 @@ impl MorselSource for MergeTreeSource {
         Some(self.num_rows)
     }
 
+    fn num_values(&self, column: usize) -> Option<usize> {
+        let column = self.projection[column];
+        let values = self.morsels.iter().map(|(part, group)| {
+            let metadata = part.metadata();
+            // Those of deleted rows are among the NULLs.
+            let is_whole = metadata.is_whole(*group);
+            let num_nulls = metadata.columns[column].groups[*group].null_count;
+            is_whole.then(|| metadata.group_rows[*group].checked_sub(num_nulls))?
+        });
+        values.map(|num| num.map(|num| num as usize)).sum()
+    }
+
     fn is_counted(&self) -> bool {
         self.bound.is_none()
             && self.stages.is_none()

@@ -40,7 +40,9 @@ impl Pages<'_> {
                 (one, other) => one.or(other),
             },
             Condition::Or(a, b) => Some(self.select(a)?.union(&self.select(b)?)),
-            Condition::Compare(column, op, values) => self.compare(column, op, &values),
+            Condition::Compare(operand, op, values) => {
+                self.compare(&operand.try_as_col()?.name, op, &values)
+            }
             Condition::CompareNumber(..) | Condition::Begins(..) | Condition::Unknown => None,
         }
     }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, UInt64Array};
+use arrow::array::{ArrayRef, Decimal128Array, Int64Array, UInt64Array};
 use arrow::compute::cast;
+use arrow::datatypes::DataType as ArrowType;
 use basalt_storage::merge_tree::Relation;
 
 use super::{Group, MergeTreeSource};
@@ -61,6 +62,11 @@ impl MergeTreeSource {
             } else if field.data_type().is_signed_integer() {
                 let values = [least, greatest].map(u64::cast_signed);
                 Arc::new(Int64Array::from(values.to_vec()))
+            } else if matches!(field.data_type(), ArrowType::Decimal128(..)) {
+                let digits = [least, greatest].map(|end| i128::from(end.cast_signed()));
+                let values = Decimal128Array::from(digits.to_vec());
+                let values = values.with_data_type(field.data_type().clone());
+                return Some(Arc::new(values) as ArrayRef);
             } else {
                 return None;
             };
