@@ -26,6 +26,7 @@ mod grouping_sets;
 mod helpful;
 mod hold_projections;
 mod keep_sorts;
+mod known_counts;
 mod merge_joins;
 mod number_keys;
 mod row_counts;
@@ -41,6 +42,7 @@ pub use helpful::HelpfulRules;
 use hold_projections::{HoldProjections, MOVES_PROJECTIONS};
 pub use keep_sorts::KeepSorts;
 pub(crate) use keep_sorts::{follows_rows, follows_sort, keeps_order};
+use known_counts::known_counts;
 pub use merge_joins::{Joins, MergeJoins};
 pub use number_keys::NumberKeys;
 pub use sorts::SwapSorts;
@@ -176,6 +178,10 @@ fn group_by(
     }
     let ours = match first.group_expr() {
         keys if keys.is_single() => {
+            let group = |input, grouping| Ok(Arc::new(make(input, grouping)?) as _);
+            if let Some(known) = known_counts(first.input(), &grouping, &group)? {
+                return Ok(Some(known));
+            }
             let input = match row_counts::input_of_counts(first.input(), &grouping) {
                 Some(input) => Some(input),
                 None => extremes::input_of_extremes(first.input(), &grouping)?,

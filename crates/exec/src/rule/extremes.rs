@@ -12,7 +12,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::projection::ProjectionExec;
 
-use crate::group_by::Grouping;
+use crate::group_by::{AggregateSpec, Grouping};
 use crate::scan::ScanExec;
 
 /// The input of an aggregation with a scan that gives only extremes; none if more is asked for, or the scan
@@ -21,17 +21,21 @@ pub(super) fn input_of_extremes(
     input: &Arc<dyn ExecutionPlan>,
     grouping: &Grouping,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let is_extreme = |name: &str| ["min", "max"].iter().any(|n| name.eq_ignore_ascii_case(n));
-    let mut aggregates = grouping.aggregates.iter();
-    let asks_no_more = grouping.keys.is_empty()
-        && aggregates.all(|a| is_extreme(&a.bound.name) && a.args.iter().all(is_column));
+    let asks_no_more = grouping.keys.is_empty() && grouping.aggregates.iter().all(is_extreme);
     match asks_no_more && !grouping.aggregates.is_empty() {
         true => with_extremes(input),
         false => Ok(None),
     }
 }
 
-fn is_column(expr: &Arc<dyn PhysicalExpr>) -> bool {
+/// Whether an aggregate is the least or the greatest value of a column.
+pub(super) fn is_extreme(aggregate: &AggregateSpec) -> bool {
+    let name = &aggregate.bound.name;
+    let is_named = ["min", "max"].iter().any(|n| name.eq_ignore_ascii_case(n));
+    is_named && aggregate.args.iter().all(is_column)
+}
+
+pub(super) fn is_column(expr: &Arc<dyn PhysicalExpr>) -> bool {
     expr.is::<Column>()
 }
 

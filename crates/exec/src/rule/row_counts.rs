@@ -15,7 +15,7 @@ use crate::group_by::{AggregateSpec, Grouping};
 use crate::scan::ScanExec;
 
 /// Whether an argument is a constant that is not NULL.
-fn is_value(arg: &Arc<dyn PhysicalExpr>) -> bool {
+pub(super) fn is_value(arg: &Arc<dyn PhysicalExpr>) -> bool {
     let literal = arg.downcast_ref::<Literal>();
     literal.is_some_and(|literal| !literal.value().is_null())
 }

@@ -150,6 +150,13 @@ impl MorselSource for BatchSource {
         Some(self.table.batches.iter().map(RecordBatch::num_rows).sum())
     }
 
+    fn num_values(&self, column: usize) -> Option<usize> {
+        let column = self.projection[column];
+        let batches = self.table.batches.iter();
+        let columns = batches.map(|batch| batch.column(column));
+        Some(columns.map(|c| c.len() - c.null_count()).sum())
+    }
+
     fn is_counted(&self) -> bool {
         self.bound.is_none()
     }

@@ -102,6 +102,11 @@ pub trait MorselSource: fmt::Debug + Send + Sync {
     /// Number of rows in all, if known without reading.
     fn num_rows(&self) -> Option<usize>;
 
+    /// Number of values of a column that are not NULL, if known without reading them and nothing is left out.
+    fn num_values(&self, _column: usize) -> Option<usize> {
+        None
+    }
+
     /// Whether the morsels give exactly [`MorselSource::num_rows`], so that nobody has to count them.
     fn is_counted(&self) -> bool {
         false

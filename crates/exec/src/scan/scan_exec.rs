@@ -97,6 +97,16 @@ impl ScanExec {
         Some(self.reading(source))
     }
 
+    /// Number of rows, or of values of a column that are not NULL, if known without reading them.
+    pub(crate) fn num_values(&self, column: Option<usize>) -> Option<usize> {
+        let is_known = self.source.is_counted() && self.limit.is_none();
+        match column {
+            _ if !is_known => None,
+            None => self.source.num_rows(),
+            Some(column) => self.source.num_values(column),
+        }
+    }
+
     /// The same with just the rows that fulfil a predicate, and only these columns; none if it was not asked for that
     /// predicate.
     pub(crate) fn filtered(
