@@ -144,6 +144,8 @@ struct Arm {
 pub struct Chooser {
     choice: &'static Choice,
     arms: [Arm; MAX_ARMS],
+    /// How often each arm was taken here, without those of `rides_taken`.
+    pulls: [u64; MAX_ARMS],
     /// Bit for each arm that may be picked.
     allowed: u32,
     /// The arm of the least mean.
@@ -178,6 +180,7 @@ impl Chooser {
         Self {
             choice,
             arms,
+            pulls: [0; MAX_ARMS],
             allowed: (1 << choice.arms().len()) - 1,
             best: 0,
             rides_left: 0,
@@ -264,7 +267,7 @@ impl Chooser {
     /// If there is no such arm.
     pub fn report(&mut self, arm: usize, work: Work, elapsed_ns: u64) {
         self.flush();
-        self.choice.count_pulls(arm, 1);
+        self.count_pulls(arm, 1);
         let state = &mut self.arms[arm];
         let is_warm_up = state.trials_left > MIN_SAMPLES;
         state.trials_left = state.trials_left.saturating_sub(1);
@@ -335,9 +338,24 @@ impl Chooser {
     /// Tells the choice of unmeasured pulls, as its end does.
     pub fn flush(&mut self) {
         if self.rides_taken > 0 {
-            self.choice.count_pulls(self.best, self.rides_taken);
+            self.count_pulls(self.best, self.rides_taken);
             self.rides_taken = 0;
         }
+    }
+
+    fn count_pulls(&mut self, arm: usize, num: u64) {
+        self.choice.count_pulls(arm, num);
+        self.pulls[arm] += num;
+    }
+
+    /// How often an arm was taken by this chooser.
+    pub fn pulls(&self, arm: usize) -> u64 {
+        let rides = if arm == self.best {
+            self.rides_taken
+        } else {
+            0
+        };
+        self.pulls.get(arm).copied().unwrap_or(0) + rides
     }
 }
 

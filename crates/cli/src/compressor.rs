@@ -6,16 +6,21 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use basalt_codec::stream::{BlockReader, StreamError, decode_all, encode_all};
-use basalt_codec::{Auto, BlockEncoder, Chain, Codec, Compression, DecodeError, Element, block};
+use basalt_codec::{
+    Auto, BlockEncoder, Chain, Codec, Compression, DecodeError, Element, Kind, Statistics, block,
+};
 use basalt_error::{Error, ErrorCode, Result};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 const EXAMPLES: &str = "Examples:
   basalt compressor < column.bin > column.blocks
   basalt compressor -d < column.blocks > column.bin
-  basalt compressor --stat < column.blocks           sizes and codec of each block
+  basalt compressor --stat < column.blocks           sizes, codec and statistics of each block
   basalt compressor --type UInt32 --codec Delta --codec FrameOfReference --codec ZSTD(3) in.bin out.blocks
   basalt compressor --type UInt64 --codec Auto < column.bin | basalt compressor --stat";
+
+const STAT: &str = "Print for each block of a stream: bytes before and after, codec, type and number of values, least \
+                    and greatest, NULLs, different ones (about)";
 
 /// The command with its options, those of clickhouse-compressor and the type of the values.
 pub(crate) fn command() -> Command {
@@ -30,7 +35,7 @@ pub(crate) fn command() -> Command {
         .after_help(EXAMPLES)
         .arg(flag("decompress", "Decompress a stream of blocks").short('d'))
         .arg(
-            flag("stat", "Print sizes before and after and the codec of each block of a stream")
+            flag("stat", STAT)
                 .conflicts_with("decompress"),
         )
         .arg(
@@ -207,14 +212,36 @@ fn block_bytes(options: &ArgMatches) -> Result<usize> {
     }
 }
 
-/// Prints sizes before and after, as clickhouse-compressor does, and what it does not know: the codec.
+/// Prints sizes before and after, as clickhouse-compressor does, and what it does not know: the codec, what the values
+/// are, how many, the least and the greatest, how many stand for NULLs and about how many differ.
 fn write_sizes(source: impl Read, sink: &mut impl Write) -> Result<()> {
     let mut reader = BlockReader::new(source);
     while let Some(block) = reader.next_block().map_err(stream_error)? {
         let (before, after) = (block.decoded_bytes(), block.payload_bytes());
-        writeln!(sink, "{before}\t{after}\t{}", block.chain()).map_err(Error::from)?;
+        let (chain, element, num) = (block.chain(), block.element(), block.num_values());
+        let line = format!("{before}\t{after}\t{chain}\t{element}\t{num}");
+        let known = known(element, block.statistics());
+        writeln!(sink, "{line}\t{known}").map_err(Error::from)?;
     }
     Ok(())
+}
+
+/// What a block's header tells of its values; `-` is nothing.
+fn known(element: Element, statistics: &Statistics) -> String {
+    let bounds = statistics.bounds.map(|bounds| match element.kind() {
+        Kind::Float => {
+            let (least, greatest) = (f64::from_bits(bounds.0), f64::from_bits(bounds.1));
+            format!("{least:?}\t{greatest:?}")
+        }
+        Kind::Signed => format!("{}\t{}", bounds.0.cast_signed(), bounds.1.cast_signed()),
+        Kind::Unsigned | Kind::Bytes => format!("{}\t{}", bounds.0, bounds.1),
+    });
+    let bounds = bounds.unwrap_or_else(|| "-\t-".to_owned());
+    let distinct = match statistics.distinct_estimate {
+        0 => "-".to_owned(),
+        num => num.to_string(),
+    };
+    format!("{bounds}\t{}\t{distinct}", statistics.null_count)
 }
 
 fn stream_error(e: StreamError) -> Error {
@@ -272,7 +299,7 @@ mod tests {
         }
         run_on(&folder, &["--stat", "DIR/blocks", "DIR/sizes"]).unwrap();
         let sizes = std::fs::read_to_string(folder.join("sizes")).unwrap();
-        let first = "1000\t9\tDelta, FrameOfReference\n";
+        let first = "1000\t9\tDelta, FrameOfReference\tUInt32\t250\t0\t249\t0\t";
         assert_eq!(
             (sizes.lines().count(), sizes.starts_with(first)),
             (4, true),

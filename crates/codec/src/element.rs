@@ -1,5 +1,7 @@
 //! Says what the values of a block are: how wide, and how their bits compare.
 
+use std::fmt;
+
 use crate::error::{DecodeError, Result};
 use crate::word::Word;
 
@@ -111,6 +113,20 @@ impl Element {
     }
 }
 
+impl fmt::Display for Element {
+    /// As ClickHouse calls the type.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let num_bits = 8 * u32::from(self.width);
+        match self.kind {
+            Kind::Bytes if self.width == 1 => f.write_str("String"),
+            Kind::Bytes => write!(f, "FixedString({})", self.width),
+            Kind::Unsigned => write!(f, "UInt{num_bits}"),
+            Kind::Signed => write!(f, "Int{num_bits}"),
+            Kind::Float => write!(f, "Float{num_bits}"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Element, Kind};
@@ -125,6 +141,9 @@ mod tests {
             Some(Element::BYTES),
         ];
         assert_eq!(found, expected);
+        for name in ["UInt8", "Int256", "Float32", "String"] {
+            assert_eq!(Element::named(name).unwrap().to_string(), name);
+        }
         for name in ["", "UInt", "UInt7", "Float16", "Date", "8", "UInt65536"] {
             assert_eq!(Element::named(name), None, "{name}");
         }

@@ -182,6 +182,11 @@ impl Decoder {
         &FORMS[self.chooser.best()]
     }
 
+    /// How often a form was taken.
+    pub fn pulls(&self, form: usize) -> u64 {
+        self.chooser.pulls(form)
+    }
+
     /// Nanoseconds that a form took for a byte of this column, if it was measured.
     pub fn mean_ns(&self, form: usize) -> Option<f64> {
         self.chooser.mean_ns(form)

@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use basalt_adapt::{ArmRecord, Cpu, SimdLevel, WorkUnit, decisions};
 use basalt_analyzer::TableEntry;
+use basalt_codec::lz4;
 use basalt_error::Result;
 use basalt_exec::report::Decision;
+use basalt_storage::merge_tree::FormUse;
 
+use super::objects::all_tables;
 use super::rows::Rows;
+use crate::catalog::Table;
 use crate::environment::QueryEnvironment;
 use crate::observation::choices::QueryChoices;
 
@@ -31,9 +35,11 @@ struct ArmRow {
 }
 
 /// `system.adaptive_choices`: each way of each choice between ways to do the same work: those that
-/// kernels make all the time, and those of the operators of the last queries.
+/// kernels make all the time, those for the columns of tables on disk, which have the column as their operator, and
+/// those of the operators of the last queries.
 pub(crate) fn adaptive_choices(environment: &QueryEnvironment<'_>) -> Result<TableEntry> {
     let mut rows = kernels();
+    rows.extend(of_columns(environment)?);
     for query in environment.database.choices.all() {
         for (operator, decision) in &query.decisions {
             rows.extend(of_operator(&query, operator, decision));
@@ -88,6 +94,46 @@ fn kernels() -> Vec<ArmRow> {
         }
     };
     arms.iter().map(row).collect()
+}
+
+/// What was chosen for the blocks of each column of tables on disk.
+fn of_columns(environment: &QueryEnvironment<'_>) -> Result<Vec<ArmRow>> {
+    let mut rows = Vec::new();
+    for listed in all_tables(environment)? {
+        let Some(on_disk) = listed.table.as_deref().and_then(Table::merge_tree) else {
+            continue;
+        };
+        let layout = on_disk.storage.layout();
+        for (column, stored) in layout.columns.iter().enumerate() {
+            let forms = on_disk.storage.lz4_forms(column);
+            let all: u64 = forms.iter().map(|form| form.pulls).sum();
+            // The last of those that are preferred alike.
+            let preferred = forms
+                .iter()
+                .enumerate()
+                .max_by_key(|(_, form)| form.num_preferring);
+            let preferred = preferred.map(|(form, _)| lz4::FORMS[form].name);
+            let row = |(form, known): (&lz4::Form, &FormUse)| ArmRow {
+                operator: format!("{}.{}.{}", listed.database, listed.name, stored.name),
+                name: lz4::CHOICE.name(),
+                arm: form.name,
+                is_chosen: preferred == Some(form.name),
+                pulls: known.pulls,
+                share: known.pulls as f64 / all.max(1) as f64,
+                mean_ns: known.mean_ns,
+                unit: "byte",
+                is_forced: lz4::CHOICE
+                    .forced()
+                    .is_some_and(|arm| lz4::FORMS[arm].name == form.name),
+                description: "How blocks of this column are decompressed",
+                ..ArmRow::default()
+            };
+            if all > 0 {
+                rows.extend(lz4::FORMS.iter().zip(&forms).map(row));
+            }
+        }
+    }
+    Ok(rows)
 }
 
 /// The ways that an operator of a query had.

@@ -34,14 +34,14 @@ pub(crate) fn databases(environment: &QueryEnvironment<'_>) -> Result<TableEntry
 }
 
 /// A table with its database and name.
-struct Listed {
-    database: String,
-    name: String,
+pub(super) struct Listed {
+    pub(super) database: String,
+    pub(super) name: String,
     /// The table of the catalog; `None` for those of the system.
-    table: Option<Arc<Table>>,
+    pub(super) table: Option<Arc<Table>>,
 }
 
-fn all_tables(environment: &QueryEnvironment<'_>) -> Result<Vec<Listed>> {
+pub(super) fn all_tables(environment: &QueryEnvironment<'_>) -> Result<Vec<Listed>> {
     let mut listed = Vec::new();
     for database in environment.database.catalog.databases() {
         listed.extend(table_names(&database).into_iter().map(|name| Listed {

@@ -226,17 +226,22 @@ pub(crate) fn data_skipping_indices(environment: &QueryEnvironment<'_>) -> Resul
         marks_bytes UInt64";
     let catalog = &environment.database.catalog;
     let mut all: Vec<(String, String, IndexDef)> = Vec::new();
+    let mut index_bytes: Vec<u64> = Vec::new();
     for database in catalog.databases() {
         for (name, table) in catalog.tables(&database)? {
-            if table.merge_tree().is_none() {
+            let Some(on_disk) = table.merge_tree() else {
                 continue;
-            }
+            };
+            let parts = on_disk.storage.parts()?;
             let parsed = basalt_parser::parse_statement(&table.create_sql)?;
             let Statement::CreateTable(create) = parsed.statement else {
                 continue;
             };
-            let indexes = create.schema.into_iter().flat_map(|s| s.indexes);
-            all.extend(indexes.map(|i| (database.clone(), name.clone(), i)));
+            for index in create.schema.into_iter().flat_map(|s| s.indexes) {
+                let of_parts = parts.iter().map(|part| part.bytes_of_index(&index.name));
+                index_bytes.push(of_parts.sum());
+                all.push((database.clone(), name.clone(), index));
+            }
         }
     }
     let full = || {
@@ -256,6 +261,8 @@ pub(crate) fn data_skipping_indices(environment: &QueryEnvironment<'_>) -> Resul
                 .map(|(_, _, i)| basalt_parser::format_expr(&i.expr)),
         )
         .number("granularity", all.iter().map(|(_, _, i)| i.granularity))
+        .number("data_compressed_bytes", index_bytes.iter().copied())
+        .number("data_uncompressed_bytes", index_bytes.iter().copied())
         .filled(STRUCTURE)?
         .table()
 }

@@ -5,8 +5,19 @@
 
 use std::sync::Arc;
 
-use basalt_codec::BlockDecoder;
+use basalt_codec::{BlockDecoder, lz4};
 use parking_lot::Mutex;
+
+/// What a form of decompression did for the blocks of a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FormUse {
+    /// How often it was taken.
+    pub pulls: u64,
+    /// Nanoseconds that a byte took, if that was measured.
+    pub mean_ns: Option<f64>,
+    /// How many decoders take it for the fastest.
+    pub num_preferring: usize,
+}
 
 /// Sets of decoders that are kept for a column: so many threads find one each.
 const MAX_KEPT: usize = 64;
@@ -26,6 +37,28 @@ impl Decoders {
     /// Those that a column was read with last, or none yet.
     pub(super) fn borrow(&self, column: usize) -> OfBlocks {
         self.0[column].lock().pop().unwrap_or_default()
+    }
+
+    /// What each of [`lz4::FORMS`] did for a column, by the decoders that nobody uses just now.
+    pub(super) fn lz4_forms(&self, column: usize) -> Vec<FormUse> {
+        let kept = self.0[column].lock();
+        let decoders = kept.iter().flatten().filter_map(BlockDecoder::lz4);
+        let mut forms = vec![FormUse::default(); lz4::FORMS.len()];
+        for decoder in decoders {
+            for (form, known) in forms.iter_mut().enumerate() {
+                known.num_preferring += usize::from(decoder.best().name == lz4::FORMS[form].name);
+                let pulls = decoder.pulls(form);
+                known.pulls += pulls;
+                known.mean_ns = match (known.mean_ns, decoder.mean_ns(form)) {
+                    (Some(a), Some(b)) => {
+                        let part = pulls as f64 / known.pulls.max(1) as f64;
+                        Some(a + (b - a) * part)
+                    }
+                    (a, b) => a.or(b),
+                };
+            }
+        }
+        forms
     }
 
     /// Keeps decoders for whoever reads the column next, without the memory that they worked in.
@@ -76,6 +109,10 @@ mod tests {
                 break;
             }
         }
+        let forms = decoders.lz4_forms(1);
+        assert!(forms.iter().map(|form| form.pulls).sum::<u64>() > 4);
+        assert!(forms.iter().any(|form| form.mean_ns.is_some()));
+        assert_eq!(decoders.lz4_forms(0)[0].pulls, 0);
         assert!(decoders.borrow(0).is_empty());
     }
 }

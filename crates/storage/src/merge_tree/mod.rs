@@ -90,6 +90,7 @@ pub use background::BackgroundMerges;
 pub use block_cache::BlockCache;
 pub use combine::{Combine, KeyedRows, Purpose, Replacing};
 pub use decode::flat;
+pub use decoders::FormUse;
 pub use expiry::Expiry;
 pub use index::{Index, IndexKind, IndexedValue, Relation};
 pub use insert::Insert;

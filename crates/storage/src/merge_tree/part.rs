@@ -215,11 +215,18 @@ impl Part {
         relation: Relation,
         value: &IndexedValue,
     ) -> bool {
-        let indexes = self
-            .indexes
-            .get_or_init(|| PartIndexes::read(self.disk.as_ref(), &self.folder));
         let column = &self.metadata.columns[column].name;
-        indexes.can_hold((column, group), relation, value)
+        self.indexes().can_hold((column, group), relation, value)
+    }
+
+    /// Bytes of one of its skipping indexes.
+    pub fn bytes_of_index(&self, name: &str) -> u64 {
+        self.indexes().bytes_of(name)
+    }
+
+    fn indexes(&self) -> &PartIndexes {
+        let read = || PartIndexes::read(self.disk.as_ref(), &self.folder);
+        self.indexes.get_or_init(read)
     }
 
     /// Whether it has a file of skipping indexes.

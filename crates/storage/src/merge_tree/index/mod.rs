@@ -82,6 +82,17 @@ pub(super) struct PartIndex {
     groups: Vec<Entry>,
 }
 
+impl PartIndex {
+    fn write(&self, bytes: &mut Vec<u8>) {
+        for text in [&self.name, &self.kind, &self.column] {
+            put_count(text.len(), bytes);
+            bytes.extend_from_slice(text.as_bytes());
+        }
+        put_count(self.groups.len(), bytes);
+        self.groups.iter().for_each(|entry| entry.write(bytes));
+    }
+}
+
 /// All indexes of a part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PartIndexes(Vec<PartIndex>);
@@ -119,6 +130,14 @@ impl PartIndexes {
             index.groups = entries.collect::<Option<_>>().unwrap_or_default();
         }
         self
+    }
+
+    /// Bytes that an index takes in the file.
+    pub(super) fn bytes_of(&self, name: &str) -> u64 {
+        let mut bytes = Vec::new();
+        let meant = self.0.iter().filter(|index| index.name == name);
+        meant.for_each(|index| index.write(&mut bytes));
+        bytes.len() as u64
     }
 
     /// Whether a column can have a value of a group that is in that relation to `value`.
@@ -178,17 +197,7 @@ impl PartIndexes {
         bytes.extend_from_slice(MAGIC);
         put_count(VERSION, &mut bytes);
         put_count(self.0.len(), &mut bytes);
-        for index in &self.0 {
-            for text in [&index.name, &index.kind, &index.column] {
-                put_count(text.len(), &mut bytes);
-                bytes.extend_from_slice(text.as_bytes());
-            }
-            put_count(index.groups.len(), &mut bytes);
-            index
-                .groups
-                .iter()
-                .for_each(|entry| entry.write(&mut bytes));
-        }
+        self.0.iter().for_each(|index| index.write(&mut bytes));
         let checksum = xxh3_128(&bytes[CHECKSUM_BYTES..]).to_le_bytes();
         bytes[..CHECKSUM_BYTES].copy_from_slice(&checksum);
         bytes
@@ -248,6 +257,8 @@ mod tests {
         let indexes = PartIndexes(kinds.into_iter().map(index).collect());
         let bytes = indexes.to_bytes();
         assert_eq!(PartIndexes::from_bytes(&bytes), Some(indexes.clone()));
+        assert!(indexes.bytes_of("i") > 0 && indexes.bytes_of("i") < bytes.len() as u64);
+        assert_eq!(indexes.bytes_of("k"), 0);
         let other = IndexedValue::integer(100);
         assert!(!indexes.can_hold(("k", 0), Relation::Equal, &other));
         assert!(indexes.can_hold(("k", 1), Relation::Equal, &other));

@@ -22,7 +22,7 @@ use parking_lot::{Mutex, RwLock};
 use super::attaching;
 use super::background::BackgroundMerges;
 use super::block_cache::BlockCache;
-use super::decoders::Decoders;
+use super::decoders::{Decoders, FormUse};
 use super::layout::Layout;
 use super::learned::LearnedChains;
 use super::manifest::{self, Manifest};
@@ -88,6 +88,11 @@ struct State {
 }
 
 impl MergeTree {
+    /// What each of [`basalt_codec::lz4::FORMS`] did for the blocks of a column since the process began.
+    pub fn lz4_forms(&self, column: usize) -> Vec<FormUse> {
+        self.decoders.lz4_forms(column)
+    }
+
     /// A table in a folder, which need not exist; nothing is read yet.
     pub fn new(folder: PathBuf, layout: Layout) -> Self {
         Self {
