@@ -38,6 +38,16 @@ pub enum UnknownChain {
     Order(String),
 }
 
+/// The packing that does what a codec of ClickHouse is for: to leave out bits that no number needs, or to make floats
+/// small.
+fn same_purpose(name: &str) -> Option<Packing> {
+    match name {
+        "T64" | "GCD" => Some(Packing::FrameOfReference),
+        "Gorilla" | "FPC" => Some(Packing::Decimal),
+        _ => None,
+    }
+}
+
 /// What encoding made.
 pub(crate) struct Encoded {
     /// The chain that was used: steps that do not apply or do not help are left out.
@@ -71,7 +81,8 @@ impl Chain {
 
     /// Reads the steps from their names in `CODEC(…)`, such as `Delta(8), FrameOfReference, ZSTD(3)`.
     ///
-    /// The widths of ClickHouse's `Delta(n)` are read and not used: a block knows its own.
+    /// The widths of ClickHouse's `Delta(n)` are read and not used: a block knows its own. Its T64, GCD, Gorilla and FPC
+    /// stand for the packings with the same purpose, whatever their arguments are.
     ///
     /// # Errors
     /// If a name is unknown, a level is out of range, or the order is not that of a chain.
@@ -99,7 +110,7 @@ impl Chain {
             return Ok(1);
         }
         let packing = Packing::ALL.into_iter().find(|p| p.name() == name);
-        if let Some(packing) = packing.filter(|_| level.is_none()) {
+        if let Some(packing) = packing.filter(|_| level.is_none()).or(same_purpose(name)) {
             self.packing = packing;
             return Ok(2);
         }
@@ -129,9 +140,14 @@ impl Chain {
         };
         let start = out.len();
         if !chain.encode_values(values, element, out) {
-            (chain.transform, chain.packing) = (None, Packing::Plain);
             out.truncate(start);
-            out.extend_from_slice(values);
+            // Whoever asks for a packing of numbers does not want equal ones one by one.
+            let may_be_constant = chain.packing != Packing::Plain;
+            (chain.transform, chain.packing) = (None, Packing::Constant);
+            if !may_be_constant || !chain.encode_values(values, element, out) {
+                chain.packing = Packing::Plain;
+                out.extend_from_slice(values);
+            }
         }
         let encoded_bytes = out.len() - start;
         if chain.compression != Compression::None {
@@ -313,6 +329,11 @@ mod tests {
             Chain::parse("Delta(4),ZSTD(10)").unwrap().to_string(),
             "Delta, ZSTD"
         );
+        assert_eq!(
+            Chain::parse("T64('bit'), LZ4").unwrap().to_string(),
+            "FrameOfReference, LZ4"
+        );
+        assert_eq!(Chain::parse("FPC(12)").unwrap().to_string(), "ALP");
     }
 
     #[test]

@@ -9,14 +9,14 @@ use arrow::array::{
 };
 use arrow::buffer::{BooleanBuffer, Buffer, MutableBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::compute::take;
-use arrow::datatypes::DataType as ArrowType;
+use arrow::datatypes::{ArrowNativeType, DataType as ArrowType};
 use basalt_codec::block::CHECKSUM_BYTES;
 use basalt_codec::{Block, BlockDecoder, DecodeError, Element, Kind, PaddedBuffer};
 use basalt_profile::Disowned;
 use basalt_types::DataType;
 use bytes::Bytes;
 
-use super::encode::{children, element};
+use super::encode::{children, element, narrow_decimal, wide_decimal};
 use super::read::Stored;
 
 /// The values of an array, one by one if it is a dictionary array.
@@ -132,6 +132,16 @@ impl GroupDecoder {
                 let tuples = StructArray::try_new(fields.clone(), columns, None);
                 Ok(Arc::new(tuples.map_err(|e| self.bad(e))?))
             }
+            (ArrowType::Decimal128(precision, _), _) => {
+                let kinds = [narrow_decimal(*precision), wide_decimal()];
+                let read = self.next_values(|e, num| num == num_rows && kinds.contains(&e))?;
+                let values = match read.element.width() {
+                    4 => self.widened::<i32>(&read.values),
+                    8 => self.widened::<i64>(&read.values),
+                    _ => read.values,
+                };
+                self.fixed(&physical, num_rows, (values, nulls))
+            }
             (physical, _) => {
                 let (element, width) = element(physical).map_err(|e| self.bad(e.message()))?;
                 let num_values = num_rows * width / usize::from(element.width());
@@ -140,14 +150,44 @@ impl GroupDecoder {
                     found.width() == element.width() && num == num_values
                 };
                 let values = self.next_values(fits)?.values;
-                let built = ArrayData::builder(physical.clone())
-                    .len(num_rows)
-                    .add_buffer(values)
-                    .nulls(nulls)
-                    .build();
-                Ok(make_array(built.map_err(|e| self.bad(e))?))
+                self.fixed(physical, num_rows, (values, nulls))
             }
         }
+    }
+
+    /// Values of a fixed size as an array.
+    fn fixed(
+        &self,
+        physical: &ArrowType,
+        num_rows: usize,
+        (values, nulls): (Buffer, Option<NullBuffer>),
+    ) -> Result<ArrayRef> {
+        let built = ArrayData::builder(physical.clone())
+            .len(num_rows)
+            .add_buffer(values)
+            .nulls(nulls)
+            .build();
+        Ok(make_array(built.map_err(|e| self.bad(e))?))
+    }
+
+    /// Numbers in 16 bytes each.
+    fn widened<T: ArrowNativeType + Into<i128>>(&mut self, values: &Buffer) -> Buffer {
+        self.has_decoded = true;
+        let numbers = values.typed_data::<T>();
+        if numbers.is_empty() {
+            return MutableBuffer::new(0).into();
+        }
+        let widened = Disowned::new(|| {
+            let mut widened = PaddedBuffer::default();
+            widened.reset(numbers.len() * size_of::<i128>());
+            let (halves, _) = widened.as_words_mut::<u64>().as_chunks_mut::<2>();
+            for (halves, number) in halves.iter_mut().zip(numbers) {
+                let wide: i128 = (*number).into();
+                *halves = [wide as u64, (wide >> 64) as u64];
+            }
+            widened
+        });
+        Buffer::from(Bytes::from_owner(widened))
     }
 
     /// As [`Self::array`], of values within others.

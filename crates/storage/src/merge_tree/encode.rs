@@ -6,6 +6,7 @@
 //!                     or, if many are the same, their numbers as UInt16; then the different ones as above
 //! Array(T), Map(K, V) the lengths as UInt32; then the elements, or keys and values
 //! Tuple(T, …)         the elements
+//! Decimal(P, S)       the digits as Int32 (P up to 9) or Int64 (P up to 38), in groups in which these hold all
 //! all else            the values
 //! ```
 
@@ -97,10 +98,6 @@ impl ColumnEncoder {
             false => zero_count(array),
         };
         encoded.statistics.null_count = count(array.null_count())?;
-        if array.null_count() == array.len() {
-            // What stands in place of the NULLs is no value.
-            encoded.statistics.bounds = None;
-        }
         Ok(encoded)
     }
 
@@ -115,12 +112,20 @@ impl ColumnEncoder {
         }
         let children = children(data_type);
         match array.data_type() {
-            ArrowType::BinaryView => self.strings(array.as_binary_view(), out, encoded),
+            ArrowType::BinaryView => {
+                let wants_dictionary = matches!(data_type, DataType::LowCardinality(_));
+                self.strings((array.as_binary_view(), wants_dictionary), out, encoded)
+            }
+            ArrowType::Decimal128(precision, _) => {
+                let values = fixed_values(array, size_of::<i128>());
+                let nulls = array.null_count();
+                self.decimals((&values, *precision, nulls), out, encoded)
+            }
             ArrowType::List(_) => {
                 let lists = array.as_list::<i32>();
                 let offsets = lists.value_offsets();
                 let lengths = offsets.windows(2).map(|o| (o[1] - o[0]).cast_unsigned());
-                self.lengths(&lengths.collect::<Vec<_>>(), out, encoded)?;
+                self.lengths((&lengths.collect::<Vec<_>>(), 0), out, encoded)?;
                 let elements = list_values(lists);
                 match (elements.as_struct_opt(), &children[..]) {
                     // The entries of a map.
@@ -140,7 +145,7 @@ impl ColumnEncoder {
             _ => {
                 let (element, width) = element(array.data_type())?;
                 let values = fixed_values(array, width);
-                self.block(element, &values, out, encoded)?;
+                self.block((element, array.null_count()), &values, out, encoded)?;
                 if matches!(array.data_type(), ArrowType::FixedSizeBinary(_)) {
                     // Their order is not that of the numbers that blocks take them for.
                     encoded.statistics.bounds = None;
@@ -150,14 +155,45 @@ impl ColumnEncoder {
         }
     }
 
+    /// Digits of Decimals, in few bytes where these hold all of them.
+    fn decimals(
+        &mut self,
+        (values, precision, num_nulls): (&Buffer, u8, usize),
+        out: &mut Vec<u8>,
+        encoded: &mut Encoded,
+    ) -> Result<()> {
+        let digits = values.typed_data::<i128>();
+        let narrowed = match precision {
+            ..=MAX_DIGITS_OF_I32 => narrowed::<i32>(digits).map(Buffer::from_vec),
+            _ => narrowed::<i64>(digits).map(Buffer::from_vec),
+        };
+        if let Some(narrowed) = narrowed {
+            self.block(
+                (narrow_decimal(precision), num_nulls),
+                &narrowed,
+                out,
+                encoded,
+            )?;
+            // The place of the encoder of wide ones.
+            self.next += 1;
+            return Ok(());
+        }
+        self.next += 1;
+        self.block((wide_decimal(), num_nulls), values, out, encoded)
+    }
+
     fn strings(
         &mut self,
-        strings: &BinaryViewArray,
+        (strings, wants_dictionary): (&BinaryViewArray, bool),
         out: &mut Vec<u8>,
         encoded: &mut Encoded,
     ) -> Result<()> {
         let dictionary = match self.codec {
+            _ if wants_dictionary => StringDictionary::of_any(strings),
             ColumnCodec::Auto => StringDictionary::of(strings),
+            ColumnCodec::Fixed(chain) if chain.packing == Packing::Dictionary => {
+                StringDictionary::of_any(strings)
+            }
             ColumnCodec::Fixed(_) => None,
         };
         if let Some(dictionary) = dictionary {
@@ -165,9 +201,10 @@ impl ColumnEncoder {
             encoded.text_bounds = TextBounds::of(dictionary.texts());
             let decoded_bytes = encoded.decoded_bytes;
             let code = Element::try_new(Kind::Unsigned, 2).unwrap_or(Element::BYTES);
-            self.side_block(code, bytes_of(&dictionary.codes), out, encoded)?;
-            self.lengths(&dictionary.lengths, out, encoded)?;
-            self.block(Element::BYTES, &dictionary.bytes, out, encoded)?;
+            let codes = bytes_of(&dictionary.codes);
+            self.side_block((code, strings.null_count()), codes, out, encoded)?;
+            self.lengths((&dictionary.lengths, 0), out, encoded)?;
+            self.block((Element::BYTES, 0), &dictionary.bytes, out, encoded)?;
             encoded.chain = format!("{}, {}", Packing::Dictionary.name(), encoded.chain);
             encoded.decoded_bytes = decoded_bytes + plain_bytes(strings);
             return Ok(());
@@ -182,8 +219,8 @@ impl ColumnEncoder {
             lengths.push(count(value.len())?);
             bytes.extend_from_slice(value);
         }
-        self.lengths(&lengths, out, encoded)?;
-        self.block(Element::BYTES, &bytes, out, encoded)
+        self.lengths((&lengths, strings.null_count()), out, encoded)?;
+        self.block((Element::BYTES, 0), &bytes, out, encoded)
     }
 
     /// A flag for each row, 1 = there is a value.
@@ -198,38 +235,53 @@ impl ColumnEncoder {
             None => vec![1; array.len()],
         };
         let flag = Element::try_new(Kind::Unsigned, 1).unwrap_or(Element::BYTES);
-        self.side_block(flag, &flags, out, encoded)
+        self.side_block((flag, 0), &flags, out, encoded)
     }
 
-    fn lengths(&mut self, lengths: &[u32], out: &mut Vec<u8>, encoded: &mut Encoded) -> Result<()> {
+    /// Lengths, of which some stand for NULLs.
+    fn lengths(
+        &mut self,
+        (lengths, num_nulls): (&[u32], usize),
+        out: &mut Vec<u8>,
+        encoded: &mut Encoded,
+    ) -> Result<()> {
         let length = Element::try_new(Kind::Unsigned, 4).unwrap_or(Element::BYTES);
-        self.side_block(length, bytes_of(lengths), out, encoded)
+        self.side_block((length, num_nulls), bytes_of(lengths), out, encoded)
     }
 
     /// A block of what is not the values: always as looks best.
     fn side_block(
         &mut self,
-        element: Element,
+        (element, num_nulls): (Element, usize),
         values: &[u8],
         out: &mut Vec<u8>,
         encoded: &mut Encoded,
     ) -> Result<()> {
-        let block = (element, ColumnCodec::Auto, Statistics::default());
+        let statistics = Statistics {
+            null_count: count(num_nulls)?,
+            ..Statistics::default()
+        };
+        let block = (element, ColumnCodec::Auto, statistics);
         self.append(block, values, out, encoded)
     }
 
     fn block(
         &mut self,
-        element: Element,
+        (element, num_nulls): (Element, usize),
         values: &[u8],
         out: &mut Vec<u8>,
         encoded: &mut Encoded,
     ) -> Result<()> {
-        let statistics = match self.effort {
+        let mut statistics = match self.effort {
             // A merge will count them.
             Effort::Quick => Statistics::bounds_of(values, element),
             Effort::Thorough => Statistics::of(values, element),
         };
+        statistics.null_count = count(num_nulls)?;
+        if num_nulls > 0 && num_nulls * usize::from(element.width()) == values.len() {
+            // What stands in place of the NULLs is no value.
+            statistics.bounds = None;
+        }
         encoded.statistics = statistics;
         self.append((element, self.codec, statistics), values, out, encoded)
     }
@@ -285,11 +337,37 @@ pub(super) fn children(data_type: &DataType) -> Vec<&DataType> {
 pub(super) fn is_applicable(chain: Chain, data_type: &DataType) -> bool {
     match children(data_type)[..] {
         [] => {
-            let element = element(&data_type.physical()).map(|(element, _)| element);
+            let physical = data_type.physical();
+            let is_dictionary = chain.transform.is_none() && chain.packing == Packing::Dictionary;
+            let element = match physical {
+                ArrowType::BinaryView if is_dictionary => return true,
+                ArrowType::Decimal128(precision, _) => Ok(narrow_decimal(precision)),
+                physical => element(&physical).map(|(element, _)| element),
+            };
             chain.fits(element.unwrap_or(Element::BYTES))
         }
         ref children => children.iter().any(|c| is_applicable(chain, c)),
     }
+}
+
+/// Decimal digits that any Int32 holds.
+const MAX_DIGITS_OF_I32: u8 = 9;
+
+/// What Decimals of a precision are to a block in groups without long ones.
+pub(super) fn narrow_decimal(precision: u8) -> Element {
+    let width = if precision <= MAX_DIGITS_OF_I32 { 4 } else { 8 };
+    Element::try_new(Kind::Signed, width).unwrap_or(Element::BYTES)
+}
+
+/// What they are in the other groups.
+pub(super) fn wide_decimal() -> Element {
+    Element::try_new(Kind::Signed, 16).unwrap_or(Element::BYTES)
+}
+
+/// The numbers in fewer bytes; none if some have no place there.
+fn narrowed<T: TryFrom<i128>>(numbers: &[i128]) -> Option<Vec<T>> {
+    let numbers = numbers.iter().map(|number| T::try_from(*number).ok());
+    numbers.collect()
 }
 
 /// What the values of a physical type are to a block, and their width in bytes.

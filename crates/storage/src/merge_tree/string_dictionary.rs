@@ -31,16 +31,27 @@ pub(super) struct StringDictionary {
 }
 
 impl StringDictionary {
-    /// The dictionary of some strings, NULL counting as the empty one; `None` if too many differ.
+    /// The dictionary of some strings, NULL counting as the empty one; `None` if so many differ that it gains nothing.
     pub(super) fn of(strings: &BinaryViewArray) -> Option<Self> {
+        Self::among(strings, MAX_DISTINCT)
+    }
+
+    /// The same however many differ; `None` if there are more than codes.
+    pub(super) fn of_any(strings: &BinaryViewArray) -> Option<Self> {
+        Self::among(strings, 1.0)
+    }
+
+    /// The same if no greater share than `max_distinct` differs.
+    fn among(strings: &BinaryViewArray, max_distinct: f64) -> Option<Self> {
         let num_rows = strings.len();
-        let mut numbers = Numbers::new(num_rows);
+        let mut numbers = Numbers::new((num_rows as f64 * max_distinct) as usize);
         let mut views = KnownViews::new(num_rows);
         let mut codes = vec![0; num_rows];
         let mut news = [0; BATCH];
         for (batch, codes) in codes.chunks_mut(BATCH).enumerate() {
             let begin = batch * BATCH;
-            if begin == SAMPLE_ROWS && numbers.are_too_many(begin) {
+            let is_asked = begin == SAMPLE_ROWS && max_distinct < 1.0;
+            if is_asked && numbers.are_too_many(begin) {
                 return None;
             }
             let mut num_news = 0;
@@ -108,15 +119,15 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Of the strings of so many rows.
-    fn new(num_rows: usize) -> Self {
+    /// Of strings of which `most` may be different.
+    fn new(most: usize) -> Self {
         Self {
             table: HashTable::new(),
             hashes: Vec::new(),
             starts: Vec::new(),
             lengths: Vec::new(),
             bytes: Vec::new(),
-            most: (num_rows as f64 * MAX_DISTINCT) as usize,
+            most,
         }
     }
 
@@ -225,5 +236,8 @@ mod tests {
         let strings: BinaryViewArray = strings.collect();
         assert!(StringDictionary::of(&strings).is_none());
         assert!(StringDictionary::of(&strings.slice(0, 4)).is_none());
+        assert!(StringDictionary::of_any(&strings).is_none());
+        let all = StringDictionary::of_any(&strings.slice(0, 1 << 16)).unwrap();
+        assert_eq!(all.lengths.len(), 1 << 16);
     }
 }

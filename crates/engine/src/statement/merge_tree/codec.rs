@@ -1,6 +1,6 @@
 //! Reads `CODEC(…)` of columns, and writes it.
 
-use basalt_codec::{Chain, UnknownChain};
+use basalt_codec::{Chain, Packing, UnknownChain};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_parser::ast::{self, Expr};
 use basalt_storage::ColumnCodec;
@@ -36,7 +36,7 @@ pub(super) fn codec(column: &ColumnDefinition) -> Result<ColumnCodec> {
         Error::new(code, format!("{}: {e}", column.codec))
     })?;
     let data_type = &column.column.data_type;
-    if chain.transform.is_some() && data_type.fixed_size_bytes().is_none() {
+    if chain.transform.is_some() && !has_fixed_size(data_type) {
         return Err(Error::new(
             ErrorCode::BAD_ARGUMENTS,
             format!(
@@ -48,8 +48,12 @@ pub(super) fn codec(column: &ColumnDefinition) -> Result<ColumnCodec> {
     }
     let codec = ColumnCodec::Fixed(chain);
     if !codec.is_applicable(data_type) {
+        let of = match chain.packing {
+            Packing::Decimal => "floats",
+            _ => "numbers",
+        };
         let text = format!(
-            "{} is not applicable for {data_type}: it packs numbers",
+            "{} is not applicable for {data_type}: it is for {of}",
             column.codec
         );
         return Err(Error::new(ErrorCode::BAD_ARGUMENTS, text));
@@ -69,10 +73,10 @@ fn own_steps(steps: &[String], data_type: &DataType) -> Result<Vec<String>> {
             "Default" => own.push("LZ4".to_owned()),
             "T64" | "GCD" => {
                 check_integers(name, argument, data_type)?;
-                // Both leave out bits that no value needs, which wide values are not packed for.
+                // Both leave out bits that no value needs.
                 let packs = own.iter().any(|step| step == "FrameOfReference");
-                let is_narrow = !matches!(innermost(data_type), DataType::Decimal { .. });
-                if is_narrow && !packs && !(name == "GCD" && steps.len() > 2) {
+                let is_done = packs || name == "GCD" && steps.len() > 2;
+                if !is_done {
                     own.push("FrameOfReference".to_owned());
                 }
             }
@@ -84,6 +88,17 @@ fn own_steps(steps: &[String], data_type: &DataType) -> Result<Vec<String>> {
         }
     }
     Ok(own)
+}
+
+/// Whether values of a type, or all of those inside of them, take as many bytes each.
+fn has_fixed_size(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Array(element) => has_fixed_size(element),
+        DataType::Map(key, value) => has_fixed_size(key) && has_fixed_size(value),
+        DataType::Tuple(tuple) => tuple.types.iter().all(has_fixed_size),
+        DataType::Nullable(inner) => has_fixed_size(inner),
+        other => other.fixed_size_bytes().is_some(),
+    }
 }
 
 /// The type of the values that a codec gets.
