@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, RecordBatch, make_view};
 use arrow::datatypes::{
-    DataType as ArrowType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    Schema, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    DataType as ArrowType, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, Schema, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use basalt_analyzer::udf::FunctionUdf;
+use basalt_functions::scalar::core::comparison::{DigitsTest, TestVisitor, digits_test};
 use basalt_kernels::Bitmap;
-use basalt_kernels::compare::Comparison;
+use basalt_kernels::compare::{Comparison, retain_where};
 use datafusion::common::{ScalarValue, internal_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::Operator;
@@ -38,6 +39,8 @@ enum Other {
     Number(ScalarValue),
     /// The view of a short string.
     View(u128),
+    /// Digits of the column, a Decimal, for which it holds.
+    Digits(DigitsTest),
     Column(usize),
 }
 
@@ -54,10 +57,8 @@ impl<'a> Sides<'a> {
     /// Those of a condition, if it compares.
     fn of(conjunct: &'a Arc<dyn PhysicalExpr>) -> Option<Self> {
         let binary = conjunct.downcast_ref::<BinaryExpr>()?;
-        if let Some(call) = binary.left().downcast_ref::<ScalarFunctionExpr>() {
-            let zero = binary.right().downcast_ref::<Literal>()?.value();
-            let tells = *binary.op() == Operator::NotEq && *zero == ScalarValue::UInt8(Some(0));
-            return tells.then(|| Self::of_call(call))?;
+        if binary.left().is::<ScalarFunctionExpr>() {
+            return Self::of_call(told_by(binary)?);
         }
         let comparison = match binary.op() {
             Operator::Eq => Comparison::Equal,
@@ -100,9 +101,75 @@ impl<'a> Sides<'a> {
     }
 }
 
+/// The call of a function whose answer a condition asks for.
+fn told_by(binary: &BinaryExpr) -> Option<&ScalarFunctionExpr> {
+    let call = binary.left().downcast_ref::<ScalarFunctionExpr>()?;
+    let zero = binary.right().downcast_ref::<Literal>()?.value();
+    let tells = *binary.op() == Operator::NotEq && *zero == ScalarValue::UInt8(Some(0));
+    tells.then_some(call)
+}
+
+/// The column of Decimals that a condition compares with a constant, and the digits for which it holds.
+fn of_decimal(conjunct: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<(usize, DigitsTest)> {
+    let call = told_by(conjunct.downcast_ref::<BinaryExpr>()?)?;
+    let udf = call.fun().inner().downcast_ref::<FunctionUdf>()?;
+    let [left, right] = call.args() else {
+        return None;
+    };
+    let column = |side: &Arc<dyn PhysicalExpr>| Some(side.downcast_ref::<Column>()?.index());
+    let (column, place) = match (column(left), column(right)) {
+        (Some(column), None) => (column, 1),
+        (None, Some(column)) => (column, 0),
+        _ => return None,
+    };
+    let data_type = schema.fields().get(column)?.data_type();
+    if !matches!(data_type, ArrowType::Decimal128(..)) {
+        return None;
+    }
+    let constant = call.args()[place].downcast_ref::<Literal>()?.value();
+    let constant = constant.to_array().ok()?;
+    let test = digits_test(
+        udf.function_name(),
+        udf.argument_types(),
+        (place, &constant),
+    )?;
+    Some((column, test))
+}
+
+fn retain_digits(array: &ArrayRef, test: DigitsTest, words: &mut [u64]) -> Result<()> {
+    let Some(numbers) = array.as_primitive_opt::<Decimal128Type>() else {
+        return internal_err!("digits of {}", array.data_type());
+    };
+    let (numbers, _) = numbers.values().inner().typed_data::<u64>().as_chunks();
+    test.visit(Retain { numbers, words });
+    Ok(())
+}
+
+/// Clears the bits of numbers of 128 bits for which a test does not hold.
+struct Retain<'a> {
+    numbers: &'a [[u64; 2]],
+    words: &'a mut [u64],
+}
+
+impl TestVisitor for Retain<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn visit(self, holds: impl Fn([u64; 2]) -> bool + Copy) {
+        retain_where(self.numbers, self.words, holds);
+    }
+}
+
 impl ColumnComparison {
     /// The comparison that a condition on rows of `schema` is, if it is one.
     pub(super) fn try_new(conjunct: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<Self> {
+        if let Some((column, test)) = of_decimal(conjunct, schema) {
+            return Some(Self {
+                column,
+                comparison: Comparison::Equal,
+                other: Other::Digits(test),
+            });
+        }
         let sides = Sides::of(conjunct)?;
         let (column, other, comparison) = match sides.left.downcast_ref::<Column>() {
             Some(column) => (column, sides.right, sides.comparison),
@@ -151,6 +218,7 @@ impl ColumnComparison {
         let array = batch.column(self.column);
         match &self.other {
             Other::View(view) => self.retain_views(array, *view, words)?,
+            Other::Digits(test) => retain_digits(array, *test, words)?,
             Other::Number(number) => match number {
                 ScalarValue::Int8(Some(n)) => self.retain_in::<Int8Type>(array, *n, words)?,
                 ScalarValue::Int16(Some(n)) => self.retain_in::<Int16Type>(array, *n, words)?,

@@ -1,5 +1,6 @@
 //! Checks the functions of this folder against answers recorded from ClickHouse.
 
+mod decimal_digits;
 mod integers;
 
 use crate::testing::{check, check_table, constant};

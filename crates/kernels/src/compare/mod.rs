@@ -83,6 +83,14 @@ impl Comparison {
     }
 }
 
+/// As [`Comparison::retain`], for any condition on a value.
+///
+/// # Panics
+/// If there are fewer words than values need.
+pub fn retain_where<T: Copy>(values: &[T], words: &mut [u64], holds: impl Fn(T) -> bool) {
+    retain(values, words, holds);
+}
+
 fn retain<T: Copy>(values: &[T], words: &mut [u64], holds: impl Fn(T) -> bool) {
     assert!(values.len() <= words.len() * WORD_ROWS);
     let (groups, rest) = values.as_chunks::<WORD_ROWS>();

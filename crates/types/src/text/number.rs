@@ -129,7 +129,10 @@ pub fn write_decimal128(value: i128, scale: u8, trailing_zeros: bool, out: &mut 
         out.push(b'-');
     }
     let mut buffer = itoa::Buffer::new();
-    let digits = buffer.format(value.unsigned_abs());
+    let digits = match u64::try_from(value.unsigned_abs()) {
+        Ok(short) => buffer.format(short),
+        Err(_) => buffer.format(value.unsigned_abs()),
+    };
     write_scaled(digits.as_bytes(), scale, trailing_zeros, out);
 }
 

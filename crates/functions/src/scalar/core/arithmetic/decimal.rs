@@ -5,7 +5,7 @@ use arrow::datatypes::i256;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::DataType;
 
-use super::BinaryOp;
+use super::{BinaryOp, narrow_decimal};
 use crate::scalar::core::decimals::{
     Ticks, Width, decimal_array, digits, math_overflow, ticks_of, to_float,
 };
@@ -17,14 +17,14 @@ const CHECK_OVERFLOW: &str = "decimal_check_overflow";
 
 /// How an operator on decimals is computed.
 #[derive(Clone, Debug)]
-struct Plan {
-    op: BinaryOp,
-    width: Width,
+pub(super) struct Plan {
+    pub(super) op: BinaryOp,
+    pub(super) width: Width,
     /// Powers of ten that the arguments are multiplied with first.
-    exponents: (u32, u32),
-    result: DataType,
+    pub(super) exponents: (u32, u32),
+    pub(super) result: DataType,
     /// Whether what does not fit is an error; else it wraps.
-    checks: bool,
+    pub(super) checks: bool,
 }
 
 impl Plan {
@@ -53,7 +53,9 @@ pub(super) fn resolve(
     plan.checks = context.settings.get(CHECK_OVERFLOW).is_none() || context.flag(CHECK_OVERFLOW);
     let result = plan.result.clone();
     Resolved::new(result, move |columns, num_rows| {
-        if plan.width == Width::W256 {
+        if let Some(narrow) = narrow_decimal::run(&plan, columns, num_rows)? {
+            Ok(narrow)
+        } else if plan.width == Width::W256 {
             run::<i256>(&plan, columns, num_rows)
         } else {
             run::<i128>(&plan, columns, num_rows)

@@ -5,6 +5,7 @@
 //! | [`number`] | integers and floats: `+ - * /`, `gcd`, `lcm`, `min2`, `max2` |
 //! | [`division`] | `intDiv`, `modulo` and kin, with reciprocals for constant divisors |
 //! | [`decimal`] | decimals: scales, overflow |
+//! | [`narrow_decimal`] | decimals of up to 18 digits in 64 bits |
 //! | [`temporal`] | dates and times with numbers and intervals |
 //! | [`nested`] | tuples and arrays, element by element |
 //! | [`states`] | states of aggregate functions |
@@ -12,6 +13,7 @@
 
 pub(crate) mod decimal;
 mod division;
+mod narrow_decimal;
 mod nested;
 mod number;
 mod states;

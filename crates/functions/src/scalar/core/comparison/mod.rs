@@ -4,11 +4,15 @@
 //! |---|---|
 //! | [`number`] | integers and floats, exactly, whatever their signs and sizes |
 //! | [`text`] | strings and other bytes |
+//! | [`digits`] | decimals with constants |
 //! | [`other`] | decimals, arrays, tuples, maps |
 
+mod digits;
 mod number;
 mod other;
 mod text;
+
+pub use digits::{DigitsTest, TestVisitor, digits_test};
 
 use std::sync::Arc;
 
@@ -99,16 +103,23 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
     },
 ];
 
-fn resolve(call: &Call<'_>) -> Result<Resolved> {
-    call.expect_args(2..=2)?;
-    let (op, swapped) = match call.name {
+/// The operation of a function, and whether its arguments are exchanged.
+fn op_of(function: &str) -> Option<(Op, bool)> {
+    Some(match function {
         "equals" => (Op::Equal, false),
         "notEquals" => (Op::NotEqual, false),
         "less" => (Op::Less, false),
         "lessOrEquals" => (Op::LessOrEqual, false),
         "greater" => (Op::Less, true),
-        _ => (Op::LessOrEqual, true),
-    };
+        "greaterOrEquals" => (Op::LessOrEqual, true),
+        _ => return None,
+    })
+}
+
+fn resolve(call: &Call<'_>) -> Result<Resolved> {
+    call.expect_args(2..=2)?;
+    let unknown = || Error::bug(format!("no comparison: {}", call.name));
+    let (op, swapped) = op_of(call.name).ok_or_else(unknown)?;
     let (a, b) = (&call.args[0], &call.args[1]);
     if !swapped {
         return resolve_pair(call, op, a, b);

@@ -8,6 +8,7 @@ use arrow::datatypes::i256;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, IntervalUnit, least_supertype};
 
+use super::digits::compare as by_digits;
 use super::number::holds;
 use super::{Op, compare};
 use crate::scalar::core::cast::{array_cast, unit_size};
@@ -20,8 +21,12 @@ pub(super) fn decimals(op: Op, a: &DataType, b: &DataType) -> Option<Eval> {
     if !a.is_number() || !b.is_number() {
         return None;
     }
+    let types = (a.clone(), b.clone());
     if a.is_float() || b.is_float() {
         return Some(Arc::new(move |columns, num_rows| {
+            if let Some(known) = by_digits(op, columns, (&types.0, &types.1), num_rows)? {
+                return Ok(known);
+            }
             let (a, b) = (to_float(&columns[0])?, to_float(&columns[1])?);
             super::number::compare(op, (&a, &b), (Num::F64, Num::F64), num_rows)
         }));
@@ -33,6 +38,9 @@ pub(super) fn decimals(op: Op, a: &DataType, b: &DataType) -> Option<Eval> {
     let narrow = (precision_a + up_a).max(precision_b + up_b) <= 38;
     let width = width_of(a).max(width_of(b));
     Some(Arc::new(move |columns, num_rows| {
+        if let Some(known) = by_digits(op, columns, (&types.0, &types.1), num_rows)? {
+            return Ok(known);
+        }
         let ups = (u32::from(up_a), u32::from(up_b));
         if narrow {
             ticks::<i128>(op, columns, num_rows, (ups, width))
@@ -44,7 +52,7 @@ pub(super) fn decimals(op: Op, a: &DataType, b: &DataType) -> Option<Eval> {
 
 /// The signed integer in which ClickHouse compares: as wide as the wider side. It notices what does
 /// not fit 32 or 64 bits, but not 128.
-fn width_of(t: &DataType) -> Width {
+pub(super) fn width_of(t: &DataType) -> Width {
     match digits(t) {
         Some((precision, _)) => Width::of(precision),
         None if t.fixed_size_bytes().is_some_and(|n| n > 4) => Width::W64,
