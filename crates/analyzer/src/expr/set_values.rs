@@ -12,7 +12,7 @@ use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, StructArray, UInt8Array, new_null_array,
 };
 use datafusion::arrow::compute::kernels::cmp::gt;
-use datafusion::arrow::compute::{concat, nullif};
+use datafusion::arrow::compute::{cast, concat, nullif};
 use datafusion::arrow::datatypes::Field;
 use datafusion::arrow::row::{RowConverter, Rows, SortField};
 
@@ -93,7 +93,12 @@ impl Resolver<'_> {
                     "Right side of IN must be constants, a table or a subquery",
                 )
             })?;
-            let converted = self.convert(&array, &typed.data_type, wanted)?;
+            let is_fixed = matches!(typed.data_type.base(), DataType::FixedString(_));
+            let converted = match is_fixed && *wanted == DataType::String {
+                // With the zeros behind it, which those of subqueries lose.
+                true => cast(&array, &wanted.physical()).map_err(|e| Error::bug(e.to_string()))?,
+                false => self.convert(&array, &typed.data_type, wanted)?,
+            };
             let is_bad_text = *typed.data_type.base() == DataType::String
                 && converted.null_count() > array.null_count();
             if is_bad_text && wanted.is_date_or_time() {
