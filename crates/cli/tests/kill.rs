@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// How many processes are killed.
+/// How many processes are killed; the environment may ask for more.
 const NUM_KILLS: u64 = 12;
+
+/// Variable of the environment that says how many.
+const NUM_KILLS_VARIABLE: &str = "BASALT_TEST_KILLS";
 
 /// Rows of an insert.
 const ROWS: u64 = 500;
@@ -65,7 +68,9 @@ fn killed_processes_leave_whole_inserts() {
     let folder = Folder(path);
     let create = "CREATE TABLE t (k UInt64, s String) ENGINE = MergeTree ORDER BY k";
     answer(&folder.0, create);
-    for round in 0..NUM_KILLS {
+    let asked = std::env::var(NUM_KILLS_VARIABLE).ok();
+    let num_kills = asked.map_or(NUM_KILLS, |text| text.parse().expect("a number of kills"));
+    for round in 0..num_kills {
         let mut process = basalt(&folder.0, &script(round))
             .spawn()
             .expect("a process");
