@@ -1,11 +1,9 @@
 //! Says for which values functions report errors, so that AND and OR can keep such calls from rows that are decided.
 
-use arrow::array::{ArrayRef, AsArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType as ArrowType, Int64Type};
 use basalt_types::DataType;
 
 use crate::Arg;
+use crate::monotone::integer;
 
 /// For which values of its arguments a function may report an error.
 ///
@@ -84,10 +82,6 @@ fn has_decimals(args: &[Arg], return_type: &DataType) -> bool {
 
 /// Whether it is a constant that everything can be divided by.
 fn is_harmless_divisor(arg: &Arg) -> bool {
-    let value = |array: &ArrayRef| {
-        let wide = cast(array, &ArrowType::Int64).ok()?;
-        wide.as_primitive::<Int64Type>().iter().flatten().next()
-    };
-    let divisor = arg.constant.as_ref().and_then(value);
+    let divisor = arg.constant.as_ref().and_then(integer);
     arg.data_type.base().is_integer() && divisor.is_some_and(|d| !(-1..=0).contains(&d))
 }

@@ -191,7 +191,7 @@ fn integers(data_type: &DataType) -> Option<RangeInclusive<i128>> {
 }
 
 /// The value of a constant integer.
-fn integer(constant: &ArrayRef) -> Option<i64> {
+pub(crate) fn integer(constant: &ArrayRef) -> Option<i64> {
     let wide = cast(constant, &ArrowType::Int64).ok()?;
     wide.as_primitive::<Int64Type>().iter().flatten().next()
 }

@@ -9,6 +9,7 @@ use arrow::datatypes::{
 };
 use basalt_analyzer::udf::FunctionUdf;
 use basalt_functions::scalar::core::comparison::{DigitsTest, TestVisitor, digits_test};
+use basalt_functions::scalar::core::halves_of;
 use basalt_kernels::Bitmap;
 use basalt_kernels::compare::{Comparison, retain_where};
 use datafusion::common::{ScalarValue, internal_err};
@@ -140,7 +141,7 @@ fn retain_digits(array: &ArrayRef, test: DigitsTest, words: &mut [u64]) -> Resul
     let Some(numbers) = array.as_primitive_opt::<Decimal128Type>() else {
         return internal_err!("digits of {}", array.data_type());
     };
-    let (numbers, _) = numbers.values().inner().typed_data::<u64>().as_chunks();
+    let numbers = halves_of(numbers);
     test.visit(Retain { numbers, words });
     Ok(())
 }

@@ -162,10 +162,9 @@ impl ColumnEncoder {
         out: &mut Vec<u8>,
         encoded: &mut Encoded,
     ) -> Result<()> {
-        let digits = values.typed_data::<i128>();
         let narrowed = match precision {
-            ..=MAX_DIGITS_OF_I32 => narrowed::<i32>(digits).map(Buffer::from_vec),
-            _ => narrowed::<i64>(digits).map(Buffer::from_vec),
+            ..=MAX_DIGITS_OF_I32 => narrowed::<i32>(values).map(Buffer::from_vec),
+            _ => narrowed::<i64>(values).map(Buffer::from_vec),
         };
         if let Some(narrowed) = narrowed {
             self.block(
@@ -364,10 +363,12 @@ pub(super) fn wide_decimal() -> Element {
     Element::try_new(Kind::Signed, 16).unwrap_or(Element::BYTES)
 }
 
-/// The numbers in fewer bytes; none if some have no place there.
-fn narrowed<T: TryFrom<i128>>(numbers: &[i128]) -> Option<Vec<T>> {
-    let numbers = numbers.iter().map(|number| T::try_from(*number).ok());
-    numbers.collect()
+/// Numbers of 16 bytes in fewer bytes; none if some have no place there. Copies of columns with NULLs are bytes, which
+/// need not lie as numbers do.
+fn narrowed<T: TryFrom<i128>>(values: &[u8]) -> Option<Vec<T>> {
+    let (numbers, _) = values.as_chunks();
+    let numbers = numbers.iter().map(|bytes| i128::from_ne_bytes(*bytes));
+    numbers.map(|number| T::try_from(number).ok()).collect()
 }
 
 /// What the values of a physical type are to a block, and their width in bytes.

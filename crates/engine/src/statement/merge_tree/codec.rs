@@ -61,7 +61,7 @@ pub(super) fn codec(column: &ColumnDefinition) -> Result<ColumnCodec> {
     Ok(codec)
 }
 
-/// The steps by Basalt's names: those of ClickHouse that Basalt does not have stand for the ones with the same purpose.
+/// The steps as a chain takes them: without arguments of packings, which are checked here, and each purpose once.
 fn own_steps(steps: &[String], data_type: &DataType) -> Result<Vec<String>> {
     let mut own = Vec::with_capacity(steps.len());
     for step in steps {
@@ -74,15 +74,16 @@ fn own_steps(steps: &[String], data_type: &DataType) -> Result<Vec<String>> {
             "T64" | "GCD" => {
                 check_integers(name, argument, data_type)?;
                 // Both leave out bits that no value needs.
-                let packs = own.iter().any(|step| step == "FrameOfReference");
+                let packings = ["FrameOfReference", "T64", "GCD"];
+                let packs = own.iter().any(|step| packings.contains(&step.as_str()));
                 let is_done = packs || name == "GCD" && steps.len() > 2;
                 if !is_done {
-                    own.push("FrameOfReference".to_owned());
+                    own.push(name.to_owned());
                 }
             }
             "Gorilla" | "FPC" => {
                 check_floats(name, argument, data_type)?;
-                own.push("ALP".to_owned());
+                own.push(name.to_owned());
             }
             _ => own.push(step.clone()),
         }

@@ -209,6 +209,12 @@ pub(crate) fn ticks_of<T: Ticks>(column: &Column, width: Width) -> Result<Vec<T>
     }
 }
 
+/// Lower and upper halves of the ticks of decimals of up to 38 digits.
+pub fn halves_of(array: &PrimitiveArray<Decimal128Type>) -> &[[u64; 2]] {
+    let words = array.values().inner().typed_data::<u64>();
+    words.as_chunks().0
+}
+
 /// The array of a decimal type that holds `ticks`.
 pub(crate) fn decimal_array<T: Ticks>(
     ticks: Vec<T>,

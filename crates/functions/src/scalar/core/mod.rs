@@ -42,3 +42,5 @@ pub mod rounding;
 pub mod type_functions;
 pub mod variants;
 pub mod width_bucket;
+
+pub use decimals::halves_of;

@@ -13,7 +13,7 @@ use basalt_kernels::widest::{Loop, widest};
 use super::BinaryOp;
 use super::decimal::Plan;
 use crate::Column;
-use crate::scalar::core::decimals::{Width, decimal_array, ticks_of};
+use crate::scalar::core::decimals::{Width, decimal_array, halves_of, ticks_of};
 
 /// Rows of one side.
 enum Side<'a> {
@@ -62,10 +62,7 @@ fn side(column: &Column, width: Width) -> Result<Option<Side<'_>>> {
     }
     Ok(Some(Side::Rows(
         match column.array.as_primitive_opt::<Decimal128Type>() {
-            Some(digits) => {
-                let (rows, _) = digits.values().inner().typed_data::<u64>().as_chunks();
-                Cow::Borrowed(rows)
-            }
+            Some(digits) => Cow::Borrowed(halves_of(digits)),
             None => {
                 let ticks = ticks_of::<i128>(column, width)?;
                 let split = |tick: i128| [tick as u64, (tick >> 64) as u64];

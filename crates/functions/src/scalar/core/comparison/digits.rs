@@ -12,7 +12,7 @@ use basalt_types::DataType;
 
 use super::Op;
 use crate::Column;
-use crate::scalar::core::decimals::{Ticks, Width, digits, ticks_of, to_float};
+use crate::scalar::core::decimals::{Ticks, Width, digits, halves_of, ticks_of, to_float};
 use crate::scalar::core::numeric::array_of;
 
 /// Digits for which a comparison of a Decimal with a constant holds.
@@ -107,7 +107,7 @@ pub(super) fn compare(
     let (Some(test), Some(numbers)) = (test, numbers) else {
         return Ok(None);
     };
-    let (numbers, _) = numbers.values().inner().typed_data::<u64>().as_chunks();
+    let numbers = halves_of(numbers);
     debug_assert_eq!(numbers.len(), num_rows);
     Ok(Some(array_of(test.visit(Flags(numbers)))))
 }
