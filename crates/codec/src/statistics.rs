@@ -21,14 +21,29 @@ pub struct Statistics {
 impl Statistics {
     /// Looks at all of `values`, of which none stands for a NULL.
     pub fn of(values: &[u8], element: Element) -> Self {
+        let distinct = CountDistinct {
+            values,
+            by_sample: false,
+        };
         Self {
-            distinct_estimate: element.visit(CountDistinct(values)).unwrap_or_default(),
+            distinct_estimate: element.visit(distinct).unwrap_or_default(),
             ..Self::bounds_of(values, element)
         }
     }
 
-    /// The bounds alone: to count different values takes several times as long.
-    pub fn bounds_of(values: &[u8], element: Element) -> Self {
+    /// The bounds of all values, and how many are different by a look at some: to count them takes several times as long.
+    pub fn by_sample(values: &[u8], element: Element) -> Self {
+        let distinct = CountDistinct {
+            values,
+            by_sample: true,
+        };
+        Self {
+            distinct_estimate: element.visit(distinct).unwrap_or_default(),
+            ..Self::bounds_of(values, element)
+        }
+    }
+
+    fn bounds_of(values: &[u8], element: Element) -> Self {
         let kind = element.kind();
         let bounds = element.visit(FindBounds { values, kind });
         Self {
@@ -50,13 +65,19 @@ impl Statistics {
     }
 }
 
-struct CountDistinct<'a>(&'a [u8]);
+struct CountDistinct<'a> {
+    values: &'a [u8],
+    by_sample: bool,
+}
 
 impl WordVisitor for CountDistinct<'_> {
     type Output = u32;
 
     fn visit<T: Word>(self) -> u32 {
-        let distinct = with_words(self.0, |words: &[T]| distinct::estimate(words));
+        let distinct = with_words(self.values, |words: &[T]| match self.by_sample {
+            true => distinct::estimate_by_sample(words),
+            false => distinct::estimate(words),
+        });
         u32::try_from(distinct).unwrap_or(u32::MAX)
     }
 }

@@ -41,6 +41,51 @@ pub(crate) fn estimate<T: Word>(numbers: &[T]) -> usize {
     estimate.clamp(usize::from(!numbers.is_empty()), numbers.len())
 }
 
+/// Numbers that a look at some of them sees.
+const SAMPLE: usize = 1024;
+
+/// Slots of the table that holds them, in the first cache.
+const SAMPLE_SLOTS: usize = 4 * SAMPLE;
+
+/// About how many different numbers there are, by a look at [`SAMPLE`] of many.
+///
+/// Of `n` numbers in the sample, `d` different, those that are seen once tell how many were not seen (the estimator
+/// "Duj1" of Haas and Stokes, "Estimating the number of classes in a finite population", 1998). Numbers that follow an
+/// equal one tell how many there can be at most: those of sorted numbers lie side by side, and no sample sees two.
+pub(crate) fn estimate_by_sample<T: Word>(numbers: &[T]) -> usize {
+    if numbers.len() < 4 * SAMPLE {
+        return estimate(numbers);
+    }
+    let mut hashes = [0_u32; SAMPLE_SLOTS];
+    let mut counts = [0_u16; SAMPLE_SLOTS];
+    let mut num_changes = 0;
+    let step = numbers.len() / SAMPLE;
+    for begin in (0..SAMPLE).map(|i| i * step) {
+        // Somewhere in each step: what repeats may do so in steps.
+        let row = begin + hash(begin as u64) % step;
+        let number = numbers[row];
+        num_changes += usize::from(row > 0 && numbers[row - 1] != number);
+        let hashed = u32::truncated(hash(number) as u64);
+        let mut slot = hashed as usize % SAMPLE_SLOTS;
+        while counts[slot] > 0 && hashes[slot] != hashed {
+            slot = (slot + 1) % SAMPLE_SLOTS;
+        }
+        hashes[slot] = hashed;
+        counts[slot] += 1;
+    }
+    let different = counts.iter().filter(|count| **count > 0).count() as f64;
+    let once = counts.iter().filter(|count| **count == 1).count() as f64;
+    let (sample, all) = (SAMPLE as f64, numbers.len() as f64);
+    let estimate = sample * different / (sample - once + once * sample / all);
+    let most = all * num_changes as f64 / sample + 1.0;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "no more than there are numbers"
+    )]
+    let estimate = estimate.min(most).max(different).round() as usize;
+    estimate.clamp(1, numbers.len())
+}
+
 /// Marks the places of numbers, and counts those that are marked.
 struct Mark<'a, T> {
     numbers: &'a [T],

@@ -202,6 +202,33 @@ fn distinct_numbers_are_estimated() {
 }
 
 #[test]
+fn distinct_numbers_are_guessed_by_a_sample() {
+    let guess = |words: &[u64]| distinct::estimate_by_sample(words) as f64;
+    // The end of SplitMix64.
+    let scrambled = |i: u64| {
+        let mixed = (i ^ (i >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    };
+    for num_distinct in [1, 3, 100, 5000, 60_000] {
+        let words: Vec<u64> = (0..400_000).map(|i| scrambled(i) % num_distinct).collect();
+        let repeated: Vec<u64> = (0..400_000).map(|i| i % num_distinct).collect();
+        let sorted: Vec<u64> = (0..400_000).map(|i| i * num_distinct / 400_000).collect();
+        for (order, words) in [("any", words), ("repeated", repeated), ("sorted", sorted)] {
+            let factor = guess(&words) / num_distinct as f64;
+            assert!(
+                (0.5..2.0).contains(&factor),
+                "{num_distinct} {order}: {factor}"
+            );
+        }
+    }
+    let all: Vec<u64> = (0..400_000).map(scrambled).collect();
+    assert!(guess(&all) > 200_000.0);
+    assert_eq!(guess(&[7; 100]), 1.0);
+    assert_eq!(guess(&[]), 0.0);
+}
+
+#[test]
 fn damaged_bytes_are_errors_or_other_numbers() {
     let words: Vec<u32> = (0..3000_u32).map(|i| i / 7 * 100 % 5000).collect();
     for packing in Packing::ALL {

@@ -272,8 +272,8 @@ impl ColumnEncoder {
         encoded: &mut Encoded,
     ) -> Result<()> {
         let mut statistics = match self.effort {
-            // A merge will count them.
-            Effort::Quick => Statistics::bounds_of(values, element),
+            // A merge will count different values.
+            Effort::Quick => Statistics::by_sample(values, element),
             Effort::Thorough => Statistics::of(values, element),
         };
         statistics.null_count = count(num_nulls)?;
