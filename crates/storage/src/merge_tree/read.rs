@@ -48,6 +48,8 @@ pub(super) struct Reading {
     files: Box<[OnceLock<Option<MappedFile>>]>,
     /// Groups of mapped files whose checksums are right, those of one column behind those of the other.
     checked: Box<[AtomicBool]>,
+    /// Groups that a query has decoded, in the same order.
+    decoded: Box<[AtomicBool]>,
 }
 
 /// Where a group of a column came from.
@@ -83,14 +85,16 @@ impl Reading {
     pub(super) fn new(metadata: &PartMetadata, decoders: Decoders, cache: Arc<BlockCache>) -> Self {
         let num_columns = metadata.columns.len();
         let num_groups = metadata.group_rows.len() * num_columns;
+        let flags = |num: usize| (0..num).map(|_| AtomicBool::new(false)).collect();
         Self {
             id: NUM_PARTS.fetch_add(1, Ordering::Relaxed),
             decoders,
             cache,
-            cached: (0..num_columns).map(|_| AtomicBool::new(false)).collect(),
+            cached: flags(num_columns),
             decoding: (0..num_columns).map(|_| Decoding::default()).collect(),
             files: (0..num_columns).map(|_| OnceLock::new()).collect(),
-            checked: (0..num_groups).map(|_| AtomicBool::new(false)).collect(),
+            checked: flags(num_groups),
+            decoded: flags(num_groups),
         }
     }
 
@@ -134,7 +138,8 @@ impl Part {
 
     /// The values of a column for a group of rows, which may have been decoded or checked before, and where they
     /// came from; strings of which many are the same come as a dictionary array with keys of 16 bits, see [`flat`].
-    /// What is decoded stays for others if `is_cached`.
+    /// What is decoded for the second time stays for others if `is_cached`: memory that is new to the process costs more
+    /// than decoding, which a query that nobody asks again would pay for nothing.
     ///
     /// # Errors
     /// As for [`Self::read`].
@@ -159,7 +164,9 @@ impl Part {
         if stored.is_mapped && !has_decoded {
             return Ok((array, Origin::Mapped));
         }
-        if is_cached && reading.cache.offer(key, &array, started.elapsed()) {
+        let place = column * self.metadata.group_rows.len() + group;
+        let is_wanted = is_cached && reading.decoded[place].swap(true, Ordering::Relaxed);
+        if is_wanted && reading.cache.offer(key, &array, started.elapsed()) {
             reading.cached[column].store(true, Ordering::Relaxed);
         }
         Ok((array, Origin::File))
