@@ -78,6 +78,11 @@ impl FunctionUdf {
         self.bound.monotone.as_ref()
     }
 
+    /// The values of the only argument for which the result is 1, where they are listed.
+    pub fn members(&self) -> Option<&ArrayRef> {
+        self.bound.members.as_ref()
+    }
+
     /// Whether it is known to give the same whatever settings and time zone a session has.
     pub fn is_steady(&self) -> bool {
         self.bound.is_steady()

@@ -143,6 +143,8 @@ pub struct BoundFunction {
     pub may_fail: bool,
     /// How the results follow an argument, if they do.
     pub monotone: Option<Monotone>,
+    /// The values of the only argument for which the result is 1, where they are listed: for all others it is 0 or NULL.
+    pub members: Option<ArrayRef>,
     /// Bytes that one call may take.
     max_bytes: usize,
     /// Whether the query may go on.
@@ -176,6 +178,7 @@ impl BoundFunction {
                 arg_types,
                 may_fail: function.fails.may(args, &resolved.return_type),
                 monotone: monotone(function.name, args, &resolved.return_type, context),
+                members: None,
                 return_type: resolved.return_type,
                 purity: function.purity,
                 max_bytes: memory::limit_of(context),
@@ -211,6 +214,7 @@ impl BoundFunction {
             arg_types,
             may_fail: function.fails.may(args, &return_type),
             monotone: monotone(function.name, args, &return_type, context),
+            members: None,
             return_type,
             purity: function.purity,
             max_bytes: memory::limit_of(context),
@@ -228,6 +232,7 @@ impl BoundFunction {
             purity: Purity::Pure,
             may_fail: true,
             monotone: None,
+            members: None,
             max_bytes: usize::MAX,
             interrupt: Interrupt::default(),
             eval,

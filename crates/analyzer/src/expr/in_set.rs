@@ -195,13 +195,15 @@ impl Resolver<'_> {
         } else {
             DataType::UInt8
         };
-        let bound = BoundFunction::from_parts(
+        let mut bound = BoundFunction::from_parts(
             "in",
             return_type.clone(),
             Arc::new(move |columns, num_rows| {
                 Ok(Arc::new(set.contains(&columns[0].expand(num_rows)?)?) as ArrayRef)
             }),
         );
+        bound.may_fail = false;
+        bound.members = (!null_matches && !of.has_variant).then(|| Arc::clone(&values));
         let new_key = || self.analyzer.fresh("set");
         let key = self.analyzer.sets.key(&values, of, new_key);
         fold_if(

@@ -29,6 +29,7 @@
 //! | `mentions` | where columns and aggregate functions stand |
 //! | [`subquery`] | scalar subqueries and EXISTS |
 //! | [`value_set`] | the values of a big IN |
+//! | `tuple_comparison` | tuples compared element by element |
 //! | [`window_frame`] | frames of windows: ROWS, RANGE, GROUPS |
 
 pub mod aggregate;
@@ -56,6 +57,7 @@ mod set_values;
 mod shifted_sum;
 mod special;
 pub mod subquery;
+mod tuple_comparison;
 pub(crate) mod value_set;
 pub mod window;
 mod window_frame;

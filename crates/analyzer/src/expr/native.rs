@@ -217,6 +217,9 @@ impl Resolver<'_> {
     /// `=`, `<` and the others: natively where Arrow's order of values is the dialect's.
     pub(crate) fn comparison(&self, name: &str, args: Vec<Typed>) -> Result<Typed> {
         let args = self.texts_as_times(args)?;
+        if let Some(compared) = self.compared_by_elements(name, &args)? {
+            return Ok(compared);
+        }
         // Arrow compares UUIDs from their first byte on, ClickHouse from their second half.
         let is_order = !matches!(name, "equals" | "notEquals");
         let other_order = is_order && args.iter().any(|a| *a.data_type.base() == DataType::Uuid);
