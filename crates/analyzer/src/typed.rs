@@ -89,10 +89,8 @@ impl Typed {
         if *self.data_type.base() == DataType::Nothing {
             return Ok(Expr::Literal(ScalarValue::Boolean(None), None));
         }
-        if let Expr::Cast(cast) = &self.expr
-            && self.is_comparison()
-        {
-            return Ok(cast.expr.as_ref().clone());
+        if let Some(predicate) = predicate_of(&self.expr) {
+            return Ok(predicate.clone());
         }
         if !self.data_type.is_integer() && !self.data_type.is_float() {
             return Err(Error::new(
@@ -105,14 +103,6 @@ impl Typed {
         }
         let zero = ScalarValue::new_zero(&self.data_type.physical()).map_err(plan_error)?;
         Ok(self.expr.clone().not_eq(lit(zero)))
-    }
-
-    /// Whether the expression is a boolean in the clothes of a `UInt8`.
-    fn is_comparison(&self) -> bool {
-        let Expr::Cast(cast) = &self.expr else {
-            return false;
-        };
-        cast.field.data_type() == &ArrowType::UInt8 && is_boolean(&cast.expr)
     }
 
     /// Evaluates the expression now if it depends on no column and always gives the same.
@@ -154,6 +144,18 @@ pub(crate) fn size_bytes(array: &ArrayRef) -> usize {
     }
     let size_bytes = array.to_data().get_slice_memory_size();
     size_bytes.unwrap_or_else(|_| array.get_array_memory_size())
+}
+
+/// The boolean of an expression that is one in the clothes of a `UInt8`, as [`Typed::from_predicate`] makes them.
+pub(crate) fn predicate_of(expr: &Expr) -> Option<&Expr> {
+    match expr {
+        Expr::Cast(cast)
+            if cast.field.data_type() == &ArrowType::UInt8 && is_boolean(&cast.expr) =>
+        {
+            Some(&cast.expr)
+        }
+        _ => None,
+    }
 }
 
 fn is_boolean(expr: &Expr) -> bool {

@@ -15,7 +15,7 @@ use super::redundant_keys::{ReducedKeys, Rules};
 use super::select::{Clauses, replace};
 use crate::expr::{Mentioned, Mentions};
 use crate::plan::{KeyOverflow, RowLimit, StreamOperator, aggregate, project, stream_node};
-use crate::typed::column;
+use crate::typed::{column, predicate_of};
 use crate::{Typed, plan_error};
 
 impl Analyzer<'_> {
@@ -66,6 +66,9 @@ impl Analyzer<'_> {
                 }
                 if let Some(key) = keys.iter().find(|k| k.expr == *e) {
                     return Some(column(&key.internal));
+                }
+                if let Some(key) = keys.iter().find(|k| predicate_of(&k.expr) == Some(e)) {
+                    return Some(column(&key.internal).not_eq(lit(0_u8)));
                 }
                 // Only calls are looked up: to hash every expression takes the square of its depth.
                 let name = match e {
