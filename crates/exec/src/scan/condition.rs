@@ -1,5 +1,8 @@
 //! Reads conditions as far as least and greatest values tell something about them.
 
+use arrow::array::{ArrayRef, AsArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType as ArrowType, Int64Type, UInt64Type};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator};
 
@@ -53,8 +56,24 @@ impl<'a> Condition<'a> {
 }
 
 /// Whether an expression is the 0 that a function's answer is compared with.
-fn is_zero(expr: &Expr) -> bool {
+pub(in crate::scan) fn is_zero(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(ScalarValue::UInt8(Some(0)), _))
+}
+
+/// The values of integers.
+pub(in crate::scan) fn integers_of(values: &ArrayRef) -> Option<Vec<Option<i128>>> {
+    let physical = values.data_type();
+    Some(if physical.is_unsigned_integer() {
+        let wide = cast(values, &ArrowType::UInt64).ok()?;
+        let wide = wide.as_primitive::<UInt64Type>().iter();
+        wide.map(|v| v.map(i128::from)).collect()
+    } else if physical.is_signed_integer() {
+        let wide = cast(values, &ArrowType::Int64).ok()?;
+        let wide = wide.as_primitive::<Int64Type>().iter();
+        wide.map(|v| v.map(i128::from)).collect()
+    } else {
+        return None;
+    })
 }
 
 /// A comparison that is a function of ClickHouse's, such as those of floats, which know NaN.

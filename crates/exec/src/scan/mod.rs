@@ -15,6 +15,7 @@
 //! | [`final_rows`] | parts on disk with FINAL |
 //! | [`late`] | whether to read the columns of filters first |
 //! | [`condition`] | conditions beside least and greatest values |
+//! | [`sets`] | sets of many values and of tuples as conditions that bounds tell something about |
 //! | [`parquet`] | Parquet files |
 //! | [`file_fact`] | `_path` and the other facts of the file that a row comes from |
 
@@ -33,6 +34,7 @@ pub mod primes;
 pub mod provider;
 pub mod repeated;
 pub mod scan_exec;
+mod sets;
 
 pub use batches::BatchesTable;
 pub use file_fact::FileFact;

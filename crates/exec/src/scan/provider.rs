@@ -13,6 +13,7 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::{PhysicalExpr, conjunction};
 use datafusion::physical_plan::ExecutionPlan;
 
+use super::sets::without_sets;
 use super::{MorselSource, ScanExec, ScanRequest};
 use crate::QueryControl;
 
@@ -79,7 +80,7 @@ impl<K: TableKind> TableProvider for SourceTable<K> {
         let request = ScanRequest {
             condition: condition.flatten(),
             projection: projection.cloned().unwrap_or_else(all),
-            filters: filters.to_vec(),
+            filters: filters.iter().map(without_sets).collect(),
             limit,
             num_threads,
             batch_rows: state.config().batch_size().max(1),

@@ -30,6 +30,7 @@ use datafusion::logical_expr::Expr;
 pub use self::operands::KeyExprs;
 pub(super) use self::pruning::Pruner;
 use self::source::MergeTreeSource;
+use super::sets::without_sets;
 use super::{MorselSource, ScanRequest, TableKind};
 
 /// The parts that a query sees.
@@ -72,7 +73,8 @@ pub fn matching_groups(
     part: &Part,
     filters: &[Expr],
 ) -> Vec<usize> {
-    let can_match = Pruner::new(layout, keys, filters).can_match(part, &|_| true);
+    let filters: Vec<Expr> = filters.iter().map(without_sets).collect();
+    let can_match = Pruner::new(layout, keys, &filters).can_match(part, &|_| true);
     let groups = can_match.into_iter().enumerate();
     groups
         .filter_map(|(group, can)| can.then_some(group))

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, UInt64Array};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, UInt64Array};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType as ArrowType, FieldRef, Int64Type, Schema, SchemaRef, UInt64Type};
+use arrow::datatypes::{DataType as ArrowType, FieldRef, Schema, SchemaRef};
 use basalt_analyzer::udf::FunctionUdf;
 use basalt_storage::{Layout, Part};
 use basalt_types::DataType;
@@ -17,7 +17,7 @@ use datafusion::logical_expr::{Expr, Operator};
 use datafusion::physical_expr::create_physical_expr;
 
 use super::constants::integers;
-use crate::scan::condition::Condition;
+use crate::scan::condition::{Condition, integers_of};
 
 /// The least and the greatest value for each group of a part, as far as they are known.
 pub(super) type Bounds = Vec<Option<(i128, i128)>>;
@@ -201,7 +201,7 @@ impl Operands {
                 let arguments = physical_ends(&ends, data_type)?;
                 let argument = data_type.field(ARGUMENT);
                 let results = evaluated(&Expr::ScalarFunction(call), argument, arguments)?;
-                let results = ends_of(&results)?;
+                let results = integers_of(&results)?;
                 let (results, _) = results.as_chunks::<2>();
                 let result = |([a, b], end): (&[Option<i128>; 2], &Option<_>)| match end {
                     Some(_) if monotone.is_falling => Some(((*b)?, (*a)?)),
@@ -258,22 +258,6 @@ fn physical_ends(ends: &Bounds, data_type: &DataType) -> Option<ArrayRef> {
         Arc::new(both.collect::<Option<Int64Array>>()?)
     };
     cast(&wide, &physical).ok()
-}
-
-/// The values of integers.
-fn ends_of(results: &ArrayRef) -> Option<Vec<Option<i128>>> {
-    let physical = results.data_type();
-    Some(if physical.is_unsigned_integer() {
-        let wide = cast(results, &ArrowType::UInt64).ok()?;
-        let wide = wide.as_primitive::<UInt64Type>().iter();
-        wide.map(|v| v.map(i128::from)).collect()
-    } else if physical.is_signed_integer() {
-        let wide = cast(results, &ArrowType::Int64).ok()?;
-        let wide = wide.as_primitive::<Int64Type>().iter();
-        wide.map(|v| v.map(i128::from)).collect()
-    } else {
-        return None;
-    })
 }
 
 /// The values of an expression over one column.
