@@ -8,7 +8,8 @@ use basalt_profile::Account;
 
 use crate::speed_limits::{Read, SpeedLimits};
 
-/// What a query may read from sources that know beforehand how much they give: `numbers` and the like.
+/// What a query may read from tables on disk, and from sources that know beforehand how much they give: `numbers` and
+/// the like.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadLimits {
     /// `max_rows_to_read`; 0 is no limit.
@@ -33,7 +34,13 @@ impl ReadLimits {
     /// # Errors
     /// `TOO_MANY_ROWS`, `TOO_MANY_BYTES`.
     pub fn allowed(&self, num_rows: u64, row_bytes: u64) -> Result<u64> {
-        let num_bytes = num_rows.saturating_mul(row_bytes);
+        self.check(num_rows, num_rows.saturating_mul(row_bytes))?;
+        let of_query = self.whole_blocks(self.max_rows, self.max_bytes, row_bytes);
+        let of_leaf = self.whole_blocks(self.max_leaf_rows, self.max_leaf_bytes, row_bytes);
+        Ok(num_rows.min(of_query).min(of_leaf))
+    }
+
+    fn check(&self, num_rows: u64, num_bytes: u64) -> Result<()> {
         if !self.breaks {
             check_rows("max_rows_to_read", num_rows, self.max_rows)?;
             check_bytes("max_bytes_to_read", num_bytes, self.max_bytes)?;
@@ -42,9 +49,16 @@ impl ReadLimits {
             check_rows("max_rows_to_read_leaf", num_rows, self.max_leaf_rows)?;
             check_bytes("max_bytes_to_read_leaf", num_bytes, self.max_leaf_bytes)?;
         }
-        let of_query = self.whole_blocks(self.max_rows, self.max_bytes, row_bytes);
-        let of_leaf = self.whole_blocks(self.max_leaf_rows, self.max_leaf_bytes, row_bytes);
-        Ok(num_rows.min(of_query).min(of_leaf))
+        Ok(())
+    }
+
+    /// Whether reading goes on, at so many rows and bytes.
+    fn goes_on(&self, num_rows: u64, num_bytes: u64) -> bool {
+        let is_below = |breaks: bool, max: u64, num: u64| !breaks || max == 0 || num < max;
+        is_below(self.breaks, self.max_rows, num_rows)
+            && is_below(self.breaks, self.max_bytes, num_bytes)
+            && is_below(self.leaf_breaks, self.max_leaf_rows, num_rows)
+            && is_below(self.leaf_breaks, self.max_leaf_bytes, num_bytes)
     }
 
     /// The rows of the blocks up to the one that reaches a limit.
@@ -88,6 +102,8 @@ pub struct QueryControl {
     rows_read: AtomicU64,
     bytes_read: AtomicU64,
     rows_to_read: AtomicU64,
+    limited_rows: AtomicU64,
+    limited_bytes: AtomicU64,
     peak_memory_bytes: AtomicU64,
     keep_order: AtomicBool,
     read_limits: ReadLimits,
@@ -106,6 +122,8 @@ impl QueryControl {
             rows_read: AtomicU64::new(0),
             bytes_read: AtomicU64::new(0),
             rows_to_read: AtomicU64::new(0),
+            limited_rows: AtomicU64::new(0),
+            limited_bytes: AtomicU64::new(0),
             peak_memory_bytes: AtomicU64::new(0),
             keep_order: AtomicBool::new(false),
             read_limits: ReadLimits::default(),
@@ -235,6 +253,26 @@ impl QueryControl {
         self.rows_read.fetch_add(num_rows as u64, Ordering::Relaxed);
         self.bytes_read
             .fetch_add(size_bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Counts rows of a table on disk that are about to be read; whether they may be.
+    ///
+    /// # Errors
+    /// `TOO_MANY_ROWS`, `TOO_MANY_BYTES`.
+    pub(crate) fn may_read(&self, num_rows: u64) -> Result<bool> {
+        let before = self.limited_rows.fetch_add(num_rows, Ordering::Relaxed);
+        let num_bytes = self.limited_bytes.load(Ordering::Relaxed);
+        self.read_limits.check(before + num_rows, num_bytes)?;
+        Ok(self.read_limits.goes_on(before, num_bytes))
+    }
+
+    /// Counts bytes that were read from a table on disk.
+    ///
+    /// # Errors
+    /// `TOO_MANY_BYTES`.
+    pub(crate) fn count_limited(&self, num_bytes: u64) -> Result<()> {
+        let before = self.limited_bytes.fetch_add(num_bytes, Ordering::Relaxed);
+        self.read_limits.check(0, before + num_bytes)
     }
 
     /// Waits if the query reads faster than it may.

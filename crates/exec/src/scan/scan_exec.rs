@@ -391,7 +391,8 @@ pub(crate) fn size_bytes(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(column_bytes).sum()
 }
 
-fn column_bytes(column: &ArrayRef) -> usize {
+/// Bytes of an array's values, likewise.
+pub(crate) fn column_bytes(column: &ArrayRef) -> usize {
     let width = match column.data_type() {
         DataType::BinaryView | DataType::Utf8View => Some(size_of::<u128>()),
         other => other.primitive_width(),

@@ -83,13 +83,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max_rows_to_read",
         UInt64,
         "0",
-        "Rows that numbers and the like may give to a query; 0 is no limit.",
+        "Rows that a query may read of tables on disk, and of numbers and the like; 0 is no limit.",
     ),
     setting(
         "max_bytes_to_read",
         UInt64,
         "0",
-        "Bytes that numbers and the like may give to a query; 0 is no limit.",
+        "Bytes that a query may read of tables on disk, and of numbers and the like; 0 is no limit.",
     ),
     setting(
         "read_overflow_mode",

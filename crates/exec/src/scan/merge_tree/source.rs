@@ -25,6 +25,7 @@ use crate::QueryControl;
 use crate::codes::StringNumbers;
 use crate::filter_project::Selection;
 use crate::scan::late::{Way, says_the_same};
+use crate::scan::scan_exec::column_bytes;
 use crate::scan::{BatchIter, MorselSource, ScanRequest, Stored};
 use crate::sort::KeyBound;
 
@@ -90,6 +91,8 @@ impl ReadColumn for Columns<'_> {
         let place = (column, *group);
         let (values, origin) = part.read_encoded(place, self.source.is_cached)?;
         self.source.shared.count(origin);
+        let num_bytes = column_bytes(&values) as u64;
+        self.source.control.count_limited(num_bytes)?;
         self.known.push((column, Arc::clone(&values)));
         Ok(values)
     }
@@ -166,6 +169,10 @@ impl MergeTreeSource {
         {
             self.shared.groups_known.fetch_add(1, Ordering::Relaxed);
             return batch_of(&self.schema, extremes, 2).map(Some);
+        }
+        let reads_columns = self.condition.is_some() || !self.projection.is_empty();
+        if reads_columns && !self.control.may_read(rows(group) as u64)? {
+            return Ok(None);
         }
         let started = Instant::now();
         let mut columns = self.columns_of(group);
