@@ -38,7 +38,7 @@ mod totals;
 pub use basalt_jit::background::stop;
 pub(crate) use groups::{CompiledGroups, FoundGroups};
 pub use rows::EXPRESSION;
-pub(crate) use rows::{Evaluation, cannot_fail, condition_with_compiled, with_compiled};
+pub(crate) use rows::{Evaluation, cannot_fail, with_compiled};
 pub(crate) use signature::function_of_floats;
 pub(crate) use switch::Switch;
 use told::Told;

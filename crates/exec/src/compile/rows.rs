@@ -11,7 +11,7 @@ use arrow::datatypes::{DataType as ArrowType, FieldRef, Schema};
 use basalt_adapt::{Choice, Chooser, MIN_MEASURED_BYTES, Turn, Work, WorkUnit};
 use basalt_analyzer::into_plan_error;
 use basalt_error::Error;
-use basalt_jit::{BinaryOp, Compiled, Graph, Node, NodeId, Output, Program};
+use basalt_jit::{Compiled, Graph, Output, Program};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{internal_datafusion_err, internal_err};
 use datafusion::error::Result;
@@ -68,19 +68,6 @@ struct Run {
     chooser: Mutex<Option<Chooser>>,
 }
 
-/// The condition as a [`CompiledExpr`], of which nobody sees what is below a NULL, or with its largest parts that can be
-/// compiled; none if there are no such parts.
-pub(crate) fn condition_with_compiled(
-    condition: &Arc<dyn PhysicalExpr>,
-    schema: &Schema,
-    evaluation: Evaluation,
-) -> Result<Option<Arc<dyn PhysicalExpr>>> {
-    match CompiledExpr::try_new(condition, schema, (evaluation, true)) {
-        Some(whole) => Ok(Some(Arc::new(whole))),
-        None => with_compiled(condition, schema, evaluation),
-    }
-}
-
 /// The expression with its largest parts that can be compiled as [`CompiledExpr`]; none if there are no such parts.
 pub(crate) fn with_compiled(
     expr: &Arc<dyn PhysicalExpr>,
@@ -95,15 +82,13 @@ pub(crate) fn with_compiled(
             let expr = compiled.map_or(expr, |compiled| Arc::new(compiled) as _);
             return Ok(Transformed::new(expr, is_changed, TreeNodeRecursion::Jump));
         }
-        Ok(
-            match CompiledExpr::try_new(&expr, schema, (evaluation, false)) {
-                Some(compiled) => {
-                    let compiled: Arc<dyn PhysicalExpr> = Arc::new(compiled);
-                    Transformed::new(compiled, true, TreeNodeRecursion::Jump)
-                }
-                None => Transformed::no(expr),
-            },
-        )
+        Ok(match CompiledExpr::try_new(&expr, schema, evaluation) {
+            Some(compiled) => {
+                let compiled: Arc<dyn PhysicalExpr> = Arc::new(compiled);
+                Transformed::new(compiled, true, TreeNodeRecursion::Jump)
+            }
+            None => Transformed::no(expr),
+        })
     };
     let changed = Arc::clone(expr).transform_down(part)?;
     Ok(changed.transformed.then_some(changed.data))
@@ -119,7 +104,7 @@ impl CompiledExpr {
     fn try_new(
         expr: &Arc<dyn PhysicalExpr>,
         schema: &Schema,
-        (evaluation, is_condition): (Evaluation, bool),
+        evaluation: Evaluation,
     ) -> Option<Self> {
         let result = expr.data_type(schema).ok()?;
         let mut graph = Graph::default();
@@ -128,8 +113,7 @@ impl CompiledExpr {
             return None;
         }
         let is_large = graph.nodes().len() > super::MAX_NODES;
-        let is_seen = !is_condition && shows_nulls(&graph, node);
-        if num_functions(expr) < MIN_FUNCTIONS || is_large || is_seen {
+        if num_functions(expr) < MIN_FUNCTIONS || is_large {
             return None;
         }
         let program = Program::try_new(graph, None, vec![Output::Map(node)]).ok()?;
@@ -216,17 +200,6 @@ fn num_functions(expr: &Arc<dyn PhysicalExpr>) -> usize {
         Ok(TreeNodeRecursion::Continue)
     });
     visited.map_or(0, |_| count)
-}
-
-/// Whether a NULL of the result may have another value below it than without code, which `assumeNotNull` would show: that
-/// of a branch which was not taken, or of a NULL that is written down or was compared.
-fn shows_nulls(graph: &Graph, result: NodeId) -> bool {
-    let chooses = |node: &Node| match node {
-        Node::If { .. } | Node::Constant { bits: None, .. } => true,
-        Node::Binary { op, .. } => op.compares() || matches!(op, BinaryOp::And | BinaryOp::Or),
-        _ => false,
-    };
-    graph.is_nullable(result) && graph.nodes().iter().any(chooses)
 }
 
 /// Whether arrays have the same values, where NaNs count as equal.

@@ -23,7 +23,7 @@ use datafusion::physical_expr_common::physical_expr::is_volatile;
 use parking_lot::Mutex;
 
 use super::measured::Seen;
-use crate::compile::{Evaluation, compiled_facts, condition_with_compiled};
+use crate::compile::{Evaluation, compiled_facts, with_compiled};
 
 /// Decides whether such a conjunct is evaluated for all rows of a batch.
 pub static FILTER: Choice = Choice::new(
@@ -89,7 +89,7 @@ impl Rest {
         evaluation: Evaluation,
     ) -> Result<Option<Self>> {
         let own = schema.project(&self.columns)?;
-        let compiled = condition_with_compiled(&self.expr, &own, evaluation)?;
+        let compiled = with_compiled(&self.expr, &own, evaluation)?;
         Ok(compiled.map(|expr| Self {
             expr,
             choosers: Arc::default(),

@@ -13,7 +13,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 
 use super::swapped;
-use crate::compile::{Evaluation, Options, condition_with_compiled, with_compiled};
+use crate::compile::{Evaluation, Options, with_compiled};
 use crate::group_by::GroupByExec;
 
 /// Swaps expressions in a plan in which nothing is arranged any more: nobody asks what they mean.
@@ -42,7 +42,7 @@ impl CompileExpressions {
         }
         if let Some(filter) = node.downcast_ref::<FilterExec>() {
             let (evaluation, schema) = (self.evaluation(filter.input())?, filter.input().schema());
-            let predicate = condition_with_compiled(filter.predicate(), &schema, evaluation)?;
+            let predicate = with_compiled(filter.predicate(), &schema, evaluation)?;
             let Some(predicate) = predicate else {
                 return Ok(None);
             };

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryViewArray, FixedSizeBinaryArray, ListArray, StructArray, new_empty_array,
-    new_null_array,
+    ArrayRef, BinaryViewArray, BooleanArray, FixedSizeBinaryArray, ListArray, Scalar, StructArray,
+    new_empty_array, new_null_array,
 };
-use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType as ArrowType, i256};
 use basalt_error::{Error, Result};
 use basalt_types::DataType;
@@ -26,6 +26,20 @@ pub(crate) fn default_array(data_type: &DataType, num_rows: usize) -> Result<Arr
 /// As [`default_array`], with the default that the type itself names.
 pub(crate) fn type_default_array(data_type: &DataType, num_rows: usize) -> Result<ArrayRef> {
     filled(data_type, num_rows, DATE32_MIN)
+}
+
+/// The values with the one of `default` in place of each NULL.
+///
+/// # Errors
+/// `LOGICAL_ERROR` if the default has another type.
+pub(crate) fn with_defaults(
+    values: &ArrayRef,
+    nulls: &NullBuffer,
+    default: ArrayRef,
+) -> Result<ArrayRef> {
+    let is_there = BooleanArray::new(nulls.inner().clone(), None);
+    let zipped = arrow::compute::kernels::zip::zip(&is_there, values, &Scalar::new(default));
+    zipped.map_err(|e| Error::bug(e.to_string()))
 }
 
 fn filled(data_type: &DataType, num_rows: usize, date32: i32) -> Result<ArrayRef> {

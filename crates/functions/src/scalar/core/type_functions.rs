@@ -7,7 +7,7 @@ use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, parse_data_type};
 
 use super::conditional::strip_nulls;
-use super::defaults::type_default_array;
+use super::defaults::{default_array, type_default_array, with_defaults};
 use super::numeric::{Num, array_of, map1, with_native};
 use crate::{Call, Column, Fails, Nulls, Purity, Resolved, ScalarFunction};
 
@@ -152,7 +152,7 @@ pub const FUNCTIONS: &[ScalarFunction] = &[
         name: "assumeNotNull",
         fails: Fails::Never,
         syntax: "assumeNotNull(x)",
-        description: "Returns the argument as a type without NULL; NULLs become any value.",
+        description: "Returns the argument as a type without NULL; NULLs become the default of the type.",
         resolve: assume_not_null,
         ..RAW
     },
@@ -293,8 +293,14 @@ fn assume_not_null(call: &Call<'_>) -> Result<Resolved> {
         }
         t => t.clone(),
     };
-    Resolved::new(plain, |columns, num_rows| {
-        strip_nulls(&columns[0].expand(num_rows)?)
+    // What lies below a NULL is whatever has been read or calculated there: it would change with merges and plans.
+    let default = default_array(&plain, 1)?;
+    Resolved::new(plain, move |columns, num_rows| {
+        let array = columns[0].expand(num_rows)?;
+        match array.nulls().filter(|nulls| nulls.null_count() > 0) {
+            Some(nulls) => with_defaults(&array, nulls, Arc::clone(&default)),
+            None => strip_nulls(&array),
+        }
     })
 }
 

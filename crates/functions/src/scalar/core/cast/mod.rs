@@ -30,7 +30,7 @@ mod write_text;
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BooleanArray, Scalar, new_null_array};
+use arrow::array::{Array, ArrayRef, BooleanArray, new_null_array};
 use arrow::buffer::NullBuffer;
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, Tz};
@@ -40,6 +40,7 @@ pub(crate) use intervals::unit_size;
 pub use reinterpret::FUNCTIONS as REINTERPRET_FUNCTIONS;
 pub(crate) use write_text::trim_zeros;
 
+use super::defaults::{type_default_array, with_defaults};
 use crate::aggregate::has_open_states;
 use crate::function::with_nulls;
 use crate::{Arg, BoundFunction, Column, Context, Fails};
@@ -312,9 +313,7 @@ fn checked_cast(
         let gives_default = matches!(mode, CastMode::OrZero | CastMode::OrDefault);
         if gives_default && from.is_nullable() && !to.is_nullable() {
             let to = to.clone();
-            return Ok(Arc::new(move |array| {
-                super::defaults::type_default_array(&to, array.len())
-            }));
+            return Ok(Arc::new(move |array| type_default_array(&to, array.len())));
         }
         return from_nothing(from, to);
     }
@@ -340,20 +339,12 @@ fn checked_cast(
             _ if text_or_null => finish_nullable(&converted, failures),
             _ if nullable => with_nulls(&converted, failures.nulls),
             _ if is_same => match &failures.nulls {
-                Some(nulls) => with_defaults(&converted, nulls, &to),
+                Some(nulls) => with_defaults(&converted, nulls, type_default_array(&to, 1)?),
                 None => Ok(converted),
             },
             _ => Ok(converted),
         }
     }))
-}
-
-/// The values with the default of their type in place of each NULL.
-fn with_defaults(values: &ArrayRef, nulls: &NullBuffer, data_type: &DataType) -> Result<ArrayRef> {
-    let is_there = BooleanArray::new(nulls.inner().clone(), None);
-    let default = Scalar::new(super::defaults::type_default_array(data_type, 1)?);
-    let zipped = arrow::compute::kernels::zip::zip(&is_there, values, &default);
-    zipped.map_err(|e| Error::bug(e.to_string()))
 }
 
 /// A conversion that tells which rows did not convert.
@@ -363,7 +354,7 @@ fn soft_cast(from: &DataType, to: &DataType, context: &Context) -> Result<SoftCa
     if *from.base() == DataType::Nothing {
         let to = to.clone();
         return Ok(Arc::new(move |array| {
-            let values = super::defaults::type_default_array(&to, array.len())?;
+            let values = type_default_array(&to, array.len())?;
             Ok((values, BooleanArray::from(vec![true; array.len()])))
         }));
     }
@@ -398,7 +389,7 @@ fn soft_base(from: &DataType, to: &DataType, how: How) -> Result<BaseCast> {
         for row in 0..array.len() {
             failures.fail(row, unsupported(&from, &to))?;
         }
-        super::defaults::type_default_array(&to, array.len())
+        type_default_array(&to, array.len())
     }))
 }
 
