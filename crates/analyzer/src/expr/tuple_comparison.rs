@@ -11,19 +11,23 @@ use super::Resolver;
 use crate::{Typed, udf};
 
 impl Resolver<'_> {
-    /// `(a, b) = (1, 2)` as `a = 1 AND b = 2`, and `!=` as `OR`; `None` unless one side is written as a tuple and the
-    /// other is constant.
+    /// `(a, b) = (1, 2)` as `a = 1 AND b = 2`, and `!=` as `OR`; `None` unless both sides are written as tuples, or one
+    /// is and the other is constant.
     pub(super) fn compared_by_elements(&self, name: &str, args: &[Typed]) -> Result<Option<Typed>> {
         let [a, b] = args else {
             return Ok(None);
         };
         let is_and = name == "equals";
         let is_known = (is_and || name == "notEquals")
-            && (written(a) && b.constant.is_some() || a.constant.is_some() && written(b));
+            && (written(a) && (written(b) || b.constant.is_some())
+                || a.constant.is_some() && written(b));
+        if !is_known {
+            return Ok(None);
+        }
         let (Some(a), Some(b)) = (elements(a)?, elements(b)?) else {
             return Ok(None);
         };
-        if !is_known || a.len() != b.len() || a.len() < 2 {
+        if a.len() != b.len() || a.len() < 2 {
             return Ok(None);
         }
         let pairs = a.into_iter().zip(b);

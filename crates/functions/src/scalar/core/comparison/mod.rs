@@ -5,12 +5,14 @@
 //! | [`number`] | integers and floats, exactly, whatever their signs and sizes |
 //! | [`text`] | strings and other bytes |
 //! | [`digits`] | decimals with constants |
-//! | [`other`] | decimals, arrays, tuples, maps |
+//! | [`tuples`] | tuples, element by element |
+//! | [`other`] | decimals, times with numbers, arrays, maps |
 
 mod digits;
 mod number;
 mod other;
 mod text;
+mod tuples;
 
 pub use digits::{DigitsTest, TestVisitor, digits_test};
 
@@ -135,11 +137,10 @@ fn resolve_pair(call: &Call<'_>, op: Op, a: &Arg, b: &Arg) -> Result<Resolved> {
     if let Some(resolved) = with_constant_text(call, op, a, b)? {
         return Ok(resolved);
     }
-    let (a, b) = (&a.data_type, &b.data_type);
-    let nullable = other::has_nullable_elements(a) || other::has_nullable_elements(b);
-    if nullable && matches!(a, DataType::Tuple(_)) {
-        return other::nullable_tuples(call, op, a, b);
+    if let Some(resolved) = tuples::tuples(call, op, (a, b))? {
+        return Ok(resolved);
     }
+    let (a, b) = (&a.data_type, &b.data_type);
     let eval = compare(op, a, b, call.context)?.ok_or_else(|| illegal_types(call, a, b))?;
     Ok(Resolved {
         return_type: DataType::UInt8,
@@ -299,15 +300,19 @@ fn with_constant_text(call: &Call<'_>, op: Op, a: &Arg, b: &Arg) -> Result<Optio
             .map(Some);
         }
     };
-    let eval = compare(op, other, other, call.context)?
-        .ok_or_else(|| illegal_types(call, &a.data_type, &b.data_type))?;
-    Resolved::new(DataType::UInt8, move |columns, num_rows| {
+    let value = Arg {
+        data_type: other.clone(),
+        constant: Some(Arc::clone(&constant.array)),
+    };
+    let (a, b) = if is_first { (&value, b) } else { (a, &value) };
+    let resolved = resolve_pair(call, op, a, b)?;
+    Resolved::new(resolved.return_type, move |columns, num_rows| {
         let columns = if is_first {
             [constant.clone(), columns[1].clone()]
         } else {
             [columns[0].clone(), constant.clone()]
         };
-        eval(&columns, num_rows)
+        (resolved.eval)(&columns, num_rows)
     })
     .map(Some)
 }
@@ -365,6 +370,9 @@ pub fn read_constant(
 /// Equality in which NULL is a value like others.
 fn distinct(call: &Call<'_>, negated: bool) -> Result<Resolved> {
     call.expect_args(2..=2)?;
+    if let Some(resolved) = tuples::distinct(call, negated)? {
+        return Ok(resolved);
+    }
     let equals = FUNCTIONS
         .iter()
         .find(|f| f.name == "equals")

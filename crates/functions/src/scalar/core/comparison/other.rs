@@ -1,20 +1,20 @@
-//! Compares decimals, intervals, arrays, tuples and maps.
+//! Compares decimals, intervals, arrays and maps.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, StructArray};
 use arrow::compute::SortOptions;
-use arrow::datatypes::i256;
+use arrow::datatypes::{DataType as ArrowType, Float32Type, Float64Type, i256};
 use basalt_error::{Error, ErrorCode, Result};
 use basalt_types::{DataType, IntervalUnit, least_supertype};
 
+use super::Op;
 use super::digits::compare as by_digits;
 use super::number::holds;
-use super::{Op, compare};
 use crate::scalar::core::cast::{array_cast, unit_size};
 use crate::scalar::core::decimals::{Ticks, Width, digits, ticks_of, to_float};
 use crate::scalar::core::numeric::{Num, array_of, map2};
-use crate::{Call, Column, Context, Eval, Resolved};
+use crate::{Column, Context, Eval};
 
 /// Decimals with decimals and integers exactly, with floats as floats.
 pub(super) fn decimals(op: Op, a: &DataType, b: &DataType) -> Option<Eval> {
@@ -149,7 +149,8 @@ pub(super) fn intervals(op: Op, a: IntervalUnit, b: IntervalUnit) -> Result<Eval
     }))
 }
 
-/// Arrays, tuples and maps in lexicographic order; inside them NULL is the greatest value.
+/// Arrays and maps in lexicographic order, and tuples inside of them; there NULL is the greatest value, and NaN the greatest number,
+/// which equals itself.
 pub(super) fn nested(
     op: Op,
     a: &DataType,
@@ -168,6 +169,7 @@ pub(super) fn nested(
     );
     Ok(Some(Arc::new(move |columns, num_rows| {
         let (a, b) = (cast_a(&columns[0].array)?, cast_b(&columns[1].array)?);
+        let (a, b) = (with_plain_floats(&a)?, with_plain_floats(&b)?);
         let options = SortOptions {
             descending: false,
             nulls_first: false,
@@ -183,6 +185,39 @@ pub(super) fn nested(
     })))
 }
 
+/// The values with one zero and one NaN, so that Arrow's order of the bits is that of the numbers.
+fn with_plain_floats(array: &ArrayRef) -> Result<ArrayRef> {
+    let bug = |e: arrow::error::ArrowError| Error::bug(e.to_string());
+    if let Some(floats) = array.as_primitive_opt::<Float64Type>() {
+        let plain = |f: f64| if f.is_nan() { f64::NAN } else { f + 0.0 };
+        return Ok(Arc::new(floats.unary::<_, Float64Type>(plain)));
+    }
+    if let Some(floats) = array.as_primitive_opt::<Float32Type>() {
+        let plain = |f: f32| if f.is_nan() { f32::NAN } else { f + 0.0 };
+        return Ok(Arc::new(floats.unary::<_, Float32Type>(plain)));
+    }
+    if let Some(lists) = array.as_list_opt::<i32>() {
+        let ArrowType::List(field) = lists.data_type() else {
+            return Ok(Arc::clone(array));
+        };
+        let (values, offsets) = (with_plain_floats(lists.values())?, lists.offsets().clone());
+        let nulls = lists.nulls().cloned();
+        let lists = ListArray::try_new(Arc::clone(field), offsets, values, nulls);
+        return Ok(Arc::new(lists.map_err(bug)?));
+    }
+    if let Some(tuples) = array
+        .as_struct_opt()
+        .filter(|tuples| tuples.num_columns() > 0)
+    {
+        let columns = tuples.columns().iter().map(with_plain_floats);
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let nulls = tuples.nulls().cloned();
+        let tuples = StructArray::try_new(tuples.fields().clone(), columns, nulls);
+        return Ok(Arc::new(tuples.map_err(bug)?));
+    }
+    Ok(Arc::clone(array))
+}
+
 /// Whether elements of one array or map are of a Variant, and those of the other are not.
 fn differ_in_variants(a: &DataType, b: &DataType) -> bool {
     let is_variant = |t: &DataType| matches!(t, DataType::Variant(_));
@@ -193,48 +228,4 @@ fn differ_in_variants(a: &DataType, b: &DataType) -> bool {
         }
         _ => is_variant(a) != is_variant(b),
     }
-}
-
-/// Whether a tuple has elements that may be NULL.
-pub(super) fn has_nullable_elements(t: &DataType) -> bool {
-    match t {
-        DataType::Tuple(tuple) => tuple
-            .types
-            .iter()
-            .any(|t| t.is_nullable() || has_nullable_elements(t)),
-        _ => false,
-    }
-}
-
-/// Tuples with NULLs in them compare to NULL.
-pub(super) fn nullable_tuples(
-    call: &Call<'_>,
-    op: Op,
-    a: &DataType,
-    b: &DataType,
-) -> Result<Resolved> {
-    let eval = compare(op, a, b, call.context)?.ok_or_else(|| super::illegal_types(call, a, b))?;
-    Resolved::new(DataType::UInt8.to_nullable(), move |columns, num_rows| {
-        let compared = eval(columns, num_rows)?;
-        let nulls = columns.iter().fold(None, |nulls, column| {
-            let inner = inner_nulls(&column.array);
-            let inner = inner.map(|inner| {
-                let rows = 0..num_rows;
-                rows.map(|row| inner.is_valid(column.row(row))).collect()
-            });
-            arrow::buffer::NullBuffer::union(nulls.as_ref(), inner.as_ref())
-        });
-        crate::function::with_nulls(&compared, nulls)
-    })
-}
-
-/// Validity of the rows in which no element is NULL.
-fn inner_nulls(array: &ArrayRef) -> Option<arrow::buffer::NullBuffer> {
-    let own = array.logical_nulls();
-    let Some(tuple) = array.as_struct_opt() else {
-        return own;
-    };
-    tuple.columns().iter().fold(own, |nulls, column| {
-        arrow::buffer::NullBuffer::union(nulls.as_ref(), inner_nulls(column).as_ref())
-    })
 }

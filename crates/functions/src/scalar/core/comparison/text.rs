@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 
 use arrow::array::{ArrayRef, AsArray, BinaryViewArray};
-use basalt_error::Result;
+use basalt_error::{Error, Result};
 
 use super::Op;
 use super::number::holds;
@@ -49,13 +49,29 @@ pub(super) fn compare(
 
 /// Compares UUIDs as ClickHouse does: the second half of the text first.
 pub(super) fn uuids(op: Op, (a, b): (&Column, &Column), num_rows: usize) -> Result<ArrayRef> {
-    let (x, y) = (a.strings()?, b.strings()?);
-    let key = |bytes: &[u8]| -> u128 {
-        let bytes: [u8; 16] = bytes.try_into().unwrap_or_default();
-        u128::from_be_bytes(bytes).rotate_left(64)
+    let (x, y) = (uuids_of(a)?, uuids_of(b)?);
+    let key = |bytes: &[u8; 16]| u128::from_be_bytes(*bytes).rotate_left(64);
+    let compared = match (op, a.is_const, b.is_const) {
+        (Op::Equal | Op::NotEqual, false, true) => finish(op, equal_uuids(x, &y[0])),
+        (Op::Equal | Op::NotEqual, true, false) => finish(op, equal_uuids(y, &x[0])),
+        _ => orderings(op, num_rows, |row| {
+            key(&x[a.row(row)]).cmp(&key(&y[b.row(row)]))
+        }),
     };
-    let order = |row: usize| key(x.value(row)).cmp(&key(y.value(row)));
-    Ok(array_of(orderings(op, num_rows, order)))
+    Ok(array_of(compared))
+}
+
+fn uuids_of(column: &Column) -> Result<&[[u8; 16]]> {
+    let array = column.array.as_fixed_size_binary_opt();
+    let array = array.filter(|array| array.value_length() == 16);
+    let array = array.ok_or_else(|| Error::bug("a UUID has 16 bytes"))?;
+    Ok(array.value_data().as_chunks().0)
+}
+
+fn equal_uuids(uuids: &[[u8; 16]], constant: &[u8; 16]) -> Vec<u8> {
+    let constant = u128::from_ne_bytes(*constant);
+    let equal = |uuid: &[u8; 16]| u8::from(u128::from_ne_bytes(*uuid) == constant);
+    uuids.iter().map(equal).collect()
 }
 
 fn finish(op: Op, mut equal: Vec<u8>) -> Vec<u8> {
