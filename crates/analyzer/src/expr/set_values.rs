@@ -11,9 +11,10 @@ use basalt_types::{DataType, TupleType};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, StructArray, UInt8Array, new_null_array,
 };
+use datafusion::arrow::buffer::BooleanBuffer;
 use datafusion::arrow::compute::kernels::cmp::gt;
-use datafusion::arrow::compute::{cast, concat, nullif};
-use datafusion::arrow::datatypes::Field;
+use datafusion::arrow::compute::{cast, concat, filter, nullif};
+use datafusion::arrow::datatypes::{Field, Float32Type, Float64Type};
 use datafusion::arrow::row::{RowConverter, Rows, SortField};
 
 use super::subquery::Subquery;
@@ -56,7 +57,7 @@ impl Resolver<'_> {
         Ok(is_of_row.then_some(items))
     }
 
-    /// The set's values as one array of the left side's type; NULL for values that are none of it.
+    /// The set's values as one array of the left side's type, without those that are none of it.
     pub(super) fn set_values(&self, left: &DataType, right: &ast::Expr) -> Result<ArrayRef> {
         let wanted = left.base();
         let columns = match &right.unaliased().kind {
@@ -86,7 +87,12 @@ impl Resolver<'_> {
             _ => self.single_item(left, self.resolve(right)?)?,
         };
         let mut arrays = Vec::with_capacity(columns.len());
-        for typed in columns {
+        let is_tuple = matches!(wanted, DataType::Tuple(_));
+        // No tuple is NULL.
+        for typed in columns
+            .into_iter()
+            .filter(|item| !(is_tuple && is_null(item)))
+        {
             let array = typed.constant.clone().ok_or_else(|| {
                 Error::new(
                     ErrorCode::UNSUPPORTED_METHOD,
@@ -112,7 +118,7 @@ impl Resolver<'_> {
                     format!("Cannot convert string '{text}' in the right side of IN to {wanted}"),
                 ));
             }
-            arrays.push(converted);
+            arrays.push(without(&misfits(&array, &converted), &converted)?);
         }
         let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
         if arrays.is_empty() {
@@ -126,8 +132,12 @@ impl Resolver<'_> {
     /// `(1, 2)` is two values, unless the left side is a tuple as deep, and it is one of its kind.
     fn tuple_items(&self, left: &DataType, items: &[ast::Expr]) -> Result<Vec<Typed>> {
         let resolved = self.resolve_all(items)?;
-        let depth = 1 + resolved.first().map_or(0, |t| tuple_depth(&t.data_type));
+        let mut written = resolved.iter().filter(|item| !is_null(item));
+        let depth = 1 + written.next().map_or(0, |t| tuple_depth(&t.data_type));
         match left.base() {
+            DataType::Tuple(_) if resolved.iter().all(is_null) && resolved.len() == 1 => {
+                Ok(Vec::new())
+            }
             DataType::Tuple(elements) if tuple_depth(left) == depth => {
                 if elements.types.len() != resolved.len() {
                     return Err(element_mismatch(elements.types.len(), resolved.len()));
@@ -219,9 +229,13 @@ impl Resolver<'_> {
             {
                 Err(columns_mismatch(tuple.types.len(), 1))
             }
-            (_, [column]) => self.convert(column, &types[0], wanted),
+            (_, [column]) => {
+                let converted = self.convert(column, &types[0], wanted)?;
+                without(&misfits(column, &converted), &converted)
+            }
             (DataType::Tuple(tuple), columns) if tuple.types.len() == columns.len() => {
-                self.tuples((columns, &types), tuple)
+                let converted = self.tuples((columns, &types), tuple)?;
+                without(&misfits_of(columns, &converted), &converted)
             }
             (DataType::Tuple(tuple), columns) => {
                 Err(columns_mismatch(tuple.types.len(), columns.len()))
@@ -258,13 +272,23 @@ impl Resolver<'_> {
             cast.call(&[Column::new(Arc::clone(array))], array.len())
         };
         let there_and_back = cast(from.base(), to, array).and_then(|there| {
+            if has_nothing_inside(from) {
+                // No way leads back to `[]`.
+                return Ok((there, None));
+            }
             let back = cast(to, from.base(), &there)?;
-            Ok((there, back))
+            Ok((there, Some(back)))
         });
         match there_and_back {
-            Ok((there, back)) => unless_changed(array, &there, &back),
+            Ok((there, None)) => Ok(there),
+            Ok((there, Some(back))) => unless_changed(array, &there, &back),
             // Which of several values it was is not known.
-            Err(e) if array.len() > 1 => Err(e),
+            Err(_) if array.len() > 1 => {
+                let half = array.len() / 2;
+                let left = self.exact(&array.slice(0, half), from, to)?;
+                let right = self.exact(&array.slice(half, array.len() - half), from, to)?;
+                concat(&[&left, &right]).map_err(|e| Error::bug(e.to_string()))
+            }
             Err(_) => Ok(new_null_array(&to.physical(), array.len())),
         }
     }
@@ -288,7 +312,11 @@ impl Resolver<'_> {
             let values = are_others.and_then(|others| nullif(&bytes, &others));
             return values.map_err(|e| Error::bug(e.to_string()));
         }
-        let is_rounded = to.is_decimal() && (from.is_decimal() || from.is_float());
+        if *to.base() == DataType::Ipv4 && from.is_integer() {
+            return self.convert(array, from, &DataType::UInt32);
+        }
+        let is_rounded = to.is_decimal() && (from.is_decimal() || from.is_float())
+            || to.base().is_date_or_time() && from.base().is_date_or_time();
         if is_rounded || matches!(to.base(), DataType::Array(_) | DataType::Map(..)) {
             return self.exact(array, from, to.base());
         }
@@ -324,12 +352,71 @@ impl Resolver<'_> {
     }
 }
 
+/// Whether it is a NULL without a type.
+fn is_null(typed: &Typed) -> bool {
+    *typed.data_type.base() == DataType::Nothing
+}
+
+/// Whether elements of arrays or maps are of no type, as those of `[]` and `[NULL]`.
+fn has_nothing_inside(data_type: &DataType) -> bool {
+    match data_type.base() {
+        DataType::Nothing => true,
+        DataType::Array(element) => has_nothing_inside(element),
+        DataType::Map(key, value) => has_nothing_inside(key) || has_nothing_inside(value),
+        DataType::Tuple(tuple) => tuple.types.iter().any(has_nothing_inside),
+        _ => false,
+    }
+}
+
+/// The rows whose value, or an element of it, has become NULL.
+fn misfits(source: &ArrayRef, converted: &ArrayRef) -> BooleanBuffer {
+    if let (Some(tuples), Some(_)) = (source.as_struct_opt(), converted.as_struct_opt()) {
+        return misfits_of(tuples.columns(), converted);
+    }
+    let Some(nulls) = converted.logical_nulls() else {
+        return BooleanBuffer::new_unset(source.len());
+    };
+    match source.logical_nulls() {
+        Some(earlier) => &!nulls.inner() & earlier.inner(),
+        None => !nulls.inner(),
+    }
+}
+
+/// The same for tuples of some elements.
+fn misfits_of(elements: &[ArrayRef], converted: &ArrayRef) -> BooleanBuffer {
+    let none = BooleanBuffer::new_unset(converted.len());
+    let converted = converted.as_struct().columns();
+    let of_elements = elements.iter().zip(converted).map(|(s, c)| misfits(s, c));
+    of_elements.fold(none, |all, misfits| &all | &misfits)
+}
+
+fn without(misfits: &BooleanBuffer, array: &ArrayRef) -> Result<ArrayRef> {
+    if misfits.count_set_bits() == 0 {
+        return Ok(Arc::clone(array));
+    }
+    filter(array, &BooleanArray::new(!misfits, None)).map_err(|e| Error::bug(e.to_string()))
+}
+
 /// Values that were cast, and NULL for those that are others when they are cast `back`.
 fn unless_changed(array: &ArrayRef, there: &ArrayRef, back: &ArrayRef) -> Result<ArrayRef> {
-    let (back, array) = (rows_of(back)?, rows_of(array)?);
+    let (back, array) = (
+        rows_of(&with_one_zero(back))?,
+        rows_of(&with_one_zero(array))?,
+    );
     let differs = back.iter().zip(&array).map(|(b, a)| Some(b != a));
     let differs: BooleanArray = differs.collect();
     nullif(there, &differs).map_err(|e| Error::bug(e.to_string()))
+}
+
+/// Floats with 0 in place of -0, other values as they are.
+fn with_one_zero(array: &ArrayRef) -> ArrayRef {
+    if let Some(floats) = array.as_primitive_opt::<Float64Type>() {
+        return Arc::new(floats.unary::<_, Float64Type>(|f| f + 0.0));
+    }
+    if let Some(floats) = array.as_primitive_opt::<Float32Type>() {
+        return Arc::new(floats.unary::<_, Float32Type>(|f| f + 0.0));
+    }
+    Arc::clone(array)
 }
 
 fn parts_of(name: &ast::ObjectName) -> Vec<String> {

@@ -5,7 +5,7 @@
 //! | `known_sets` | the sets of a statement with their names |
 //! | `integer_set` | integers |
 //! | `text_set` | strings |
-//! | `tuple_set` | tuples of integers |
+//! | `tuple_set` | tuples of integers, and Decimals, UUIDs and addresses |
 //! | `row_set` | values of any other type |
 //! | `word_set`, `words` | what integers and tuples of them are held and read as |
 
@@ -60,9 +60,8 @@ impl ValueSet {
 
     /// 1 where the value is in the set, 0 where not, NULL where it is NULL.
     pub(super) fn contains(&self, array: &ArrayRef) -> Result<UInt8Array> {
-        if let (Members::Integers(_) | Members::Texts(_), Some(dictionary)) =
-            (&self.0, array.as_any_dictionary_opt())
-        {
+        let is_of_rows = matches!(self.0, Members::Rows(_));
+        if let Some(dictionary) = array.as_any_dictionary_opt().filter(|_| !is_of_rows) {
             return self.contains_codes(dictionary);
         }
         let found = match &self.0 {

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, BinaryViewArray, Int8Array, Int64Array, StructArray, UInt32Array, UInt64Array,
+    Array, ArrayRef, BinaryViewArray, Decimal128Array, FixedSizeBinaryArray, Int8Array, Int64Array,
+    StructArray, UInt32Array, UInt64Array,
 };
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::datatypes::{DataType as ArrowType, Field, Fields};
@@ -46,7 +47,7 @@ fn members_are_found_and_others_are_not() {
     let far: Vec<u64> = (0..5_000).map(|i| scrambled(i) >> (i % 64)).collect();
     let rows: Vec<u64> = (0..20_000).map(|i| scrambled(i / 2) >> (i % 64)).collect();
     let rows: Vec<u64> = rows.into_iter().chain(0..10_000).collect();
-    let kinds: [Make<'_>; 6] = [
+    let kinds: [Make<'_>; 8] = [
         &|v| Arc::new(UInt64Array::from(v.to_vec())),
         &|v| {
             Arc::new(Int64Array::from_iter_values(
@@ -72,6 +73,16 @@ fn members_are_found_and_others_are_not() {
             let signed = v.iter().map(|v| !v.cast_signed());
             let signed = Int64Array::from_iter_values(signed);
             pair(Arc::new(signed), Arc::new(UInt64Array::from(v.to_vec())))
+        },
+        // Values of 128 bits by themselves, with bits in both halves.
+        &|v| {
+            let signed = v.iter().map(|v| i128::from(v.cast_signed()) << 40);
+            Arc::new(Decimal128Array::from_iter_values(signed))
+        },
+        &|v| {
+            let bytes = v.iter().map(|v| (u128::from(*v) << 40).to_be_bytes());
+            let all = FixedSizeBinaryArray::try_from_iter(bytes.chain([[1; 16]])).unwrap();
+            Arc::new(all.slice(0, v.len()))
         },
     ];
     for array in kinds {

@@ -1,4 +1,4 @@
-//! Holds tuples of integers that have no more than 128 bits together.
+//! Holds tuples, and single values, that are no more than 128 bits together.
 
 use ahash::RandomState;
 use datafusion::arrow::array::{Array, ArrayRef};
@@ -6,7 +6,7 @@ use datafusion::arrow::buffer::NullBuffer;
 use hashbrown::HashSet;
 
 use super::word_set::{Filter, WordSet};
-use super::words;
+use super::words::{self, Part};
 
 /// A set of tuples, none of them with a NULL inside.
 pub(super) enum TupleSet {
@@ -20,15 +20,20 @@ pub(super) enum TupleSet {
 }
 
 impl TupleSet {
-    /// The tuples of several columns of integers.
+    /// The tuples of some columns.
     pub(super) fn new(columns: &[ArrayRef]) -> Option<Self> {
-        let (num_rows, num_bits) = (columns.first()?.len(), num_bits(columns)?);
+        let num_rows = columns.first()?.len();
+        let parts = parts(columns)?;
+        let num_bits = parts.iter().map(|part| part.num_bits).sum::<usize>();
+        if num_bits > 128 {
+            return None;
+        }
         let nulls = nulls(columns);
         let is_valid = |row: &usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(*row));
         let mut tuples = Vec::with_capacity(num_rows);
         let mut packed = Vec::new();
         for (begin, num_rows) in words::chunks(num_rows) {
-            pack(columns, (begin, num_rows), &mut packed, join_wide)?;
+            pack(&parts, (begin, num_rows), &mut packed, join_wide);
             let valid = (0..num_rows).filter(|row| is_valid(&(begin + row)));
             tuples.extend(valid.map(|row| packed[row]));
         }
@@ -44,17 +49,17 @@ impl TupleSet {
 
     /// 1 for each tuple that is in the set.
     pub(super) fn contains(&self, columns: &[ArrayRef]) -> Option<Vec<u8>> {
-        let num_rows = columns.first()?.len();
+        let (num_rows, parts) = (columns.first()?.len(), parts(columns)?);
         let mut found = Vec::with_capacity(num_rows);
         let (mut narrow, mut wide) = (Vec::new(), Vec::new());
         for chunk in words::chunks(num_rows) {
             match self {
                 Self::Narrow(set) => {
-                    pack(columns, chunk, &mut narrow, join_narrow)?;
+                    pack(&parts, chunk, &mut narrow, join_narrow);
                     set.contains(&narrow, &mut found);
                 }
                 Self::Wide { filter, tuples } => {
-                    pack(columns, chunk, &mut wide, join_wide)?;
+                    pack(&parts, chunk, &mut wide, join_wide);
                     found.extend(wide.iter().map(|tuple| {
                         let passes = filter.passes(folded(*tuple)) == 1;
                         u8::from(passes && tuples.contains(tuple))
@@ -70,14 +75,16 @@ impl TupleSet {
     }
 }
 
-/// Bits of all elements together, if they are integers and fit.
-fn num_bits(columns: &[ArrayRef]) -> Option<usize> {
-    let bits = |column: &ArrayRef| {
-        words::reader(column.data_type())?;
-        Some(8 * column.data_type().primitive_width()?)
-    };
-    let num_bits = columns.iter().map(bits).sum::<Option<usize>>()?;
-    (columns.len() >= 2 && num_bits <= 128).then_some(num_bits)
+/// What is read of the elements, if all of them are words.
+fn parts(columns: &[ArrayRef]) -> Option<Vec<Part<'_>>> {
+    let parts = columns.iter().map(words::parts);
+    Some(
+        parts
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .flatten()
+            .collect(),
+    )
 }
 
 /// Which tuples have no NULL inside.
@@ -92,26 +99,23 @@ fn folded(tuple: u128) -> u64 {
     (tuple >> 64) as u64 ^ (tuple as u64).rotate_left(32)
 }
 
-/// Puts the elements of some tuples together: `join` appends one of so many bits.
+/// Puts the parts of some tuples together: `join` appends one of so many bits.
 fn pack<T: Copy + Default>(
-    columns: &[ArrayRef],
+    parts: &[Part<'_>],
     (begin, num_rows): (usize, usize),
     tuples: &mut Vec<T>,
     join: impl Fn(T, usize, u64) -> T,
-) -> Option<()> {
+) {
     tuples.clear();
     tuples.resize(num_rows, T::default());
-    let mut elements = [0; words::CHUNK];
-    let elements = &mut elements[..num_rows];
-    for column in columns {
-        let num_bits = 8 * column.data_type().primitive_width()?;
-        words::reader(column.data_type())?(column, begin, elements);
-        let mask = u64::MAX >> (64 - num_bits);
-        for (tuple, element) in tuples.iter_mut().zip(&*elements) {
-            *tuple = join(*tuple, num_bits, element & mask);
+    let mut words = [0; words::CHUNK];
+    let words = &mut words[..num_rows];
+    for part in parts {
+        part.read(begin, words);
+        for (tuple, word) in tuples.iter_mut().zip(&*words) {
+            *tuple = join(*tuple, part.num_bits, *word);
         }
     }
-    Some(())
 }
 
 fn join_wide(tuple: u128, num_bits: usize, element: u64) -> u128 {

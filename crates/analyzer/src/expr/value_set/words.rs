@@ -1,9 +1,9 @@
-//! Reads integers of any width as words of 64 bits, some of a column at a time.
+//! Reads integers of any width, and other values of 128 bits, as words of 64 bits, some of a column at a time.
 
 use datafusion::arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray};
 use datafusion::arrow::datatypes::{
-    ArrowNativeType, DataType as ArrowType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowNativeType, DataType as ArrowType, Decimal128Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 
 /// Rows that are looked at together: their words stay in the first cache.
@@ -31,6 +31,65 @@ fn read<T: ArrowPrimitiveType>(array: &ArrayRef, begin: usize, out: &mut [u64]) 
     let values = &array.as_primitive::<T>().values()[begin..];
     for (out, value) in out.iter_mut().zip(values) {
         *out = value.as_usize() as u64;
+    }
+}
+
+/// What is read of the values of a column at once.
+pub(super) struct Part<'a> {
+    column: &'a ArrayRef,
+    read: Read,
+    /// Bits of a word that are the value's.
+    pub(super) num_bits: usize,
+}
+
+impl Part<'_> {
+    /// The words of rows from `begin` on, without other bits.
+    pub(super) fn read(&self, begin: usize, out: &mut [u64]) {
+        (self.read)(self.column, begin, out);
+        if self.num_bits < 64 {
+            let mask = u64::MAX >> (64 - self.num_bits);
+            out.iter_mut().for_each(|word| *word &= mask);
+        }
+    }
+}
+
+/// The words that the values of a column are; none if they are neither integers nor 128 bits that are equal if the
+/// values are.
+pub(super) fn parts(column: &ArrayRef) -> Option<Vec<Part<'_>>> {
+    let part = |read, num_bits| Part {
+        column,
+        read,
+        num_bits,
+    };
+    let (high, low): (Read, Read) = match column.data_type() {
+        ArrowType::Decimal128(..) => (
+            |column, begin, out| read_decimals(column, begin, out, 64),
+            |column, begin, out| read_decimals(column, begin, out, 0),
+        ),
+        ArrowType::FixedSizeBinary(16) => (
+            |column, begin, out| read_bytes(column, begin, out, 0),
+            |column, begin, out| read_bytes(column, begin, out, 8),
+        ),
+        integer => {
+            let read = reader(integer)?;
+            return Some(vec![part(read, 8 * integer.primitive_width()?)]);
+        }
+    };
+    Some(vec![part(high, 64), part(low, 64)])
+}
+
+fn read_decimals(array: &ArrayRef, begin: usize, out: &mut [u64], shift: u32) {
+    let values = &array.as_primitive::<Decimal128Type>().values()[begin..];
+    for (out, value) in out.iter_mut().zip(values) {
+        *out = (value >> shift) as u64;
+    }
+}
+
+fn read_bytes(array: &ArrayRef, begin: usize, out: &mut [u64], offset: usize) {
+    let values = &array.as_fixed_size_binary().value_data()[16 * begin..];
+    for (out, value) in out.iter_mut().zip(values.chunks_exact(16)) {
+        let word = value[offset..].first_chunk();
+        *out = word.map_or(0, |word| u64::from_be_bytes(*word));
     }
 }
 
