@@ -13,7 +13,9 @@ use basalt_storage::{Layout, MergeTree, Part};
 use datafusion::logical_expr::Expr;
 
 use super::merge_tree::{KeyExprs, Pruner, visible_schema};
+use super::scan_exec::column_bytes;
 use super::{BatchIter, MorselSource, ScanRequest, TableKind};
+use crate::QueryControl;
 use crate::sort::KeyBound;
 
 /// The parts that a query sees, of a table that combines rows.
@@ -47,6 +49,16 @@ impl FinalTable {
         let parts = self.parts.iter();
         parts.map(|part| pruner.can_match(part, &is_key)).collect()
     }
+
+    /// Rows of the groups that may match, before any are combined.
+    fn num_rows(&self, can_match: &[Vec<bool>]) -> u64 {
+        let of_part = |(part, can_match): (&Arc<Part>, &Vec<bool>)| {
+            let rows = part.metadata().group_rows.iter().zip(can_match);
+            let rows = rows.filter(|(_, can_match)| **can_match);
+            rows.map(|(rows, _)| u64::from(*rows)).sum::<u64>()
+        };
+        self.parts.iter().zip(can_match).map(of_part).sum()
+    }
 }
 
 impl TableKind for FinalTable {
@@ -56,6 +68,7 @@ impl TableKind for FinalTable {
 
     fn source(&self, request: &ScanRequest) -> Result<Arc<dyn MorselSource>> {
         let schema = self.schema.project(&request.projection);
+        let can_match = self.can_match(&request.filters);
         let parts = self.parts.iter();
         let num_rows: usize = parts.map(|part| part.metadata().num_rows()).sum();
         let num_ranges = (num_rows / RANGE_ROWS).clamp(1, MAX_RANGES);
@@ -72,7 +85,9 @@ impl TableKind for FinalTable {
             table: self.clone(),
             ids: ids(self.table.layout(), &request.projection),
             num_columns: request.projection.len(),
-            can_match: self.can_match(&request.filters),
+            num_rows_read: self.num_rows(&can_match),
+            can_match,
+            control: Arc::clone(&request.control),
         }))
     }
 
@@ -123,6 +138,9 @@ struct FinalSource {
     num_columns: usize,
     /// For each part and each of its groups, whether rows may fulfil the conditions on the key.
     can_match: Arc<[Vec<bool>]>,
+    /// Rows of these groups.
+    num_rows_read: u64,
+    control: Arc<QueryControl>,
 }
 
 impl MorselSource for FinalSource {
@@ -137,6 +155,9 @@ impl MorselSource for FinalSource {
     fn open(&self, morsel: usize) -> Result<BatchIter> {
         let range = self.ranges[morsel];
         if !self.wants(range) {
+            return Ok(Box::new(std::iter::empty()));
+        }
+        if !self.control.may_read(self.share_of_rows(morsel))? {
             return Ok(Box::new(std::iter::empty()));
         }
         let layout = self.table.table.layout();
@@ -154,6 +175,7 @@ impl MorselSource for FinalSource {
             rows,
             schema: Arc::clone(&self.schema),
             num_columns: self.num_columns,
+            control: Arc::clone(&self.control),
         }))
     }
 
@@ -184,6 +206,13 @@ impl MorselSource for FinalSource {
 }
 
 impl FinalSource {
+    /// The part of the rows that counts as that of one range: where ranges begin in a part is known when they are read.
+    fn share_of_rows(&self, morsel: usize) -> u64 {
+        let num_ranges = self.ranges.len() as u64;
+        let begin = |range: u64| self.num_rows_read * range / num_ranges;
+        begin(morsel as u64 + 1) - begin(morsel as u64)
+    }
+
     /// Whether a top-N may want rows of a range.
     fn wants(&self, range: usize) -> bool {
         let Some(bound) = &self.bound else {
@@ -205,6 +234,7 @@ struct FinalRows {
     rows: MergedRows,
     schema: SchemaRef,
     num_columns: usize,
+    control: Arc<QueryControl>,
 }
 
 impl FinalRows {
@@ -222,6 +252,10 @@ impl Iterator for FinalRows {
 
     fn next(&mut self) -> Option<Self::Item> {
         let columns = self.rows.next_rows().transpose()?;
-        Some(columns.and_then(|columns| self.batch(columns)))
+        Some(columns.and_then(|columns| {
+            let num_bytes: usize = columns.iter().map(column_bytes).sum();
+            self.control.count_limited(num_bytes as u64)?;
+            self.batch(columns)
+        }))
     }
 }
