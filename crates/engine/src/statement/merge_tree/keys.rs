@@ -25,9 +25,9 @@ pub(super) fn keys(create: &CreateTable) -> Result<Keys> {
         sorting.clone_from(primary);
     }
     let primary = primary.unwrap_or_else(|| sorting.clone());
-    let texts: Vec<String> = sorting.iter().map(basalt_parser::format_expr).collect();
+    let texts: Vec<String> = sorting.iter().map(text_without_brackets).collect();
     for (i, key) in primary.iter().enumerate() {
-        let text = basalt_parser::format_expr(key);
+        let text = text_without_brackets(key);
         if texts.get(i) != Some(&text) {
             let found = texts.get(i).map_or("missing", String::as_str);
             return Err(Error::new(
@@ -61,6 +61,13 @@ pub(super) fn keys(create: &CreateTable) -> Result<Keys> {
         primary,
         engine: engine.flat_map(column_names).collect(),
     })
+}
+
+/// `(a)` is the key that `a` is.
+fn text_without_brackets(key: &Expr) -> String {
+    let mut key = key.clone();
+    key.span.parenthesised = false;
+    basalt_parser::format_expr(&key)
 }
 
 /// The elements of a tuple, or the expression alone.
