@@ -219,12 +219,16 @@ fn modify(
     (column, remove): (&ast::ColumnDef, &Option<String>),
 ) -> Result<()> {
     check_properties("MODIFY COLUMN", column)?;
-    if column.data_type.is_some() || column.default.is_some() {
+    let loses_default = matches!(
+        remove.as_deref(),
+        Some("DEFAULT" | "MATERIALIZED" | "ALIAS")
+    );
+    if column.data_type.is_some() || column.default.is_some() || loses_default {
         let mut wanted = column.clone();
         if wanted.data_type.is_none() {
             wanted.data_type = shown_column(definition).data_type;
         }
-        if wanted.default.is_none() {
+        if wanted.default.is_none() && !loses_default {
             wanted.default.clone_from(&definition.default);
         }
         let new = declared_columns(session, query, &[wanted], others)?;
@@ -249,7 +253,7 @@ fn modify(
     match remove.as_deref() {
         None => {}
         Some("CODEC") => definition.codec.clear(),
-        Some("DEFAULT" | "MATERIALIZED" | "ALIAS") => definition.default = None,
+        Some(_) if loses_default => {}
         Some("COMMENT") => definition.comment.clear(),
         Some(other) => {
             return Err(Error::not_implemented(format!(
