@@ -22,9 +22,15 @@ pub fn least_supertype(types: &[DataType]) -> Result<DataType> {
         .iter()
         .all(|t| matches!(t, DataType::LowCardinality(_)));
     let nullable = types.iter().any(DataType::is_nullable);
-    let mut common = first.base().clone();
-    for t in rest {
-        common = common_of_two(&common, t.base()).ok_or_else(|| no_common_type(types))?;
+    // Integers that have no common type but a wider one need none beside a float.
+    let (floats, others): (Vec<_>, Vec<_>) =
+        types.iter().map(DataType::base).partition(|t| t.is_float());
+    let mut common = DataType::Nothing;
+    for (i, t) in floats.into_iter().chain(others).enumerate() {
+        common = match i {
+            0 => t.clone(),
+            _ => common_of_two(&common, t).ok_or_else(|| no_common_type(types))?,
+        };
     }
     if nullable && !common.holds_null() {
         if !common.can_be_nullable() {
