@@ -48,8 +48,8 @@ fn main() {
         };
         measure::print(
             &format!("blocks of {} KiB", block_bytes >> 10),
-            num_blocks * block_bytes,
-            1,
+            num_blocks,
+            block_bytes,
             vec![("alone", Box::new(alone)), ("chosen", Box::new(chosen))],
         );
     }

@@ -7,7 +7,8 @@
 //! an arm with fewer than MIN_SAMPLES counted pulls goes first
 //! otherwise every arm draws  normal(mean, mean / sqrt(weight)),  and the least draw wins
 //! cost = elapsed / units;  weight += w;  mean += (cost - mean) * w / weight
-//! w    = measured bytes / 32 KiB, at least 1 and at most MAX_PULL_WEIGHT
+//! w    = measured bytes / WEIGHED_BYTES, at least 1 and at most MAX_PULL_WEIGHT, and no more than
+//!        all pulls of the arm before together (FIRST_PULL_WEIGHT for the first)
 //! ```
 //!
 //! 1. The deviation is not the true one but `mean / sqrt(weight)`: it parts arms that are equally
@@ -39,16 +40,23 @@ const MIN_SAMPLES: u32 = 2;
 
 /// Most that one pull weighs: long work is as good as several short pieces, but not as many as it
 /// could be cut into, because whatever disturbs it disturbs all of it.
-const MAX_PULL_WEIGHT: f64 = 8.0;
+const MAX_PULL_WEIGHT: f64 = 32.0;
+
+/// Work that weighs 1. The time of 64 KiB scatters by a tenth or so, not by its mean: with less weight the nine forms of
+/// LZ4 are compared for hundreds of blocks, with more a few interrupted pieces decide.
+const WEIGHED_BYTES: f64 = 2048.0;
+
+/// Most that the first pull of an arm weighs: if that was interrupted, the others tell soon.
+const FIRST_PULL_WEIGHT: f64 = 8.0;
 
 /// Weight of what other choosers measured, on other data.
 const PRIOR_WEIGHT: f64 = 1.0;
 
 /// Pulls over which an arm's past fades to a third.
-const WINDOW: f64 = 16384.0;
+const WINDOW: f64 = 4096.0;
 
 /// Weight that is left to an arm when the data have changed.
-const WEIGHT_AFTER_CHANGE: f64 = 2.0;
+const WEIGHT_AFTER_CHANGE: f64 = 4.0;
 
 /// How far the recent cost may be from the mean, as a factor.
 const CHANGE_FACTOR: f64 = 1.25;
@@ -60,7 +68,7 @@ const CHANGE_PULLS: u32 = 8;
 const RECENT_PART: f64 = 0.125;
 
 /// Weight that an arm needs before its mean is trusted to tell a change.
-const TRUSTED_WEIGHT: f64 = 16.0;
+const TRUSTED_WEIGHT: f64 = 128.0;
 
 /// Most that one cost may be above the mean, as a factor.
 const CLIP_FACTOR: f64 = 4.0;
@@ -68,8 +76,9 @@ const CLIP_FACTOR: f64 = 4.0;
 /// Least work that is measured, in bytes: below, the clock's own cost would be measured.
 pub const MIN_MEASURED_BYTES: u64 = 32 << 10;
 
-/// What drawing for all arms, two readings of the clock and the update cost together.
-pub const DECISION_NS: u64 = 200;
+/// What drawing for all arms, two readings of the clock and the update cost together: 140 ns for nine arms by themselves, and
+/// as much again because the processor no longer works ahead past the clock (`cargo bench -p basalt-adapt --bench decide`).
+pub const DECISION_NS: u64 = 400;
 
 /// One part in this many of the time may go into deciding.
 const OVERHEAD_PARTS: u64 = 200;
@@ -102,7 +111,7 @@ impl Work {
 
     /// How much a pull with this work tells.
     fn weight(self) -> f64 {
-        (self.size_bytes as f64 / MIN_MEASURED_BYTES as f64).clamp(1.0, MAX_PULL_WEIGHT)
+        (self.size_bytes as f64 / WEIGHED_BYTES).clamp(1.0, MAX_PULL_WEIGHT)
     }
 }
 
@@ -131,6 +140,8 @@ struct Arm {
     /// Whether a cost was measured here.
     is_measured: bool,
     weight: f64,
+    /// `1 / sqrt(weight)`, kept because every decision needs it of every arm.
+    spread: f64,
     mean_ns: f64,
     /// Mean over all choosers when this one began; 0 if there was none.
     guess_ns: f64,
@@ -170,7 +181,7 @@ impl Chooser {
         for (arm, state) in arms.iter_mut().enumerate() {
             match choice.mean_ns(arm) {
                 Some(mean_ns) => {
-                    state.weight = PRIOR_WEIGHT;
+                    state.set_weight(PRIOR_WEIGHT);
                     state.mean_ns = mean_ns;
                     state.guess_ns = mean_ns;
                 }
@@ -249,10 +260,8 @@ impl Chooser {
         let mut picked = self.best;
         let mut least = f64::INFINITY;
         for arm in self.allowed_arms() {
-            let Arm {
-                mean_ns, weight, ..
-            } = self.arms[arm];
-            let drawn = mean_ns + mean_ns / weight.sqrt() * self.random.normal();
+            let state = &self.arms[arm];
+            let drawn = state.mean_ns + state.mean_ns * state.spread * self.random.normal();
             if drawn < least {
                 least = drawn;
                 picked = arm;
@@ -281,11 +290,14 @@ impl Chooser {
             self.arms[arm].mean_ns = self.scale(cost_ns, arm) * self.arms[arm].guess_ns;
         }
         let has_changed = self.arms[arm].learn(cost_ns, work.weight());
-        let scale = self.scale(cost_ns, arm);
-        for state in self.arms.iter_mut().filter(|state| !state.is_measured) {
-            state.mean_ns = state.guess_ns * scale;
+        let arms = self.allowed_arms();
+        if arms.clone().any(|arm| self.arms[arm].is_guessed()) {
+            let scale = self.scale(cost_ns, arm);
+            for state in self.arms.iter_mut().filter(|state| state.is_guessed()) {
+                state.mean_ns = state.guess_ns * scale;
+            }
         }
-        for arm in self.allowed_arms() {
+        for arm in arms {
             self.arms[arm].fade(has_changed);
         }
         self.best = self.least_mean();
@@ -320,9 +332,9 @@ impl Chooser {
         Some(state.mean_ns)
     }
 
-    fn allowed_arms(&self) -> impl Iterator<Item = usize> + use<> {
+    fn allowed_arms(&self) -> impl Iterator<Item = usize> + Clone + use<> {
         let allowed = self.allowed;
-        (0..MAX_ARMS).filter(move |arm| allowed >> arm & 1 == 1)
+        (0..self.choice.arms().len()).filter(move |arm| allowed >> arm & 1 == 1)
     }
 
     fn least_mean(&self) -> usize {
@@ -366,6 +378,16 @@ impl Drop for Chooser {
 }
 
 impl Arm {
+    /// Whether all that is known of it was measured by others.
+    fn is_guessed(&self) -> bool {
+        !self.is_measured && self.guess_ns > 0.0
+    }
+
+    fn set_weight(&mut self, weight: f64) {
+        self.weight = weight;
+        self.spread = weight.sqrt().recip();
+    }
+
     /// Takes one cost in; whether it shows that the past is no guide any more.
     fn learn(&mut self, cost_ns: f64, weight: f64) -> bool {
         let is_first = !self.is_measured;
@@ -375,7 +397,8 @@ impl Arm {
         } else {
             cost_ns.min(self.mean_ns * CLIP_FACTOR)
         };
-        self.weight += weight;
+        let weight = weight.min(self.weight.max(FIRST_PULL_WEIGHT));
+        self.set_weight(self.weight + weight);
         self.mean_ns += (clipped_ns - self.mean_ns) * weight / self.weight;
         let part = if is_first { 1.0 } else { RECENT_PART };
         self.recent_ns += (clipped_ns - self.recent_ns) * part;
@@ -399,9 +422,12 @@ impl Arm {
         if self.weight == 0.0 {
             return;
         }
-        self.weight = (self.weight * (1.0 - 1.0 / WINDOW)).max(1.0);
-        if has_changed {
-            self.weight = self.weight.min(WEIGHT_AFTER_CHANGE);
+        if has_changed && self.weight > WEIGHT_AFTER_CHANGE {
+            self.set_weight(WEIGHT_AFTER_CHANGE);
+        } else if self.weight > 1.0 {
+            // The root of 1 / (1 - 1 / WINDOW), but for 1e-8 of it: another root for each arm would cost more than the draw.
+            self.weight *= 1.0 - 1.0 / WINDOW;
+            self.spread *= 1.0 + 0.5 / WINDOW;
         }
     }
 }

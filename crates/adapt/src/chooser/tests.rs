@@ -6,9 +6,17 @@ use crate::random::Random;
 
 const WORK: Work = Work::rows(65_536, 5);
 
-/// Runs `num_pulls` decisions; an arm costs `costs[arm]` nanoseconds a unit and up to a tenth more
+/// Runs `num_pulls` decisions over pieces of [`WORK`]; an arm costs `costs[arm]` nanoseconds a unit and up to a tenth more
 /// or less, and is interrupted now and then. Returns the pulls of each arm.
 fn simulate(chooser: &mut Chooser, costs: &[f64], num_pulls: usize) -> Vec<usize> {
+    simulate_pieces(chooser, (WORK, costs), num_pulls)
+}
+
+fn simulate_pieces(
+    chooser: &mut Chooser,
+    (work, costs): (Work, &[f64]),
+    num_pulls: usize,
+) -> Vec<usize> {
     let mut noise = Random::new(7);
     let mut pulls = vec![0; costs.len()];
     for _ in 0..num_pulls {
@@ -17,7 +25,7 @@ fn simulate(chooser: &mut Chooser, costs: &[f64], num_pulls: usize) -> Vec<usize
         if noise.below(500) == 0 {
             cost *= 50.0;
         }
-        chooser.report(arm, WORK, (cost * WORK.units as f64) as u64);
+        chooser.report(arm, work, (cost * work.units as f64) as u64);
         pulls[arm] += 1;
     }
     pulls
@@ -58,6 +66,28 @@ fn a_dozen_bad_arms_cost_little() {
     let pulls = simulate(&mut chooser, &costs, 20_000);
     assert_eq!(chooser.best(), 9);
     assert!(mean_cost(&costs, &pulls) < 1.02, "{pulls:?}");
+}
+
+/// As many forms as LZ4 has, about as far from each other, over the blocks of 32 MiB.
+#[test]
+fn nine_forms_cost_little_over_few_blocks() {
+    static CHOICE: Choice = Choice::new(
+        "nine",
+        "",
+        WorkUnit::Byte,
+        &["a", "b", "c", "d", "e", "f", "g", "h", "i"],
+    );
+    let costs = [1.33, 1.0, 1.03, 1.1, 1.15, 1.25, 1.3, 1.5, 1.6];
+    let work = Work::bytes(64 << 10);
+    let mean_of_run = |seed| {
+        let mut chooser = Chooser::with_random(&CHOICE, Random::new(seed));
+        let pulls = simulate_pieces(&mut chooser, (work, &costs), 512);
+        mean_cost(&costs, &pulls)
+    };
+    // The first one knows nothing at all.
+    mean_of_run(0);
+    let mean = (1..=20).map(mean_of_run).sum::<f64>() / 20.0;
+    assert!(mean < 1.05, "{mean}");
 }
 
 #[test]
